@@ -10,20 +10,20 @@ import type { Outbound } from './outbound/outbound.ts';
 import type { ScimMemory } from './scim-memory.ts';
 
 /**
- * The resources of one process from start to end. All code below the doors reaches the outside
- * through it.
+ * The resources of one process from start to end. All code below HTTP and the command line reaches
+ * the outside through it.
  */
 export interface App {
   config: Config;
-  /** The one clock. No code below the doors reads the time elsewhere. */
+  /** The one clock. No code below HTTP and the command line reads the time elsewhere. */
   clock: () => Date;
   outbound: Outbound;
   keyring: Keyring;
   passwords: PasswordHasher;
   log: Logger;
   /**
-   * The last use of each access token, by its id, until a job writes it. Never on a request's path
-   * (security P13).
+   * The last use of each access token, by its id, until a job writes it. Requests do not wait for
+   * that (security P13).
    */
   tokenUses: Map<string, Date>;
   scim: ScimMemory;
@@ -56,7 +56,7 @@ export type Actor =
   | ({ kind: 'user'; accountId: string; name: string } & Proof)
   /** The provisioning client of one organization, by its SCIM token. */
   | { kind: 'scim'; organizationId: string; name: string }
-  /** A client that has proved to be an app, by its secret. */
+  /** An app that has proved itself by its secret. */
   | { kind: 'app'; appId: string; name: string }
   | { kind: 'system'; name: string }
   | { kind: 'anonymous' };

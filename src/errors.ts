@@ -1,6 +1,6 @@
 import { fileFault } from './file-fault.ts';
 
-/** The class of a refusal. Each door maps a kind to a status or an exit code. */
+/** The class of a refusal. HTTP and the command line map a kind to a status or an exit code. */
 export type RefusalKind =
   | 'invalid'
   | 'unauthenticated'
@@ -95,7 +95,7 @@ interface RefusalOptions {
   retryAfter?: number;
   /** More public members of the problem object. */
   extra?: Record<string, unknown>;
-  /** A token for the caller to continue with. The door sends it in a cookie, never in a body. */
+  /** A token for the caller to continue with. HTTP sends it in a cookie, never in a body. */
   continuation?: string;
   /** The reason, only for the log: never shown outside. */
   cause?: unknown;

@@ -9,14 +9,14 @@ export function fileFault(cause: unknown, wanted: 'read' | 'written'): string {
   switch (code) {
     case 'ENOENT':
     case 'ENOTDIR':
-      return wanted === 'read' ? 'does not exist' : 'is in no folder that exists';
+      return wanted === 'read' ? 'does not exist' : 'is in a folder that does not exist';
     case 'EISDIR':
       return 'is a folder';
     case 'EACCES':
     case 'EPERM':
       return `may not be ${wanted} by the user ${userName()}`;
     case 'EROFS':
-      return 'is on a disk that can only be read';
+      return 'is on a read-only disk';
     case 'ENOSPC':
     case 'EDQUOT':
       return 'cannot be written: there is no space left';
@@ -38,7 +38,7 @@ export function isMissing(cause: unknown): boolean {
   return ['ENOENT', 'ENOTDIR'].includes(codeOf(cause) ?? '');
 }
 
-/** Whether the error is a folder in place of a file. */
+/** Whether the error says that the path is a folder. */
 export function isFolder(cause: unknown): boolean {
   return codeOf(cause) === 'EISDIR';
 }

@@ -25,7 +25,7 @@ export function wrong(seen: string, hint: string): Finding<never> & { ok: false 
 
 /** The step could not run, and why; that is no fault. */
 export function skipped(why: string, hint?: string): Finding {
-  return { ...right(`not looked at: ${why}`, hint), skipped: true };
+  return { ...right(`not checked: ${why}`, hint), skipped: true };
 }
 
 /** One step as shown. */

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { type InputFault, Refusal } from './errors.ts';
 
 /**
- * The one way in for outside data. Returns the value with the schema's type, or refuses
+ * All outside data enters here. Returns the value with the schema's type, or refuses
  * `invalid_input` with every refused field.
  */
 export function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {

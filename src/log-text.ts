@@ -1,8 +1,6 @@
 import { escaped } from './escape.ts';
 
-/**
- * One JSON log line as text for a person at a terminal. It is short, with a stack only for a bug.
- */
+/** One JSON log line as text for a person at a terminal. It is short; only a bug has its stack. */
 export function asText(json: string): string {
   const { level, time, msg, err, ...fields } = parsed(json);
   const said = msg === 'request' ? requestIn(fields) : [String(msg ?? ''), ...restOf(fields)];

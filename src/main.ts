@@ -46,13 +46,13 @@ function tellUnwritten(): void {
   process.exitCode = 3;
   process.stderr.write(
     `idctl: The result could not be written (${unwritten})${ended === 0 ? '; what was asked for has been done' : ''}.\n` +
-      'hint: Make room where standard output goes, then look with a command that only shows.\n',
+      'hint: Make room where standard output goes, then check the result with a command that only shows.\n',
   );
 }
 
 /**
- * Answers frequent requests before loading anything: the version and, in a release, the prebuilt
- * help. Null for anything else.
+ * Answers frequent requests before loading other code: the version and, in a release, the prebuilt
+ * help. Null for other requests.
  */
 function readyAnswer(word: string): string | null {
   if (word === '--version') return `${versionText()}\n`;

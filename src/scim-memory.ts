@@ -8,7 +8,7 @@ export interface ListPlace {
 export interface ListPlaces {
   /** The shift number at which they were valid. */
   shifts: number;
-  /** The last of every `step` records. */
+  /** Every `step`-th record: the last record of each group of `step`. */
   at: readonly ListPlace[];
 }
 

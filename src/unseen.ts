@@ -1,5 +1,5 @@
-// Security X9: characters that are invisible, move a cursor or reverse text. One rule for names and
-// for terminals.
+// Security X9: characters that are invisible, move a cursor or reverse text. The same rule holds
+// for names and for terminals.
 
 // Languages and emoji need some invisible characters: a joiner between two letters or emoji, one
 // variation selector after a character. Elsewhere they hide data, so the rule checks their

@@ -14,7 +14,7 @@ import {
   title,
 } from './roff.ts';
 
-/** The page of idctl itself: what all commands share, and those that stand in no group. */
+/** The page of idctl itself: what all commands share, and those of no group. */
 export function programPage(program: Command, version: string): Roff {
   const groups = program.commands.filter(({ commands }) => commands.length > 0);
   const single = program.commands.filter(({ commands }) => commands.length === 0);
@@ -57,35 +57,32 @@ function firstLine(command: Command): Roff {
 
 const description = [
   paragraph(
-    `${bold('idctl serve')} is a daemon that organizations sign their people in with: domains proved over the DNS, single sign\\-on by OpenID Connect, directories by LDAP, provisioning by SCIM 2.0.`,
+    `${bold('idctl serve')} is a daemon that signs in the people of organizations: domains verified over the DNS, single sign\\-on by OpenID Connect, directories by LDAP, provisioning by SCIM 2.0.`,
   ),
   paragraph(
-    'Every other command acts as the operator: whoever may read the database and the key file may do all. They work on the same database as the daemon, while it runs or not.',
+    "Every other command acts as the operator: a user who can read the database and the key file may do everything. The commands use the daemon's database, whether the daemon runs or not.",
   ),
   paragraph(
-    'Results go to standard output, everything else to standard error; in a pipe there is no colour and nothing is cut short. Where nobody can be asked, nothing is: the option that is missing is named instead. Secrets come from a prompt, from standard input or from a file, never from an argument; only the codes of an authenticator, which are good once, may stand in one.',
+    'Results go to standard output, everything else to standard error. A pipe gets no colour and whole values. Without a terminal, a command asks no question and names the missing option. Secrets come from a prompt, from standard input or from a file, never from an argument. The only exception is the code of an authenticator, which is valid once.',
   ),
 ];
 
 const exitCodes = [
   ['0', 'Done.'],
-  ['1', 'Refused, for what is there or for who asks; or a check failed.'],
+  ['1', 'Refused, or a check failed.'],
   ['2', 'Wrong usage: an option, a value, the configuration.'],
   ['3', 'Something cannot be reached or is not ready: the database, the key, the provider.'],
   ['8', 'Not yet: the DNS does not have the record of the domain.'],
   ['70', 'A bug of idctl.'],
   [
     '130',
-    'Left by Ctrl-C before it was done. What runs until then, serve and event tail, ends with 0.',
+    'Ended by Ctrl-C before it was done. serve and event tail, which run until then, end with 0.',
   ],
 ] as const;
 
 const environment = [
-  ['IDCTL_CONFIG', 'The configuration file, where --config names none.'],
-  [
-    'IDCTL_...',
-    'Every setting has a variable, which wins over the file; idctl.yaml(5) names them.',
-  ],
+  ['IDCTL_CONFIG', 'The configuration file, if --config names none.'],
+  ['IDCTL_...', 'Every setting has a variable, which overrides the file; see idctl.yaml(5).'],
   ['IDCTL_DATABASE', 'Short for IDCTL_DATABASE_URL.'],
   ['NO_COLOR', 'No colour, whatever its value, unless it is empty.'],
   ['XDG_CONFIG_HOME, XDG_DATA_HOME', 'Where configuration, key and database of a user are.'],

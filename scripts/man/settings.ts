@@ -38,13 +38,13 @@ export function settingsPage(version: string): Roff {
 
 const description = [
   paragraph(
-    `The file is found by ${bold('--config')}, by ${bold('IDCTL_CONFIG')}, in ${italic('$XDG_CONFIG_HOME/idctl/')} or in ${italic('/etc/idctl/')}, whichever is first. It is YAML; every setting may stay out. Unknown names are refused, and a known one that is near is named. Relative files are relative to the folder of ${italic('idctl.yaml')}.`,
+    `idctl looks for the file in this order: ${bold('--config')}, ${bold('IDCTL_CONFIG')}, ${italic('$XDG_CONFIG_HOME/idctl/')}, ${italic('/etc/idctl/')}. The file is YAML, and every setting is optional. An unknown name is refused, with the nearest known name. Relative paths are relative to the folder of ${italic('idctl.yaml')}.`,
   ),
   paragraph(
-    `Every setting can be given in the environment instead, by the variable that stands with it, which wins; lists are separated by commas. For secrets, the variable with ${bold('_FILE')} added names a file that holds the value, and a systemd credential of the name of the setting is read by itself.`,
+    `The variable shown with a setting overrides the file. Separate the items of a list with commas. For a secret, the variable with ${bold('_FILE')} added names a file with the value. A systemd credential with the name of the setting is read too.`,
   ),
   paragraph(
-    `${bold('idctl config show --origin')} prints what is in force and where it comes from, ${bold('idctl config check')} says whether it is right.`,
+    `${bold('idctl config show --origin')} prints every value and its source. ${bold('idctl config check')} checks the configuration.`,
   ),
 ];
 

@@ -32,13 +32,13 @@ export async function requirePassed(
   const change = steps.find((step) => !step.ok)?.hint;
   if (!canAsk()) {
     const told = `The ${tested} failed the test, and nothing was changed. ${message}`;
-    const hint = 'To save it all the same, add --force.';
+    const hint = 'To save it anyway, add --force.';
     throw new Refusal('not_confirmed', told, {
       hint: change === undefined ? hint : `${change} ${hint}`,
     });
   }
   call.note(change === undefined ? message : `${message}\n${change}`);
-  await confirmed(`The ${tested} failed the test. Save it all the same?`);
+  await confirmed(`The ${tested} failed the test. Save it anyway?`);
 }
 
 /**

@@ -22,7 +22,7 @@ export interface Flags {
   config: string | undefined;
 }
 
-/** The app, opened for one command, and the operator's contexts in it. */
+/** The app that one command opens, with contexts for the operator. */
 export interface Operator {
   app: App;
   /** Runs the work at this instant, and turns errors of the platforms into refusals. */

@@ -18,13 +18,13 @@ export type Fields<View> = readonly (readonly [
 
 const gap = '  ';
 const time = /^\d{4}-\d\d-\d\dT[\d:]{8}Z$/;
-/** The least width of a column that is narrowed. */
+/** The smallest width to which a column is narrowed. */
 const narrowest = { cut: 8, broken: 16 };
 
 interface Column {
   cells: string[];
   width: number;
-  /** The width below which the column is not narrowed. */
+  /** The width at which narrowing stops. */
   least: number;
 }
 
@@ -181,7 +181,7 @@ function widthOf(text: string): number {
   return measure(text).width;
 }
 
-/** Masks a secret for display: a URL keeps all but its passwords, anything else is hidden. */
+/** Masks a secret for display: a URL loses only its passwords, any other text is hidden. */
 export function masked(secret: string): string {
   if (secret.startsWith('sqlite:')) return secret;
   if (!URL.canParse(secret)) return '***';

@@ -5,8 +5,8 @@ import { asking, askingBash } from './complete/scripts.ts';
 import { report } from './report.ts';
 
 /**
- * The declarations of all commands, grouped by purpose, in the order of the first page. A file is
- * imported only when it is needed.
+ * The declarations of all commands, grouped by purpose, in the order of the first help page. A file
+ * is imported only if a command needs it.
  */
 const groups: Record<string, Record<string, () => Promise<(program: Command) => void>>> = {
   'set up': {

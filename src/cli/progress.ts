@@ -26,7 +26,7 @@ export async function withProgress<T>(work: () => Promise<T>, shown: boolean): P
 }
 
 /**
- * Runs the work. If a signal ends the process meanwhile, it cleans up first and then ends by the
+ * Runs the work. If a signal arrives meanwhile, it cleans up first and then ends the process by the
  * same signal.
  */
 export async function cleaningUp<T>(clean: () => void, work: () => Promise<T>): Promise<T> {

@@ -8,7 +8,8 @@ export function canAsk(): boolean {
 }
 
 /**
- * Asks for consent; Enter means `usual`. Refuses if the answer is no, or if there is no terminal.
+ * Asks for consent; `usual` is the answer to Enter. Refuses if the answer is no, or if there is no
+ * terminal.
  */
 export async function confirmed(question: string, usual = false): Promise<void> {
   if (!canAsk()) {
@@ -69,7 +70,7 @@ export async function askSecret(message: string): Promise<string> {
   return asked((context) => password({ message, mask: '*' }, context));
 }
 
-/** Asks for a line until `fault` finds no fault; an empty answer means `usual`. */
+/** Asks for a line until `fault` accepts it; an empty answer means `usual`. */
 export async function askText(
   message: string,
   usual: string,
@@ -114,7 +115,7 @@ export async function readStandardInput(): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** Removes the single newline that editors and `echo` add. */
+/** Removes the one line break that editors and `echo` add. */
 function cleaned(bytes: Buffer, flag: string): string {
   const text = bytes.toString('utf8').replace(/\r?\n$/, '');
   if (text === '') throw refuseField(flag, 'holds nothing');

@@ -16,7 +16,7 @@ import { withProgress } from './progress.ts';
 import { confirmed } from './prompt.ts';
 import { type Examination, failedResult, printSteps } from './steps.ts';
 
-/** An operation as its callers see it: the schema of its input, and the function that takes it. */
+/** An operation as its callers see it: the schema of its input, and the function that runs it. */
 export interface Runs<Schema extends z.ZodType, View> {
   (ctx: Context, input: z.output<Schema>): Promise<View>;
   readonly input: Schema;

@@ -70,7 +70,7 @@ function withPassword(smtpUrl: string, password: string | undefined): string {
   return url.href;
 }
 
-/** Asks one question for each missing input; input from the environment is not asked for. */
+/** Asks one question for each missing input. Input from the environment counts as given. */
 export async function setupAsked(
   call: Call,
   given: Setup,
@@ -156,7 +156,7 @@ async function completeMail(call: Call, settings: Record<string, string>): Promi
   settings['mail.smtpUrl'] = await completed(answer);
   const fault = await withProgress(() => faultOf(call, settings, greetMailServer), true);
   if (fault !== null)
-    call.note(`warning: ${fault} It is set up all the same; idctl doctor tries it again.`);
+    call.note(`warning: ${fault} The setup continues; idctl doctor tests the mail server again.`);
 }
 
 async function greetMailServer(config: Config): Promise<void> {
@@ -181,7 +181,7 @@ async function faultOf(
   }
 }
 
-/** A database file is made later; a database server must already be there. */
+/** The command makes a missing database file later; a database server must already run. */
 async function lookAtDatabase(config: Config): Promise<void> {
   if (databaseFile(config.database.url) !== null) return;
   const { checkConnection } = await import('../services/instance/setup/initialize.ts');

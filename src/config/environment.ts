@@ -80,7 +80,9 @@ function byFullName(env: Environment, errors: Refusal[]): Map<string, Found> {
     if (text === undefined || (text === '' && !isList(full))) continue;
     const twin = named.get(full);
     if (twin !== undefined) {
-      errors.push(new Refusal('config_invalid', `${twin.where} and ${name} are the same: set one`));
+      errors.push(
+        new Refusal('config_invalid', `${twin.where} and ${name} set the same value: keep one`),
+      );
       continue;
     }
     named.set(full, { text, where: name });
@@ -103,7 +105,7 @@ async function fromVariable(setting: Setting, named: Map<string, Found>): Promis
   const file = setting.secret ? named.get(`${setting.env}_FILE`) : undefined;
   if (file === undefined) return direct;
   if (direct !== null) {
-    throw new Refusal('config_invalid', `${direct.where} and ${file.where} are both set: set one`);
+    throw new Refusal('config_invalid', `${direct.where} and ${file.where} are both set: keep one`);
   }
   const text = await readSecret(file.text);
   if (text === null) {

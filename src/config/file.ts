@@ -86,7 +86,7 @@ function inWords({ code, pos: [at] }: YAMLParseError, line: string, text: string
   // Show only the name, and only from its own line: the text after it may be a secret.
   const name = /^[\w.-]+(?=\s*:)/.exec(text.slice(at))?.[0];
   return code === 'DUPLICATE_KEY' && name !== undefined
-    ? new Refusal('config_invalid', `${line}: ${name} is there twice`, {
+    ? new Refusal('config_invalid', `${line}: ${name} is set twice`, {
         hint: 'keep one of the two',
       })
     : new Refusal('config_invalid', `${line}: ${words[code] ?? 'this is not YAML'}`);
@@ -130,7 +130,7 @@ function readSection(reader: Reader, section: YAMLMap<unknown, unknown>, prefix:
   }
 }
 
-/** The keys and the sections above them, because a section name may be mistyped too. */
+/** The keys and the names of the sections above them: a section name may be mistyped too. */
 function withSections(keys: string[]): string[] {
   return [
     ...keys,

@@ -39,7 +39,7 @@ export function refuseAll(errors: Refusal[]): void {
 export function refuseUnknown(where: string, name: string, known: string[]): Refusal {
   const near = nearest(name, known);
   return new Refusal('config_invalid', `${where} is not a setting`, {
-    hint: near === null ? 'every setting stands in: man idctl.yaml' : `did you mean ${near}?`,
+    hint: near === null ? 'all settings are in: man idctl.yaml' : `did you mean ${near}?`,
   });
 }
 

@@ -35,7 +35,7 @@ export interface LoadOptions {
   mayBeMissing?: boolean;
 }
 
-/** The configuration in force, and its sources. */
+/** The configuration in use, and its sources. */
 export interface LoadedConfig {
   config: Config;
   /** The file that was read, if any. */

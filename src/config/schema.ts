@@ -77,7 +77,7 @@ const allSettings = z.strictObject({
   http: settingGroup({
     trustedProxies: help(
       z.array(cidr).default([]),
-      'Proxies whose X-Forwarded-* headers are believed',
+      'Proxies whose X-Forwarded-* headers are trusted',
     ),
     returnToOrigins: help(z.array(origin).default([]), 'Origins a sign-in may return to'),
     corsOrigins: help(z.array(origin).default([]), 'Origins whose scripts may call the API'),
@@ -108,7 +108,7 @@ const allSettings = z.strictObject({
     codeSends: help(limit(5), 'Codes mailed to one mailbox in an hour'),
     tokenRequests: help(
       limit(60),
-      'Tokens that one app gets, and wrong client secrets of one address, in a minute',
+      'Tokens for one app, and wrong client secrets from one address, in a minute',
     ),
   }),
   signin: settingGroup({
@@ -137,7 +137,7 @@ const allSettings = z.strictObject({
   signup: settingGroup({
     open: help(
       onOff.default('off'),
-      'on: anybody may sign up, but for addresses on verified domains',
+      'on: anyone can sign up, except with addresses on verified domains',
     ),
   }),
   tokens: settingGroup({
@@ -155,7 +155,7 @@ const allSettings = z.strictObject({
   scim: settingGroup({
     deleteMode: help(
       oneOf('deactivate', 'remove').default('deactivate'),
-      'What a SCIM DELETE leaves: a User who is not active, or none to be seen',
+      'Effect of a SCIM DELETE: deactivate the User, or remove it for SCIM too',
     ),
   }),
   ldap: settingGroup({

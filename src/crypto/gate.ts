@@ -3,7 +3,7 @@ import { Refusal } from '../errors.ts';
 
 interface Waiter {
   client: string | null;
-  /** How many items of the same client were queued among known clients when this one arrived. */
+  /** How many items of the same client were queued when this one arrived. */
   before: number;
   start: () => void;
   timer: NodeJS.Timeout;
@@ -38,8 +38,8 @@ export interface Gate {
 /**
  * Runs at most `places()` items at once; the others wait at most `maxWaitMs`. Known clients queue
  * apart from strangers and get every other turn, so strangers cannot shut them out (security P8).
- * Among known clients, the one with the fewest items ahead is next. Refuses `overloaded` after
- * `maxWaitMs`, or if the queue is full.
+ * The known client with the fewest queued items is next. Refuses `overloaded` after `maxWaitMs`, or
+ * if the queue is full.
  */
 export function createGate(places: () => number, maxWaitMs: number): Gate {
   const strangers: Waiter[] = [];

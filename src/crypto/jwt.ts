@@ -65,13 +65,13 @@ export type PublicJwk = z.output<typeof publicJwkSchema>;
 /** The claims of a session token; times in seconds since 1970. */
 export type TokenClaims = z.output<typeof claimsSchema>;
 
-/** A signing key ready for use. Import it once and keep it. */
+/** A signing key, imported and ready. Import it once and keep it. */
 export interface TokenSigner {
   kid: string;
   key: CryptoKey;
 }
 
-/** A public key ready for use. Import it once and keep it. */
+/** A public key, imported and ready. Import it once and keep it. */
 export type VerificationKey = CryptoKey;
 
 /** Finds the public key with this id among the trusted keys. */

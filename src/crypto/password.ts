@@ -20,8 +20,8 @@ export interface PasswordHasher {
     client?: string | null,
   ): Promise<boolean>;
   /**
-   * Refuses `overloaded`, after a wait, if a turn would be refused now. Asked first, so that a
-   * refusal costs nothing else.
+   * Refuses `overloaded` if a turn would be refused now. Asked first, so that a refusal costs
+   * nothing else.
    */
   requirePlace(client: string | null): Promise<void>;
   /** Loads the hashing library. Throws if that fails, so that a daemon reports it at start. */
@@ -41,7 +41,7 @@ export interface HashingOptions {
   maxWaitMs?: number;
 }
 
-// Loaded on demand: most commands hash nothing.
+// Loaded only when used: most commands hash nothing.
 const argon2 = () => import('argon2');
 
 /**

@@ -98,7 +98,7 @@ function wayBack(sequelize: Sequelize, migration: string): string {
   const copy = storage === undefined ? null : findCopyBefore(storage, migration);
   return copy === null
     ? `${onward}.`
-    : `${onward}; or go back to the copy made before it came: ${copy}`;
+    : `${onward}; or go back to the copy made before the upgrade: ${copy}`;
 }
 
 async function lock({ sequelize, dialect }: Link): Promise<void> {

@@ -44,7 +44,7 @@ const untrusted: Meaning = {
 };
 const busy: Meaning = {
   code: 'database_busy',
-  message: 'The database was kept busy by others.',
+  message: 'Other processes kept the database busy.',
   hint: 'Try again in a few seconds.',
 };
 const full: Meaning = {
@@ -56,8 +56,8 @@ const full: Meaning = {
 // Deleting a row deletes its references, so this error is about a reference being written.
 const removed: Meaning = {
   code: 'not_found',
-  message: 'What this belongs to was removed meanwhile.',
-  hint: 'See what is there now.',
+  message: 'This refers to a record that was removed meanwhile.',
+  hint: 'Read it again, then repeat the change.',
 };
 
 const meanings: Record<string, Meaning> = {

@@ -28,7 +28,7 @@ interface Changes {
 export interface SqliteConnection {
   all(sql: string, parameters: SqlParameters): Promise<Record<string, unknown>[]>;
   run(sql: string, parameters: SqlParameters): Promise<Changes>;
-  /** Whether commits from now on wait for the disk. */
+  /** Whether later commits wait for the disk. */
   setSync(wanted: boolean): Promise<void>;
   /** Whether a transaction is open. */
   inTransaction(): boolean;
@@ -41,9 +41,9 @@ export interface SqliteConnection {
 export type OpenConnection = (options: SqliteOptions, writer: boolean) => Promise<SqliteConnection>;
 
 /**
- * Creates the file, if missing, readable only by its owner: SQLite gives -wal and -shm the same
- * mode. An existing file is not opened, because closing it would drop all locks of this process on
- * it (POSIX). SQLite's locks protect the -wal.
+ * Creates a missing file, readable only by its owner: SQLite gives -wal and -shm the same mode. An
+ * existing file is not opened, because closing it would drop all locks of this process on it
+ * (POSIX). SQLite's locks protect the -wal.
  */
 export function createFile(file: string): void {
   try {

@@ -24,8 +24,8 @@ const program = import.meta.url.endsWith('.ts')
   : new URL('./sqlite-copier.js', import.meta.url);
 
 /**
- * Copies the database at an address, as of one instant, to a new file for its owner alone. Other
- * processes may write. Deleted data is not in the copy. A failed copy leaves nothing.
+ * Copies the database at an address, as of one moment, to a new file that only its owner can read.
+ * Other processes may write. Deleted data is not in the copy. A failed copy leaves nothing.
  */
 export async function copySqlite(address: Address, to: string): Promise<void> {
   await (await open(to, 'wx', 0o600)).close();

@@ -122,7 +122,7 @@ function tellBuild(registry: Registry): void {
 function tellSignIns(registry: Registry, { signIns }: App): void {
   new Counter({
     name: 'idctl_sign_ins_total',
-    help: 'Sign-ins by method and by how they ended; what a limit shed is not among them',
+    help: 'Sign-ins by method and outcome, without those that a limit refused',
     labelNames: ['method', 'outcome'],
     registers: [registry],
     collect() {
@@ -165,9 +165,9 @@ function tellLoad(registry: Registry, app: App): void {
 function tellBacklog(registry: Registry, app: App): () => Promise<void> {
   const gauge = (name: string, help: string, labelNames: string[] = []) =>
     new Gauge({ name, help, labelNames, registers: [registry] });
-  const up = gauge('idctl_database_up', '1 when the database answers');
-  const waiting = gauge('idctl_backlog', 'What waits to be sent', ['to']);
-  const late = gauge('idctl_backlog_late_seconds', 'Since when the oldest should have been sent', [
+  const up = gauge('idctl_database_up', '1 if the database answers');
+  const waiting = gauge('idctl_backlog', 'Messages that wait to be sent', ['to']);
+  const late = gauge('idctl_backlog_late_seconds', 'Seconds that the oldest message is late', [
     'to',
   ]);
   return async () => {

@@ -64,7 +64,7 @@ function describeAccess({ access, cli, speaks }: Route): string {
   const { least, orInProject, session, effect } = ruleOf(access);
   const who = least === 'user' ? 'a signed-in person' : `the role ${least} in the organization`;
   const project = orInProject === undefined ? '' : `, or ${orInProject} in the project`;
-  const token = session === undefined ? scopes[effect] : ' A token will not do.';
+  const token = session === undefined ? scopes[effect] : ' A token is not accepted.';
   return `Needs ${who}${project}.${token}${typed}`;
 }
 
@@ -127,7 +127,7 @@ function responsesOf(route: Route): Json {
   const found =
     route.redirects === undefined
       ? {}
-      : { 302: { description: 'Where a browser is sent instead.' } };
+      : { 302: { description: 'The address that a browser is redirected to.' } };
   const own =
     route.redirects === 'always'
       ? {}

@@ -3,7 +3,7 @@ import type { RequestHandler } from 'express';
 import { Refusal } from '../errors.ts';
 import { readCookie } from './cookies.ts';
 
-/** The origins that scripts may call from: idctl's own, and those in `http.corsOrigins`. */
+/** The origins whose scripts may call the API: idctl's own, and those in `http.corsOrigins`. */
 export interface Origins {
   own: string;
   friends: ReadonlySet<string>;

@@ -5,7 +5,10 @@ import type { Logger } from 'pino';
 import { type Actor, type App, type Context, openContext } from '../context.ts';
 import type { Refusal } from '../errors.ts';
 
-/** The data for the log line of a request, and the form in which it would be refused. */
+/**
+ * The data for the log line of a request, and whether its refusal is a problem object, a page or
+ * SCIM.
+ */
 export interface Trace {
   requestId: string;
   address: string | null;

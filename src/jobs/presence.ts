@@ -28,7 +28,7 @@ export async function startPresence(
   const announce = async () => {
     const ctx = openContext(app, { kind: 'system', name: 'daemon' });
     await announceDaemon(ctx, { id, listen, configuration }).catch((err) => {
-      app.log.debug({ err }, 'the commands were not told of this daemon');
+      app.log.debug({ err }, 'this daemon could not be reported to the commands');
     });
   };
   await announce();
@@ -41,7 +41,7 @@ export async function startPresence(
     end: async () => {
       clearInterval(timer);
       await dismissDaemon({ id }).catch((err) =>
-        app.log.debug({ err }, 'the commands were not told of the end'),
+        app.log.debug({ err }, 'the end of this daemon could not be reported to the commands'),
       );
     },
   };

@@ -72,14 +72,14 @@ async function discover(issuer: string, fetch: CustomFetch): Promise<ProviderMet
     throw providerFailed(
       'discovery',
       'endpoint_missing',
-      `it lacks or spoils ${spoiled(checked.error)}`,
+      `missing or malformed: ${spoiled(checked.error)}`,
       {
         hint: 'idctl needs a provider with authorization, token and userinfo endpoints.',
         cause: checked.error,
       },
     );
   }
-  // The person's browser opens this URL, so no lookup of ours judges it.
+  // The person's browser opens this URL, so the guard does not check it.
   if (issuer.startsWith('https:') && !checked.data.authorization_endpoint.startsWith('https:')) {
     throw providerFailed(
       'discovery',

@@ -10,7 +10,7 @@ export const failureWords = {
   tls_untrusted: 'has a TLS certificate that is not trusted',
   tls_name_mismatch: 'has a TLS certificate for another name',
   tls_expired: 'has a TLS certificate that is not valid now',
-  tls_missing: 'does not speak TLS as it should',
+  tls_missing: 'does not speak TLS correctly',
   unreachable: 'could not be reached',
 } as const;
 

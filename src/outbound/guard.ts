@@ -7,8 +7,8 @@ import { defaultLimits } from './limits.ts';
 import { inTurn, lookupsAtOnce, type ResolveHost } from './lookups.ts';
 
 // Security S9 limits where tenant-supplied hosts may lead. A name is resolved once, every address
-// is judged, and the connection goes to a judged address. `net` and `tls` never look up an IP
-// literal, so literals are judged first.
+// is checked, and the connection goes to a checked address. `net` and `tls` never look up an IP
+// literal, so the guard checks literals first.
 
 /** The port and encryption of a connection to a host. */
 export interface Way {
@@ -23,18 +23,15 @@ export function wayOf({ protocol, port }: URL): Way {
   return { port: Number(port) || (encrypted ? 443 : 80), encrypted };
 }
 
-/** Judges hosts before anything is sent to them. Each call refuses `outbound_refused`. */
+/** Checks hosts before a request goes to them. Each call refuses `outbound_refused`. */
 export interface Guard {
-  /**
-   * Judges a URL without asking the network: its scheme and, if its host is an address, that
-   * address.
-   */
+  /** Checks a URL without a look-up: its scheme and, if its host is an address, that address. */
   checkUrl(url: URL): void;
-  /** The addresses of a host name or IP literal, all of them judged. */
+  /** The addresses of a host name or IP literal, all of them checked. */
   resolve(host: string, way: Way): Promise<LookupAddress[]>;
   /**
    * `resolve` in the form that `net.connect` and `tls.connect` take, so that the connection goes to
-   * a judged address.
+   * a checked address.
    */
   checkedLookup(way: Way): LookupFunction;
 }

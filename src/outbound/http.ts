@@ -34,13 +34,13 @@ export interface HttpClient {
 /** A client whose TLS connection can also be tested alone. */
 export interface GuardedClient extends HttpClient {
   /**
-   * Makes a TLS connection like a request, and returns when the certificate expires. Refuses like a
-   * request.
+   * Makes a TLS connection like a request does, and returns when the certificate expires. Refuses
+   * like a request.
    */
   handshake(url: URL): Promise<Date>;
 }
 
-/** The only client for tenant-supplied URLs: the guard judges every address. */
+/** The only client for tenant-supplied URLs: the guard checks every address. */
 export function guardedClient(
   guard: Guard,
   roots: SecureContext | undefined,

@@ -146,7 +146,7 @@ const reasons: [RegExp, string, string][] = [
   [
     /^(ETLS|ERR_TLS|ERR_SSL)/,
     'the encrypted connection could not be made',
-    'Correct mail.smtpUrl: smtps:// where TLS comes first (port 465), smtp:// where STARTTLS does.',
+    'Correct mail.smtpUrl: smtps:// for TLS from the start (port 465), smtp:// for STARTTLS.',
   ],
   [
     /^EAUTH/,
@@ -160,10 +160,10 @@ const reasons: [RegExp, string, string][] = [
   ],
   [
     /^EENVELOPE/,
-    'it did not take the sender or the recipient',
+    'it did not accept the sender or the recipient',
     'Correct mail.from, or the address of the recipient.',
   ],
-  [/^EMESSAGE/, 'it did not take the message', 'See the log of the mail server.'],
+  [/^EMESSAGE/, 'it did not accept the message', 'See the log of the mail server.'],
 ];
 const broke = [
   'the connection broke',

@@ -206,8 +206,8 @@ function lacksSubject(error: unknown): boolean {
     .success;
 }
 
-// Not conformant (OpenID Connect Core §5.3.2), so the library does not read it. The caller decides
-// whether it is enough. Only plain JSON: a signed answer would go unverified here.
+// The library does not read userinfo without `sub` (OpenID Connect Core §5.3.2). The caller decides
+// whether it is enough. Only plain JSON is read: a signed answer would not be verified here.
 async function readWithoutSubject(
   configuration: Configuration,
   accessToken: string,

@@ -151,7 +151,7 @@ function aboutToken(error: unknown): boolean {
   return /\bJW[TSE]\b|ID Token/.test(said(error));
 }
 
-// ClientError is the library's wrapper; its cause names the failed check.
+// ClientError is the library's wrapper; the cause inside names the failed check.
 function said(error: unknown): string {
   const [outer, inner] = causes(error);
   return (outer instanceof ClientError ? inner : outer)?.message ?? '';

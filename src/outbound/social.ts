@@ -23,8 +23,8 @@ import type {
 } from './outbound.ts';
 import { providerFailed, providerRefusal } from './provider-refusal.ts';
 
-// Google and GitHub. The operator configures their addresses, so no guard judges them. Plain http
-// is used only for an address configured with http.
+// Google and GitHub. The operator configures their addresses, so the guard does not check them.
+// Plain http is used only for an address configured with http.
 
 type Confidential = SocialClient & { clientSecret: string };
 

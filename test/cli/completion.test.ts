@@ -48,7 +48,7 @@ describe('interface page: idctl completion bash|zsh|fish', { timeout: 120_000 },
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  test('commands, flags, and values of a fixed set', async () => {
+  test('completes commands, flags, and the values of a fixed set', async () => {
     expect(await asked('or')).toEqual(['org']);
     expect(await asked('scim', 'token', 'r')).toEqual(['rotate', 'revoke']);
     expect(await asked('org', 'delete', 'acme', '--dr')).toEqual(['--dry-run']);
@@ -64,7 +64,7 @@ describe('interface page: idctl completion bash|zsh|fish', { timeout: 120_000 },
     expect(await asked('org', 'create', '')).toEqual([]);
   });
 
-  test('organizations, users, domains and projects of the database', async () => {
+  test('completes organizations, users, domains and projects from the database', async () => {
     expect(await asked('org', 'show', '')).toEqual(['acme', 'are']);
     expect(await asked('org', 'show', '%')).toEqual([]);
     expect(await asked('user', 'show', 'ada@')).toEqual(['ada@acme.test']);
@@ -78,7 +78,7 @@ describe('interface page: idctl completion bash|zsh|fish', { timeout: 120_000 },
     expect(await asked('doctor', '--org=a')).toEqual(['--org=acme', '--org=are']);
   });
 
-  test('quiet where nothing can be asked', async () => {
+  test('offers nothing and prints no error when the database cannot be read', async () => {
     const words = ['__complete', 'org', 'show', ''];
     for (const more of [{ IDCTL_DATABASE: 'sqlite:nowhere.db' }, { IDCTL_LISTEN: 'nowhere' }]) {
       const { stdout, stderr } = await run(process.execPath, [main, ...words], {
@@ -88,7 +88,7 @@ describe('interface page: idctl completion bash|zsh|fish', { timeout: 120_000 },
     }
   });
 
-  test.skipIf(missing('bash'))('bash completes at the Tab, an address with its @ too', async () => {
+  test.skipIf(missing('bash'))('bash completes on Tab, also an address with @', async () => {
     await writeFile(join(folder, 'rc'), `PS1='> '\neval "$(idctl completion bash)"\n`);
     const { shown } = await inTerminal(`bash --rcfile '${join(folder, 'rc')}'`, env, [
       ['> ', 'idctl org show ac\t--quiet --json\r'],
@@ -99,7 +99,7 @@ describe('interface page: idctl completion bash|zsh|fish', { timeout: 120_000 },
     expect(stripVTControlCharacters(shown)).toContain('"email": "ada@acme.test"');
   });
 
-  test.skipIf(missing('zsh'))('zsh completes at the Tab', async () => {
+  test.skipIf(missing('zsh'))('zsh completes on Tab', async () => {
     const rc = `PS1='> '\nautoload -U compinit; compinit -D -u; eval "$(idctl completion zsh)"\n`;
     await writeFile(join(folder, '.zshrc'), rc);
     const { shown } = await inTerminal('zsh -i', { ...env, ZDOTDIR: folder }, [
@@ -110,7 +110,7 @@ describe('interface page: idctl completion bash|zsh|fish', { timeout: 120_000 },
   });
 
   test.skipIf(counterpartMissing('fish'))(
-    'fish completes, and says what a value names',
+    'fish completes, and shows what each value means',
     async () => {
       const ask = `idctl completion fish | source; complete -C 'idctl org show a'; complete -C 'idctl user show ada@'`;
       const { stdout } = await run('fish', ['--no-config', '-c', ask], { env });

@@ -32,7 +32,7 @@ describe.skipIf(counterpartMissing('bsdutils'))('on a terminal', { timeout: 120_
 
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  it('init asks for what no option says, shows where things will be, and no means nothing is made', async () => {
+  it('init asks for every option that is missing, shows the paths, and makes nothing when the answer is no', async () => {
     const asked: Answers = [
       ['Where people reach idctl', '\r'],
       ['Mail server', '\r'],
@@ -53,7 +53,7 @@ describe.skipIf(counterpartMissing('bsdutils'))('on a terminal', { timeout: 120_
     expect(agreed.code).toBe(0);
   });
 
-  it('init says what is wrong with an answer, and asks again; only answers are written', async () => {
+  it('init explains a wrong answer and asks again; only the answers are written', async () => {
     const file = join(folder, 'other', 'idctl.yaml');
     const again = '\u0015';
     const { shown, code } = await idctl(
@@ -91,7 +91,7 @@ describe.skipIf(counterpartMissing('bsdutils'))('on a terminal', { timeout: 120_
     ]);
   });
 
-  it('a question is left by Ctrl-C with 130 and without a word', async () => {
+  it('Ctrl-C at a question exits with 130 and prints nothing', async () => {
     const left = await idctl('org delete default', [['Delete Default', '\u0003']]);
     expect(left.code).toBe(130);
     expect(left.shown).not.toContain('idctl:');
@@ -99,7 +99,7 @@ describe.skipIf(counterpartMissing('bsdutils'))('on a terminal', { timeout: 120_
   });
 
   it.each(['org delete default', 'user password admin@idctl.test'])(
-    'Ctrl-D leaves the question of %s as Ctrl-C does',
+    'Ctrl-D at the question of %s does the same as Ctrl-C',
     async (line) => {
       const left = await idctl(line, [
         [line.startsWith('org') ? 'Delete' : 'New password', '\u0004'],
@@ -123,7 +123,7 @@ describe.skipIf(counterpartMissing('bsdutils'))('on a terminal', { timeout: 120_
     expect(different.shown + same.shown).not.toContain('horse');
   });
 
-  it('P5 before a password ends tokens it asks, and no leaves everything as it is', async () => {
+  it('P5 asks before a password ends tokens, and changes nothing when the answer is no', async () => {
     const user = 'admin@idctl.test';
     expect((await idctl(`pat create --user ${user} --name ci`)).code).toBe(0);
     const refused = await idctl(`user password ${user}`, [['also ends 1 token', 'n\r']]);
@@ -148,14 +148,14 @@ describe.skipIf(counterpartMissing('bsdutils'))('on a terminal', { timeout: 120_
   it('sso enable tests the provider first, and asks when a step fails', async () => {
     await idctl('domain add acme.test');
     await idctl('domain verify acme.test --assert --yes');
-    const refused = await idctl('sso enable', [['Save it all the same?', 'n\r']]);
+    const refused = await idctl('sso enable', [['Save it anyway?', 'n\r']]);
     expect(refused.shown).toMatch(/Step \d+, .+, failed: /);
     expect(refused.shown).toContain('Nothing was changed.');
     expect(refused.code).toBe(1);
     expect((await idctl('sso show --json')).shown).toContain('"enabled": false');
-    expect((await idctl('sso enable', [['Save it all the same?', 'y\r']])).code).toBe(0);
+    expect((await idctl('sso enable', [['Save it anyway?', 'y\r']])).code).toBe(0);
     // What is enabled stays as it is until the new settings have passed.
-    const kept = await idctl('sso set --groups-claim other', [['Save it all the same?', '\r']]);
+    const kept = await idctl('sso set --groups-claim other', [['Save it anyway?', '\r']]);
     expect(kept.code).toBe(1);
     expect((await idctl('sso show --json')).shown).toContain('"groupsClaim": "roles"');
     expect((await idctl('domain remove acme.test --yes')).code).toBe(0);
@@ -170,12 +170,12 @@ describe.skipIf(counterpartMissing('bsdutils'))('on a terminal', { timeout: 120_
     expect(shown).toContain('Enter the code that it shows now.');
   });
 
-  it('the first page of the help fits 24 rows', async () => {
+  it('the first page of the help fits in 24 rows', async () => {
     const { shown } = await idctl('--help');
     expect(shown.trimEnd().split('\n').length).toBeLessThanOrEqual(23);
   });
 
-  it('a refusal breaks between words', async () => {
+  it('a refusal breaks lines between words', async () => {
     // Before there is a second organization, which would have its settings hold for nobody.
     const { shown, code } = await idctl('signin set --org default --password off');
     expect(code).toBe(1);
@@ -185,7 +185,7 @@ describe.skipIf(counterpartMissing('bsdutils'))('on a terminal', { timeout: 120_
     expect(lines).toContainEqual(expect.stringMatching(/^ {6}\S/));
   });
 
-  it('what is shown fits 80 columns, a long name and wide characters too', async () => {
+  it('output fits 80 columns, also with a long name and wide characters', async () => {
     const name = '株式会社アクメ・ホールディングスの認証'.repeat(2);
     const lines = [
       'org create',
@@ -215,16 +215,16 @@ describe.skipIf(counterpartMissing('bsdutils'))('on a terminal', { timeout: 120_
   it('a backup is not written to a terminal', async () => {
     const { shown, code } = await idctl('backup -');
     expect(code).toBe(2);
-    expect(shown).toContain('idctl: file: is not for a terminal to show');
+    expect(shown).toContain('idctl: file: cannot be written to a terminal');
   });
 
-  it('NO_COLOR takes the colour away, and so does a pipe', async () => {
+  it('NO_COLOR or a pipe turns colour off', async () => {
     expect((await idctl('org list')).shown).toContain(`${csi}1m`);
     expect((await idctl('org list', [], { NO_COLOR: '1' })).shown).not.toContain(csi);
     expect((await idctl('org list | cat')).shown).not.toContain(csi);
   });
 
-  it('a reader that stops reading is no error', async () => {
+  it('a reader that closes the pipe early causes no error', async () => {
     const idctl = `'${process.execPath}' '${main}' config show --quiet`;
     const { shown } = await inTerminal(`(${idctl}; echo "ended with $?" >&2) | head -n 1`, env);
     expect(shown).toContain('KEY');

@@ -6,7 +6,7 @@ import { freePorts } from '../support/ports.ts';
 import { driverSetting } from '../support/sqlite-driver.ts';
 import { playTranscript } from '../support/transcript.ts';
 
-describe('a terminal shows what the transcript says', () => {
+describe('a terminal shows exactly what the transcript says', () => {
   for (const path of globSync(`${import.meta.dirname}/*.transcript`)) {
     it.concurrent(basename(path, '.transcript'), { timeout: 300_000 }, async () => {
       const [port] = await freePorts(1);

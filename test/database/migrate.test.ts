@@ -46,7 +46,7 @@ const parents: Migration = {
   },
 };
 
-test('migrates an empty database, and a second time does nothing', async () => {
+test('migrates an empty database, and does nothing the second time', async () => {
   const database = await open(await freshDatabaseUrl());
   try {
     expect(await database.pending()).toEqual(names);
@@ -66,7 +66,7 @@ test('five processes that migrate at once apply each migration exactly once', as
   expect(said.flat().sort()).toEqual(names);
 });
 
-test('a process killed in the middle of a migration leaves all of it or nothing', async () => {
+test('a process killed during a migration leaves the whole migration or nothing', async () => {
   const url = await freshDatabaseUrl();
   const child = databaseChild(url, 'migrateHalf');
   await child.says();
@@ -80,7 +80,7 @@ test('a process killed in the middle of a migration leaves all of it or nothing'
   });
 });
 
-test('a migration that throws leaves nothing of itself and keeps those before it', async () => {
+test('a migration that throws is undone, and the ones before it stay', async () => {
   const failing: Migration = {
     name: '0002-failing',
     async up({ queryInterface }) {
@@ -95,7 +95,7 @@ test('a migration that throws leaves nothing of itself and keeps those before it
   });
 });
 
-test('an older idctl refuses a database of a newer one, before and while migrating', async () => {
+test('an older idctl refuses the database of a newer one, before and during a migration', async () => {
   await onLink(await freshDatabaseUrl(), async (link) => {
     await applyMigrations(link, [parents]);
     await expect(pendingMigrations(link.sequelize, [])).rejects.toMatchObject({
@@ -105,7 +105,7 @@ test('an older idctl refuses a database of a newer one, before and while migrati
   });
 });
 
-test('I3 accounts that wait for a mailed code since an older idctl go on waiting; what provisioning made does not', async () => {
+test('I3 accounts that wait for a mailed code from an older idctl still wait after the migration; provisioned accounts do not', async () => {
   await onLink(await freshDatabaseUrl(), async (link) => {
     await applyMigrations(
       link,
@@ -167,7 +167,7 @@ test('I3 accounts that wait for a mailed code since an older idctl go on waiting
   });
 });
 
-test('P15 tokens that are there are of scope write from then on', async () => {
+test('P15 the migration gives existing tokens the scope write', async () => {
   await onLink(await freshDatabaseUrl(), async (link) => {
     const before = migrations.slice(
       0,
@@ -292,7 +292,7 @@ async function referencesOf(sequelize: Sequelize, table: string): Promise<unknow
   return rows;
 }
 
-test('I1 keys from before are of the server that their directory was at', async () => {
+test('I1 the migration gives existing keys the server of their directory', async () => {
   const at = names.indexOf('0021-former-keys');
   const then = new Date();
   const ids = {

@@ -17,7 +17,7 @@ const fileOf = (url: string) => url.replace('sqlite:', '');
 const modeOf = (file: string) => (statSync(file).mode & 0o777).toString(8);
 
 if (dialect === 'sqlite') {
-  test('X8 the database, its -wal and its -shm are for their owner alone, whatever the umask', async () => {
+  test('X8 the database, its -wal and its -shm are readable by their owner only, whatever the umask', async () => {
     const url = (await freshDatabaseUrl()).replace('idctl.db', 'new/folder/idctl.db');
     const umask = process.umask(0);
     const database = await openDatabase({ url, sqliteDriver });
@@ -52,7 +52,7 @@ if (dialect === 'sqlite') {
 
   // The locks of a file are listed by its inode, and those of SQLite begin beyond its first gibibyte.
   test.skipIf(!existsSync('/proc/locks'))(
-    'a second connection leaves the locks of the first, which keep the -wal from going',
+    'closing a second connection keeps the locks of the first, so the -wal stays',
     async () => {
       const url = await freshDatabaseUrl();
       const database = await openDatabase({ url, sqliteDriver });
@@ -75,7 +75,7 @@ if (dialect === 'sqlite') {
   );
 
   test.skipIf(isInstalled)(
-    'sqliteDriver sqlite3 without that package is refused with what to do',
+    'sqliteDriver sqlite3 without its package is refused, with the command that installs it',
     async () => {
       await expect(
         openDatabase({ url: await freshDatabaseUrl(), sqliteDriver: 'sqlite3' }),
@@ -87,7 +87,7 @@ if (dialect === 'sqlite') {
   );
 }
 
-test('a process has one database open at a time, and may open another after closing it', async () => {
+test('a process has one database open at a time, and can open another after closing it', async () => {
   const address = { url: await freshDatabaseUrl(), sqliteDriver } as const;
   const database = await openDatabase(address);
   await expect(openDatabase(address)).rejects.toThrow('already open');
@@ -99,7 +99,7 @@ test('a process has one database open at a time, and may open another after clos
   await again.close();
 });
 
-test('values come back as they went in', async () => {
+test('values read back are the values written', async () => {
   const database = await openFreshDatabase();
   const item = {
     id: crypto.randomUUID(),

@@ -43,12 +43,12 @@ async function opened(url: string): Promise<Database> {
   return database;
 }
 
-test('what is no fault of the database is not made a refusal', () => {
+test('an error that does not come from the database stays the error it was', () => {
   expect(databaseRefusal(new TypeError('x is not a function'))).toBeNull();
   expect(databaseRefusal('text')).toBeNull();
 });
 
-test('a refusal says what to do and keeps its reason for the log', () => {
+test('a refusal says what to do, and keeps its cause for the log', () => {
   const reason = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
   const refusal = databaseRefusal(new Error('outer', { cause: reason }));
   expect(refusal).toMatchObject({
@@ -58,7 +58,7 @@ test('a refusal says what to do and keeps its reason for the log', () => {
   expect(refusal?.cause).toMatchObject({ cause: reason });
 });
 
-test('the operator is told the file that may not be opened, in words', () => {
+test('an unreadable database file is named to the operator, with the cause in words', () => {
   const path = '/var/lib/idctl/idctl.db';
   const reason = Object.assign(new Error('EACCES: permission denied'), {
     code: 'EACCES',
@@ -73,7 +73,7 @@ test('the operator is told the file that may not be opened, in words', () => {
 });
 
 if (dialect === 'sqlite') {
-  test('a file with pages overwritten is called damaged, and the restore is named', async () => {
+  test('a file with overwritten pages is reported as damaged, with the restore command', async () => {
     const url = await freshDatabaseUrl();
     const file = url.replace('sqlite:', '');
     const whole = await openDatabase({ url, sqliteDriver });
@@ -114,7 +114,7 @@ if (dialect === 'sqlite') {
     });
   });
 
-  test('with no space left writes are database_full, reads go on, and with space writes go on', async () => {
+  test('writes on a full disk are database_full while reads go on; with space, writes go on', async () => {
     const database = await openFreshDatabase();
     onTestFinished(() => database.close());
     // SQLite itself says "full" at this limit, which holds for the writer kept open.
@@ -131,7 +131,7 @@ if (dialect === 'sqlite') {
 }
 
 if (dialect === 'postgres') {
-  test('a server that is not there, or does not let us in, is database_unreachable', async () => {
+  test('a server that is missing or refuses the login is database_unreachable', async () => {
     const url = await freshDatabaseUrl();
     const wrong = { port: '1', password: 'wrong', pathname: '/absent', hostname: 'absent.invalid' };
     for (const [part, value] of Object.entries(wrong)) {
@@ -164,7 +164,7 @@ if (dialect === 'postgres') {
     expect(await codesOf(Array.from({ length: 20 }, write))).toEqual([]);
   });
 
-  test('a server that is stopped and frozen is database_unreachable, not a hang, and is used again when it answers', async () => {
+  test('a stopped or frozen server is database_unreachable instead of a hang, and is used again when it answers', async () => {
     const server = await startPostgres();
     onTestFinished(() => server.stop());
     const database = await opened(server.url);
@@ -182,7 +182,7 @@ if (dialect === 'postgres') {
     expect(await codesOf([write(), database.ping()])).toEqual([]);
   });
 
-  test('a read past Sequelize that is frozen, ended or wrong is refused, and leaves no broken connection behind', async () => {
+  test('a read beside Sequelize that freezes, ends or fails is refused, and leaves no broken connection', async () => {
     const database = await openFreshDatabase();
     onTestFinished(() => database.close());
     const pid = async () =>

@@ -33,7 +33,7 @@ if (dialect === 'sqlite') {
       ALTER TABLE apps DROP COLUMN suspended_at;
       ALTER TABLE scim_tokens DROP COLUMN suspended_at;`);
 
-  test('a database is copied for its owner alone before it is migrated, and only then', async () => {
+  test('a database is copied before it is migrated, readable by its owner only', async () => {
     expect((await site.run(['migrate'])).code).toBe(0);
     expect(copies()).toEqual([]);
     takeBack();
@@ -44,7 +44,7 @@ if (dialect === 'sqlite') {
     expect(statSync(join(dirname(file), copies()[0] ?? '')).mode & 0o777).toBe(0o600);
   });
 
-  test('of the copies the last three stay, and nothing else goes', async () => {
+  test('the last three copies stay, and no other file is deleted', async () => {
     const other = `${file}.before-lunch`;
     new DatabaseSync(other).close();
     takeBack();
@@ -59,7 +59,7 @@ if (dialect === 'sqlite') {
     ]);
   });
 
-  test('a database that holds nobody is not copied', async () => {
+  test('a database without accounts is not copied', async () => {
     takeBack();
     execute('PRAGMA foreign_keys = OFF; DELETE FROM accounts');
     expect(await copyBeforeMigration(address(), new Date())).toBeNull();
@@ -80,7 +80,7 @@ if (dialect === 'sqlite') {
     const { code, err } = await site.run(['org', 'list']);
     expect([code, err]).toEqual([
       3,
-      expect.stringContaining(`go back to the copy made before it came: ${newer}`),
+      expect.stringContaining(`go back to the copy made before the upgrade: ${newer}`),
     ]);
     renameSync(newer, file);
     expect((await site.run(['migrate'])).code).toBe(0);
@@ -88,7 +88,7 @@ if (dialect === 'sqlite') {
   });
 }
 
-test('nothing is copied where there is no file, or nobody in it', async () => {
+test('a missing file or a database without accounts is not copied', async () => {
   const database = await openFreshDatabase();
   expect(await database.copyFirst(new Date())).toBeNull();
   await database.close();

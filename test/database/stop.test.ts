@@ -35,7 +35,7 @@ async function freezable(database: string) {
 }
 
 test.skipIf(dialect !== 'postgres')(
-  'a daemon whose database is frozen ends within ten seconds of SIGTERM, with 0',
+  'a daemon whose database is frozen exits with 0 within ten seconds of SIGTERM',
   async () => {
     let token = '';
     const site = await install({

@@ -22,7 +22,7 @@ const slugs = async (start: string) =>
     .map((found) => found.slug)
     .filter((slug) => slug.startsWith(start));
 
-test('40 transactions at once all commit, with no error surfaced', async () => {
+test('40 transactions at once all commit without an error', async () => {
   const numbers = Array.from({ length: 40 }, (_, index) => index);
   await Promise.all(
     numbers.map((number) =>
@@ -54,7 +54,7 @@ test('a nested call joins the transaction: both are committed or neither', async
   expect([...(await slugs('outer')), ...(await slugs('inner'))]).toEqual(['outer-2', 'inner-2']);
 });
 
-test('what a transaction wrote is seen inside it, and outside only once it is committed', async () => {
+test('a transaction sees its own writes; others see them after the commit', async () => {
   const written = Promise.withResolvers<void>();
   const looked = Promise.withResolvers<void>();
   const writing = transaction(async () => {
@@ -70,7 +70,7 @@ test('what a transaction wrote is seen inside it, and outside only once it is co
   expect(await slugs('hidden')).toEqual(['hidden']);
 });
 
-test('a throw rolls everything back, and the next transaction finds nothing of it', async () => {
+test('a throw rolls everything back, and the next transaction sees none of it', async () => {
   await expect(
     transaction(async () => {
       await create('thrown');
@@ -80,7 +80,7 @@ test('a throw rolls everything back, and the next transaction finds nothing of i
   await transaction(async () => expect(await slugs('thrown')).toEqual([]));
 });
 
-test('a statement that comes after its transaction has ended is refused', async () => {
+test('a statement after the end of its transaction is refused', async () => {
   const ended = Promise.withResolvers<void>();
   let late: Promise<unknown> = Promise.resolve();
   await transaction(async () => {
@@ -91,7 +91,7 @@ test('a statement that comes after its transaction has ended is refused', async 
   expect(await slugs('late')).toEqual([]);
 });
 
-test('in tests a transaction refuses to end while a query inside it is in flight', async () => {
+test('in tests a transaction refuses to end while one of its queries still runs', async () => {
   let floating: Promise<unknown> = Promise.resolve();
   const careless = transaction(async () => {
     floating = create('floating').catch(() => null);
@@ -101,7 +101,7 @@ test('in tests a transaction refuses to end while a query inside it is in flight
   expect(await slugs('floating')).toEqual([]);
 });
 
-test('what may be lost in a power cut is committed without a wait for the disk, and nothing else is', async () => {
+test('only writes that may be lost in a power cut commit without waiting for the disk', async () => {
   const setting = dialect === 'sqlite' ? 'PRAGMA synchronous' : 'SHOW synchronous_commit';
   const level = async () =>
     (await database.sequelize.query(setting, { type: QueryTypes.SELECT }))[0];
@@ -116,7 +116,7 @@ test('what may be lost in a power cut is committed without a wait for the disk, 
 });
 
 if (dialect === 'sqlite') {
-  test('a write outside a transaction is refused and says so', async () => {
+  test('a write outside a transaction is refused with a message that says so', async () => {
     await expect(create('outside')).rejects.toThrow(
       'a write outside a transaction: wrap it in transaction()',
     );

@@ -68,7 +68,7 @@ describe.skipIf(dialect !== 'sqlite' || missing)(
       test('L1 a person signs in by address; the user name is filled in', () =>
         enter(`ada@${domain}`, { as: null, name: 'Ada Byron' }));
 
-      test('L1 a person whose user name is another one types the address into the form', () =>
+      test('L1 a person whose user name differs types the address into the form', () =>
         enter(`grace.hopper@${domain}`, { as: `grace.hopper@${domain}`, name: 'Grace Byron' }));
     });
   },

@@ -7,7 +7,7 @@ import { type Slapd, service, startSlapd, suffix } from '../support/slapd.ts';
 import { playTranscript } from '../support/transcript.ts';
 
 describe.skipIf(counterpartMissing('slapd'))(
-  'from nothing to a person of the directory who signed in',
+  'from nothing to a person who signed in through the directory',
   () => {
     let slapd: Slapd;
     let port: number;
@@ -22,7 +22,7 @@ describe.skipIf(counterpartMissing('slapd'))(
     });
     afterAll(() => slapd?.stop());
 
-    it('spec §4.2: a directory connected, examined and signed in by, at the terminal', async () => {
+    it('spec §4.2: connecting, testing and signing in through a directory at the terminal', async () => {
       const { ldaps: uri, ldap: starttls, ca } = slapd;
       await playTranscript(`${import.meta.dirname}/directory.transcript`, {
         env: { IDCTL_DATABASE: await freshDatabaseUrl(), IDCTL_OUTBOUND_ALLOW: '127.0.0.1' },

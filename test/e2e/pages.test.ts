@@ -91,7 +91,7 @@ describe.skipIf(dialect !== 'sqlite' || counterpartMissing('chromium'))(
       ['with script', true],
       ['without script', false],
     ])('%s', (_name, script) => {
-      test('a wrong password is told, the right one signs in, and signing out is that', async () => {
+      test('a wrong password is refused, the right one signs in, and the button signs out', async () => {
         const { email } = await person(idctl);
         const page = await arrive(script);
         await present(page, email ?? '');
@@ -104,7 +104,7 @@ describe.skipIf(dialect !== 'sqlite' || counterpartMissing('chromium'))(
         await told(page, 'status').toBe('You are signed out.');
       });
 
-      test('§3.4 an authenticator is set up by the secret of the QR, and asked for at the next sign-in', async () => {
+      test('§3.4 a person sets an authenticator up from the secret of the QR code, and the next sign-in asks for it', async () => {
         const { email } = await person(idctl);
         const page = await arrive(script);
         await present(page, email ?? '');
@@ -130,7 +130,7 @@ describe.skipIf(dialect !== 'sqlite' || counterpartMissing('chromium'))(
         await greeted(page, 'Ada Byron');
       });
 
-      test('§5.4 a company’s domain leads to its provider by itself, and back into the account', async () => {
+      test('§5.4 an address of the company leads to its provider, and back into the account', async () => {
         const { domain } = await connected(idctl, provider.issuer);
         provider.people.set('grace', {
           email: `grace@${domain}`,
@@ -143,7 +143,7 @@ describe.skipIf(dialect !== 'sqlite' || counterpartMissing('chromium'))(
         expect(await page.getByText('by single sign-on').count()).toBe(1);
       });
 
-      test('an address of the company is shown the way to its provider, whose refusal is told on the screen', async () => {
+      test('an address of the company leads to its provider, and the page shows the provider’s refusal', async () => {
         const { domain } = await connected(idctl, provider.issuer);
         provider.people.set('mallory', { email: 'mallory@elsewhere.test', email_verified: true });
         const page = await arrive(script, 'mallory');
@@ -152,7 +152,7 @@ describe.skipIf(dialect !== 'sqlite' || counterpartMissing('chromium'))(
         await told(page, 'alert').toContain('You could not be signed in.');
       });
 
-      test('§5.4 a social provider is offered at once, and asks no password of ours', async () => {
+      test('§5.4 a social provider is offered at once, and no idctl password is asked', async () => {
         const sub = fresh('linus');
         provider.people.set(sub, {
           email: `${sub}@example.test`,
@@ -177,7 +177,7 @@ describe.skipIf(dialect !== 'sqlite' || counterpartMissing('chromium'))(
         await greeted(page, 'Ada Byron');
       });
 
-      test('§4.4 who signs up confirms the address by the code of the mail, and is in', async () => {
+      test('§4.4 a person signs up, confirms the address with the mailed code, and is signed in', async () => {
         const email = `${fresh('new')}@example.test`;
         const page = await arrive(script);
         await page.getByRole('link', { name: 'Create an account' }).click();
@@ -194,7 +194,7 @@ describe.skipIf(dialect !== 'sqlite' || counterpartMissing('chromium'))(
         await greeted(page, 'Katherine Johnson');
       });
 
-      test('a forgotten password is replaced by the code of a mail', async () => {
+      test('a forgotten password is replaced with a mailed code', async () => {
         const { email } = await person(idctl);
         const page = await arrive(script);
         await present(page, email ?? '');
@@ -209,7 +209,7 @@ describe.skipIf(dialect !== 'sqlite' || counterpartMissing('chromium'))(
         await greeted(page, 'Ada Byron');
       });
 
-      test('an invitation is accepted by whoever signs in with its address', async () => {
+      test('a person who signs in with its address accepts an invitation', async () => {
         const org = await organization(idctl);
         const { email } = await person(idctl);
         const input = { org: org.slug, email: email ?? '', role: 'member' as const };
@@ -224,7 +224,7 @@ describe.skipIf(dialect !== 'sqlite' || counterpartMissing('chromium'))(
         expect(await organizations.getByText(org.name).count()).toBe(1);
       });
 
-      test('O4 the operator’s link signs in by its button, and a mistyped address leads on', async () => {
+      test('O4 the button of the operator’s link signs in, and a mistyped link leads back to sign-in', async () => {
         const { id } = await person(idctl);
         const { url } = await createLoginLink(idctl.operator(), { user: id });
         const page = await arrive(script);
@@ -238,7 +238,7 @@ describe.skipIf(dialect !== 'sqlite' || counterpartMissing('chromium'))(
         await greeted(page, 'Ada Byron');
       });
 
-      test('§5.2 an access token that expired is renewed without anybody noticing, in a form too', async () => {
+      test('§5.2 an expired access token is renewed without the person noticing, in a form too', async () => {
         const { email } = await person(idctl);
         const page = await arrive(script);
         await present(page, email ?? '');
@@ -288,7 +288,7 @@ describe.skipIf(dialect !== 'sqlite' || counterpartMissing('chromium'))(
       });
     });
 
-    test('X10 a broken policy and a foreign request would be seen', async () => {
+    test('X10 the test notices a broken policy and a foreign request', async () => {
       const { page, complaints, foreign } = await browser.open();
       await page.goto(`${base}/login`);
       await page.evaluate(

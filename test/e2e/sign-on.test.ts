@@ -29,7 +29,7 @@ describe.skipIf(counterpartMissing('bind9'))('from nothing to a person who signe
     await bind?.stop();
   });
 
-  it('spec §3.1, §4.1: a domain proved over the DNS, a provider connected, a person signed in', async () => {
+  it('spec §3.1, §4.1: a domain is verified over DNS, a provider connected, and a person signs in', async () => {
     await playTranscript(`${import.meta.dirname}/sign-on.transcript`, {
       env: {
         IDCTL_DATABASE: await freshDatabaseUrl(),

@@ -126,7 +126,7 @@ test('§5.2 the refresh token comes from the cookie or from the body', async () 
   expect((await door.post('/api/v1/auth/refresh', undefined, twice)).status).toBe(401);
 });
 
-test('interface page: a browser is redirected, everybody else gets JSON', async () => {
+test('interface page: a browser is redirected, every other client gets JSON', async () => {
   const door = await open();
   const json = await door.get('/auth/sso/start');
   expect(json.body.authorizationUrl).toBe('https://idp.example/authorize?x=1&y=a%20b');
@@ -148,7 +148,7 @@ test('interface page: a browser is redirected, everybody else gets JSON', async 
   ]);
 });
 
-test('S3 the door tells a browser by its fetch metadata, and takes no word for it', async () => {
+test('S3 the server tells a browser by its fetch metadata, and refuses a parameter that claims it', async () => {
   const door = await open();
   expect((await door.get('/auth/browser')).body).toEqual({ browser: false });
   expect((await door.get('/auth/browser', { 'sec-fetch-mode': 'navigate' })).body).toEqual({
@@ -184,7 +184,7 @@ test('interface page: every answer carries its request id and the security heade
   );
 });
 
-test('interface page: what bears credentials is not stored', async () => {
+test('interface page: answers that carry credentials are not cached', async () => {
   const door = await open();
   for (const path of ['/api/v1/auth/resume', '/auth/sso/start', '/api/v1/nowhere']) {
     expect((await door.get(path)).headers['cache-control']).toBe('no-store');
@@ -207,7 +207,7 @@ test('interface page: unknown paths are 404, wrong methods 405 with Allow, alway
   }
 });
 
-test('a bug is 500 without its message, which only the log knows', async () => {
+test('a bug is 500 without its message; only the log has the message', async () => {
   const door = await open();
   const answer = await door.get('/api/v1/fault');
   expect(answer).toMatchObject({ status: 500, body: { code: 'internal_error' } });
@@ -217,7 +217,7 @@ test('a bug is 500 without its message, which only the log knows', async () => {
   expect(JSON.stringify(line)).toContain('hunter2');
 });
 
-test('an error of the database is the refusal that the app sees in it', async () => {
+test('a database error is answered as the refusal the app makes of it', async () => {
   const gone = new Refusal('database_unreachable', 'The database cannot be reached.');
   const door = await open({ app: { refusalOf: () => gone } });
   const answer = await door.get('/api/v1/fault');
@@ -225,7 +225,7 @@ test('an error of the database is the refusal that the app sees in it', async ()
   expect(answer.headers['retry-after']).toBe('1');
 });
 
-test('/readyz is 503 until the app is ready, /healthz does not care', async () => {
+test('/readyz is 503 until the app is ready; /healthz is 200 from the start', async () => {
   const ready = () => Promise.reject(new Refusal('not_ready', 'Migrations are pending.'));
   const door = await open({ app: { ready } });
   expect(await door.get('/readyz')).toMatchObject({ status: 503, body: { code: 'not_ready' } });

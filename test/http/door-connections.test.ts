@@ -37,7 +37,7 @@ const healthy = route({
 
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
 
-test('SIGTERM: what is in flight is finished, with Connection: close', async () => {
+test('SIGTERM: requests in progress finish, with Connection: close', async () => {
   const { door, arrived, release } = await openSlowDoor();
   const answer = sendBytes(door.url, get('/api/v1/slow'));
   await arrived;
@@ -79,7 +79,7 @@ function sendHalf(door: TestDoor) {
   return { arrived: arrived.promise, answer: answer.promise, finish: () => socket.write('\r\n') };
 }
 
-test('SIGTERM: idle connections do not hold the end up, not even those that never asked anything', async () => {
+test('SIGTERM: idle connections do not delay the end, not even those that never sent a request', async () => {
   const door = await openDoor([]);
   const silent = sendBytes(door.url, '');
   const kept = sendBytes(door.url, get('/nowhere'));
@@ -89,7 +89,7 @@ test('SIGTERM: idle connections do not hold the end up, not even those that neve
   expect(await kept).toMatch(/^HTTP\/1.1 404 /);
 });
 
-test('SIGTERM: what does not end within the budget is cut off', async () => {
+test('SIGTERM: requests that outlast the budget are cut off', async () => {
   const { door, arrived } = await openSlowDoor();
   const answer = sendBytes(door.url, get('/api/v1/slow')).catch(() => '');
   await arrived;
@@ -151,7 +151,7 @@ test.each([
   expect(await sendBytes(door.url, `${bytes}Connection: close\r\n\r\n`)).toMatch(/^HTTP\/1.1 200 /);
 });
 
-test('a port that is taken is a refusal that says so', async () => {
+test('a port in use is refused with a message that says so', async () => {
   const door = await openDoor([]);
   const second = await openDoor([]);
   await second.server.close();

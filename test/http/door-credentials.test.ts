@@ -68,14 +68,14 @@ test('P3 takes an Authorization header of another scheme for none', async () => 
   expect(alone.body.code).toBe('unauthenticated');
 });
 
-test('interface page: a missing credential is 401 with a bare challenge, before the input is looked at', async () => {
+test('interface page: a missing credential is 401 with a bare challenge, before the input is read', async () => {
   const door = await open();
   const answer = await door.get('/api/v1/me?nonsense=1');
   expect(answer).toMatchObject({ status: 401, body: { code: 'unauthenticated' } });
   expect(answer.headers['www-authenticate']).toBe('Bearer realm="idctl"');
 });
 
-test('P3 a stale cookie does not stand in the way of a public route', async () => {
+test('P3 a stale cookie does not block a public route', async () => {
   const door = await open();
   for (const headers of [{ cookie: 'access_token=stale' }, { authorization: 'Bearer stale' }]) {
     expect((await door.get('/api/v1/public', headers)).body).toEqual({ kind: 'anonymous' });

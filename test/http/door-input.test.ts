@@ -165,7 +165,7 @@ test.each([
   expect(answer).toMatch(new RegExp(`^HTTP/1.1 400 .*"code":"${code}"`, 's'));
 });
 
-test('an undeclared field of a view never leaves', async () => {
+test('a field that a view does not declare is never sent', async () => {
   const secret = { org: 'a', limit: 1, passwordHash: 'x' };
   const door = await openDoor([
     route({
@@ -181,7 +181,7 @@ test('an undeclared field of a view never leaves', async () => {
   expect((await door.get('/api/v1/x')).body).toEqual({ org: 'a', limit: 1 });
 });
 
-test('a refusal carries its faults, hint and extra members, and its retry in a header', async () => {
+test('a refusal carries its faults, hint and extra members, and Retry-After in a header', async () => {
   const door = await openDoor([
     route({
       method: 'POST',

@@ -129,7 +129,7 @@ async function refusalOf(act: Act, ctx: Context): Promise<string | null> {
   }
 }
 
-test('every route of an admin names a command that exists', () => {
+test('every route for admins names an existing command', () => {
   const silent = surface.routes.filter(
     ({ access, cli }) => access !== 'public' && /admin|owner/.test(ruleOf(access).least) && !cli,
   );
@@ -137,14 +137,14 @@ test('every route of an admin names a command that exists', () => {
   expect([...named].filter((name) => !commands.includes(name))).toEqual([]);
 });
 
-test('every command is a route’s or is walked here', () => {
+test('every command belongs to a route or is tested here', () => {
   const here = [ofTheHost, ofTheOperator, ofAdmins, ofPeople].flatMap((list) =>
     Array.isArray(list) ? list : Object.keys(list),
   );
   expect(commands.filter((command) => !named.has(command) && !here.includes(command))).toEqual([]);
 });
 
-test('interface page: the operator may do all, and what is the operator’s alone nobody else may', async () => {
+test('interface page: the operator may do everything, and operator routes refuse everyone else', async () => {
   const instance = await openInstance();
   const company = await foundCompany(instance);
   const as = ({ id, email }: { id: string; email: string }) =>

@@ -168,7 +168,7 @@ function expected(who: Who, { access, path }: Route): Said {
 }
 
 describe('interface page: who may do what', () => {
-  test.each(names)('%s may do what the authority table says, and no more', (who) => {
+  test.each(names)('%s may do exactly what the authority table says', (who) => {
     // What is a person's own the operator does by other input, which names the account.
     const asked = routes.filter(
       ({ access }) =>
@@ -182,7 +182,7 @@ describe('interface page: who may do what', () => {
     expect(answers).toEqual(asked.map((route) => `${nameOf(route)}: ${expected(who, route)}`));
   });
 
-  test('the table itself is what was agreed: who gets in, route by route', async () => {
+  test('the authority table itself is as agreed, route by route', async () => {
     const lines = routes
       .filter(({ access }) => access !== 'public')
       .map(
@@ -193,7 +193,7 @@ describe('interface page: who may do what', () => {
   });
 });
 
-test('P15 a route that is not a GET changes something, but for those that only look', () => {
+test('P15 every route that is not a GET changes something, except those listed as reads', () => {
   const looks = routes.filter(
     ({ method, access }) =>
       method !== 'GET' && access !== 'public' && ruleOf(access).effect === 'reads',
@@ -201,7 +201,7 @@ test('P15 a route that is not a GET changes something, but for those that only l
   expect(looks.map(nameOf)).toEqual(['POST /api/v1/orgs/:org/group-mappings/preview']);
 });
 
-test('O7 nobody from outside gets a yes but where it is public', async () => {
+test('O7 every route refuses people from outside, except the public ones', async () => {
   const outsiders: Who[] = ['anonymous', 'stranger', 'foreigner'];
   const lines = routes
     .map((route) => ({ route, let: outsiders.filter((who) => told(who, route) === 'ok') }))
@@ -210,7 +210,7 @@ test('O7 nobody from outside gets a yes but where it is public', async () => {
   await expect(`${lines.sort().join('\n')}\n`).toMatchFileSnapshot('../golden/public-routes.txt');
 });
 
-test('every route is named once, its path keys and filled fields are fields of its input', () => {
+test('every route has one name, and its path keys and filled fields are fields of its input', () => {
   expect(new Set(routes.map(nameOf)).size).toBe(routes.length);
   for (const route of routes) {
     expect(Object.keys(route.input.shape), nameOf(route)).toEqual(

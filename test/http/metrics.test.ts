@@ -30,7 +30,7 @@ afterAll(() => site?.close());
 
 const scrape = async () => (await createClient(metricsUrl).get('/metrics')).body as string;
 
-test('metrics are served on their own listener alone, as Prometheus reads them', async () => {
+test('metrics are served only on their own listener, in the Prometheus format', async () => {
   const answer = await createClient(metricsUrl).get('/metrics');
   expect(answer).toMatchObject({
     status: 200,
@@ -58,7 +58,7 @@ test('metrics are served on their own listener alone, as Prometheus reads them',
   }
 });
 
-test('requests are told apart by route, method and class of status', async () => {
+test('requests are counted by route, method and status class', async () => {
   await expect.poll(scrape).toContain('route="other"');
   const text = await scrape();
   const count = (labels: string) => `idctl_http_request_duration_seconds_count{${labels}} 1\n`;
@@ -76,7 +76,7 @@ test('sign-ins are counted by method and outcome', async () => {
   expect(text).toContain('idctl_sign_ins_total{method="password",outcome="refused"} 1\n');
 });
 
-test('what is told of process, database and backlog is there', async () => {
+test('metrics cover process, database and backlog', async () => {
   const text = await scrape();
   for (const sample of [
     /^idctl_build_info\{version="\d+\.\d+\.\d+",node="v\d+[\d.]+"\} 1$/m,
@@ -92,7 +92,7 @@ test('what is told of process, database and backlog is there', async () => {
   }
 });
 
-test('X4 nobody is named in them, nor anything that a client sent', async () => {
+test('X4 metrics name no person and hold nothing that a client sent', async () => {
   const text = await scrape();
   const [account] = await site.query('SELECT id FROM accounts');
   for (const word of [

@@ -98,7 +98,7 @@ const signIn = (headers?: Record<string, string>) =>
   send('POST', '/api/v1/auth/login', site.owner, headers);
 
 describe.skipIf(missing)('behind nginx, as docs/operations.md says', () => {
-  test('cookies are Secure, HSTS is on, and what was http is https', async () => {
+  test('cookies are Secure, HSTS is on, and http redirects to https', async () => {
     const { status, headers } = await signIn({ origin });
     expect(status).toBe(200);
     for (const cookie of [headers['set-cookie'] ?? []].flat())
@@ -112,13 +112,13 @@ describe.skipIf(missing)('behind nginx, as docs/operations.md says', () => {
     ]);
   });
 
-  test('P9 the address of a session is the client’s, whatever the client says it is', async () => {
+  test('P9 the address of a session is the client’s, whatever the client’s headers claim', async () => {
     await signIn({ 'x-forwarded-for': '203.0.113.9', forwarded: 'for=203.0.113.9' });
     const addresses = await site.query('SELECT DISTINCT address FROM sessions');
     expect(addresses).toEqual([{ address: '127.0.0.2' }]);
   });
 
-  test('every daemon behind it serves one session', async () => {
+  test('every daemon behind nginx accepts the same session', async () => {
     const { accessToken } = JSON.parse((await signIn()).body);
     const asked = Array.from({ length: 6 }, () =>
       send('GET', '/api/v1/me', undefined, { authorization: `Bearer ${accessToken}` }),
@@ -126,7 +126,7 @@ describe.skipIf(missing)('behind nginx, as docs/operations.md says', () => {
     expect((await Promise.all(asked)).map(({ status }) => status)).toEqual(Array(6).fill(200));
   });
 
-  test('a large SCIM body passes; one that is too large is refused by idctl, in its own form', async () => {
+  test('a large SCIM body passes, and idctl itself refuses one that is too large', async () => {
     const headers = {
       authorization: `Bearer ${scim.token}`,
       'content-type': 'application/scim+json',

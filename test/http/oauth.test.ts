@@ -22,7 +22,7 @@ const grant = { grant_type: 'client_credentials' };
 const post = (fields: Record<string, string> | string, headers = {}) =>
   idctl.client().form(path, fields, headers);
 
-test('§5.1 an answer is kept by no cache, and holds the three members alone', async () => {
+test('§5.1 an answer is not cached, and has exactly three members', async () => {
   const { status, headers, body } = await app.ask();
   expect([status, headers['cache-control'], headers['pragma']]).toEqual([
     200,
@@ -33,7 +33,7 @@ test('§5.1 an answer is kept by no cache, and holds the three members alone', a
   expect(Object.keys(body)).toEqual(['access_token', 'token_type', 'expires_in']);
 });
 
-test('§2.3.1 the client is named in the form or by Basic, whose halves are form-encoded', async () => {
+test('§2.3.1 the client authenticates in the form or by Basic, with both halves form-encoded', async () => {
   expect((await post({ ...grant, ...app.credentials })).status).toBe(200);
   expect((await post(grant, basic(app.clientId, app.clientSecret))).status).toBe(200);
   const plain = Buffer.from(`${app.clientId}:${app.clientSecret}`).toString('base64');
@@ -42,7 +42,7 @@ test('§2.3.1 the client is named in the form or by Basic, whose halves are form
   expect((await post(named, basic(app.clientId, app.clientSecret))).status).toBe(200);
 });
 
-test('§2.3 a client that says twice who it is, is an invalid request', async () => {
+test('§2.3 a request with two client credentials is an invalid request', async () => {
   const by = basic(app.clientId, app.clientSecret);
   expect(await post({ ...grant, ...app.credentials }, by)).toMatchObject({
     status: 400,
@@ -51,7 +51,7 @@ test('§2.3 a client that says twice who it is, is an invalid request', async ()
   expect((await post({ ...grant, client_id: 'app-other' }, by)).body.error).toBe('invalid_request');
 });
 
-test('§5.2 a client that is not accepted is 401 by the scheme it can use, with the same words each time', async () => {
+test('§5.2 a refused client is 401 with the scheme it can use, and always the same words', async () => {
   const wrong = [
     await post({ ...grant, ...app.credentials, client_id: 'app-none' }),
     await post({ ...grant, ...app.credentials, client_secret: 'cos_secret_none' }),
@@ -84,7 +84,7 @@ test.each([
   `Basic ${Buffer.from('no colon').toString('base64')}`,
   `Basic ${Buffer.from('%zz:%zz').toString('base64')}`,
 ])(
-  'P3 a Basic header that cannot be read is refused, not passed over for the form: %s',
+  'P3 an unreadable Basic header is refused, even if the form is right: %s',
   async (authorization) => {
     const answer = await post({ ...grant, ...app.credentials }, { authorization });
     expect([answer.status, answer.body.error]).toEqual([401, 'invalid_client']);
@@ -97,7 +97,7 @@ test('P3 an Authorization header that is sent twice is refused', async () => {
   expect([answer.status, answer.body.error]).toEqual([401, 'invalid_client']);
 });
 
-test('an Authorization header of another scheme is none', async () => {
+test('an Authorization header of another scheme counts as none', async () => {
   const token = await app.mint();
   expect(
     (await post({ ...grant, ...app.credentials }, { authorization: `Bearer ${token}` })).status,
@@ -122,7 +122,7 @@ test.each([
   expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
 });
 
-test('X6 unknown parameters are ignored, known ones in the query and duplicates are refused', async () => {
+test('X6 unknown parameters are ignored; duplicates, and known ones in the query, are refused', async () => {
   expect((await app.ask({ scope: 'all', audience: 'x' })).status).toBe(200);
   const whole = new URLSearchParams({ ...grant, ...app.credentials });
   expect((await idctl.client().form(`${path}?api-version=1`, whole.toString())).status).toBe(200);
@@ -138,7 +138,7 @@ test('X6 unknown parameters are ignored, known ones in the query and duplicates 
   );
 });
 
-test('§5.2 JSON, an unreadable or an oversized body are invalid requests in its own form', async () => {
+test('§5.2 JSON, an unreadable body and an oversized body are invalid requests in OAuth form', async () => {
   const answers = [
     await idctl.client().post(path, { ...grant, ...app.credentials }),
     await idctl
@@ -152,18 +152,18 @@ test('§5.2 JSON, an unreadable or an oversized body are invalid requests in its
   for (const { body } of answers) expect(body.error).toBe('invalid_request');
 });
 
-test('§5.2 a description holds nothing but printable ASCII without quotes, whatever was sent', async () => {
+test('§5.2 a description holds only printable ASCII without quotes, whatever the client sent', async () => {
   const { body } = await post(`${new URLSearchParams({ ...grant, 'ü"\\': '1' })}&%C3%BC%22%5C=2`);
   expect(body.error).toBe('invalid_request');
   expect(body.error_description).toMatch(/^[\x20-\x21\x23-\x5b\x5d-\x7e]+$/);
 });
 
-test('a page of another site is refused in the same form', async () => {
+test('a form of another site is refused in OAuth form', async () => {
   const answer = await post({ ...grant, ...app.credentials }, { origin: 'https://evil.example' });
   expect([answer.status, answer.body.error]).toEqual([403, 'access_denied']);
 });
 
-test('a bug is a server error that says nothing but where to look', async () => {
+test('a bug is a server error that gives only the request id', async () => {
   const bug = new Error(randomUUID());
   vi.spyOn(idctl.app.config.oauth, 'botTokenTtl', 'get').mockImplementationOnce(() => {
     throw bug;
@@ -173,12 +173,12 @@ test('a bug is a server error that says nothing but where to look', async () => 
   expect(body.error_description).toContain(headers['x-request-id']);
 });
 
-test('other methods are told which one is possible', async () => {
+test('other methods are refused with the allowed one', async () => {
   const answer = await idctl.client().get(path);
   expect([answer.status, answer.headers['allow']]).toEqual([405, 'POST']);
 });
 
-test('the document says that a form is sent, and what a refusal looks like', async () => {
+test('the API document describes the form and the refusals', async () => {
   const { paths } = (await idctl.client().get('/api/v1/openapi.json')).body;
   const { requestBody, responses, security } = paths[path].post;
   const { schema } = requestBody.content['application/x-www-form-urlencoded'];

@@ -33,7 +33,7 @@ async function arrived(more: Record<string, unknown> = {}) {
   return { client, org, email, page: () => open(client, '/') };
 }
 
-test('an account without a password has no form to change it; a mailed code sets one', async () => {
+test('an account without a password has no form to change it, and sets one with a mailed code', async () => {
   const { page, email } = await arrived();
   const first = await page();
   expect(first.text).toContain('Your account has no password. You sign in another way.');
@@ -50,7 +50,7 @@ test('an account without a password has no form to change it; a mailed code sets
   ]);
 });
 
-test('P12 the page says where the second factor is asked for: at single sign-on by the rule alone', async () => {
+test('P12 the page says that only some single sign-ons ask for the second factor', async () => {
   const own = await arrived();
   const text = async () => (await own.page()).text;
   expect(await text()).toContain('a password, a code by mail, a directory, Google or GitHub');
@@ -69,7 +69,7 @@ test('P12 the page says where the second factor is asked for: at single sign-on 
   expect((await open(await signedIn(idctl, email), '/')).text).not.toContain('Single sign-on of');
 });
 
-test('sessions and tokens say which organization and method', async () => {
+test('sessions and tokens show their organization and method', async () => {
   const { page, org } = await arrived();
   expect((await page()).text).toContain(`by single sign-on of ${org.name}, just now`);
   const client = await signedIn(idctl, org.owner.email);

@@ -21,7 +21,7 @@ const browser = () => idctl.client({ keepCookies: true });
 const at = (path: string, query: Record<string, string> = {}) =>
   open(browser(), `${path}?${new URLSearchParams(query)}`);
 
-describe('an address where nothing is', () => {
+describe('pages for unknown addresses', () => {
   const typed = [
     '/logon',
     '/login/',
@@ -31,35 +31,30 @@ describe('an address where nothing is', () => {
     '/api-v1',
   ];
 
-  test.each(typed)(
-    'X10 %s is told to a browser on a page, to others as a problem',
-    async (path) => {
-      const page = await browser().get(path, {
-        accept: 'text/html,application/xhtml+xml,*/*;q=0.8',
-      });
-      expect([page.status, page.headers['content-type'], page.headers['vary']]).toEqual([
-        404,
-        'text/html; charset=utf-8',
-        'Accept',
-      ]);
-      expect(page.headers).toMatchObject({
-        'content-security-policy': expect.stringContaining(
-          "style-src 'self'; img-src 'self' data:",
-        ),
-        'cache-control': 'no-store',
-      });
-      expect(page.body).toContain('Page not found');
-      expect(page.body).not.toMatch(/logon|script|style=/);
-      const problem = await browser().get(path, { accept: '*/*' });
-      expect([problem.status, problem.body.code, problem.headers['vary']]).toEqual([
-        404,
-        'not_found',
-        'Accept',
-      ]);
-    },
-  );
+  test.each(typed)('X10 %s is a page for a browser, and a problem for others', async (path) => {
+    const page = await browser().get(path, {
+      accept: 'text/html,application/xhtml+xml,*/*;q=0.8',
+    });
+    expect([page.status, page.headers['content-type'], page.headers['vary']]).toEqual([
+      404,
+      'text/html; charset=utf-8',
+      'Accept',
+    ]);
+    expect(page.headers).toMatchObject({
+      'content-security-policy': expect.stringContaining("style-src 'self'; img-src 'self' data:"),
+      'cache-control': 'no-store',
+    });
+    expect(page.body).toContain('Page not found');
+    expect(page.body).not.toMatch(/logon|script|style=/);
+    const problem = await browser().get(path, { accept: '*/*' });
+    expect([problem.status, problem.body.code, problem.headers['vary']]).toEqual([
+      404,
+      'not_found',
+      'Accept',
+    ]);
+  });
 
-  test('X10 nor is one that cannot be read, or not be asked so, told to a browser as a problem', async () => {
+  test('X10 an undecodable address or a wrong method is a problem for a browser too', async () => {
     for (const [method, path, status] of [
       ['GET', '/login/%', 400],
       ['POST', '/login', 405],
@@ -81,16 +76,19 @@ describe('an address where nothing is', () => {
     '/auth/nothing',
     '/.well-known/nothing',
     '/healthz/nothing',
-  ])('X10 %s belongs to programs: a problem, whatever is asked for', async (path) => {
-    const { status, headers } = await browser().get(path, { accept: 'text/html' });
-    expect([status, headers['content-type']]).toEqual([
-      404,
-      expect.stringMatching(/^application\/(problem|scim)\+json/),
-    ]);
-  });
+  ])(
+    'X10 %s belongs to programs: it answers a problem, whatever the client accepts',
+    async (path) => {
+      const { status, headers } = await browser().get(path, { accept: 'text/html' });
+      expect([status, headers['content-type']]).toEqual([
+        404,
+        expect.stringMatching(/^application\/(problem|scim)\+json/),
+      ]);
+    },
+  );
 });
 
-describe('a screen whose form would be refused', () => {
+describe('pages whose form would be refused', () => {
   const noForm = ({ body }: Opened) => !String(body).includes('method="post"');
 
   test.each<[string, Record<string, string>]>([
@@ -101,7 +99,7 @@ describe('a screen whose form would be refused', () => {
     ['/login/mail-code', { identifier: 'ada@example.test' }],
     ['/login/verify', { identifier: 'ada@example.test' }],
   ])(
-    '§4.4 %s %j says at once that no mail is sent, and how else one may come',
+    '§4.4 %s %j says at once that no mail is sent, and which ways are left',
     async (path, query) => {
       const page = await at(path, query);
       expect([page.status, noForm(page), page.text]).toEqual([
@@ -127,7 +125,7 @@ describe('a screen whose form would be refused', () => {
       expect.stringContaining('action="/login/signup"'),
     ]);
 
-  test('O2 signing up where it is closed: to everybody, to an address, to a domain of an organization', async () => {
+  test('O2 the sign-up page says which addresses cannot sign up: all of them, one address, or a domain', async () => {
     closed(await signUp(), 'Sign-up is not open to everyone here. Enter your address');
     closed(await signUp({ identifier: 'no address' }), 'Sign-up is not open to everyone here.');
     closed(await signUp({ identifier: 'ada@example.test' }), 'Sign-up is closed here.');
@@ -140,7 +138,7 @@ describe('a screen whose form would be refused', () => {
     closed(await signUp(), 'Sign-up is not open to everyone here.');
   });
 
-  test('O6 an invitation opens it, for its address and while it lasts', async () => {
+  test('O6 an invitation opens sign-up for its address until it expires', async () => {
     const org = await organization(idctl);
     const email = `${fresh('guest')}@example.test`;
     const { id, token: invitation } = await createInvitation(idctl.operator(), {

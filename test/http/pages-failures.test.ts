@@ -55,7 +55,7 @@ test.each([
   ['/auth/busy', 503, 'The database is &lt;busy&gt;.'],
   ['/auth/upstream', 502, 'The provider could not be used.'],
 ])(
-  'X10 a browser is told on a page what was refused at %s, though nothing else works',
+  'X10 a browser gets the refusal of %s as a page, even if nothing else works',
   async (path, status, said) => {
     const answer = await (await open()).get(path, asBrowser);
     expect([answer.status, answer.headers['content-type'], answer.body]).toEqual([
@@ -68,7 +68,7 @@ test.each([
   },
 );
 
-test('X10 a bug is a page too, that tells nothing of it but where to look', async () => {
+test('X10 a bug is a page too, with only its reference', async () => {
   const door = await open();
   const answer = await door.get('/login/bug', asBrowser);
   expect([answer.status, answer.headers['content-type']]).toEqual([
@@ -80,7 +80,7 @@ test('X10 a bug is a page too, that tells nothing of it but where to look', asyn
   await expect.poll(() => door.log.map(({ msg }) => msg)).toContain('bug');
 });
 
-test('X10 what no browser asked for stays a problem', async () => {
+test('X10 a refusal stays a problem for clients that are no browser', async () => {
   const answer = await (await open()).get('/auth/upstream');
   expect([answer.status, answer.body.code]).toEqual([502, 'provider_failed']);
 });

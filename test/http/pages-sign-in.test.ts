@@ -69,7 +69,7 @@ const asShown = (code: string) => `${code.slice(0, 3)} ${code.slice(3)}`;
 const isIn = ({ status, text }: Opened) => status === 200 && text.includes('Sign out');
 
 describe('P12 the second factor', () => {
-  test('P12 is asked after the password, of which nothing is kept but that it was right', async () => {
+  test('P12 the code is asked after the password, and only the password’s success is kept', async () => {
     const { account, code } = await enrolled(idctl);
     const client = browser();
     const asked = await withPassword(client, account.email, password, { returnTo: '/api/v1/me' });
@@ -90,7 +90,7 @@ describe('P12 the second factor', () => {
     expect(client.jar.has('second_factor')).toBe(false);
   });
 
-  test('P12 the code alone goes on for five minutes, once, and not with a password that was changed since', async () => {
+  test('P12 the code alone completes the sign-in for five minutes, once, and not after a password change', async () => {
     const { account, code } = await enrolled(idctl);
     const late = await withPassword(browser(), account.email);
     idctl.wait(301);
@@ -123,7 +123,7 @@ describe('P12 the second factor', () => {
     );
   });
 
-  test('P12 is asked beside a code by mail, which is spent only then, and for a new password', async () => {
+  test('P12 the second factor is asked beside a mailed code, which is spent only then, and for a new password', async () => {
     const { account, code } = await enrolled(idctl);
     const email = account.email ?? '';
     const sent = await (await at(browser(), '/login', { identifier: email })).submit(
@@ -158,7 +158,7 @@ describe('P12 the second factor', () => {
     expect((await withPassword(browser(), email, newPassword)).text).toContain('Second factor');
   });
 
-  test('P6 P8 a sign-in in two steps raises the hash and remembers the client, too', async () => {
+  test('P6 P8 a sign-in in two steps also raises the hash and remembers the client', async () => {
     const { account, code } = await enrolled(idctl);
     const hash = await argon2.hash(password, { memoryCost: 8, timeCost: 1, parallelism: 1 });
     await transaction(async () => {
@@ -179,7 +179,7 @@ describe('P12 the second factor', () => {
     ]);
   });
 
-  test('P12 where a connection asks for ours too, the code leads to where the sign-in was going', async () => {
+  test('P12 where a connection asks for idctl’s second factor, the code leads on to where the sign-in was going', async () => {
     const { domain } = await connected(idctl, provider.issuer, { requireLocalTwoFactor: true });
     const { account, code } = await enrolled(idctl, `ada@${domain}`);
     const sub = fresh('sub');
@@ -198,7 +198,7 @@ describe('P12 the second factor', () => {
   });
 });
 
-test('P7 the screens say the same of an address that has an account and of one that has none', async () => {
+test('P7 the pages say the same for an address with an account and for one without', async () => {
   const known = (await person(idctl)).email ?? '';
   const unknown = `${fresh('nobody')}@example.test`;
   const seen = async (email: string) => {
@@ -231,7 +231,7 @@ test('P7 the screens say the same of an address that has an account and of one t
   expect(await seen(known)).toEqual(await seen(unknown));
 });
 
-test('X5 the screen of a failed sign-in shows a reference, which the event keeps', async () => {
+test('X5 the page of a failed sign-in shows a reference, which the event keeps', async () => {
   const { email, id } = await person(idctl);
   const answer = await withPassword(browser(), email, 'not the password');
   const [, reference] = /Reference: ([\w-]{36})/.exec(answer.text) ?? [];
@@ -245,7 +245,7 @@ test('X5 the screen of a failed sign-in shows a reference, which the event keeps
   expect((await at(browser(), '/login', { identifier: 'x y' })).text).not.toContain('Reference');
 });
 
-test('P7 P11 who could not sign in is led to confirming the address, whether or not there is something to confirm', async () => {
+test('P7 P11 a person who could not sign in is offered to confirm the address, whether or not anything waits', async () => {
   const [unconfirmed, unknown] = [
     `${fresh('new')}@example.test`,
     `${fresh('nobody')}@example.test`,
@@ -273,7 +273,7 @@ test('P7 P11 who could not sign in is led to confirming the address, whether or 
   expect(isIn(await withPassword(browser(), unconfirmed))).toBe(true);
 });
 
-test('P11 that an address is confirmed and its password void is said to nobody else: a link to it says nothing false', async () => {
+test('P11 only the person who confirmed an address reads that the password ended: a link to the notice shows nothing', async () => {
   const { email } = await person(idctl);
   const client = browser();
   await withPassword(client, email);
@@ -291,7 +291,7 @@ test('P11 that an address is confirmed and its password void is said to nobody e
   expect(text).not.toContain('was changed');
 });
 
-test('O1 a way that the organization switched off is not offered, and not taken by who has its form open', async () => {
+test('O1 a method that the organization switched off is not offered, and its open form is refused', async () => {
   const org = await organization(idctl);
   const domain = await verifiedDomain(idctl, org.slug);
   const { email } = await person(idctl, `ada@${domain}`);
@@ -307,7 +307,7 @@ test('O1 a way that the organization switched off is not offered, and not taken 
   expect(refused.body).toContain('action="/login/mail-code"');
 });
 
-test('O4 the operator’s link signs in once; used again it says so on the sign-in screen', async () => {
+test('O4 the operator’s link signs in once; the sign-in page says when it was used before', async () => {
   const { email } = await person(idctl);
   const { url } = await createLoginLink(idctl.operator(), { user: email ?? '' });
   const link = url.slice(idctl.baseUrl.length);
@@ -335,7 +335,7 @@ describe('O6 an invitation', () => {
     return { org, email, link: url.slice(idctl.baseUrl.length) };
   };
 
-  test('O6 makes a member of who signs up by it', async () => {
+  test('O6 makes the person who signs up with it a member', async () => {
     const { org, email, link } = await invited();
     const client = browser();
     const page = await open(client, link);
@@ -352,7 +352,7 @@ describe('O6 an invitation', () => {
     expect(arrived.text).toContain(`${org.name} member`);
   });
 
-  test('O6 is for its address alone, and for once', async () => {
+  test('O6 works for its address only, and once', async () => {
     const { email, link } = await invited();
     const { email: other } = await person(idctl);
     const client = browser();
@@ -377,7 +377,7 @@ describe.skipIf(counterpartMissing('slapd'))('§4.2 a directory', () => {
   });
   afterAll(() => slapd?.stop());
 
-  test('§4.2 is asked by the address, or by the company’s domain and a name', async () => {
+  test('§4.2 is offered for an address, or for the company’s domain and a user name', async () => {
     const { domain } = await joined(idctl, settingsFor(slapd));
     const uid = fresh('uid');
     await slapd.person(uid, { mail: `${uid}@${domain}`, givenName: 'Grace' });
@@ -410,7 +410,7 @@ describe.skipIf(counterpartMissing('slapd'))('§4.2 a directory', () => {
   });
 });
 
-test('the name of the instance is text, its logo is a file that can do nothing', async () => {
+test('the name of the instance is text, and its logo is a file that cannot run scripts', async () => {
   const client = browser();
   const { body } = await open(client, '/login');
   expect(body).toContain('<title>Sign in · Acme &lt;Identity&gt;</title>');
@@ -423,7 +423,7 @@ test('the name of the instance is text, its logo is a file that can do nothing',
   });
 });
 
-test('a page is not answered for other methods than its own', async () => {
+test('a page refuses methods other than its own', async () => {
   for (const [method, path, allow] of [
     ['PUT', '/login', 'GET, HEAD'],
     ['DELETE', '/', 'GET, HEAD'],

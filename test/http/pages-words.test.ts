@@ -94,7 +94,7 @@ async function seen(client: Client): Promise<[string, unknown][]> {
   return found;
 }
 
-test('no page names a setting, a header or a status, whatever is wrong', async () => {
+test('no page names a configuration key, a header or a status code, whatever fails', async () => {
   const strangers = await seen(idctl.client({ keepCookies: true }));
   const { email } = await person(idctl);
   const members = await seen(await signedIn(idctl, email));
@@ -124,7 +124,7 @@ test('P8 a limit says in minutes when to try again, on the page and over REST', 
   expect(Math.ceil(Number(headers['retry-after']) / 60)).toBe(12);
 });
 
-test('S7 an application that is not known is told so; the log names the setting and the origin', async () => {
+test('S7 the person reads that the application is not known; the log names the setting and the origin', async () => {
   const returnTo = 'https://evil.test/secret?token=1';
   for (const path of ['/login', '/auth/sso/start']) {
     const query = new URLSearchParams({

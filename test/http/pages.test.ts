@@ -32,15 +32,15 @@ async function arrived(): Promise<{ client: Client; email: string; id: string; e
   return { client, email: email ?? '', id, earlier: tokenIn(asked.body) };
 }
 
-describe('X10 interface page: every page and form, walked', () => {
-  test('each is named once, and none shadows a route of the REST surface', () => {
+describe('X10 interface page: every page and form is tested', () => {
+  test('each page has one name, and none hides a REST route', () => {
     expect(new Set(pages.map(nameOf)).size).toBe(pages.length);
     expect(forms.length).toBeGreaterThan(10);
     for (const { path } of pages)
       expect(path).toMatch(/^\/(login|account)\/[a-z-/]+$|^\/$|^\/login$/);
   });
 
-  test('X10 no form is taken from another site, nor without its token, nor with that of another browser or session', async () => {
+  test('X10 no form is accepted from another site, without its token, or with the token of another browser or session', async () => {
     const { client } = await arrived();
     const other = await arrived();
     const stolen = tokenIn((await open(other.client, '/')).body);
@@ -68,7 +68,7 @@ describe('X10 interface page: every page and form, walked', () => {
     expect(hideTokens((await open(client, '/')).body)).toBe(hideTokens(before));
   });
 
-  test('X10 the token of a form is for one session, and for one browser', async () => {
+  test('X10 the token of a form is valid for one session in one browser', async () => {
     const { client, earlier } = await arrived();
     const page = await open(client, '/');
     const rename = (token: string) =>
@@ -81,7 +81,7 @@ describe('X10 interface page: every page and form, walked', () => {
     expect((await rename(tokenIn(page.body))).status).toBe(303);
   });
 
-  test('X6 a form has its own fields, each once; what else stands in the address of a page is ignored', async () => {
+  test('X6 a form accepts its own fields, each once; other parameters of a page’s address are ignored', async () => {
     const { client } = await arrived();
     const before = (await open(client, '/')).body;
     const token = tokenIn(before);
@@ -106,7 +106,7 @@ describe('X10 interface page: every page and form, walked', () => {
     expect((await browser().get('/login?identifier=a&identifier=b')).status).toBe(400);
   });
 
-  test('X10 nobody who is not signed in is shown or does anything of an account', async () => {
+  test('X10 an account’s pages and forms refuse a person who is not signed in', async () => {
     const own = pages.filter(({ access }) => access === 'person');
     expect(own.length).toBeGreaterThan(8);
     for (const { method, path } of own) {
@@ -119,14 +119,14 @@ describe('X10 interface page: every page and form, walked', () => {
     expect((await open(browser(), '/')).text).toContain('E-mail address or company domain');
   });
 
-  test('X10 a token of a program is no session: pages are for people', async () => {
+  test('X10 an access token is no session: the pages refuse it', async () => {
     const { id } = await person(idctl);
     const { token } = await createToken(idctl.operator(), { user: id, name: 'ci' });
     const answer = await idctl.client({ headers: { authorization: `Bearer ${token}` } }).get('/');
     expect(answer.status).toBe(303);
   });
 
-  test('X10 nothing of somebody else is ended, renewed or revoked', async () => {
+  test('X10 no person ends, renews or revokes what belongs to another account', async () => {
     const { client } = await arrived();
     const victim = await signedInAs(idctl, 'victim@elsewhere.test');
     const token = await createToken(idctl.operator(), { user: (await arrived()).id, name: 'mine' });
@@ -146,7 +146,7 @@ describe('X10 interface page: every page and form, walked', () => {
   });
 
   test.each(['/login', '/login?identifier=ada%40elsewhere.test', '/login/directory', '/'])(
-    'X10 what %s may do stands in its policy, and nothing of it is kept',
+    'X10 the policy covers what %s may load, and the page is not cached',
     async (path) => {
       const client = path === '/' ? (await arrived()).client : browser();
       const { status, headers, body } = await open(client, path);
@@ -180,7 +180,7 @@ describe('§5.2 staying signed in', () => {
     expect((await client.get('/?again=1')).headers['location']).toBe('/');
   });
 
-  test('who is sent to sign in while only the access token has expired goes on without signing in', async () => {
+  test('a person whose access token alone expired is signed in again without a form', async () => {
     const { client } = await arrived();
     client.jar.delete('access_token');
     const sent = await client.get(
@@ -207,7 +207,7 @@ describe('§5.2 staying signed in', () => {
     expect((await browser().get('/login?returnTo=%2Fprojects')).status).toBe(200);
   });
 
-  test('a form sent after it expired is renewed with all that it holds, and done once', async () => {
+  test('a form sent after the token expired is renewed with all its fields, and submitted once', async () => {
     const { client } = await arrived();
     const page = await open(client, '/');
     client.jar.delete('access_token');
@@ -219,7 +219,7 @@ describe('§5.2 staying signed in', () => {
     expect(answer.text).toContain('Ada Lovelace');
   });
 
-  test('a form whose session has ended changes nothing and leads to the sign-in screen', async () => {
+  test('a form whose session ended changes nothing and leads to the sign-in page', async () => {
     const { client, email } = await arrived();
     const page = await open(client, '/');
     const elsewhere = await signedIn(idctl, email);
@@ -231,7 +231,7 @@ describe('§5.2 staying signed in', () => {
     expect((await elsewhere.get('/api/v1/me')).body.name).toBe('Ada Byron');
   });
 
-  test('X10 no other form than those of the account is sent on by the renewal', async () => {
+  test('X10 the renewal submits only forms of the account pages again', async () => {
     const { client } = await arrived();
     const path = '/api/v1/auth/resume?returnTo=';
     for (const returnTo of [
@@ -271,7 +271,7 @@ describe('§5.2 staying signed in', () => {
   });
 });
 
-test('S7 a sign-in returns to a path of this instance or a configured origin, and to no other', async () => {
+test('S7 a sign-in returns to a path of this instance or a configured origin, and nowhere else', async () => {
   const { email } = await person(idctl);
   const to = async (returnTo: string) => {
     const client = browser();
@@ -303,7 +303,7 @@ test('S7 a sign-in returns to a path of this instance or a configured origin, an
   expect([forged.status, client.jar.has('access_token')]).toEqual([400, false]);
 });
 
-test('a sign-in by redirect that fails is told on the sign-in screen to a browser, and as a problem to others', async () => {
+test('a failed sign-in by redirect shows a page to a browser, and a problem to other clients', async () => {
   const start = '/auth/sso/start?domain=nowhere.test';
   const page = await browser().get(start, { accept: 'text/html' });
   expect([page.status, page.headers['content-type']]).toEqual([404, 'text/html; charset=utf-8']);
@@ -314,7 +314,7 @@ test('a sign-in by redirect that fails is told on the sign-in screen to a browse
   expect([late.status, late.body.includes('role="alert"')]).toEqual([401, true]);
 });
 
-test('X10 what people call themselves is text on their page, and nothing else', async () => {
+test('X10 names that people choose stay text on their page', async () => {
   const { client } = await arrived();
   const name = `<img src=x onerror="a"> & 'Ada'`;
   const answer = await (await open(client, '/')).submit('/account/profile', { name, locale: 'en' });
@@ -324,7 +324,7 @@ test('X10 what people call themselves is text on their page, and nothing else', 
   expect(answer.body).not.toContain('<img');
 });
 
-test('what a person typed stays in a form that was refused, but for passwords', async () => {
+test('a refused form keeps what the person typed, except passwords', async () => {
   const { client } = await arrived();
   const refused = await (await open(client, '/')).submit('/account/profile', {
     name: 'Ada L.',

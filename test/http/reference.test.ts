@@ -59,7 +59,7 @@ test('the reference page sends only our own files, under a policy that lets noth
 });
 
 describe.skipIf(counterpartMissing('chromium'))('§4.4 the reference in a real Chromium', () => {
-  test('shows every operation, breaks no policy, asks nobody else, and "try it" works with a PAT', async () => {
+  test('shows every operation, breaks no policy, loads nothing from elsewhere, and "try it" works with a PAT', async () => {
     const { token } = await createToken(idctl.operator(), {
       user: (await person(idctl)).id,
       name: 'reference',

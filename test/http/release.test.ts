@@ -16,7 +16,7 @@ afterAll(() => site.close());
 const get = (path: string, headers: Record<string, string> = {}) =>
   fetch(daemon.url + path, { headers });
 
-test('a release answers a path that cannot be decoded as the sources do, and calls it no bug', async () => {
+test('a release answers an undecodable path like the sources, and does not log a bug', async () => {
   const below = `/scim/v2/orgs/${crypto.randomUUID()}/Users/%ZZ`;
   const statuses = await Promise.all(
     ['/%ZZ', '/healthz/%ZZ', below].map(async (path) => (await get(path)).status),
@@ -40,7 +40,7 @@ test('a release brings the pages, their style and the reference of the API with 
   }
 });
 
-test('a release hashes, signs and remembers: somebody signs in, and a filter that takes its time is answered', async () => {
+test('a release can hash, sign and remember: a person signs in, and a slow filter is answered', async () => {
   const login = await fetch(`${daemon.url}/api/v1/auth/login`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },

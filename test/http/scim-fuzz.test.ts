@@ -110,7 +110,7 @@ function requireScim({ status, headers: told, body }: Answer): void {
   });
 }
 
-test('RFC 7644 §3.12 any request is answered as asked or by an error in SCIM form, never by a 5xx', async () => {
+test('RFC 7644 §3.12 every request gets its answer or a SCIM error, never a 5xx', async () => {
   const seen = new Set<number>();
   const numRuns = long ? 10_000 : 300;
   await fc.assert(

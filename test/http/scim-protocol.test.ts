@@ -21,8 +21,8 @@ const errorSchema = 'urn:ietf:params:scim:api:messages:2.0:Error';
 const listSchema = 'urn:ietf:params:scim:api:messages:2.0:ListResponse';
 const address = () => `${fresh('ada')}@elsewhere.test`;
 
-describe('who may ask', () => {
-  test('§5.4 all that is not the token of this organization is the same 401', async () => {
+describe('authentication', () => {
+  test('§5.4 every credential but the token of this organization gets the same 401', async () => {
     const other = await scimClient(idctl);
     const session = await signedIn(idctl, client.org.owner.email);
     const pat = await createToken(idctl.operator(), { user: client.org.owner.id, name: 'ci' });
@@ -86,7 +86,7 @@ describe('who may ask', () => {
     }
   });
 
-  test("O7 one organization's token reaches nothing of another's, whatever it asks", async () => {
+  test("O7 one organization's token reaches nothing of another, on every route", async () => {
     const other = await scimClient(idctl);
     const made = await other.create({ userName: address() });
     const thief = clientOf(idctl, other.org, client.token);
@@ -155,14 +155,14 @@ describe('RFC 7644 §3.1 media types and bodies', () => {
     });
   });
 
-  test('a body over 256 KiB is 413, one of a little less is read', async () => {
+  test('a body over 256 KiB is 413, and a slightly smaller one is read', async () => {
     const large = (size: number) => ({ userName: address(), nickName: 'x'.repeat(size) });
     const refused = await client.send('POST', '/Users', large(256 * 1024));
     expect(refused).toMatchObject({ status: 413, body: { schemas: [errorSchema], status: '413' } });
     expect((await client.send('POST', '/Users', large(200 * 1024))).status).toBe(201);
   });
 
-  test('what nests too deep, and text that no database holds, is 400', async () => {
+  test('deep nesting, and text that no database stores, is 400', async () => {
     const deep = `${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}`;
     expect(await client.send('POST', '/Users', deep)).toMatchObject({
       status: 400,
@@ -181,7 +181,7 @@ describe('RFC 7644 §3.1 media types and bodies', () => {
     }
   });
 
-  test('keys of prototypes reach none', async () => {
+  test('keys that name prototypes reach no prototype', async () => {
     const body =
       '{"userName":"proto","__proto__":{"x":1},"constructor":{"prototype":{"x":1}},"name":{"__proto__":{"x":1}}}';
     expect((await client.send('POST', '/Users', body)).status).toBe(201);
@@ -189,8 +189,8 @@ describe('RFC 7644 §3.1 media types and bodies', () => {
   });
 });
 
-describe('places', () => {
-  test('paths and parameters are found in any case of letters, with a slash at the end', async () => {
+describe('addresses', () => {
+  test('paths and parameters match in any letter case, with or without a slash at the end', async () => {
     const { id, userName } = await client.create({ userName: address() });
     const base = client.base.toUpperCase();
     const headers = { authorization: `bearer ${client.token}` };
@@ -236,7 +236,7 @@ describe('places', () => {
     ['PUT', '/ServiceProviderConfig', 'HEAD, GET'],
     ['DELETE', '/ResourceTypes/User', 'HEAD, GET'],
     ['OPTIONS', '/Users', 'HEAD, GET, POST'],
-  ])('%s %s is 405 and says what is possible', async (method, path, allow) => {
+  ])('%s %s is 405 and names the allowed methods', async (method, path, allow) => {
     const answer = await client.send(method, path);
     expect(answer).toMatchObject({ status: 405, body: { schemas: [errorSchema], status: '405' } });
     expect(answer.headers['allow']).toBe(allow);
@@ -246,7 +246,7 @@ describe('places', () => {
     expect(await client.send('HEAD', '/Users')).toMatchObject({ status: 200, body: '' });
   });
 
-  test('a path that cannot be decoded, or is endless, names nothing', async () => {
+  test('an undecodable or endless path is not found', async () => {
     const raw = (path: string) =>
       sendBytes(
         idctl.baseUrl,
@@ -259,7 +259,7 @@ describe('places', () => {
     expect(undecodable).toContain('Content-Type: application/scim+json\r\n');
   });
 
-  test('a bug and a database that is gone are told in SCIM form, without what is the matter', async () => {
+  test('a bug and a lost database are answered in SCIM form, without the cause', async () => {
     const rename = (from: string, to: string) =>
       transaction(() => select(`ALTER TABLE ${from} RENAME TO ${to}`, []));
     await rename('scim_shifts', 'scim_shifts_away');
@@ -282,7 +282,7 @@ describe('places', () => {
     expect((await client.get('/Users')).status).toBe(200);
   });
 
-  test('Entra sends 25 requests in a second and more, without a User-Agent: none is 429', async () => {
+  test('Entra sends more than 25 requests a second, without a User-Agent: none is 429', async () => {
     const head = `GET ${client.base}/Users?count=1 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${client.token}\r\nConnection: close\r\n\r\n`;
     const asked = Array.from({ length: 60 }, () => sendBytes(idctl.baseUrl, head));
     for (const answer of await Promise.all(asked)) expect(answer).toMatch(/^HTTP\/1\.1 200 /);
@@ -321,7 +321,7 @@ describe('RFC 7644 §3.14 versions', () => {
   });
 });
 
-test('RFC 7643 §3.1 whatever answers a User says where it is: an absolute URL, meta.location and headers alike', async () => {
+test('RFC 7643 §3.1 every answer with a User has its absolute URL in meta.location and in the headers', async () => {
   const userName = address();
   const made = await client.send('POST', '/Users', { userName });
   const location = `${idctl.baseUrl}${client.base}/Users/${made.body.id}`;
@@ -363,7 +363,7 @@ describe('RFC 7644 §3.4.2 lists', () => {
   const names = (body: { Resources: { userName: string }[] }) =>
     body.Resources.map((one) => one.userName.split('@')[0]);
 
-  test('the whole list, owner and all, in a stable order', async () => {
+  test('the whole list, with the owner, in a stable order', async () => {
     const { body } = await many.get('/Users');
     expect(body).toMatchObject({
       schemas: [listSchema],
@@ -401,7 +401,7 @@ describe('RFC 7644 §3.4.2 lists', () => {
     });
   });
 
-  test('filters page like the whole', async () => {
+  test('filtered lists page like the whole list', async () => {
     const filter = encodeURIComponent('userName sw "user"');
     const { body } = await many.get(`/Users?filter=${filter}&startIndex=2&count=2`);
     expect(body).toMatchObject({ totalResults: 5, startIndex: 2, itemsPerPage: 2 });
@@ -443,7 +443,7 @@ describe('RFC 7644 §3.4.2 lists', () => {
     expect([names(body), body.totalResults]).toEqual([found.map((n) => `user${n}`), found.length]);
   });
 
-  test('sortBy and sortOrder, those without the attribute last', async () => {
+  test('sortBy and sortOrder, with values that lack the attribute last', async () => {
     const sorted = async (query: string) => names((await many.get(`/Users?${query}`)).body);
     const up = ['user4', 'user3', 'user2', 'user1', 'user0'];
     expect((await sorted('sortBy=title')).slice(0, 5)).toEqual(up);
@@ -457,7 +457,7 @@ describe('RFC 7644 §3.4.2 lists', () => {
     });
   });
 
-  test('attributes and excludedAttributes, on lists and on every answer; both are 400', async () => {
+  test('attributes and excludedAttributes work on lists and on every answer; both together are 400', async () => {
     const { body } = await many.get('/Users?attributes=userName&startIndex=2&count=1');
     expect(Object.keys(body.Resources[0]).toSorted()).toEqual(['id', 'schemas', 'userName']);
     const { id } = body.Resources[0];
@@ -519,7 +519,7 @@ describe('RFC 7644 §3.4.2 lists', () => {
 });
 
 describe('RFC 7644 §4 discovery', () => {
-  test('describes Users alone, and what is supported', async () => {
+  test('describes Users only, and the supported features', async () => {
     const config = (await client.get('/ServiceProviderConfig')).body;
     expect(config).toMatchObject({
       patch: { supported: true },
@@ -564,7 +564,7 @@ describe('RFC 7644 §4 discovery', () => {
   });
 });
 
-test('a request whose sender leaves in the middle of its body harms nobody', async () => {
+test('a client that disconnects in the middle of its body disturbs no other request', async () => {
   const { port } = new URL(idctl.baseUrl);
   const half = httpRequest({
     port,

@@ -218,7 +218,7 @@ test('Ping: PUT only, looked up by e-mail', async () => {
   expect(await isMember(client, email)).toBe(false);
 });
 
-test('Google: reads the schemas, and deletes weeks after it has suspended', async () => {
+test('Google: reads the schemas, and deletes weeks after it suspended', async () => {
   const client = await scimClient(idctl);
   const { Resources } = (await client.get('/Schemas')).body;
   expect(Resources.map(({ id }: { id: string }) => id)).toEqual(
@@ -244,7 +244,7 @@ test('Rippling: looks up by externalId', async () => {
   expect((await client.get(by)).body.Resources).toMatchObject([{ id, externalId }]);
 });
 
-test('authentik: on 409 with a scimType it looks the user up, operator in capitals', async () => {
+test('authentik: on 409 with a scimType it looks the user up, with its operator in capitals', async () => {
   const client = await scimClient(idctl);
   const userName = address();
   const { id } = await client.create({ userName });
@@ -284,7 +284,7 @@ test('Keycloak plugins: booleans as strings, PATCH without schemas', async () =>
   expect(await isMember(client, userName)).toBe(false);
 });
 
-test('scripts that look at every person of a letter', async () => {
+test('scripts that look up every person by first letter', async () => {
   const client = await scimClient(idctl);
   await client.create({ userName: 'Olga@elsewhere.test' });
   await client.create({ userName: 'ada@elsewhere.test' });

@@ -41,7 +41,7 @@ async function everything(): Promise<string> {
   return JSON.stringify(rows);
 }
 
-test('X6 wrong input is 400 on every route and names the field, and nothing changes', async () => {
+test('X6 wrong input is 400 on every route, names the field and changes nothing', async () => {
   const company = await foundCompany(await openInstance({ orgs: { creation: 'anyone' } }));
   const before = await everything();
   expect(before).toContain('acme');

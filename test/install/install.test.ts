@@ -62,14 +62,14 @@ test.each([
   expect(install(...words)).toMatchObject({ status: 2, stderr: expect.stringContaining(message) });
 });
 
-test('--help tells everything it takes', () => {
+test('--help names every option', () => {
   const { status, stdout } = install('--help');
   expect(status).toBe(0);
   for (const word of ['--prefix', '--with-sqlite3', '--serve', '--dev', '--uninstall'])
     expect(stdout).toContain(word);
 });
 
-test('an npm that is too old is named with the remedy, and nothing is made', () => {
+test('an npm that is too old is refused with the remedy, and nothing is made', () => {
   replaceProgram('npm', 'echo 9.2.0');
   const { status, stderr } = install('--prefix', prefix);
   expect(status).toBe(1);
@@ -78,7 +78,7 @@ test('an npm that is too old is named with the remedy, and nothing is made', () 
   expect(existsSync(prefix)).toBe(false);
 });
 
-test('an idctl of somebody else is not overwritten', () => {
+test('a program named idctl from another source is not overwritten', () => {
   mkdirSync(join(prefix, 'bin'), { recursive: true });
   writeFileSync(join(prefix, 'bin/idctl'), 'mine');
   expect(install('--prefix', prefix)).toMatchObject({
@@ -89,7 +89,7 @@ test('an idctl of somebody else is not overwritten', () => {
   expect(readFileSync(join(prefix, 'bin/idctl'), 'utf8')).toBe('mine');
 });
 
-test('an install that fails half-way leaves the release in use as it was, and shows what failed', () => {
+test('an install that fails half-way keeps the release in use, and shows the failure', () => {
   const bin = installed();
   replaceProgram(
     'npm',
@@ -103,7 +103,7 @@ test('an install that fails half-way leaves the release in use as it was, and sh
   expect(readdirSync(join(prefix, 'lib/idctl')).sort()).toEqual(['current', 'releases']);
 });
 
-test('what an install that was killed has left is cleared away, not what a running one needs', () => {
+test('the next install clears what a killed install left, but nothing that a running one needs', () => {
   installed();
   const { pid } = spawnSync('true');
   for (const id of [pid, process.pid]) mkdirSync(join(prefix, `lib/idctl/staging.${id}`));
@@ -113,7 +113,7 @@ test('what an install that was killed has left is cleared away, not what a runni
   expect(left).toEqual([`staging.${process.pid}`]);
 });
 
-test('--uninstall removes the programs, and says where the data stays', () => {
+test('--uninstall removes the programs, and says where the data is kept', () => {
   const bin = installed();
   writeFileSync(join(prefix, 'lib/idctl/idctl.db'), 'data');
   const { status, stdout } = install('--uninstall', '--prefix', prefix);
@@ -124,7 +124,7 @@ test('--uninstall removes the programs, and says where the data stays', () => {
   expect(install('--uninstall', '--prefix', prefix)).toMatchObject({ status: 0 });
 });
 
-test('--uninstall takes away the package that --with-sqlite3 has installed', () => {
+test('--uninstall removes the package that --with-sqlite3 installed', () => {
   installed();
   mkdirSync(join(prefix, 'lib/idctl/node_modules/sqlite3'), { recursive: true });
   for (const name of ['package.json', 'package-lock.json'])
@@ -133,7 +133,7 @@ test('--uninstall takes away the package that --with-sqlite3 has installed', () 
   expect(existsSync(join(prefix, 'lib/idctl'))).toBe(false);
 });
 
-test('--uninstall removes the folders that it leaves empty; below a prefix of your own it does not name the system user', () => {
+test('--uninstall removes folders that are empty; under another prefix it does not name the system user', () => {
   installed();
   const pages = join(prefix, 'share/man/man1');
   mkdirSync(pages, { recursive: true });
@@ -145,7 +145,7 @@ test('--uninstall removes the folders that it leaves empty; below a prefix of yo
   expect(stdout).not.toContain('userdel');
 });
 
-test('--uninstall takes away the manual pages and completions that it had linked, and nothing else', () => {
+test('--uninstall removes only the manual pages and completions that it linked', () => {
   installed();
   const pages = join(prefix, 'share/man/man1');
   mkdirSync(pages, { recursive: true });
@@ -155,7 +155,7 @@ test('--uninstall takes away the manual pages and completions that it had linked
   expect(readdirSync(pages)).toEqual(['idctl-mine.1']);
 });
 
-test('the repository around an unpacked release is not asked for its commit: it may be another user’s', () => {
+test('an unpacked release does not ask the repository around it for a commit', () => {
   const git = (...words: string[]) =>
     spawnSync('git', ['-C', folder, ...words], { encoding: 'utf8' });
   git('init', '--quiet');

@@ -36,7 +36,7 @@ const receiver = `
   while (defined recv($s, my $told, 4096, 0)) { print "$told\\n" }`;
 
 describe.skipIf(counterpartMissing('systemd'))('under systemd', () => {
-  test('the units are such that systemd accepts them without a word, and that leave a program little', async () => {
+  test('systemd accepts the units without a warning, and they restrict the program', async () => {
     const services = [await unit('idctl.service'), await unit('idctl-backup.service')];
     const files = [...services, await unit('idctl-backup.timer')];
     expect(await run('systemd-analyze', ['verify', '--man=no', ...files])).toEqual({
@@ -55,7 +55,7 @@ describe.skipIf(counterpartMissing('systemd'))('under systemd', () => {
     }
   });
 
-  test('systemd hears when the daemon can be asked, and when it goes', async () => {
+  test('systemd learns when the daemon is ready and when it stops', async () => {
     const socket = join(folder, 'notify');
     const perl = spawn('/usr/bin/perl', ['-e', receiver, socket], {
       stdio: ['ignore', 'pipe', 'inherit'],

@@ -31,7 +31,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const told = (stdout: string) => JSON.parse(stdout);
 
-test('idctl is found through its links, from any folder, and passes its arguments on as they are', () => {
+test('idctl is found through its links from any folder, and passes its arguments on unchanged', () => {
   const stdout = execFileSync(bin, ['org', 'create', 'Acme Ltd', '', '*'], {
     cwd: '/',
     encoding: 'utf8',
@@ -39,19 +39,19 @@ test('idctl is found through its links, from any folder, and passes its argument
   expect(told(stdout).arguments).toEqual(['org', 'create', 'Acme Ltd', '', '*']);
 });
 
-test('X8 idctl runs with umask 077, whatever the caller has', () => {
+test('X8 idctl runs with umask 077, whatever the caller’s umask is', () => {
   const stdout = execFileSync('/bin/sh', ['-c', 'umask 000 && exec "$0"', bin], {
     encoding: 'utf8',
   });
   expect(told(stdout).umask).toBe(0o077);
 });
 
-test('a signal to idctl reaches the program itself, for no shell stays between', () => {
+test('a signal to idctl reaches the program itself, as no shell stays between', () => {
   const { pid, stdout } = spawnSync(bin, { encoding: 'utf8' });
   expect(told(stdout).pid).toBe(pid);
 });
 
-test('when its Node is gone idctl takes one that fits from PATH, else says what to do and exits with 3', () => {
+test('without its Node idctl takes a fitting one from PATH, else says what to do and exits with 3', () => {
   rmSync(join(release, 'node_modules/.bin/node'));
   const good = join(folder, 'good');
   const old = join(folder, 'old');
@@ -68,7 +68,7 @@ test('when its Node is gone idctl takes one that fits from PATH, else says what 
   });
 });
 
-test('in a checkout idctl runs too', () => {
+test('idctl also runs in a checkout', () => {
   const stdout = execFileSync(join(checkout, 'bin/idctl'), ['--version'], { encoding: 'utf8' });
   expect(stdout).toMatch(/^\d+\.\d+\.\d+ \(.+\)\n$/);
 });

@@ -50,9 +50,9 @@ const table: [AddressKind, string[]][] = [
   ['reserved', ['', 'localhost', '127.1', '0x7f.0.0.1', '1.2.3.4.5', '127.0.0.1:80']],
 ];
 
-describe('S9 the kind of an address', () => {
+describe('S9 the class of an address', () => {
   test.each(table.flatMap(([kind, list]) => list.map((address) => [address, kind] as const)))(
-    'S9 takes %s for %s',
+    'S9 %s counts as %s',
     (address, kind) => {
       expect(kindOf(address)).toBe(kind);
     },
@@ -70,7 +70,7 @@ describe('S9 the kind of an address', () => {
     );
   });
 
-  test('S9 takes no IPv6 address outside global unicast for public', () => {
+  test('S9 an IPv6 address outside global unicast is not public', () => {
     fc.assert(
       fc.property(fc.ipV6(), (address) => {
         const [first] = new URL(`http://[${address}]/`).hostname.slice(1).split(':');
@@ -85,7 +85,7 @@ describe('S9 the kind of an address', () => {
 describe('S9 outbound.allow', () => {
   const allow = allowList(['127.0.0.1', '10.0.0.0/8', 'fd00::/8', 'IdP.Internal.']);
 
-  test('S9 takes names, addresses and ranges', () => {
+  test('S9 accepts names, addresses and ranges', () => {
     expect(allow.fault).toBeUndefined();
     expect(
       ['idp.internal', 'IDP.INTERNAL.', '127.0.0.1', '10.9.9.9', '[fd00::5]'].map(allow.host),
@@ -93,7 +93,7 @@ describe('S9 outbound.allow', () => {
     expect(['::ffff:10.0.0.1', '10.0.0.1'].map(allow.address)).not.toContain(false);
   });
 
-  test('S9 covers nothing beside them', () => {
+  test('S9 covers nothing beside its entries', () => {
     const others = [
       'internal',
       'x.idp.internal',
@@ -135,7 +135,7 @@ describe('S9 outbound.allow', () => {
     'fd00::5:',
     '*',
     '10.0.0.0/8/8',
-  ])('S9 names %s as the entry that is none of them', (entry) => {
+  ])('S9 names %s as the wrong entry', (entry) => {
     expect(allowList(['idp.internal', entry]).fault).toBe(entry);
     expect(allowList([entry]).address('8.8.8.8')).toBe(false);
   });

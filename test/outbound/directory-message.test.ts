@@ -35,8 +35,8 @@ function read(chunks: Buffer[], most = 2 ** 20) {
   return { messages, failures };
 }
 
-describe('L5 what reaches the library', () => {
-  test('L5 sound answers, however they are cut', () => {
+describe('L5 bytes that reach the library', () => {
+  test('L5 valid answers are read, wherever they are split', () => {
     const whole = Buffer.concat(answers);
     fc.assert(
       fc.property(fc.array(fc.nat(whole.length)), (cuts) => {
@@ -55,7 +55,7 @@ describe('L5 what reaches the library', () => {
     );
   });
 
-  test('L5 a mangled answer is refused, or harmless: the library comes to an end with it', () => {
+  test('L5 a mangled answer is refused, or harmless: the library always ends', () => {
     const mangled = fc
       .tuple(
         fc.constantFrom(...answers),
@@ -104,7 +104,7 @@ describe('L5 what reaches the library', () => {
     expect(read([bytes]).failures).toEqual([reason]);
   });
 
-  test('L5 all messages together are bounded', () => {
+  test('L5 all messages together are limited', () => {
     const one = entry({ id: 3 }, dn, {});
     const { failures } = read(
       Array.from({ length: 30 }, () => one),
@@ -113,7 +113,7 @@ describe('L5 what reaches the library', () => {
     expect(failures[0]).toBe('too_large');
   });
 
-  test('an answer is handed on without its controls', () => {
+  test('control characters are removed from an answer', () => {
     const plain = result({ id: 2, kind: 'bind' });
     const controls = Buffer.from([0xa0, 8, 0x30, 6, 4, 4, 0x31, 0x2e, 0x32, 0x2e]);
     const bytes = Buffer.concat([

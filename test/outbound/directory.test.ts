@@ -64,13 +64,13 @@ const finding =
       ? Buffer.concat(answers.map((answer) => answer(request)))
       : result(request);
 
-describe('L5 a server that does not do what it should is done with in time', () => {
-  test('L5 one that says nothing', async () => {
+describe('L5 a server that breaks the protocol is given up in time', () => {
+  test('L5 a server that sends nothing', async () => {
     const { visit } = await scripted(() => undefined);
     await expect(visit.prove(account)).rejects.toMatchObject(refusal('answer', 'timeout'));
   });
 
-  test('L5 to connect, to answer, and the whole have times of their own', async () => {
+  test('L5 connecting, answering and the whole each have a time limit', async () => {
     const silent = await startScriptedDirectory(() => undefined);
     onTestFinished(() => silent.stop());
     const long = 300_000;
@@ -84,7 +84,7 @@ describe('L5 a server that does not do what it should is done with in time', () 
     await expect(connect.greet()).rejects.toMatchObject(refusal('TLS', 'timeout'));
   });
 
-  test('L5 one that says a byte at a time', async () => {
+  test('L5 a server that sends a byte at a time', async () => {
     const { visit } = await scripted((request) => {
       const whole = result(request);
       let at = 0;
@@ -95,7 +95,7 @@ describe('L5 a server that does not do what it should is done with in time', () 
     await expect(visit.prove(account)).rejects.toMatchObject(refusal('answer', 'timeout'));
   });
 
-  test('L5 several questions together have one time', async () => {
+  test('L5 several requests together share one time limit', async () => {
     const { visit } = await scripted((request) => {
       setTimeout(() => request.socket.write(result(request)), 200);
       return undefined;
@@ -106,7 +106,7 @@ describe('L5 a server that does not do what it should is done with in time', () 
     await expect(ask()).rejects.toMatchObject({ extra: { reason: 'timeout' } });
   });
 
-  test('L5 one that hangs up, rudely or not', async () => {
+  test('L5 a server that hangs up, with or without a goodbye', async () => {
     const rude = await scripted(({ socket }) => void socket.resetAndDestroy());
     await expect(rude.visit.prove(account)).rejects.toMatchObject(refusal('answer', 'closed'));
     const polite = await scripted(({ socket }) => void socket.end());
@@ -125,12 +125,12 @@ describe('L5 a server that does not do what it should is done with in time', () 
       Buffer.from([0x30, 11, 2, 1, 2, 0x64, 6, 4, 0, 0x30, 0x20, 0x31, 0x31]),
     ],
     ['a result without a code', Buffer.from([0x30, 5, 2, 1, 2, 0x61, 0])],
-  ])('L5 one that answers with %s', async (_, bytes) => {
+  ])('L5 a server that answers with %s', async (_, bytes) => {
     const { visit } = await scripted(() => bytes);
     await expect(visit.prove(account)).rejects.toMatchObject(refusal('answer', 'malformed'));
   });
 
-  test('L5 one that floods, in one message or in many', async () => {
+  test('L5 a server that floods, in one message or in many', async () => {
     const endless = await scripted((request) => {
       const head = Buffer.from([0x30, 0x84, 0x7f, 0, 0, 0]);
       return request.kind === 'search'
@@ -170,7 +170,7 @@ describe('L5 a server that does not do what it should is done with in time', () 
 });
 
 describe('L5 a fresh connection for each bind', () => {
-  test('L5 service and user never share one, and each is closed', async () => {
+  test('L5 service account and user never share a connection, and each connection is closed', async () => {
     const open = new Set<number>();
     let connections = 0;
     const { directory, visit } = await scripted(
@@ -199,7 +199,7 @@ describe('L5 a fresh connection for each bind', () => {
     expect(directory.requests).toEqual([]);
   });
 
-  test('nothing is asked inside a transaction', async () => {
+  test('no request starts inside a transaction', async () => {
     const idle = (what: string) => {
       throw new Error(`${what} inside a transaction`);
     };
@@ -210,8 +210,8 @@ describe('L5 a fresh connection for each bind', () => {
   });
 });
 
-describe('L4 what a search finds', () => {
-  test('L4 references are not followed, and more than was asked for is told', async () => {
+describe('L4 search results', () => {
+  test('L4 references are not followed, and a result over the limit is reported', async () => {
     const { visit } = await scripted(
       finding(
         (request) => reference(request, 'ldap://other.test/dc=acme,dc=test'),
@@ -227,7 +227,7 @@ describe('L4 what a search finds', () => {
     expect(attributes?.get('photo')).toEqual([Buffer.from([0xff, 0xfe])]);
   });
 
-  test('L4 a DN that is no text is not guessed at', async () => {
+  test('L4 a DN that is not text is refused', async () => {
     const { visit } = await scripted(
       finding((request) => entry(request, Buffer.from([0x63, 0x6e, 0x3d, 0xff]), {}), result),
     );
@@ -236,7 +236,7 @@ describe('L4 what a search finds', () => {
     );
   });
 
-  test('controls that nobody asked for are let lie', async () => {
+  test('response controls that idctl did not ask for are ignored', async () => {
     const { visit } = await scripted((request) => {
       const plain = result(request);
       const control = Buffer.concat([Buffer.from([0xa0, 8, 0x30, 6, 4, 4]), Buffer.from('1.2.')]);
@@ -250,7 +250,7 @@ describe('L4 what a search finds', () => {
   });
 });
 
-describe('§4.2 what a directory refuses', () => {
+describe('§4.2 refusals of a directory', () => {
   const ad = (data: string) =>
     `80090308: LdapErr: DSID-0C0903A9, comment: AcceptSecurityContext error, data ${data}, v1db1`;
   test.each([
@@ -287,14 +287,14 @@ describe('§4.2 what a directory refuses', () => {
     expect(await visit.search(account, query)).toEqual({ ok: false, at: 'search', reason, code });
   });
 
-  test.each([51, 52])('L7 a directory that says %i is not reached', async (code) => {
+  test.each([51, 52])('L7 a directory that answers %i counts as unreachable', async (code) => {
     const { visit } = await scripted((request) => result(request, code));
     await expect(visit.prove(account)).rejects.toMatchObject(refusal('answer', 'busy'));
   });
 });
 
-describe('S9 where a connection may go', () => {
-  test('S9 not to this machine, unless the operator says so; no byte is sent', async () => {
+describe('S9 addresses a connection may go to', () => {
+  test('S9 no connection to this machine, unless the operator allows it; no byte is sent', async () => {
     const directory = await startScriptedDirectory((request) => result(request));
     onTestFinished(() => directory.stop());
     for (const uri of [directory.uri, directory.uri.replace('127.0.0.1', 'localhost')]) {
@@ -309,7 +309,7 @@ describe('S9 where a connection may go', () => {
 
   const elsewhere = secondAddress();
   test.skipIf(elsewhere === undefined)(
-    'L5 passwords leave this machine in clear only if the operator says so; no byte is sent',
+    'L5 passwords leave this machine unencrypted only if the operator allows it; no byte is sent',
     async () => {
       const directory = await startScriptedDirectory(
         (request) => result(request),
@@ -332,7 +332,7 @@ describe('S9 where a connection may go', () => {
     },
   );
 
-  test('a closed port, and a name that nobody has', async () => {
+  test('a closed port, and a name that does not resolve', async () => {
     const [port] = await freePorts(1);
     const closed = await visit({ uri: `ldap://127.0.0.1:${port}`, tls: false });
     await expect(closed.greet()).rejects.toMatchObject(refusal('connection', 'connection_refused'));
@@ -348,20 +348,20 @@ describe('L5 StartTLS', () => {
     return { directory, visit: await visit({ uri: directory.uri, tls: true }) };
   };
 
-  test('L5 a directory that does not offer it gets no password', async () => {
+  test('L5 a directory without StartTLS gets no password', async () => {
     const { directory, visit } = await starttls((request) => result(request, 2, 'unsupported'));
     await expect(visit.prove(account)).rejects.toMatchObject(refusal('TLS', 'starttls_refused'));
     expect(directory.requests.map(({ kind }) => kind)).toEqual(['extended']);
   });
 
-  test('L5 what is put between the answer and the encryption is not taken for encrypted', async () => {
+  test('L5 bytes inserted before the encryption do not count as encrypted', async () => {
     // All but the end of a successful answer to the bind that comes after the handshake.
     const prefix = result({ id: 2, kind: 'bind' }).subarray(0, 13);
     const { visit } = await starttls((request) => Buffer.concat([result(request), prefix]));
     await expect(visit.prove(account)).rejects.toMatchObject(refusal('TLS', 'malformed'));
   });
 
-  test('L5 a directory that agrees and then does not', async () => {
+  test('L5 a directory that agrees to StartTLS and then fails', async () => {
     const { visit } = await starttls((request) =>
       request.kind === 'extended' ? result(request) : undefined,
     );
@@ -369,7 +369,7 @@ describe('L5 StartTLS', () => {
   });
 });
 
-test('L5 TLS before 1.2 is not spoken', async () => {
+test('L5 TLS before 1.2 is refused', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'idctl-tls-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const authority = await createAuthority(folder);
@@ -398,7 +398,7 @@ describe.skipIf(counterpartMissing('slapd'))('L5 against OpenLDAP', () => {
     return slapd;
   };
 
-  test('§4.2 ldaps and StartTLS: the search, the password right and wrong', async () => {
+  test('§4.2 ldaps and StartTLS: a search, the right and a wrong password', async () => {
     const slapd = await started();
     await slapd.person('ada', { mail: ['ada@acme.test', 'ada@other.test'] });
     for (const uri of [slapd.ldaps, slapd.ldap]) {
@@ -417,7 +417,7 @@ describe.skipIf(counterpartMissing('slapd'))('L5 against OpenLDAP', () => {
     expect(slapd.log.join('\n')).not.toContain('connection lost');
   });
 
-  test('L5 an untrusted chain, another name, an expired certificate: a sentence each, and no password', async () => {
+  test('L5 an untrusted chain, another name, an expired certificate: each has its message, and no password is sent', async () => {
     const slapd = await started({ names: ['DNS:localhost'] });
     const expired = await started({ expired: true });
     const cases = [
@@ -441,7 +441,7 @@ describe.skipIf(counterpartMissing('slapd'))('L5 against OpenLDAP', () => {
     expect([...slapd.log, ...expired.log].join('\n')).not.toContain('BIND dn="cn=idctl');
   });
 
-  test('L5 outbound.caFile is trusted too; a certificate of the connection is then the only one', async () => {
+  test('L5 outbound.caFile is trusted too; a certificate of the connection replaces all other authorities', async () => {
     const slapd = await started();
     const other = await started();
     const folder = await mkdtemp(join(tmpdir(), 'idctl-ca-'));

@@ -40,7 +40,7 @@ describe.skipIf(counterpartMissing('bind9'))(
       expect((await outbound.lookupTxt('acme.test')).values).toEqual([]);
     });
 
-    test('D3 does not count what a CNAME leads to', async () => {
+    test('D3 does not count the target of a CNAME', async () => {
       await bind.publishTxt('target.acme.test', 'svc-verify=elsewhere');
       await bind.publishCname('alias.acme.test', 'target.acme.test');
       expect(await outbound.lookupTxt('alias.acme.test')).toMatchObject({
@@ -145,7 +145,7 @@ describe('§4.4 DNS-over-HTTPS over HTTP/1.1', () => {
     expect(seen).toEqual(['POST 0 acme.test']);
   });
 
-  test('RFC 8484 §4.1 asks by GET where POST is not served', async () => {
+  test('RFC 8484 §4.1 asks by GET if POST is not supported', async () => {
     const answer = wireBy({ answers: [txt('acme.test', 'one')] });
     const outbound = await resolverOf((request, response) =>
       request.method === 'POST' ? void response.writeHead(405).end() : answer(request, response),

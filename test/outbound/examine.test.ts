@@ -45,8 +45,8 @@ function checkClient(at: LyingProvider, secret = client().clientSecret) {
 }
 beforeEach(() => checkClient(provider));
 
-describe('a provider that is as it should be', () => {
-  test('every step runs in order and is ok, and says what was expected and seen', async () => {
+describe('a provider without faults', () => {
+  test('every step runs in order and passes, with the expected and the seen value', async () => {
     const { ran, failed, steps, step } = await examine();
     expect(ran).toEqual(names);
     expect(failed).toEqual([]);
@@ -61,7 +61,7 @@ describe('a provider that is as it should be', () => {
     expect(step('redirect URI')?.hint).toBeUndefined();
   });
 
-  test('the bogus code goes with the redirect URI and a verifier, and no sign-in is started', async () => {
+  test('the test code goes with the redirect URI and a verifier, and no sign-in starts', async () => {
     await examine();
     const form = new URLSearchParams(asked('/token')[0]?.body);
     expect(Object.fromEntries(form)).toMatchObject({
@@ -73,7 +73,7 @@ describe('a provider that is as it should be', () => {
   });
 });
 
-describe('what is wrong is said once, with the one thing to change', () => {
+describe('each fault is reported once, with one thing to change', () => {
   test('a wrong secret: client authentication fails, and the redirect URI is not judged', async () => {
     const { ran, failed } = await examine(outbound, { ...client(), clientSecret: 'wrong' });
     expect(failed).toMatchObject([
@@ -83,7 +83,7 @@ describe('what is wrong is said once, with the one thing to change', () => {
     expect(ran).toEqual(names.filter((name) => name !== 'redirect URI'));
   });
 
-  test('a provider that never looks at the secret proves nothing, and the step says so', async () => {
+  test('a provider that ignores the client secret proves nothing, and the step says so', async () => {
     provider.answers.token = () => ({ status: 400, body: { error: 'invalid_grant' } });
     const { step } = await examine(outbound, { ...client(), clientSecret: 'wrong' });
     expect(step('client authentication')).toMatchObject({
@@ -109,7 +109,7 @@ describe('what is wrong is said once, with the one thing to change', () => {
   test.each([
     [['client_secret_basic', 'client_secret_post'], 'client_secret_basic', 'client_secret_post'],
     [['client_secret_post'], 'client_secret_post', 'client_secret_basic'],
-  ])('a provider that offers %j and takes the secret otherwise', async (methods, used, other) => {
+  ])('a provider that offers %j but takes the secret another way', async (methods, used, other) => {
     provider.answers.discovery = () => ({
       body: { ...provider.document(), token_endpoint_auth_methods_supported: methods },
     });
@@ -143,7 +143,7 @@ describe('what is wrong is said once, with the one thing to change', () => {
     [7, 'none'],
     ['<b>canary</b>', 'another issuer: one that is no URL'],
   ])(
-    'S5 a document of the issuer %j: nothing but the clock runs after it',
+    'S5 a discovery document of the issuer %j stops every step but the clock',
     async (issuer, seen) => {
       provider.answers.discovery = () => ({ body: { ...provider.document(), issuer } });
       const { ran, failed } = await examine();
@@ -153,7 +153,7 @@ describe('what is wrong is said once, with the one thing to change', () => {
     },
   );
 
-  test('S8 the operator alone is shown the other issuer, and nothing that is no plain URL', async () => {
+  test('S8 only the operator sees the other issuer, and only if it is a plain URL', async () => {
     const seenBy = async (issuer: string, showIssuer: boolean) => {
       provider.answers.discovery = () => ({ body: { ...provider.document(), issuer } });
       const steps = await outbound.examineProvider(client(), new Date(), showIssuer);
@@ -167,7 +167,7 @@ describe('what is wrong is said once, with the one thing to change', () => {
     );
   });
 
-  test('S5 a slash at the end is the issuer to set', async () => {
+  test('S5 if only the slash at the end differs, the message gives the issuer to set', async () => {
     const { failed } = await examine(outbound, client(`${provider.issuer}/`));
     expect(failed).toMatchObject([
       { name: 'issuer', hint: `Set the issuer to ${provider.issuer}` },
@@ -224,7 +224,7 @@ describe('what is wrong is said once, with the one thing to change', () => {
     expect(ran).toContain('client authentication');
   });
 
-  test('S4 a key for another use, and one that is too short, are not usable', async () => {
+  test('S4 a key for another use, and one that is too short, cannot be used', async () => {
     const honest = provider.answers.jwks;
     provider.answers.jwks = async (request) => {
       const { body } = await honest(request);
@@ -241,7 +241,7 @@ describe('what is wrong is said once, with the one thing to change', () => {
     expect((await examine()).failed).toMatchObject([{ seen: '3 keys, none for these algorithms' }]);
   });
 
-  test('keys that nobody publishes are said, and no failure: userinfo is what counts', async () => {
+  test('a missing key document is a note and no failure, as userinfo decides', async () => {
     provider.answers.discovery = () => ({ body: { ...provider.document(), jwks_uri: undefined } });
     const { failed, step } = await examine();
     expect(failed).toEqual([]);
@@ -267,16 +267,19 @@ describe('what is wrong is said once, with the one thing to change', () => {
       body: '',
     },
     { status: 500, body: '' },
-  ])('what no browser saw proves nothing, and the URI to register is said: %j', async (answer) => {
-    provider.answers.authorization = () => answer;
-    expect((await examine()).step('redirect URI')).toMatchObject({
-      ok: true,
-      seen: 'cannot be told without a browser',
-      hint: expect.stringContaining(client().redirectUri),
-    });
-  });
+  ])(
+    'an answer that no browser rendered proves nothing, and the URI to register is shown: %j',
+    async (answer) => {
+      provider.answers.authorization = () => answer;
+      expect((await examine()).step('redirect URI')).toMatchObject({
+        ok: true,
+        seen: 'cannot be tested without a browser',
+        hint: expect.stringContaining(client().redirectUri),
+      });
+    },
+  );
 
-  test('the client may lack a scope', async () => {
+  test('the client lacks a scope', async () => {
     provider.answers.authorization = () => ({
       status: 302,
       headers: { location: `${client().redirectUri}?error=invalid_scope` },
@@ -302,7 +305,7 @@ describe('what is wrong is said once, with the one thing to change', () => {
     expect(step('clock')).toMatchObject({ ok, seen });
   });
 
-  test('a document out of a cache is as old as the cache says', async () => {
+  test('a cached document is as old as its cache headers say', async () => {
     provider.answers.discovery = () => ({
       headers: { date: new Date(Date.now() - 500_000).toUTCString(), age: '500' },
       body: provider.document(),
@@ -311,7 +314,7 @@ describe('what is wrong is said once, with the one thing to change', () => {
   });
 });
 
-describe('a place that cannot be reached', () => {
+describe('an endpoint that cannot be reached', () => {
   test.each([
     ['404', { status: 404, body: {} }, 'HTTP 404'],
     [
@@ -326,14 +329,14 @@ describe('a place that cannot be reached', () => {
       { body: 'x'.repeat(2 * 1024 * 1024) },
       'the provider answered with more than the allowed 1 MiB',
     ],
-  ])('discovery answers %s: nothing runs after it', async (_, answer, seen) => {
+  ])('discovery that answers %s stops the later steps', async (_, answer, seen) => {
     provider.answers.discovery = () => answer;
     const { ran, failed } = await examine();
     expect(failed).toMatchObject([{ name: 'discovery', seen }]);
     expect(ran).toEqual(['name', 'TLS', 'discovery']);
   });
 
-  test('S9 loopback without outbound.allow: the name step names the setting, and nothing is asked', async () => {
+  test('S9 loopback without outbound.allow: the name step names the setting, and no request is sent', async () => {
     const strict = openNetwork({});
     const { ran, failed } = await examine(strict);
     await strict.close();
@@ -350,7 +353,7 @@ describe('a place that cannot be reached', () => {
     expect(failed[0]).toMatchObject({ name: 'TLS', hint: expect.stringContaining('Use https') });
   });
 
-  test('a name that nobody knows', async () => {
+  test('a name that does not resolve', async () => {
     const { failed, ran } = await examine(outbound, client('https://no-such-host.invalid'));
     expect(ran).toEqual(['name']);
     expect(failed[0]?.seen).toBe('no-such-host.invalid cannot be resolved');
@@ -363,7 +366,7 @@ describe('a place that cannot be reached', () => {
     ]);
   });
 
-  test('S9 a provider that drips is given up, and what did not run is not ok', async () => {
+  test('S9 a provider that drips is given up, and steps that did not run are not ok', async () => {
     provider.answers.discovery = () => ({ body: dripping() });
     const began = performance.now();
     const { failed, ran } = await examine();
@@ -372,7 +375,7 @@ describe('a place that cannot be reached', () => {
     expect(ran).toEqual(['name', 'TLS', 'discovery']);
   });
 
-  test('keys that drip do not keep the other steps from running', async () => {
+  test('a key document that drips does not stop the other steps', async () => {
     provider.answers.jwks = () => ({ body: dripping() });
     const { failed, step } = await examine();
     expect(failed).toMatchObject([{ name: 'keys' }]);
@@ -407,7 +410,7 @@ describe('TLS', () => {
     }
   }
 
-  test('a trusted certificate is ok, and until when; soon over is said', async () => {
+  test('a trusted certificate passes with its end date; one that ends soon gets a note', async () => {
     const { failed, step } = await examineTls(
       await authority.issue('IP:127.0.0.1'),
       authority.caFile,
@@ -438,7 +441,7 @@ describe('TLS', () => {
     ],
     ['an expired one', 'issueExpired', 'IP:127.0.0.1', true, 'that is not valid now', 'renewed'],
   ] as const)(
-    '%s fails the TLS step, and nothing runs after it',
+    '%s fails the TLS step, and no later step runs',
     async (_, make, name, trusted, seen, hint) => {
       const leaf = await authority[make](name);
       const { ran, failed } = await examineTls(leaf, trusted ? authority.caFile : undefined);
@@ -450,7 +453,7 @@ describe('TLS', () => {
     },
   );
 
-  test('the certificate is the one that is there now, not that of a connection made before', async () => {
+  test('the test reads the current certificate, not that of an earlier connection', async () => {
     const read = async ({ certFile, keyFile }: Leaf) => ({
       cert: await readFile(certFile),
       key: await readFile(keyFile),
@@ -472,14 +475,12 @@ describe('TLS', () => {
     server.close();
   });
 
-  test('a port that speaks no TLS', async () => {
+  test('a port without TLS', async () => {
     const { failed } = await examine(outbound, client(provider.issuer.replace('http:', 'https:')));
-    expect(failed).toMatchObject([
-      { name: 'TLS', seen: '127.0.0.1 does not speak TLS as it should' },
-    ]);
+    expect(failed).toMatchObject([{ name: 'TLS', seen: '127.0.0.1 does not speak TLS correctly' }]);
   });
 
-  test('S9 an encrypted issuer with an authorization endpoint in clear', async () => {
+  test('S9 an https issuer with an authorization endpoint in plain http', async () => {
     const leaf = await authority.issue('IP:127.0.0.1');
     const tls = { cert: await readFile(leaf.certFile), key: await readFile(leaf.keyFile) };
     const secure = await startLyingProvider('idctl', '', tls);
@@ -496,7 +497,7 @@ describe('TLS', () => {
   });
 });
 
-test('S8 nothing that the provider wrote is in any answer', async () => {
+test('S8 no answer holds text that the provider wrote', async () => {
   const canary = '<b>canary</b>';
   provider.answers.token = () => ({
     status: 400,

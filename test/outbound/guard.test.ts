@@ -56,7 +56,7 @@ const to =
   async () =>
     addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
 
-describe('S9 names are looked up in turn', () => {
+describe('S9 name look-ups take turns', () => {
   /** A resolver that answers when it is told to, asked in turn at two places. */
   function slow(patience = 10_000, slowness = 10_000) {
     const begun: string[] = [];
@@ -78,7 +78,7 @@ describe('S9 names are looked up in turn', () => {
     return { begun, resolve, end };
   }
 
-  test('S9 one of a domain and two of all at once, so that nobody takes the threads of the others', async () => {
+  test('S9 one look-up per domain and two in all run at once, so no tenant takes every thread', async () => {
     const { begun, resolve, end } = slow();
     const names = ['a.evil.test', 'b.evil.test', 'a.evil.test', 'one.test', 'two.test'];
     const answers = names.map(resolve);
@@ -92,7 +92,7 @@ describe('S9 names are looked up in turn', () => {
     expect(await Promise.all(answers)).toHaveLength(5);
   });
 
-  test('S9 all that were slow lately share one place, so that nobody takes them all with many', async () => {
+  test('S9 all domains that were slow lately share one place, so many slow names do not take every place', async () => {
     const { begun, resolve, end } = slow(undefined, 0);
     const evil = ['a.test', 'b.test', 'c.test'];
     for (let round = 0; round < 2; round += 1) {
@@ -108,7 +108,7 @@ describe('S9 names are looked up in turn', () => {
     await Promise.all(answers);
   });
 
-  test('S9 whose turn does not come in time is told so, and is not looked up later', async () => {
+  test('S9 a look-up whose turn does not come in time is refused, and does not run later', async () => {
     const { begun, resolve, end } = slow(20);
     const first = resolve('a.evil.test');
     await expect(resolve('b.evil.test')).rejects.toMatchObject({ code: 'ETIMEDOUT' });
@@ -118,7 +118,7 @@ describe('S9 names are looked up in turn', () => {
   });
 });
 
-test('S9 P6 names of tenants leave a place for the operator’s, and threads for passwords', async () => {
+test('S9 P6 names of tenants leave a place for the operator’s names, and threads for passwords', async () => {
   const told = 'data:text/javascript,console.error(process.env.UV_THREADPOOL_SIZE)';
   const env = { ...process.env, UV_THREADPOOL_SIZE: undefined, NODE_OPTIONS: `--import=${told}` };
   const { stderr } = await promisify(execFile)(
@@ -135,7 +135,7 @@ test('S9 P6 names of tenants leave a place for the operator’s, and threads for
   expect(threads - lookups).toBeGreaterThanOrEqual(4);
 });
 
-describe('S9 where connections may go', () => {
+describe('S9 which addresses connections may go to', () => {
   test.each([
     ['https://127.0.0.1/', 'loopback'],
     ['https://127.1/', 'loopback'],
@@ -154,7 +154,7 @@ describe('S9 where connections may go', () => {
     });
   });
 
-  test('S9 refuses a name that resolves to a private address, and says what to add', async () => {
+  test('S9 refuses a name that resolves to a private address, and names the entry to add', async () => {
     await expect(fetchWith()('https://localhost/')).rejects.toMatchObject({
       code: 'outbound_refused',
       extra: { reason: 'loopback' },
@@ -162,7 +162,7 @@ describe('S9 where connections may go', () => {
     });
   });
 
-  test('S9 names the entry to add with its port, where the URL has one', async () => {
+  test('S9 names the entry to add with its port, if the URL has one', async () => {
     await expect(fetchWith()('https://localhost:8443/')).rejects.toMatchObject({
       hint: expect.stringContaining('adds localhost:8443 to the list outbound.allow'),
     });
@@ -184,7 +184,7 @@ describe('S9 where connections may go', () => {
     expect((await byAddress(`http://idp.test:${port}/`)).status).toBe(200);
   });
 
-  test('S9 refuses a name when only one of its addresses is private', async () => {
+  test('S9 refuses a name if only one of its addresses is private', async () => {
     const fetch = fetchWith({ resolveHost: to('8.8.8.8', '10.0.0.1') });
     await expect(fetch('https://idp.test/')).rejects.toMatchObject({
       extra: { reason: 'private' },
@@ -207,7 +207,7 @@ describe('S9 where connections may go', () => {
     expect((await byRange(`http://127.0.0.1:${port}/`)).status).toBe(200);
   });
 
-  test('S9 resolves a name once and connects to the address it judged', async () => {
+  test('S9 resolves a name once and connects to the address it checked', async () => {
     const port = await serve(ok);
     const answers = [to('127.0.0.1'), to('10.0.0.1')];
     const fetch = fetchWith({
@@ -219,7 +219,7 @@ describe('S9 where connections may go', () => {
   });
 });
 
-describe('S9 what an answer may cost', () => {
+describe('S9 limits of an answer', () => {
   const allow = ['127.0.0.1'];
 
   test.each([301, 302, 303, 307, 308])('S9 does not follow a redirect (%i)', async (status) => {
@@ -309,14 +309,14 @@ describe('S9 what an answer may cost', () => {
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(64 * 1024 * 1024);
   });
 
-  test('S9 reads a body of just the limit', async () => {
+  test('S9 reads a body of exactly the limit', async () => {
     const port = await serve((_, response) => void response.end(Buffer.alloc(defaultLimits.body)));
     const response = await fetchWith({ allow })(`http://127.0.0.1:${port}/`);
     expect((await response.bytes()).length).toBe(defaultLimits.body);
   });
 });
 
-describe('S9 whom a TLS connection trusts', () => {
+describe('S9 certificates that a TLS connection trusts', () => {
   let folder: string;
   let authority: Authority;
   beforeAll(async () => {
@@ -333,7 +333,7 @@ describe('S9 whom a TLS connection trusts', () => {
     );
   }
 
-  test('S9 trusts the authority of outbound.caFile beside the known ones', async () => {
+  test('S9 trusts the authority of outbound.caFile beside the public ones', async () => {
     const port = await serveTls('DNS:localhost');
     const fetch = fetchWith({ allow: ['localhost'], caFile: authority.caFile });
     expect((await fetch(`https://localhost:${port}/`)).status).toBe(200);
@@ -351,7 +351,7 @@ describe('S9 whom a TLS connection trusts', () => {
     ).rejects.toMatchObject({ extra: { reason: 'tls_name_mismatch' } });
   });
 
-  test('names the setting whose certificate file cannot be used', () => {
+  test('a certificate file that cannot be used is refused with the name of its setting', () => {
     expect(() => trustedRoots('outbound.caFile', join(folder, 'absent.pem'))).toThrow(
       /^outbound\.caFile: /,
     );

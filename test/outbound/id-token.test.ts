@@ -2,7 +2,7 @@ import { generateKeyPair, type JWTHeaderParameters, SignJWT } from 'jose';
 import { describe, expect, test } from 'vitest';
 import { answerIdToken, asked, bound, client, provider, redeem } from './lying.ts';
 
-describe('S4 an ID token that must not be believed', () => {
+describe('S4 ID tokens that are refused', () => {
   const refused = (reason: string) => ({
     code: 'provider_refused',
     extra: { stage: 'id_token', reason },

@@ -35,8 +35,8 @@ const refusing = (reason: string, final = false, hint: unknown = expect.stringMa
   hint,
 });
 
-describe('a mail server', () => {
-  test('on loopback is handed the message without TLS, in text and HTML, from the instance', async () => {
+describe('sending to a mail server', () => {
+  test('on loopback sends without TLS, in text and HTML, in the instance’s name', async () => {
     const smtp = await server();
     await network({ smtpUrl: smtp.url, from: 'Acme <id@acme.test>' }).sendMail(message);
     expect(smtp.letters).toMatchObject([
@@ -48,7 +48,7 @@ describe('a mail server', () => {
   });
 
   test.each(['starttls', 'smtps'] as const)(
-    'by %s is trusted through mail.caFile, and signed in to',
+    'by %s trusts mail.caFile and signs in',
     async (kind) => {
       const smtp = await server({ kind });
       const mail = { smtpUrl: smtp.url, caFile: smtp.caFile };
@@ -69,7 +69,7 @@ describe('a mail server', () => {
     },
   );
 
-  test.skipIf(elsewhere === undefined)('off loopback is told nothing without TLS', async () => {
+  test.skipIf(elsewhere === undefined)('off loopback sends nothing without TLS', async () => {
     const smtp = await server({ host: elsewhere ?? '' });
     await expect(network({ smtpUrl: smtp.url }).sendMail(message)).rejects.toMatchObject(
       refusing('the encrypted connection could not be made'),
@@ -77,7 +77,7 @@ describe('a mail server', () => {
     expect([smtp.connections(), smtp.letters]).toEqual([1, []]);
   });
 
-  test('that does not listen, or says nothing, is given up in time, and no connection is left', async () => {
+  test('gives up in time if the server does not listen or stays silent, and leaves no connection', async () => {
     const [port] = await freePorts(1);
     await expect(
       network({ smtpUrl: `smtp://127.0.0.1:${port}` }).sendMail(message),
@@ -95,15 +95,18 @@ describe('a mail server', () => {
   test.each([
     [450, false],
     [550, true],
-  ])('that refuses the recipient with %i: refused for good is %s', async (code, final) => {
-    const smtp = await server();
-    smtp.refuse(code);
-    await expect(network({ smtpUrl: smtp.url }).sendMail(message)).rejects.toMatchObject(
-      refusing('it did not take the sender or the recipient', final),
-    );
-  });
+  ])(
+    'after a refusal of the recipient with %i: the refusal is permanent: %s',
+    async (code, final) => {
+      const smtp = await server();
+      smtp.refuse(code);
+      await expect(network({ smtpUrl: smtp.url }).sendMail(message)).rejects.toMatchObject(
+        refusing('it did not accept the sender or the recipient', final),
+      );
+    },
+  );
 
-  test('is not asked where a transaction is open', async () => {
+  test('is refused inside a transaction', async () => {
     const smtp = await server();
     const busy = openNetwork({ mail: { smtpUrl: smtp.url } }, {}, (what) => {
       throw new Error(`${what} inside a transaction`);
@@ -113,7 +116,7 @@ describe('a mail server', () => {
     expect(smtp.connections()).toBe(0);
   });
 
-  test('is not there unless it is configured', async () => {
+  test('is off unless it is configured', async () => {
     await expect(network({}).sendMail(message)).rejects.toMatchObject({
       code: 'mail_not_configured',
     });

@@ -72,7 +72,7 @@ describe('§4.1 sign-in at oidc-provider', () => {
   });
 
   test.each(['basic', 'ps256', 'es256', 'eddsa', 'signed'])(
-    'S4 proves who signed in from ID token and userinfo (client %s)',
+    'S4 proves the person from ID token and userinfo (client %s)',
     async (clientId) => {
       const client = clientOf(clientId);
       const proof = await outbound.redeem(client, await signIn(client));
@@ -91,7 +91,7 @@ describe('§4.1 sign-in at oidc-provider', () => {
     },
   );
 
-  test('S5 takes the issuer of the response only when it is the configured one', async () => {
+  test('S5 takes the issuer of the response only if it is the configured one', async () => {
     const client = clientOf('basic');
     const response = await signIn(client);
     expect(response.query['iss']).toBe(provider.issuer);
@@ -124,7 +124,7 @@ describe('§4.1 sign-in at oidc-provider', () => {
     });
   });
 
-  test('§4.1 tells a wrong client secret', async () => {
+  test('§4.1 recognizes a wrong client secret', async () => {
     const client = clientOf('basic');
     const response = await signIn(client);
     await expect(

@@ -46,13 +46,13 @@ describe('RFC 6749 §2.3.1 the secret by HTTP Basic', () => {
     return Buffer.from(authorization?.replace('Basic ', '') ?? '', 'base64').toString();
   };
 
-  test('an ordinary secret is the same bytes for a provider that does not decode it, as Glewlwyd', async () => {
+  test('an ordinary secret has the same bytes for providers that do not decode it, such as Glewlwyd', async () => {
     for (const secret of ['s3cr3t-with_dots.and~more', 'bm90IHVybHNhZmU/Yg==', "(a)!*'$&:;,@[]"]) {
       expect(await sent('client-1', secret)).toBe(`client-1:${secret}`);
     }
   });
 
-  test('what decoding would change is escaped', async () => {
+  test('characters that decoding would change are escaped', async () => {
     const decoded = (text: string) => decodeURIComponent(text.replaceAll('+', ' '));
     for (const secret of ['100%', 'a+b', 'a b', 'ä€😀', 'tab\tnew\nline']) {
       const [id = '', ...rest] = (await sent('a:b', secret)).split(':');
@@ -99,11 +99,11 @@ describe('S5 the issuer', () => {
   });
 });
 
-describe('S8 what the provider says stays inside', () => {
+describe('S8 texts of the provider are not shown', () => {
   test.each([
     ['access_denied', 'access_denied'],
     ['<script>', 'error_response'],
-  ])('S8 names the error %s by a code of our own', async (error, reason) => {
+  ])('S8 names the error %s by a code of idctl’s own', async (error, reason) => {
     const refusal = redeem({ error, error_description: '<b>canary</b>', state: 'state-1' });
     await expect(refusal).rejects.toMatchObject({
       code: 'provider_refused',
@@ -127,7 +127,7 @@ describe('S8 what the provider says stays inside', () => {
 });
 
 describe('the discovery cache', () => {
-  test('asks once for sign-ins that start together, and again after one failed', async () => {
+  test('asks once for sign-ins that start together, and again after a failure', async () => {
     await Promise.all([start(), start(), start()]);
     await start();
     const discoveries = () => asked('/.well-known/openid-configuration').length;
@@ -156,7 +156,7 @@ describe('the discovery cache', () => {
   });
 });
 
-test('no call begins inside a database transaction', async () => {
+test('no request starts inside a database transaction', async () => {
   const open = openNetwork({ outbound: { allow: ['127.0.0.1'] } }, {}, (what) => {
     throw new Error(`a transaction is open before ${what}`);
   });
@@ -167,7 +167,7 @@ test('no call begins inside a database transaction', async () => {
   expect(provider.seen).toEqual([]);
 });
 
-test('outbound.allow names the entry that it cannot read', () => {
+test('a wrong entry of outbound.allow is refused by name', () => {
   expect(() => openNetwork({ outbound: { allow: ['https://idp.internal'] } })).toThrow(
     'outbound.allow: https://idp.internal is no host name, address or range',
   );

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { openNetwork } from '../support/network.ts';
 import { bound, client, provider, redeem } from './lying.ts';
 
-describe('S9 the guard stands before every endpoint', () => {
+describe('S9 the guard covers every endpoint', () => {
   test('S9 refuses a provider on loopback that the operator did not allow', async () => {
     const strict = openNetwork({});
     await expect(strict.authorizationUrl(client(), bound)).rejects.toMatchObject({
@@ -14,7 +14,7 @@ describe('S9 the guard stands before every endpoint', () => {
   });
 
   test.each(['token_endpoint', 'userinfo_endpoint', 'jwks_uri'])(
-    'S9 refuses %s when discovery points it inside',
+    'S9 refuses %s if discovery points it into the private network',
     async (endpoint) => {
       provider.answers.discovery = () => ({
         body: { ...provider.document(), [endpoint]: 'https://169.254.169.254/latest' },
@@ -57,7 +57,7 @@ describe('S9 the guard stands before every endpoint', () => {
     ['jwks', '<html>'],
     ['userinfo', 500],
     ['userinfo', '<html>'],
-  ])('§7 says that the provider failed when %s answers %s', async (endpoint, what) => {
+  ])('§7 says that the provider failed if %s answers %s', async (endpoint, what) => {
     provider.answers[endpoint] = () =>
       typeof what === 'number'
         ? { status: what, body: {} }

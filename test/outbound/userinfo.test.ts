@@ -44,7 +44,7 @@ describe('S4 userinfo', () => {
     });
   });
 
-  test('§4.1 serves a provider without ID tokens from userinfo alone', async () => {
+  test('§4.1 serves a provider without ID tokens from userinfo only', async () => {
     answerIdToken(undefined);
     expect(await redeem()).toEqual({
       issuer: provider.issuer,
@@ -56,7 +56,7 @@ describe('S4 userinfo', () => {
     expect(asked('/jwks')).toEqual([]);
   });
 
-  test('I1 reports no subject when neither ID token nor userinfo gives one', async () => {
+  test('I1 reports no subject if neither ID token nor userinfo gives one', async () => {
     answerIdToken(undefined);
     provider.answers.userinfo = () => ({ body: { email: 'ada@acme.test' } });
     expect(await redeem()).toMatchObject({ subject: null, userinfo: { email: 'ada@acme.test' } });

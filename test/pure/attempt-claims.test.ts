@@ -14,21 +14,21 @@ const kept = (
     ),
   );
 
-describe('I7 where the groups are', () => {
-  test('a claim of that very name comes before a dotted path', () => {
+describe('I7 which claim holds the groups', () => {
+  test('a claim with the exact name comes before a dotted path', () => {
     const claims = { 'realm.roles': ['literal'], realm: { roles: ['path'] } };
     expect(kept(claims, 'realm.roles').groups).toEqual(['literal']);
     expect(kept({ realm: { roles: ['path'] } }, 'realm.roles').groups).toEqual(['path']);
   });
 
   test.each([{ realm: 'text' }, { realm: null }, { realm: ['roles'] }, {}])(
-    'no path through %j',
+    '%j leads to no claim',
     (claims) => {
       expect(kept(claims, 'realm.roles')).toMatchObject({ groups: null, groupsMalformed: false });
     },
   );
 
-  test('userinfo comes before the ID token, which is read where userinfo has none', () => {
+  test('userinfo comes first; the ID token is read if userinfo has no groups', () => {
     expect(kept({ groups: ['userinfo'] }, 'groups', { groups: ['token'] }).groups).toEqual([
       'userinfo',
     ]);
@@ -36,7 +36,7 @@ describe('I7 where the groups are', () => {
     expect(kept({ groups: null }, 'groups', { groups: ['token'] }).groups).toEqual(['token']);
   });
 
-  test('a claim named like what every object has is not there', () => {
+  test('a claim named like an inherited property is absent', () => {
     expect(kept({}, 'constructor')).toMatchObject({ groups: null, groupsMalformed: false });
     expect(kept({ a: {} }, 'a.constructor.name')).toMatchObject({
       groups: null,
@@ -44,7 +44,7 @@ describe('I7 where the groups are', () => {
     });
   });
 
-  test('an overage, which sends the groups somewhere else, is malformed', () => {
+  test('an overage, which refers to another place for the groups, is malformed', () => {
     const elsewhere = { _claim_names: { groups: 'src1' }, _claim_sources: {} };
     expect(kept(elsewhere)).toMatchObject({ groups: null, groupsMalformed: true });
     expect(kept({}, 'groups', elsewhere).groupsMalformed).toBe(true);
@@ -52,7 +52,7 @@ describe('I7 where the groups are', () => {
   });
 });
 
-test('the address is canonical, or not kept', () => {
+test('an address is kept only in canonical form', () => {
   expect(kept({ email: 'Ada@ACME.test' }).email).toBe('ada@acme.test');
   for (const email of ['nobody', 7, undefined, ['ada@acme.test']])
     expect(kept({ email }).email).toBe(null);

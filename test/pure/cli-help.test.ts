@@ -3,8 +3,8 @@ import { helpPages } from '../support/help.ts';
 
 const pages = await helpPages();
 
-describe('the help of every command', () => {
-  it('is what stands in the golden file', async () => {
+describe('the help page of each command', () => {
+  it('equals the golden file', async () => {
     const book = pages.map(({ name, text }) => `=== ${name}\n${text}`).join('\n');
     await expect(book).toMatchFileSnapshot('../golden/help.txt');
   });

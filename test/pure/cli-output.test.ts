@@ -31,7 +31,7 @@ function shown(
 }
 
 describe('a table', () => {
-  it('aligns its columns, also under characters that take two', () => {
+  it('aligns its columns, also with double-width characters', () => {
     const rows = [
       { id: '1', name: '東京', tags: ['a', 'b'] },
       { id: '22', name: 'Ada' },
@@ -52,7 +52,7 @@ describe('a table', () => {
     expect(lines[1]).toContain('…');
   });
 
-  it('keeps times and what is typed next whole; names give way', () => {
+  it('keeps times and commands to type whole; names are shortened', () => {
     const rows = [
       { slug: 'muller-sohne-holding', name: 'Müller '.repeat(9), at: '2026-11-20T16:42:17.123Z' },
     ];
@@ -65,7 +65,7 @@ describe('a table', () => {
     expect(line).toBe('muller-sohne-holding  Müller Müll…  2026-11-20T16:42:17Z');
   });
 
-  it('goes on below itself in a last column that is broken between words', () => {
+  it('continues below itself in a last column that breaks between words', () => {
     const rows = [{ id: '1', name: 'because the provider has not said who it is' }];
     const broken: Fields<Row> = [
       ['ID', (row) => row.id],
@@ -80,7 +80,7 @@ describe('a table', () => {
     );
   });
 
-  it('becomes blocks where what must be whole does not fit', () => {
+  it('becomes blocks if whole values do not fit', () => {
     const rows = [
       { id: '0123456789', name: 'Ada', tags: ['x'] },
       { id: 'abcdefghij', name: null },
@@ -90,7 +90,7 @@ describe('a table', () => {
     );
   });
 
-  it('leaves out what is wide where it has no room, and says so; a pipe has room', () => {
+  it('leaves out a wide column without room, and says so; a pipe has room', () => {
     const at = '2026-11-20T16:42:17.123Z';
     const rows = [{ id: '0197c3a0-0000-7000-8000-000000000000', name: 'refused_by_provider', at }];
     const wide: Fields<(typeof rows)[number]> = [
@@ -110,7 +110,7 @@ describe('a table', () => {
     expect(left).toEqual([]);
   });
 
-  it('cuts what is spare, and leaves it out where the rest has no room', () => {
+  it('shortens spare columns, and leaves them out if the rest has no room', () => {
     const rows = [{ name: 'member.removed', tags: ['the account was deleted'] }];
     const spare: Fields<(typeof rows)[number]> = [
       ['Kind', (row) => row.name, 'whole'],
@@ -121,7 +121,7 @@ describe('a table', () => {
     expect(print(20)).toBe('KIND\nmember.removed\n');
   });
 
-  it('is not cut in a pipe, and holds no tab', () => {
+  it('is not shortened in a pipe, and holds no tab', () => {
     const text = shown((screen) =>
       printTable([{ id: '1', name: `a\tb${'x'.repeat(300)}` }], fields, screen),
     );
@@ -129,7 +129,7 @@ describe('a table', () => {
     expect(text).not.toContain('\t');
   });
 
-  it('is coloured only where colour is wanted', () => {
+  it('has colour only if colour is on', () => {
     const print = (screen: Parameters<typeof printJson>[1]) =>
       printTable([{ id: '1', name: 'a' }], fields, screen);
     expect(shown(print, 80, true)).toContain('\u001b[1m');
@@ -137,7 +137,7 @@ describe('a table', () => {
   });
 });
 
-describe('X9: characters that could deceive', () => {
+describe('X9: deceptive characters', () => {
   const hostile = 'a\u001b[2Jb\u202ec\u0007d\ne\u009bf\u2066g\u061ch';
 
   it('are spelled out in tables and blocks', () => {

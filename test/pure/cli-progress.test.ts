@@ -38,14 +38,14 @@ async function work(
   return { during, last: shown.split('\r').at(-1) };
 }
 
-test('what takes longer than a second says so on a terminal, and nothing of it stays', async () => {
+test('work longer than a second shows progress on a terminal, and clears it at the end', async () => {
   const { during, last } = await work(3500);
   expect(during).toMatch(/\r. working, 1 s\r.*\r. working, 3 s$/s);
   expect(last).toBe('');
   expect(shown.split('\r').at(-2)).toMatch(/^ +$/);
 });
 
-test('what is quick, quiet, or not on a terminal says nothing', async () => {
+test('quick or quiet work, and work off a terminal, shows no progress', async () => {
   await work(900);
   await work(3000, false);
   process.stderr.isTTY = false;

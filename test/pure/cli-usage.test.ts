@@ -59,7 +59,7 @@ const commands = leavesOf(await createProgram()).map((command) => {
   return { name: words.join(' '), words, options, count: command.registeredArguments.length };
 });
 
-describe('wrong usage is told before anything is opened', () => {
+describe('wrong usage is refused before a file or database is opened', () => {
   let out = '';
   let err = '';
 
@@ -126,7 +126,7 @@ describe('wrong usage is told before anything is opened', () => {
   });
 
   it.each([[['--json']], [['org', '--json']]])(
-    '%j is a problem, not a page of help',
+    '%j is a problem object, not a help page',
     async (line) => {
       expect(await main(line)).toBe(2);
       expect(JSON.parse(err)).toMatchObject({
@@ -153,7 +153,7 @@ describe('wrong usage is told before anything is opened', () => {
     },
   );
 
-  it.each(commands)('$name refuses an argument too many', async ({ words, options, count }) => {
+  it.each(commands)('$name refuses one argument too many', async ({ words, options, count }) => {
     expect(await main([...words, ...Array(count + 1).fill('x'), ...options])).toBe(2);
     expect(err).toContain('too many arguments');
   });

@@ -69,21 +69,21 @@ const special: Record<string, [text: string, value: unknown]> = {
   'log.format': ['json', 'json'],
 };
 
-test.each(settings())('$key can be set by $env', async (setting) => {
+test.each(settings())('$env sets $key', async (setting) => {
   const [text, value] = special[setting.key] ?? sample[setting.kind] ?? [];
   const { config, origins } = await load({ [setting.env]: text ?? '' });
   expect(config).toHaveProperty(setting.key, value);
   expect(origins.get(setting.key)).toBe('environment');
 });
 
-test('every name in the environment is another, and spelled as the interface says', () => {
+test('every variable has its own name, spelled as the interface document says', () => {
   const names = settings().map((setting) => setting.env);
   expect(new Set(names).size).toBe(names.length);
   expect(names).toContain('IDCTL_DOH_RESOLVER_URL');
   expect(names).toContain('IDCTL_DATABASE_SQLITE_DRIVER');
 });
 
-test('IDCTL_DATABASE is short for the database, and both at once are refused', async () => {
+test('IDCTL_DATABASE is short for the database, and both variables at once are refused', async () => {
   expect((await load({ IDCTL_DATABASE: 'sqlite:x.db' })).config.database.url).toBe(
     `sqlite:${folder}/x.db`,
   );
@@ -92,7 +92,7 @@ test('IDCTL_DATABASE is short for the database, and both at once are refused', a
   ).rejects.toEqual(refused('IDCTL_DATABASE and IDCTL_DATABASE_URL'));
 });
 
-test('a variable set to nothing is as good as not set, but empties a list', async () => {
+test('an empty variable counts as not set, but empties a list', async () => {
   const { config } = await load({
     IDCTL_LISTEN: '',
     IDCTL_DATABASE: '',
@@ -108,11 +108,11 @@ test.each([
   ['IDCTL_BASEURL', 'did you mean IDCTL_BASE_URL?'],
   ['IDCTL_LISTEN_FILE', 'did you mean'],
   ['IDCTL_NONSENSE_ALTOGETHER', 'man idctl.yaml'],
-])('the unknown %s is refused with the nearest name', async (name, hint) => {
+])('the unknown variable %s is refused with the nearest name', async (name, hint) => {
   await expect(load({ [name]: 'x' })).rejects.toEqual(refused(`${name} is not a setting`, hint));
 });
 
-test('what idctl and its tests read beside the settings is let through', async () => {
+test('variables that idctl and its tests read beside the settings are accepted', async () => {
   await load({ IDCTL_TEST_POSTGRES_URL: 'x', OTHER_LISTEN: 'x', CREDENTIALS_DIRECTORY: '' });
 });
 
@@ -122,11 +122,11 @@ test.each([
   [{ IDCTL_PASSWORD_MIN_LENGTH: '8.5' }, 'IDCTL_PASSWORD_MIN_LENGTH must be a number'],
   [{ IDCTL_HTTP_CORS_ORIGINS: 'https://a.example,b' }, 'IDCTL_HTTP_CORS_ORIGINS must be an origin'],
   [{ IDCTL_DATABASE: 'mysql://h' }, 'IDCTL_DATABASE must be sqlite:'],
-])('%j is refused by the name of the variable', async (env, message) => {
+])('%j is refused with the name of the variable', async (env, message) => {
   await expect(load(env)).rejects.toEqual(refused(message));
 });
 
-test('a secret comes from the file that …_FILE names, without its line end', async () => {
+test('a secret is read from the file that …_FILE names, without the final line break', async () => {
   await writeFile(join(folder, 'url'), 'postgres://u:p@h/d\n');
   for (const name of ['IDCTL_DATABASE_URL_FILE', 'IDCTL_DATABASE_FILE']) {
     const { config, origins } = await load({ [name]: join(folder, 'url') });
@@ -142,7 +142,7 @@ test('a secret comes from the file that …_FILE names, without its line end', a
   );
 });
 
-test('a secret comes from the systemd credential of its name, the environment being stronger', async () => {
+test('a secret is read from the systemd credential of its name; the environment comes first', async () => {
   const CREDENTIALS_DIRECTORY = join(folder, 'credentials');
   await mkdir(CREDENTIALS_DIRECTORY);
   expect((await load({ CREDENTIALS_DIRECTORY })).origins.get('database.url')).toBe('default');
@@ -153,7 +153,7 @@ test('a secret comes from the systemd credential of its name, the environment be
   expect(config.database.url).toBe('sqlite:/x');
 });
 
-test('root has the folders of the system, anyone else the XDG folders', () => {
+test('root uses the system folders, every other user the XDG folders', () => {
   expect(defaultPlaces({ HOME: '/root', XDG_CONFIG_HOME: '/c' }, 0)).toEqual({
     configFile: '/etc/idctl/idctl.yaml',
     keyFile: '/etc/idctl/master.key',
@@ -170,7 +170,7 @@ test('root has the folders of the system, anyone else the XDG folders', () => {
   expect(searchedFiles(xdg)).toEqual(['/c/idctl/idctl.yaml', '/etc/idctl/idctl.yaml']);
 });
 
-test('the file in the XDG folder is found, and its data is where XDG wants it, also when it is named', async () => {
+test('the file in the XDG folder is found, and its data goes to the XDG data folder, also if the file is named', async () => {
   const env = { XDG_CONFIG_HOME: join(folder, 'c'), XDG_DATA_HOME: join(folder, 'd') };
   const file = join(folder, 'c/idctl/idctl.yaml');
   await mkdir(join(folder, 'c/idctl'), { recursive: true });
@@ -184,7 +184,7 @@ test('the file in the XDG folder is found, and its data is where XDG wants it, a
   }
 });
 
-test('--config is stronger than IDCTL_CONFIG', async () => {
+test('--config comes before IDCTL_CONFIG', async () => {
   const other = join(folder, 'other.yaml');
   await writeFile(other, 'instance:\n  name: other\n');
   const env = { IDCTL_CONFIG: join(folder, 'idctl.yaml') };

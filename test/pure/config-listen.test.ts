@@ -11,6 +11,6 @@ test.each([
   ['http://127.0.0.1:443', null],
   ['https://127.0.0.1:8455', null],
   ['http://id.example.com:8455', null],
-])('to be reached at %s the daemon listens on %s', (baseUrl, listen) => {
+])('for the address %s the daemon listens on %s', (baseUrl, listen) => {
   expect(listenFor(baseUrl)).toBe(listen);
 });

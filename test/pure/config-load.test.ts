@@ -27,7 +27,7 @@ const refused = (message: string, hint?: string) =>
     ...(hint === undefined ? {} : { hint: expect.stringContaining(hint) }),
   });
 
-test('an empty file gives the defaults, with key and database beside it', async () => {
+test('an empty file gives the defaults, with key and database beside the file', async () => {
   const { config, file: read, origins, warnings } = await load('');
   expect(config).toMatchObject({
     listen: '127.0.0.1:8420',
@@ -43,7 +43,7 @@ test('an empty file gives the defaults, with key and database beside it', async 
   expect(warnings).toEqual([]);
 });
 
-test('file, environment and options are each stronger than the one before', async () => {
+test('the environment overrides the file, and options override both', async () => {
   const text = 'listen: 127.0.0.1:1\ninstance:\n  name: from the file\nlog:\n  level: debug\n';
   const env = { IDCTL_INSTANCE_NAME: 'from the environment', IDCTL_LISTEN: '127.0.0.1:2' };
   const { config, origins } = await load(text, { env, overrides: { listen: '127.0.0.1:3' } });
@@ -57,12 +57,12 @@ test('file, environment and options are each stronger than the one before', asyn
   expect(from).toEqual(['file', 'environment', 'option', 'default']);
 });
 
-test('sections and settings with nothing after them are as good as absent', async () => {
+test('empty sections and settings count as absent', async () => {
   const { config } = await load('doh:\n  # resolverUrl: x\nbaseUrl:\ninstance: ~\n');
   expect(config.doh.resolverUrl).toBe('https://dns.quad9.net/dns-query');
 });
 
-test('relative paths in the file are relative to the file, elsewhere to the folder one is in', async () => {
+test('relative paths in the file are relative to the file, others to the current folder', async () => {
   const text =
     'keyFile: keys/master.key\ndatabase: { url: "sqlite:data.db" }\noutbound: { caFile: ca.pem }\n';
   const cwd = '/somewhere';
@@ -80,12 +80,12 @@ test.each([
   ['sqlite:///var/x.db', 'sqlite:/var/x.db'],
   ['postgres://u:p@h/d', 'postgres://u:p@h/d'],
   ['postgresql://u@h:5432/d?sslmode=require', 'postgresql://u@h:5432/d?sslmode=require'],
-])('the database %s is understood', async (url, understood) => {
+])('the database URL %s is read', async (url, understood) => {
   expect((await load(`database:\n  url: ${url}\n`)).config.database.url).toBe(understood);
 });
 
 test.each(['sqlite:', 'sqlite://x.db', 'sqlite::memory:', 'mysql://h/d', 'idctl.db'])(
-  'the database %j is refused with what to write',
+  'the database URL %j is refused with the right form',
   async (url) => {
     await expect(load(`database:\n  url: "${url}"\n`)).rejects.toEqual(
       refused(`${file} line 2: database.url must be sqlite:/path/to/file or postgres://`),
@@ -127,7 +127,7 @@ test.each([
   ['instance:\n  name: "a\\u202Eb"', 'line 2: instance.name must not hold control characters'],
   ['instance:\n  name: "a\\nb"', 'line 2: instance.name must not hold control characters'],
   ['keyFile: {a: b}', 'line 1: keyFile must be a string'],
-])('%j is refused with line and setting', async (text, message) => {
+])('%j is refused with its line and setting', async (text, message) => {
   await expect(load(text)).rejects.toEqual(refused(`${file} ${message}`));
 });
 
@@ -156,8 +156,8 @@ test.each([
 test.each([
   ['listen: [1', 'line 1: '],
   ['\na: b\n c: d', 'line 2: '],
-  ['listen: 127.0.0.1:1\nlisten: 127.0.0.1:2', 'line 2: listen is there twice'],
-  ['doh:\n  caFile: a\n  caFile : b', 'line 3: caFile is there twice'],
+  ['listen: 127.0.0.1:1\nlisten: 127.0.0.1:2', 'line 2: listen is set twice'],
+  ['doh:\n  caFile: a\n  caFile : b', 'line 3: caFile is set twice'],
   ['- listen', 'settings are expected'],
   ['just text', 'settings are expected'],
   ['database: postgres://h/d', 'line 1: database is a section: it holds database.url'],
@@ -179,7 +179,7 @@ test('X4 no refusal shows the value of a secret', async () => {
   }
 });
 
-test('a list of one may be written without brackets, and more with commas, as in the environment', async () => {
+test('a list of one needs no brackets, and a list can use commas as in the environment', async () => {
   const { config } = await load(
     'http:\n  trustedProxies: 10.0.0.0/8\noutbound:\n  allow: a.test, b.test\n',
   );
@@ -193,7 +193,7 @@ test.each([
   ['"true"', 'on'],
   ['off', 'off'],
   ['false', 'off'],
-])('a switch that says %s is %s', async (written, value) => {
+])('a switch set to %s is %s', async (written, value) => {
   expect((await load(`signup:\n  open: ${written}\n`)).config.signup.open).toBe(value);
 });
 
@@ -211,13 +211,13 @@ test('I2 trust.domains can be off only while the operator creates the organizati
 });
 
 test.each(['https://id.example.com/', 'https://id.example.com:443', 'HTTPS://Id.Example.Com'])(
-  'the origin %s is brought to its one spelling',
+  'the origin %s is stored in canonical form',
   async (url) => {
     expect((await load(`baseUrl: ${url}`)).config.baseUrl).toBe('https://id.example.com');
   },
 );
 
-test('plain http for others, metrics for others and a password that others may read are warned about', async () => {
+test('plain http off loopback, public metrics and a password that others can read cause warnings', async () => {
   expect((await load('baseUrl: http://id.example.com')).warnings).toEqual([
     expect.stringContaining('plain http'),
   ]);
@@ -234,7 +234,7 @@ test('plain http for others, metrics for others and a password that others may r
   expect((await load(text)).warnings).toEqual([expect.stringContaining(`chmod 600 ${file}`)]);
 });
 
-test('a named file that is missing is refused with the command that makes it, but for init', async () => {
+test('a named file that is missing is refused with the command that makes it; init makes it', async () => {
   const missing = loadConfig({ file, env: {}, cwd: folder });
   await expect(missing).rejects.toEqual(
     refused(`${file} does not exist`, `idctl init --config ${file}`),

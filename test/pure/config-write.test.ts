@@ -21,12 +21,12 @@ async function load(text: string) {
   return loadConfig({ file, env: {}, uid: 1000 });
 }
 
-test('the example file is what the schema says: every setting, its help and its default', async () => {
+test('the example file matches the schema: every setting, its help and its default', async () => {
   // After a change of the schema: write renderExample() to config/idctl.example.yaml.
   expect(await readFile(example, 'utf8')).toBe(renderExample());
 });
 
-test('the example file as it stands changes nothing, and neither do its defaults written out', async () => {
+test('the example file changes no default, commented or not', async () => {
   const standing = await load('');
   expect((await load(renderExample())).config).toEqual(standing.config);
   const writtenOut = renderExample().replaceAll(/^( *)#(\w)/gm, '$1$2');
@@ -42,7 +42,7 @@ test('every setting has a line of help that fits a terminal', () => {
   }
 });
 
-test('a written configuration holds what was chosen, under its help, and reads back', async () => {
+test('a written configuration holds the chosen settings under their help, and reads back', async () => {
   const chosen = {
     baseUrl: 'https://id.example.com',
     'database.url': 'sqlite:/var/lib/idctl/idctl.db',
@@ -62,7 +62,7 @@ test('a written configuration holds what was chosen, under its help, and reads b
   expect(text).not.toContain('listen:');
 });
 
-test('a configuration in which nothing was chosen is a comment', async () => {
+test('a configuration without chosen settings is only comments', async () => {
   const text = renderConfig({});
   expect(text).toMatch(/^# .*\n$/);
   expect([...(await load(text)).origins.values()]).not.toContain('file');

@@ -78,13 +78,13 @@ function render(): string {
     .join('');
 }
 
-test('spec §6 docs/events.md documents every kind with what it says', async () => {
+test('spec §6 docs/events.md documents every kind with its data', async () => {
   const text = readFileSync(page, 'utf8');
   const start = text.slice(0, text.indexOf(heading) + heading.length);
   await expect(start + render()).toMatchFileSnapshot(page);
 });
 
-test('every kind in the table is written somewhere', () => {
+test('some code writes every kind of the table', () => {
   const folder = join(root, 'src/services');
   const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts') && !file.endsWith('events/kinds.ts'))
@@ -96,7 +96,7 @@ test('every kind in the table is written somewhere', () => {
   expect(eventNames.filter((name) => !written(name))).toEqual([]);
 });
 
-test('the document of the API tells every kind, in the list and of what webhooks are sent', () => {
+test('the API document names every kind, in the list and for webhooks', () => {
   const about = { name: 'idctl', version: '0', baseUrl: 'http://127.0.0.1' };
   const { paths, webhooks } = describeSurface(surface.routes, about);
   for (const part of [paths['/api/v1/orgs/{org}/events'], webhooks]) {
@@ -110,7 +110,7 @@ test.each([
   ['domain', 'domain.added'],
   ['nothing.such', 'organization.*'],
   ['constructor', 'organization.*'],
-])('a list of %s is refused with what there is instead', (kind, known) => {
+])('a list of %s is refused with the kinds there are', (kind, known) => {
   const { error } = listEvents.input.safeParse({ org: 'acme', kind });
   expect(error?.issues[0]?.message).toContain(`is no kind of event; there are ${known}`);
 });

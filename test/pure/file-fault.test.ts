@@ -17,7 +17,7 @@ function thrown(work: () => unknown): unknown {
 
 const withCode = (code: string) => Object.assign(new Error(code), { code });
 
-test('what is wrong with a file is said in words, not in codes', () => {
+test('a fault of a file is explained in words, not in codes', () => {
   const reading = (path: string) =>
     fileFault(
       thrown(() => readFileSync(path)),
@@ -32,13 +32,13 @@ test('what is wrong with a file is said in words, not in codes', () => {
   expect(fileFault(withCode('EPERM'), 'written')).toBe(
     `may not be written by the user ${username}`,
   );
-  expect(fileFault(withCode('ENOENT'), 'written')).toBe('is in no folder that exists');
+  expect(fileFault(withCode('ENOENT'), 'written')).toBe('is in a folder that does not exist');
   expect(accessHint(withCode('EACCES'))).toMatch(/^Let that user read it/);
   expect(accessHint(withCode('ENOENT'))).toBeUndefined();
   expect(fileFault(withCode('EIO'), 'read')).toBe('cannot be read: EIO');
 });
 
-test('a file of certificates that is not there is told from one that holds none', () => {
+test('a missing file of certificates and one without certificates have different messages', () => {
   expect(() => trustedRoots('doh.caFile', nowhere)).toThrow(
     `doh.caFile: ${nowhere} does not exist`,
   );

@@ -15,22 +15,22 @@ const imports = importsOf(files);
 const between = featureImports(imports);
 const height = (floor: string) => floors.indexOf(floor);
 
-test('every file of services/ stands on a floor', () => {
+test('every file of services/ is on a floor', () => {
   const places = files
     .filter((file) => file.startsWith('src/services/'))
     .map((file) => placeOf(file)?.floor);
   expect([...new Set(places)].sort()).toEqual([...floors].sort());
 });
 
-test('no value import points up', () => {
+test('no value import points to a higher floor', () => {
   expect(between.filter(({ from, to }) => height(to.floor) > height(from.floor))).toEqual([]);
 });
 
-test('the features form no cycle', () => {
+test('no features import each other in a circle', () => {
   expect(cyclesOf(between.map(({ from, to }) => [from.feature, to.feature]))).toEqual([]);
 });
 
-test('the files form no cycle, imports of types included', () => {
+test('no files import each other in a circle, imports of types included', () => {
   expect(cyclesOf(imports.map(({ from, to }) => [from, to]))).toEqual([]);
 });
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { orderedId } from '../../src/crypto/id.ts';
 import { isUuid } from '../../src/services/foundation/fields.ts';
 
-test('ids made one after the other are in order, all different, and UUIDv7 of now', () => {
+test('ids made in sequence are in order, all different, and UUIDv7 of the current time', () => {
   const ids = Array.from({ length: 20_000 }, orderedId);
   expect(ids).toEqual([...ids].sort());
   expect(new Set(ids).size).toBe(ids.length);

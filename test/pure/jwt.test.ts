@@ -53,24 +53,24 @@ const forge = (header: Record<string, unknown>, payload: Record<string, unknown>
     .setProtectedHeader({ alg: 'EdDSA', typ: 'at+jwt', kid: signer.kid, ...header })
     .sign(signer.key, { crit: { 'urn:example': true } });
 
-test('§5.2 a token carries the claims to whoever has the public key', async () => {
+test('§5.2 a token carries the claims for any reader with the public key', async () => {
   const token = await signToken({ typ: 'at+jwt', signer, claims });
   expect(await verify(token)).toEqual(claims);
 });
 
-test('P4 the same key and claims give the same bytes, in whatever order the claims come', async () => {
+test('P4 the same key and claims give the same bytes, in any order of the claims', async () => {
   const token = await signToken({ typ: 'rt+jwt', signer, claims });
   const reversed = Object.fromEntries(Object.entries(claims).reverse()) as unknown as TokenClaims;
   expect(await signToken({ typ: 'rt+jwt', signer, claims: reversed })).toBe(token);
 });
 
-test('X2 the public key shows nothing private, and its id is its thumbprint', async () => {
+test('X2 the public key holds nothing private, and its id is its thumbprint', async () => {
   expect(Object.keys(publicJwk).sort()).toEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x']);
   expect(publicJwk.kid).toMatch(/^[\w-]{43}$/);
   expect((await generateSigningKey()).kid).not.toBe(publicJwk.kid);
 });
 
-test('P1 the forger of these tests makes a good token when nothing is wrong with it', async () => {
+test('P1 the forging helper of these tests makes a valid token if nothing is changed', async () => {
   expect(await verify(await forge({}))).toEqual(claims);
 });
 
@@ -116,13 +116,13 @@ test.each([
   expect(await verify(await forge({}, { ...claims, ...change }))).toBeNull();
 });
 
-test('§7 a token expires to the second', async () => {
+test('§7 a token expires at the exact second', async () => {
   const token = await signToken({ typ: 'at+jwt', signer, claims });
   expect(await verify(token, new Date((claims.exp - 1) * 1000))).toEqual(claims);
   expect(await verify(token, new Date(claims.exp * 1000))).toBeNull();
 });
 
-test('P1 an access token is no refresh token and the reverse', async () => {
+test('P1 an access token is not accepted as a refresh token, nor the reverse', async () => {
   const access = await signToken({ typ: 'at+jwt', signer, claims });
   const refresh = await signToken({ typ: 'rt+jwt', signer, claims });
   expect(await verify(access, now, 'rt+jwt')).toBeNull();
@@ -135,7 +135,7 @@ test.each(['none', 'None', 'NONE', ''])('P1 the algorithm %j is refused', async 
   expect(await verify(unsigned)).toBeNull();
 });
 
-test('P1 the public key is no HMAC key', async () => {
+test('P1 the public key is not accepted as an HMAC key', async () => {
   const body = `${encode({ alg: 'HS256', typ: 'at+jwt', kid: signer.kid })}.${encode(claims)}`;
   for (const key of [
     publicJwk.x,
@@ -147,13 +147,13 @@ test('P1 the public key is no HMAC key', async () => {
   }
 });
 
-test('P1 a right algorithm and kid with another key is refused', async () => {
+test('P1 the right algorithm and key id with another key is refused', async () => {
   const other = await generateSigningKey();
   const stranger = await importSigner(signer.kid, other.privateJwk);
   expect(await verify(await signToken({ typ: 'at+jwt', signer: stranger, claims }))).toBeNull();
 });
 
-test('P1 a token of another algorithm is refused though its key is known', async () => {
+test('P1 a token of another algorithm is refused, even if its key is known', async () => {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const token = await new SignJWT(claims)
     .setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', kid: signer.kid })
@@ -170,7 +170,7 @@ test('P1 a token with any byte of it changed is refused', async () => {
   }
 });
 
-test('P1 a token beyond 4 KiB is refused before it is looked at', async () => {
+test('P1 a token beyond 4 KiB is refused before it is parsed', async () => {
   let asked = false;
   const token = await forge({}, { ...claims, sub: 'a'.repeat(4096) });
   const findKey = async () => {
@@ -198,11 +198,11 @@ test.each([
   'e30.e30.e30',
   'null.null.null',
   randomBytes(64).toString('base64url'),
-])('P1 %j is refused, not thrown at', async (text) => {
+])('P1 %j is refused without an exception', async (text) => {
   expect(await verify(text)).toBeNull();
 });
 
-test('P1 a fault while looking for the key is not taken for a bad token', async () => {
+test('P1 an error while reading the key is reported as an error, not as a bad token', async () => {
   const token = await signToken({ typ: 'at+jwt', signer, claims });
   const findKey = () => Promise.reject(new Error('the database is gone'));
   const expected = {
@@ -215,7 +215,7 @@ test('P1 a fault while looking for the key is not taken for a bad token', async 
   await expect(verifyToken(token, expected)).rejects.toThrow('the database is gone');
 });
 
-test('P1 what was verified once is still refused when its time is over, its key is gone or a byte differs', async () => {
+test('P1 what was verified once is refused after its expiry, without its key or with a changed byte', async () => {
   const token = await signToken({ typ: 'at+jwt', signer, claims });
   expect(await verify(token)).toEqual(claims);
   expect(await verify(token)).toEqual(claims);

@@ -21,7 +21,7 @@ const refused = (message: string | RegExp, hint?: string | RegExp) =>
     ...(hint === undefined ? {} : { hint: expect.stringMatching(hint) }),
   });
 
-test('X8 a new key file is for its owner alone, whatever the umask', async () => {
+test('X8 a new key file is readable by its owner only, whatever the umask', async () => {
   const before = process.umask(0);
   try {
     await createKeyFile(path);
@@ -31,7 +31,7 @@ test('X8 a new key file is for its owner alone, whatever the umask', async () =>
   expect((await stat(path)).mode & 0o777).toBe(0o600);
 });
 
-test('X3 a new key has 256 bits, is another each time and reads back', async () => {
+test('X3 a new key has 256 bits, differs each time and reads back', async () => {
   await createKeyFile(path);
   await createKeyFile(`${path}.2`);
   const keys = await readKeyFile(path);
@@ -41,7 +41,7 @@ test('X3 a new key has 256 bits, is another each time and reads back', async () 
   expect(await readFile(path, 'utf8')).toMatch(/^# .*\n# .*\n[\w-]{43}\n$/);
 });
 
-test('X3 a key is never made over anything that is there', async () => {
+test('X3 a new key overwrites no file', async () => {
   await writeFile(path, 'precious');
   await expect(createKeyFile(path)).rejects.toMatchObject({ code: 'already_exists' });
   await rm(path);
@@ -50,14 +50,14 @@ test('X3 a key is never made over anything that is there', async () => {
   await expect(stat(join(folder, 'nowhere'))).rejects.toThrow('ENOENT');
 });
 
-test('X3 a key that cannot be written says where and why', async () => {
+test('X3 a key that cannot be written is refused with the path and the cause', async () => {
   const nowhere = join(folder, 'missing', 'master.key');
   await expect(createKeyFile(nowhere)).rejects.toEqual(
-    refused(`${nowhere} is in no folder that exists`),
+    refused(`${nowhere} is in a folder that does not exist`),
   );
 });
 
-test('X3 a missing key file is refused with what to do', async () => {
+test('X3 a missing key file is refused with the remedy', async () => {
   await expect(readKeyFile(path)).rejects.toEqual(
     refused(`${path} is missing`, '^correct keyFile, .*from its copy'),
   );
@@ -98,7 +98,7 @@ test.each([
   await expect(readKeyFile(path)).rejects.toEqual(refused(cause, 'from its copy'));
 });
 
-test('X3 nobody is told to change the mode of a file that holds no key', async () => {
+test('X3 a file without a key is not refused for its mode', async () => {
   await writeFile(path, 'root:x:0:0:root:/root:/bin/bash\n', { mode: 0o644 });
   await chmod(path, 0o644);
   await expect(readKeyFile(path)).rejects.toEqual(

@@ -43,11 +43,11 @@ describe('distinguished names', () => {
     '1a=b',
     'cn=\\ff',
     ',',
-  ])('%j is none', (text) => {
+  ])('%j is no distinguished name', (text) => {
     expect(canonicalDn(text)).toBeNull();
   });
 
-  test('what is under a base is so by whole names, not by letters', () => {
+  test('an entry is below a base by whole names, not by letters', () => {
     const base = canonicalDn('ou=people,dc=acme,dc=test') ?? [];
     const under = (text: string) => isUnder(canonicalDn(text) ?? [], base);
     expect(under('uid=a, OU=People,DC=acme,dc=test')).toBe(true);
@@ -108,11 +108,11 @@ describe('L3 the search filter', () => {
     ['\\2a', '(uid=\\5c2a)'],
     ['a\0b', '(uid=a\\00b)'],
     ['$&jürgen', '(uid=$&jürgen)'],
-  ])('L3 %j is a value and nothing else', (username, filter) => {
+  ])('L3 %j is one value and nothing else', (username, filter) => {
     expect(fillFilter('(uid={username})', username)).toBe(filter);
   });
 
-  test('L3 whatever the user name, the library reads one equality of exactly it', () => {
+  test('L3 for any user name the library reads one equality of exactly it', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', minLength: 1 }), (username) => {
         const filter = FilterParser.parseString(
@@ -125,12 +125,12 @@ describe('L3 the search filter', () => {
     );
   });
 
-  test('a sample is everybody whom the filter could find', () => {
+  test('a sample lists every person that the filter can find', () => {
     expect(openFilter('(&(a=b)(cn=*{username}*))')).toBe('(&(a=b)(cn=*))');
   });
 });
 
-describe('L4 the one person', () => {
+describe('L4 exactly one entry', () => {
   const reading = {
     searchBase: 'ou=people,dc=acme,dc=test',
     searchFilter: '(uid={username})',
@@ -153,7 +153,7 @@ describe('L4 the one person', () => {
     return found.ok ? found.person : null;
   };
 
-  test('L4 nobody, two, more than shown, or somebody elsewhere are nobody', () => {
+  test('L4 no entry, two entries, more than shown, or one elsewhere find no person', () => {
     const ada = entry({});
     expect(onePerson({ entries: [], more: false }, reading)).toMatchObject({
       reason: 'user_not_found',
@@ -188,7 +188,7 @@ describe('L4 the one person', () => {
     expect(read({})?.dn).toBe('uid=Ada,ou=People,dc=acme,dc=test');
   });
 
-  test('the name is of the given and the family name that there are, the first of several', () => {
+  test('the name joins the given and the family name if present, the first of several', () => {
     expect(read({ givenname: ['Ada', 'Augusta'], sn: ['Byron'] })?.name).toBe('Ada Byron');
     expect(read({ givenname: ['Ada'] })?.name).toBe('Ada');
     expect(read({ sn: ['Byron'] })?.name).toBe('Byron');
@@ -196,14 +196,14 @@ describe('L4 the one person', () => {
     expect(read({ sn: [Buffer.from([0xff])] })?.name).toBeNull();
   });
 
-  test('L6 addresses are canonical, in order, without what is none', () => {
+  test('L6 addresses are canonical, in order, without invalid ones', () => {
     expect(read({ mail: ['none', 'Ada@ACME.test', 'x@y.test'] })?.emails).toEqual([
       'ada@acme.test',
       'x@y.test',
     ]);
   });
 
-  test('groups that come in part, or that are too many, are not known', () => {
+  test('partial or too many groups count as unknown', () => {
     expect(read({ memberof: ['cn=a,dc=x'] })?.groups).toEqual(['cn=a,dc=x']);
     expect(read({})?.groups).toEqual([]);
     expect(read({ 'memberof;range=0-1499': ['cn=a,dc=x'], memberof: [] })?.groups).toBeNull();
@@ -213,7 +213,7 @@ describe('L4 the one person', () => {
   });
 });
 
-test('groups are matched by DN or common name, in any case and spelling', () => {
+test('groups match by DN or common name, in any case and spelling', () => {
   const said = ['CN=Dev Ops, OU=Groups,DC=acme,DC=test', 'staff'];
   const held = (...mapped: string[]) => groupsHeld(mapped, said, 'ou=people,dc=acme,dc=test');
   expect(held('cn=dev ops,ou=groups,dc=acme,dc=test', 'DEV  OPS', 'Staff')).toHaveLength(3);
@@ -222,7 +222,7 @@ test('groups are matched by DN or common name, in any case and spelling', () => 
   ).toEqual([]);
 });
 
-test('I7 a common name is that of a group in the domain of the search base, and of no other', () => {
+test('I7 a common name stands for a group in the domain of the search base only', () => {
   const held = (searchBase: string, ...said: string[]) =>
     groupsHeld(['Admins', 'cn=admins,dc=other,dc=test'], said, searchBase);
   const inside = 'CN=Admins,OU=Anywhere,DC=acme,DC=test';
@@ -249,7 +249,7 @@ test.each([
   expect(canonicalUser(one)).toBe(canonicalUser(other));
 });
 
-describe('L2 L3 the input', () => {
+describe('L2 L3 input of the sign-in', () => {
   const password = 'x';
   test.each([
     [{ username: 'ada', password: '' }],

@@ -14,13 +14,13 @@ const invited = {
   url: 'https://id.acme.test/login?a=1&b=2',
 };
 
-describe('a letter', () => {
+describe('a mail', () => {
   test.each([
     ['a code', codeLetter(from, 'signin', '012345'), '012345'],
     ['that there is an account', accountLetter(from), 'https://id.acme.test/login'],
     ['an invitation', invitationLetter(from, invited), invited.url],
   ])(
-    'about %s says the same in text and in HTML, where everything is escaped and nothing is loaded',
+    'about %s says the same in text and in HTML, with everything escaped and nothing loaded',
     (_, letter, key) => {
       const { text, html } = renderLetter(from, letter);
       expect(text).toContain(key);
@@ -31,7 +31,7 @@ describe('a letter', () => {
     },
   );
 
-  test('O6 X9 an invitation names the inviter, as short and harmless as the organization; the operator has no name', () => {
+  test('O6 X9 an invitation names the inviter, shortened and escaped like the organization; the operator has no name', () => {
     const told = (inviter: string | null) => invitationLetter(from, { ...invited, inviter });
     expect(told('Ada Byron').opening).toBe(
       `Ada Byron invites you to join O'Neil <i> on ${from.service} as an admin.`,
@@ -42,7 +42,7 @@ describe('a letter', () => {
     expect(told(null).opening).toMatch(/^You are invited to join/);
   });
 
-  test('O6 P9 the name of an organization that invites is no link and no advertisement: short, and not in the subject', () => {
+  test('O6 P9 the name of an inviting organization is no link and no advertisement: shortened, and not in the subject', () => {
     const told = (organization: string) => invitationLetter(from, { ...invited, organization });
     const { subject, opening } = told('Win at https://evil.test/now or mail win@evil.test');
     expect(subject).toBe(`You are invited - ${from.service}`);

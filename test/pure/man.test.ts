@@ -9,15 +9,15 @@ const folder = join(import.meta.dirname, '../../man');
 const pages = await manualPages();
 
 describe('the manual pages (write them with: npm run man)', () => {
-  test('are those of the commands and settings, and no more', () => {
+  test('exist for every command and section of settings, and no more', () => {
     expect(readdirSync(folder).sort()).toEqual([...pages.keys()].sort());
   });
 
-  test.each([...pages])('%s says what the program says', async (name, page) => {
+  test.each([...pages])('%s says the same as the program', async (name, page) => {
     await expect(page).toMatchFileSnapshot(join(folder, name));
   });
 
-  test.skipIf(counterpartMissing('groff-base'))('are set without a warning', () => {
+  test.skipIf(counterpartMissing('groff-base'))('are rendered without a warning', () => {
     const files = readdirSync(folder).map((name) => join(folder, name));
     const { stderr, status } = spawnSync(
       '/usr/bin/groff',
@@ -29,7 +29,7 @@ describe('the manual pages (write them with: npm run man)', () => {
     expect({ stderr, status }).toEqual({ stderr: '', status: 0 });
   });
 
-  test.skipIf(counterpartMissing('groff-base'))('fit 80 columns, no word parted', () => {
+  test.skipIf(counterpartMissing('groff-base'))('fit 80 columns, and break no word', () => {
     const plain = ['-man', '-Tascii', '-P-cbou', '-rLL=80n'];
     const long = readdirSync(folder).flatMap((name) => {
       const { stdout } = spawnSync('/usr/bin/groff', [...plain, join(folder, name)], {

@@ -51,7 +51,7 @@ describe('X9 CSV export', () => {
   });
 
   test.each(['x;=1+1;y', 'x\t=1'])(
-    'X9 nor where a spreadsheet splits at another sign: %j',
+    'X9 nor in a spreadsheet that splits at another sign: %j',
     async (group) => {
       const text = await writeMappingFile([row(group)]);
       expect(text.split('\n')[1]).toBe(`"${group}",website,viewer`);
@@ -59,7 +59,7 @@ describe('X9 CSV export', () => {
     },
   );
 
-  test('X9 import reads exactly the groups that were exported', async () => {
+  test('X9 an import reads exactly the groups that were exported', async () => {
     const part = fc.constantFrom(
       ...formulas,
       ...quoted,
@@ -89,7 +89,7 @@ describe('X9 CSV export', () => {
     );
   });
 
-  test('X9 a file that was written by hand says what it says', async () => {
+  test('X9 a file written by hand is read as written', async () => {
     const text =
       "group,project,role\n'=1,website,viewer\n'plain,website,viewer\nO'Brien,website,viewer\n";
     expect(await readBack(text)).toEqual([row('=1'), row("'plain"), row("O'Brien")]);

@@ -38,7 +38,7 @@ function reference(groups: string[], all: Mapping[], there: Current[], autoRemov
   return after;
 }
 
-test('§3.3 §4.1 the plan does what the reconcile rules say, for any groups, mappings and memberships', () => {
+test('§3.3 §4.1 the plan follows the reconcile rules, for any groups, mappings and memberships', () => {
   fc.assert(
     fc.property(
       fc.array(group),
@@ -79,7 +79,7 @@ test('§3.3 §4.1 the plan does what the reconcile rules say, for any groups, ma
   );
 });
 
-test('§4.1 a plan carried out leaves nothing to do', () => {
+test('§4.1 after a plan is carried out, the next plan is empty', () => {
   fc.assert(
     fc.property(fc.array(group), mappings, (groups, all) => {
       const { adds } = planMemberships(groups, all, [], { autoRemove: true });
@@ -136,18 +136,18 @@ describe('I7 the groups claim', () => {
       { groupsClaim, absentGroups: 'none' },
     );
 
-  test('I7 an absent claim means no groups where the connection says so', () => {
+  test('I7 an absent claim means no groups if the connection says so', () => {
     expect(read({}, {}, 'groups')).toEqual(known());
     expect(read({ groups: [5] }, {}, 'groups')).toEqual(unknown('malformed'));
   });
 
-  test('I7 userinfo comes first, the ID token where userinfo has none', () => {
+  test('I7 userinfo comes first, then the ID token if userinfo has no groups', () => {
     expect(read({ groups: ['u'] }, { groups: ['t'] }, 'groups')).toEqual(known('u'));
     expect(read({}, { groups: ['t'] }, 'groups')).toEqual(known('t'));
     expect(read({ groups: [] }, { groups: ['t'] }, 'groups')).toEqual(known());
   });
 
-  test('interface page: a claim name is taken literally, else as a dotted path', () => {
+  test('interface page: a claim name is taken literally first, then as a dotted path', () => {
     const nested = { realm_access: { roles: ['r'] } };
     expect(read(nested, {}, 'realm_access.roles')).toEqual(known('r'));
     expect(

@@ -5,7 +5,7 @@ import { html, textOf } from '../../src/http/pages/html.ts';
 import { adviceOf } from '../../src/http/pages/parts.ts';
 
 describe('markup', () => {
-  test('what stands between the markup is text, whatever it is', () => {
+  test('values between the markup are escaped text, whatever they hold', () => {
     expect(textOf(html`<p title="${`"><script>'&`}">${'<b>'}</p>`)).toBe(
       '<p title="&quot;&gt;&lt;script&gt;&#39;&amp;">&lt;b&gt;</p>',
     );
@@ -14,7 +14,7 @@ describe('markup', () => {
     expect(textOf(html`${forged}`)).not.toContain('<b>');
   });
 
-  test('markup inside markup stays, lists are joined, nothing is left out', () => {
+  test('markup inside markup stays, lists are joined, and nothing is left out', () => {
     const items = ['a', '&'].map((text) => html`<li>${text}</li>`);
     expect(textOf(html`<ul>${items}</ul>${null}${undefined}${false}${0}`)).toBe(
       '<ul><li>a</li><li>&amp;</li></ul>0',
@@ -22,7 +22,7 @@ describe('markup', () => {
   });
 });
 
-test('the hint of a refusal is told unless it speaks to a terminal or a program', () => {
+test('a page shows the hint of a refusal unless it is for a terminal or a program', () => {
   expect(adviceOf({ hint: 'Sign in again.' })).toBe('Sign in again.');
   for (const hint of [
     'Send the current six digits as `totpCode`.',
@@ -40,7 +40,7 @@ test.each([
   [3 * 3600, '3 hours ago'],
   [86_400, 'yesterday'],
   [40 * 86_400, 'last month'],
-])('%i seconds are told as %s', (seconds, told) => {
+])('%i seconds are shown as %s', (seconds, told) => {
   const now = new Date('2026-11-20T12:00:00Z');
   expect(ago(now, new Date(now.getTime() - seconds * 1000).toISOString())).toBe(told);
   expect(day('2026-11-20T23:59:00Z')).toBe('20 November 2026');
@@ -63,7 +63,7 @@ test.each([
   expect(programOf(userAgent)).toBe(told);
 });
 
-test('a QR code has its three finders, its timing and its quiet zone, whole', () => {
+test('a QR code has its three finders, its timing and its quiet zone', () => {
   for (const length of [10, 60, 110, 160, 200]) {
     const modules = qrModules('x'.repeat(length));
     const size = modules.length;

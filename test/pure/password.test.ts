@@ -11,14 +11,14 @@ test('§2.6 a password is stored as an argon2id hash with the configured paramet
   expect(await hasher.hash('correct horse')).toMatch(/^\$argon2id\$v=19\$m=19456,p=1,t=2\$/);
 });
 
-test('P6 verify accepts the password and nothing else', async () => {
+test('P6 verify accepts the right password only', async () => {
   const hash = await hasher.hash('correct horse ☃');
   expect(await hasher.verify(hash, 'correct horse ☃')).toBe(true);
   expect(await hasher.verify(hash, 'correct horse')).toBe(false);
   expect(await hasher.verify(hash, '')).toBe(false);
 });
 
-test('P7 no hash at all is false, and so is any garbage in the place of one', async () => {
+test('P7 a missing hash and a garbage hash verify as false', async () => {
   const good = await hasher.hash('x');
   const garbage = [
     null,
@@ -57,13 +57,13 @@ test.each([
   ['more memory', { memory: 20000 }],
   ['more passes', { time: 3 }],
   ['more lanes', { lanes: 2 }],
-])('P6 a hash made before %s was configured needs a new one', async (_, raised) => {
+])('P6 a hash from before %s was configured needs a new one', async (_, raised) => {
   const hash = await hasher.hash('x');
   expect(hasher.needsRehash(hash)).toBe(false);
   expect(createPasswordHasher({ ...cost, ...raised }).needsRehash(hash)).toBe(true);
 });
 
-test('P6 a hash of another argon2 type needs a new one, though its parameters agree', async () => {
+test('P6 a hash of another argon2 type needs a new one, even if its parameters agree', async () => {
   const options = { memoryCost: 19456, timeCost: 2, parallelism: 1 };
   const hash = await argon2.hash('x', { ...options, type: argon2.argon2i });
   expect(hasher.needsRehash(hash)).toBe(true);
@@ -97,7 +97,7 @@ test('P6 no more hashes run at once than there are places, and the others follow
   expect(await Promise.all(all.slice(2))).toEqual(['done', 'done']);
 });
 
-test('P6 the places may become fewer and more while works wait', async () => {
+test('P6 the number of places can change while work waits', async () => {
   let places = 2;
   const turn = createGate(() => places, 60_000);
   const works = Array.from({ length: 5 }, work);
@@ -118,7 +118,7 @@ test('P6 the places may become fewer and more while works wait', async () => {
   await Promise.all(all);
 });
 
-test('P6 who waits too long is refused with a time to come back, and is never run', async () => {
+test('P6 a request that waits too long is refused with a Retry-After, and never runs', async () => {
   const turn = createGate(() => 1, 20);
   const [long, late, next] = [work(), work(), work()];
   const running = turn(long.run);
@@ -160,7 +160,7 @@ test('P8 known clients wait apart from strangers, and get every other turn', asy
   expect(order).toHaveLength(82);
 });
 
-test('P8 a known client has four places, its further works wait with the strangers; those with fewer before them are next', async () => {
+test('P8 a known client has four places, its other work waits with the strangers; clients with fewer before them go first', async () => {
   const turn = createGate(() => 1, 60_000);
   const long = work();
   const running = turn(long.run);
@@ -176,7 +176,7 @@ test('P8 a known client has four places, its further works wait with the strange
   expect(known).toEqual(['mallory 1', 'ada', 'mallory 2', 'mallory 3', 'mallory 4']);
 });
 
-test('P8 a full queue keeps a stranger waiting before it refuses, and a known client not', async () => {
+test('P8 in a full queue a stranger waits before it is refused, and a known client does not', async () => {
   const turn = createGate(() => 1, 50);
   const long = work();
   const running = turn(long.run);
@@ -196,7 +196,7 @@ test('P8 a full queue keeps a stranger waiting before it refuses, and a known cl
   await running;
 });
 
-test('P6 a storm of sign-ins leaves threads of the pool to everyone else', async () => {
+test('P6 a storm of sign-ins leaves threads of the pool for other work', async () => {
   let done = 0;
   const patient = createPasswordHasher({ ...cost, maxWaitMs: 60_000 });
   const storm = Array.from({ length: 32 }, async () => {

@@ -83,7 +83,7 @@ describe('RFC 7644 §3.5.2', () => {
     ).toEqual([work]);
   });
 
-  test('an extension of which nothing is left is gone', () => {
+  test('an extension without values is removed', () => {
     const given = { op: 'add', path: `${enterpriseSchema}:department`, value: 'Sales' };
     expect(result(given, { op: 'remove', path: `${enterpriseSchema}:department` })).toEqual(
       barbara,
@@ -95,7 +95,7 @@ describe('RFC 7644 §3.5.2', () => {
     );
   });
 
-  test('§3.5.2.2 an e-mail of which only type and primary are left is gone', () => {
+  test('§3.5.2.2 an e-mail with only type and primary left is removed', () => {
     expect(result({ op: 'remove', path: 'emails[type eq "work"].value' })['emails']).toEqual([
       home,
     ]);
@@ -402,7 +402,7 @@ describe('design scim.md: refused', () => {
     },
   );
 
-  test('more work than anybody needs', () => {
+  test('more work than a real client sends', () => {
     const path = 'emails[type eq "a" or type eq "b"].value';
     const keys = Array.from(
       { length: 26 },
@@ -420,7 +420,7 @@ describe('design scim.md: refused', () => {
     ).toBe('invalidValue');
   });
 
-  test('more operations than anybody needs', () => {
+  test('more operations than a real client sends', () => {
     expect(refused(...Array.from({ length: 201 }, () => ({ op: 'remove', path: 'title' })))).toBe(
       'invalidValue',
     );
@@ -502,7 +502,7 @@ describe('for any resource', () => {
   });
 });
 
-describe('a value is read once, however many elements it changes (security P8: one client stalls nobody)', () => {
+describe('a value is read once, however many elements it changes (security P8: one client does not stall others)', () => {
   const photos = Array.from({ length: 200 }, (_, at) => ({
     value: `https://pictures.example/${at}`,
   }));
@@ -525,12 +525,12 @@ describe('a value is read once, however many elements it changes (security P8: o
     expect(reads).toBeLessThan(5);
   });
 
-  test('and of more values than anybody has, none is compared', () => {
+  test('a value with more elements than a real User has is refused before any comparison', () => {
     const value = Array.from({ length: 201 }, () => 'x');
     expect(refused({ op: 'remove', path: 'photos', value })).toBe('invalidValue');
   });
 
-  test('and a value without a path changes no more than anybody has', () => {
+  test('a value without a path can change no more attributes than a real User has', () => {
     const spellings = (most: number) =>
       Array.from({ length: most }, (_, at) =>
         [...'photos.display']

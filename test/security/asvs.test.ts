@@ -56,7 +56,7 @@ const requirements: Record<string, [number[], number[]]> = {
 };
 
 describe('docs/asvs.md', () => {
-  test('every requirement of levels 1 and 2 of V6, V7, V9 and V10 stands there once, in order, with its level', () => {
+  test('every requirement of levels 1 and 2 of V6, V7, V9 and V10 is listed once, in order, with its level', () => {
     const expected = Object.entries(requirements).flatMap(([section, levels]) =>
       levels
         .flatMap((numbers, at) => numbers.map((number) => ({ number, level: at + 1 })))
@@ -66,7 +66,7 @@ describe('docs/asvs.md', () => {
     expect(page.match(/^\| \d/gm)).toHaveLength(rows.length);
   });
 
-  test('a requirement that is met names tests or a page; every test named is there', () => {
+  test('every met requirement names tests or a page, and every named test exists', () => {
     for (const { id, verdict, shown } of rows) {
       expect([id, verdict]).toEqual([id, expect.stringMatching(/^(met|deviates|does not apply)$/)]);
       if (verdict === 'met')
@@ -78,7 +78,7 @@ describe('docs/asvs.md', () => {
     expect(missing).toEqual([]);
   });
 
-  test('docs/security.md states the counts, and the links lead somewhere', () => {
+  test('docs/security.md states the same counts, and every link has a target', () => {
     const count = (verdict: string) => rows.filter((row) => row.verdict === verdict).length;
     const [met, deviates, not] = [count('met'), count('deviates'), count('does not apply')];
     const claim = `${met} are met, ${deviates} deviate and ${not} do not apply`;

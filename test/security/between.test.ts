@@ -82,9 +82,9 @@ const changes: [string, (made: Connected) => Promise<unknown>][] = [
   ],
 ];
 
-describe('S6 between start and callback', () => {
+describe('S6 changes between start and callback', () => {
   test.each(changes)(
-    'S6 a connection that is %s ends the sign-in, before anything is asked',
+    'S6 a connection that is %s ends the sign-in, before the provider is asked',
     async (_what, change) => {
       const made = await connected(idctl, provider.issuer);
       const { browser, callback, userinfo } = await returning(idctl, provider, made);
@@ -97,7 +97,7 @@ describe('S6 between start and callback', () => {
   );
 
   test.each(changes)(
-    'S6 a connection that is %s while the provider answers lets nobody in',
+    'S6 a connection that is %s while the provider answers signs no person in',
     async (_what, change) => {
       const made = await connected(idctl, provider.issuer);
       const { browser, callback, userinfo } = await returning(idctl, provider, made);
@@ -111,14 +111,14 @@ describe('S6 between start and callback', () => {
     },
   );
 
-  test('S6 what changes nothing of who is asked, and for whom, lets the person in', async () => {
+  test('S6 a change of other fields of the connection lets the person in', async () => {
     const made = await connected(idctl, provider.issuer);
     const { browser, callback } = await returning(idctl, provider, made);
     await save(made, { groupsClaim: 'roles', autoRemove: true });
     expect((await comeBack(browser, callback)).status).toBe(200);
   });
 
-  test('S10 a client secret that was changed meanwhile is the one that is used, and goes to the provider alone', async () => {
+  test('S10 a client secret changed during a sign-in is used at once, and goes only to its provider', async () => {
     const made = await connected(idctl, provider.issuer);
     const { browser, callback } = await returning(idctl, provider, made);
     await save(made, { clientSecret: 'the new one' });
@@ -130,8 +130,8 @@ describe('S6 between start and callback', () => {
   });
 });
 
-describe('S2 a state of one connection', () => {
-  test('S2 brings nobody in through another: the code goes where the state was made for', async () => {
+describe('S2 the state of one connection', () => {
+  test('S2 is refused at another connection: the code goes to the one that made the state', async () => {
     const [here, there] = [
       await connected(idctl, provider.issuer),
       await connected(idctl, other.issuer),
@@ -151,7 +151,7 @@ describe('S2 a state of one connection', () => {
   });
 });
 
-describe('S1 P9 what goes into the authorization request', () => {
+describe('S1 P9 parameters of the authorization request', () => {
   test('P9 no header of the request chooses where the person is sent back to', async () => {
     const { domain } = await connected(idctl, provider.issuer);
     const headers = {

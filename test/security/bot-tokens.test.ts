@@ -13,7 +13,7 @@ import { useToken } from '../support/tokens.ts';
 
 // Security P14: how many tokens an app has, how fast it gets them, and how long they live.
 
-test('P14 it ends after oauth.botTokenTtl, and the sweep takes it away', async () => {
+test('P14 it ends after oauth.botTokenTtl, and the sweep deletes it', async () => {
   const instance = await openInstance({ oauth: { botTokenTtl: '30m' } });
   const { id, ask } = await appOf(instance);
   const { body } = await ask();
@@ -27,7 +27,7 @@ test('P14 it ends after oauth.botTokenTtl, and the sweep takes it away', async (
   expect(await AccessToken.count({ where: { appId: id } })).toBe(0);
 });
 
-test('P14 at most 100 are live: the oldest goes, with an event', async () => {
+test('P14 at most 100 are active: the oldest ends, with an event', async () => {
   const instance = await openInstance({ limits: { enabled: 'off' } });
   const { id, mint } = await appOf(instance);
   const minted: string[] = [];
@@ -45,7 +45,7 @@ test('P14 at most 100 are live: the oldest goes, with an event', async () => {
   expect(await Event.count({ where: { kind: 'token.revoked' } })).toBe(2);
 });
 
-test('an app gets limits.tokenRequests a minute, then 429 and when to come back; other apps go on', async () => {
+test('an app gets limits.tokenRequests a minute, then 429 with Retry-After; other apps go on', async () => {
   const instance = await openInstance({ limits: { tokenRequests: 3 } });
   const [busy, other] = [await appOf(instance), await appOf(instance)];
   for (let n = 0; n < 3; n += 1) await busy.mint();
@@ -58,7 +58,7 @@ test('an app gets limits.tokenRequests a minute, then 429 and when to come back;
   await busy.mint();
 });
 
-test('a stranger who knows the client id takes none of its places', async () => {
+test('a stranger who knows the client id uses none of the app’s requests', async () => {
   const instance = await openInstance({ limits: { tokenRequests: 2 } });
   const { ask, mint } = await appOf(instance);
   const statuses: number[] = [];
@@ -100,7 +100,7 @@ test('P8 wrong client secrets count by client address, over all client ids and e
   expect((await guess(10, from)).status).toBe(401);
 });
 
-test('P8 of wrong client secrets at once as many are answered as there are places', async () => {
+test('P8 of wrong client secrets sent at once as many are answered as the limit allows', async () => {
   const instance = await openInstance({ limits: { tokenRequests: 4 } });
   const { ask } = await appOf(instance);
   const answers = await Promise.all(
@@ -110,7 +110,7 @@ test('P8 of wrong client secrets at once as many are answered as there are place
   expect(answers.filter(({ status }) => status === 429)).toHaveLength(8);
 });
 
-test('of tokens asked for at once each app gets what is left, and no more than 100 are live', async () => {
+test('apps that ask for tokens at once each get what is left, and no more than 100 are active', async () => {
   const instance = await openInstance({ limits: { tokenRequests: 5 } });
   const { id, ask } = await appOf(instance);
   const answers = await Promise.all(Array.from({ length: 12 }, () => ask()));
@@ -119,7 +119,7 @@ test('of tokens asked for at once each app gets what is left, and no more than 1
   expect(await AccessToken.count({ where: { appId: id } })).toBe(5);
 });
 
-test('no token outlives an app that is revoked, or an owner who is disabled, while it is minted', async () => {
+test('no token outlives an app that is revoked, or an owner who is disabled, while the token is made', async () => {
   const instance = await openInstance();
   for (const end of [
     ({ id }: { id: string }) => revokeApp(instance.operator(), { id, keepTokens: false }),

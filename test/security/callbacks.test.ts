@@ -58,7 +58,7 @@ function callback(kind: 'sso' | 'social/google', state: string, from: string): P
 const statusesOf = (answers: Answer[]) => answers.map(({ status }) => status);
 const tooMany = { status: 503, body: { code: 'overloaded' }, cookies: [] };
 
-test('S9 ten callbacks of one client address wait for a provider at once; a further one is refused and may come again', async () => {
+test('S9 ten callbacks of one client address wait for a provider at once; an eleventh is refused and can be repeated', async () => {
   const { domain } = await connected(idctl, provider.issuer);
   const state = async () => stateOf(await start(idctl.client(), domain));
   const waiting: Promise<Answer>[] = [];

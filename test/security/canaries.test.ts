@@ -378,21 +378,21 @@ async function backedUp(): Promise<string> {
   return `${bytes.toString('latin1')}${unpacked.stdout}`;
 }
 
-describe('X4 canary secrets', () => {
-  test('X4 the search finds what is there, in every spelling', () => {
+describe('X4 secrets planted in every input', () => {
+  test('X4 the search of this test finds a secret in every spelling', () => {
     expect(foundIn(`x${secrets.password}x`)).toEqual(['password']);
     expect(foundIn(btoa(secrets.clientSecret))).toEqual(['clientSecret']);
     expect(learned.size).toBeGreaterThanOrEqual(8);
     expect([...learned.keys()].join()).toMatch(/totpSecret.*codeVerifier.*clientAuthentication/);
   });
 
-  test('X4 none is in the log of the daemon, loud as it is', () => {
+  test('X4 none is in the log of the daemon at its most verbose level', () => {
     expect(daemon.log()).toContain('"path":"/auth/sso/callback"');
     expect(daemon.log()).toContain('"code":"provider_failed"');
     expect(foundIn(daemon.log())).toEqual([]);
   });
 
-  test('X4 none is in an error, an event, an attempt, or anything else that is shown', () => {
+  test('X4 none is in an error, an event, an attempt or other output', () => {
     const all = shown.join('\n');
     expect(all).toContain('sso.signin.refused');
     expect(all).toContain('signin_failed');
@@ -405,7 +405,7 @@ describe('X4 canary secrets', () => {
     expect(foundIn(all)).toEqual([]);
   });
 
-  test('X4 none is in the database as it lies there', async () => {
+  test('X4 none is in the database files', async () => {
     const all = await stored();
     expect(all).toContain(eve);
     expect(all).toContain('$argon2id$');
@@ -413,7 +413,7 @@ describe('X4 canary secrets', () => {
   });
 
   test.skipIf(dialect === 'postgres' && counterpartMissing('postgresql-client'))(
-    'X4 X8 none is in a backup, which is for its owner alone',
+    'X4 X8 none is in a backup, which is readable by its owner only',
     async () => {
       const all = await backedUp();
       expect(all).toContain(eve);

@@ -26,7 +26,7 @@ describe.skipIf(dialect !== 'sqlite' || rootMissing())('X8: run as root, the com
 
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  it("gives what it makes to the folder's owner, readable by nobody else", async () => {
+  it("gives new files to the folder's owner, closed to other users", async () => {
     await idctl('init', '--yes');
     expect((await readdir(site)).sort()).toEqual(['idctl.db', 'idctl.yaml', 'master.key']);
     for (const name of await readdir(site)) {
@@ -42,7 +42,7 @@ describe.skipIf(dialect !== 'sqlite' || rootMissing())('X8: run as root, the com
     expect({ uid, mode: mode & 0o777 }).toEqual({ uid: nobody, mode: 0o700 });
   });
 
-  it("becomes the database's owner before it opens it, and is root no more", async () => {
+  it("becomes the database's owner before it opens the database, and is no longer root", async () => {
     const key = join(site, 'master.key');
     await chown(key, 0, 0);
     await expect(idctl('org', 'list')).rejects.toMatchObject({ code: 3 });
@@ -51,7 +51,7 @@ describe.skipIf(dialect !== 'sqlite' || rootMissing())('X8: run as root, the com
     for (const name of await readdir(site)) expect((await stat(join(site, name))).uid).toBe(nobody);
   });
 
-  it('makes a backup as that owner, and brings one back that root alone may read', async () => {
+  it('makes a backup as that owner, and restores one that only root can read', async () => {
     const own = join(site, 'idctl.backup');
     await idctl('backup', own);
     expect(await stat(own)).toMatchObject({ uid: nobody });

@@ -124,7 +124,7 @@ const find = (begin: string) => addresses.find((address) => address.startsWith(b
 const begins = ['zed', 'yan', 'xi', 'wu', 'vi', 'ux', 'so', 'ro', 'qi', 'pa', 'oz'];
 
 describe.each(shells)('X9 completion in %s', (name, shell) => {
-  test('X9 an address reaches idctl as it is, and no piece of it is run', async () => {
+  test('X9 an address is completed unchanged, and the shell runs no part of it', async () => {
     const inQuotes = ['zed', 'yan', 'xi', 'so', 'oz'];
     const lines = [
       ...begins.map((begin) => `user show ${begin}`),
@@ -134,7 +134,7 @@ describe.each(shells)('X9 completion in %s', (name, shell) => {
     expect(existsSync(canary)).toBe(false);
   }, 240_000);
 
-  test('X9 so does one that begins with a sign of the shell, is half typed, or stands behind another word', async () => {
+  test('X9 so is one that begins with a character of the shell, is half typed, or follows another word', async () => {
     const lines: [string, string][] = [
       ["user show '~", '~root@evil.test'],
       ['user show \\~', '~root@evil.test'],
@@ -162,7 +162,7 @@ describe.each(shells)('X9 completion in %s', (name, shell) => {
     expect(existsSync(canary)).toBe(false);
   }, 240_000);
 
-  test('X9 what several have in common is inserted as safely', async () => {
+  test('X9 a common start of several values is inserted as safely', async () => {
     // One Tab for what they share, then what tells them apart, in the quotes that are open by then.
     const end = name === 'bash' ? "a'" : 'a';
     const lines = [`user show twi\t${end}`];
@@ -170,7 +170,7 @@ describe.each(shells)('X9 completion in %s', (name, shell) => {
     expect(existsSync(canary)).toBe(false);
   }, 60_000);
 
-  test('X9 so do slugs, which nobody could choose so; what cannot be seen is not offered', async () => {
+  test('X9 so are slugs with such characters; values with invisible characters are not offered', async () => {
     const lines = [
       'org show na',
       'org show mo',
@@ -193,7 +193,7 @@ describe.each(shells)('X9 completion in %s', (name, shell) => {
     expect(existsSync(canary)).toBe(false);
   }, 1150_000);
 
-  test('X9 so do names of files', async () => {
+  test('X9 so are names of files', async () => {
     expect(await typed(shell(), ['mappings import --org acme ed'])).toEqual([file]);
     expect(existsSync(canary)).toBe(false);
   }, 60_000);

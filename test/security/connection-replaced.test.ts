@@ -119,8 +119,8 @@ async function company() {
   };
 }
 
-describe('I1 a connection that is removed and made again', () => {
-  test('I1 frees nobody for another provider: the second key is a conflict, with an event', async () => {
+describe('I1 a connection that is removed and created again', () => {
+  test('I1 frees no account for another provider: the second key is a conflict, with an event', async () => {
     const { org, domain, email, id, replace } = await company();
     await replace(hostile);
     const attack = await signInAt(idctl, hostile, domain, asserted(hostile, email));
@@ -136,7 +136,7 @@ describe('I1 a connection that is removed and made again', () => {
     expect(late.answer.status).toBe(200);
   });
 
-  test('I1 frees nobody for another subject of the same provider either, and accepts its former subjects', async () => {
+  test('I1 frees no account for another subject of the same provider either, and accepts its former subjects', async () => {
     const { org, domain, email, sub, id, replace } = await company();
     await replace(honest);
     const attack = await signInAt(idctl, honest, domain, asserted(honest, email));
@@ -169,7 +169,7 @@ describe('I1 a connection that is removed and made again', () => {
     expect(await events(org.slug, 'sso.removed')).toEqual([{ owners: [], sessionsEnded: 1 }]);
   });
 
-  test('I1 is removed after the sign-ins that are under way, not beside them', async () => {
+  test('I1 a connection is removed after the sign-ins in progress, not during them', async () => {
     const { org, domain } = await connected(idctl, honest.issuer);
     const owner = await signedIn(idctl, org.owner.email);
     const { connectionId } = await Identity.findOne({
@@ -208,7 +208,7 @@ describe('I1 a connection that is removed and made again', () => {
     expect(order).toEqual(['signed in', 'removed 204']);
   });
 
-  test('I1 a former key is seen and unlinked by the operator, who frees the account by that', async () => {
+  test('I1 the operator sees and unlinks a former key, which frees the account', async () => {
     const { domain, email, id, replace } = await company();
     await replace(hostile);
     const { items } = await listIdentities(idctl.operator(), { user: id, limit: 50 });
@@ -220,7 +220,7 @@ describe('I1 a connection that is removed and made again', () => {
     expect(now.items.map(({ former }) => former)).toEqual([undefined]);
   });
 
-  test('I1 keys are freed with their account, and with their organization', async () => {
+  test('I1 keys are deleted with their account, and with their organization', async () => {
     const { org, domain, email, id, replace } = await company();
     await replace(hostile);
     await deleteUser(idctl.operator(), { user: id });
@@ -239,7 +239,7 @@ describe('I1 a connection that is removed and made again', () => {
     expect(inherited.answer.body.user.id).toBe(next.answer.body.user.id);
   });
 
-  test('I1 I3 nobody is freed by giving the domain up and taking it back, nor by a takeover', async () => {
+  test('I1 I3 giving the domain up frees no account, nor does verifying it again, nor a takeover', async () => {
     const { org, domain, email, id, replace } = await company();
     await removeDomain(idctl.operator(), { org: org.slug, domain });
     await verifiedDomain(idctl, org.slug, domain);
@@ -254,8 +254,8 @@ describe('I1 a connection that is removed and made again', () => {
   });
 });
 
-describe('I1 what relinks after a change of provider', () => {
-  test('I1 an owner with a session relinks over REST, former keys too; a token or an admin does not', async () => {
+describe('I1 relinks after a change of provider', () => {
+  test('I1 an owner with a session relinks over REST, former keys too; a token or an admin cannot', async () => {
     const { org, domain, email, id, owner, path, replace, relink } = await company();
     await replace(hostile);
     const sub = asserted(hostile, email);
@@ -299,7 +299,7 @@ describe('P12 the second factor at single sign-on', () => {
   }
 
   test.each(['member', 'owner'] as const)(
-    'P12 is asked where the account is %s of an organization that does not stand behind the connection',
+    'P12 is asked if the account is %s of an organization that does not own the connection',
     async (role) => {
       const { domain, email, id, code, sub } = await victim();
       const tenant = await organization(idctl);
@@ -315,7 +315,7 @@ describe('P12 the second factor at single sign-on', () => {
     },
   );
 
-  test('P12 the provider is trusted with an account of its own organization alone', async () => {
+  test('P12 the provider is trusted for an account of its own organization only', async () => {
     const { org, domain, email, id, sub } = await victim();
     await addMember(idctl.operator(), { org: org.slug, email, role: 'admin' });
     expect((await signInAt(idctl, hostile, domain, sub)).answer.body.user.id).toBe(id);
@@ -360,7 +360,7 @@ describe('P12 the second factor at single sign-on', () => {
     expect((await idctl.client().get('/api/v1/me', headers)).status).toBe(200);
   });
 
-  test('P12 a session that the provider began ends when the account gets a second factor; the one that gave it goes on', async () => {
+  test('P12 a session that the provider began ends when the account gets a second factor; the session that set it up goes on', async () => {
     const { domain, email, sub } = await company();
     const tenant = await organization(idctl);
     await addMember(idctl.operator(), { org: tenant.slug, email, role: 'admin' });
@@ -391,14 +391,14 @@ describe('P12 the second factor at single sign-on', () => {
     expect(await Session.count({ where: { accountId: id, method: 'sso', endedAt: null } })).toBe(0);
   });
 
-  test('P12 an account without a second factor is asked for none, wherever it belongs', async () => {
+  test('P12 an account without a second factor is never asked for one, whatever its memberships', async () => {
     const { domain, email, sub } = await company();
     const tenant = await organization(idctl);
     await addMember(idctl.operator(), { org: tenant.slug, email, role: 'admin' });
     expect((await signInAt(idctl, honest, domain, sub)).answer.status).toBe(200);
   });
 
-  test('P12 I3 is not ended by giving the domain up and taking it back, where others trust the account', async () => {
+  test('P12 I3 giving the domain up keeps the second factor of an account that others trust', async () => {
     const { org, domain, email, id, code, sub } = await victim();
     await transaction(() => Account.update({ emailProof: 'domain' }, { where: { id } }));
     const tenant = await organization(idctl);
@@ -417,7 +417,7 @@ describe('P12 the second factor at single sign-on', () => {
   });
 });
 
-describe('D5 sessions that came by a domain', () => {
+describe('D5 sessions that came through a domain', () => {
   test('D5 end when it is given up, and the owners among them are named; others go on', async () => {
     const { org, domain, email, id, ada, owner, path } = await company();
     await changeMemberRole(idctl.operator(), { org: org.slug, user: email, role: 'owner' });
@@ -434,7 +434,7 @@ describe('D5 sessions that came by a domain', () => {
     ]);
   });
 
-  test('D5 end also where the connection was switched off, or saved for another domain, before', async () => {
+  test('D5 end too if the connection was disabled before, or saved for another domain', async () => {
     for (const more of [
       { enabled: false },
       { emailDomain: `${fresh('other')}.test`, enabled: false },
@@ -509,7 +509,7 @@ describe.skipIf(counterpartMissing('slapd'))('I1 a directory that is replaced', 
     return { uri: directory.uri, tls: false, caCertificate: null, ...service };
   }
 
-  test('I1 sessions end with the connection; made again for the same server, it accepts its former entries', async () => {
+  test('I1 sessions end with the connection; a new one for the same server accepts its former entries', async () => {
     const { org, id, me, save, owner, path, signIn } = await staffed();
     expect((await owner.send('DELETE', path)).status).toBe(204);
     expect((await me()).status).toBe(401);
@@ -524,7 +524,7 @@ describe.skipIf(counterpartMissing('slapd'))('I1 a directory that is replaced', 
   });
 
   test.each(['removed and made again', 'changed in place'])(
-    'I1 a directory that is %s on another server frees nobody, whatever entryUUID it says',
+    'I1 a directory that is %s on another server frees no account, whatever entryUUID it sends',
     async (how) => {
       const { org, email, id, key, save, owner, path, signIn } = await staffed();
       if (how === 'removed and made again') await owner.send('DELETE', path);
@@ -541,7 +541,7 @@ describe.skipIf(counterpartMissing('slapd'))('I1 a directory that is replaced', 
     },
   );
 
-  test('I1 an owner with a session relinks a directory, and nobody else', async () => {
+  test('I1 an owner with a session relinks a directory, and no other person can', async () => {
     const { org, email, id, save, owner, path, signIn } = await staffed();
     await removeLdap(idctl.operator(), { org: org.slug });
     await save(await lying(email, crypto.randomUUID()));
@@ -574,7 +574,7 @@ describe.skipIf(counterpartMissing('slapd'))('I1 a directory that is replaced', 
     ]);
   });
 
-  test('I1 a server is the same by its name, whatever changes of the rest', async () => {
+  test('I1 a server is recognized by its name, whatever else changes', async () => {
     const { org, id, signIn } = await staffed();
     await changeLdap(idctl.operator(), {
       org: org.slug,
@@ -584,7 +584,7 @@ describe.skipIf(counterpartMissing('slapd'))('I1 a directory that is replaced', 
   });
 });
 
-test('I1 two sign-ins by one former key at once are one key', async () => {
+test('I1 two sign-ins by one former key at once leave one key', async () => {
   const { org, domain, email, sub, id, replace } = await company();
   await replace(honest);
   const { connectionId } = await Identity.findOne({

@@ -57,8 +57,8 @@ async function victim() {
 
 const encoded = (part: unknown) => Buffer.from(JSON.stringify(part)).toString('base64url');
 
-describe('P1 forged at the door', () => {
-  test('P1 what the instance signed itself is taken at every place, also when the test signs it', async () => {
+describe('P1 forged tokens at the HTTP surface', () => {
+  test('P1 every route accepts a token that the instance’s key signed, also if the test signs it', async () => {
     const { accessToken, resigned } = await victim();
     expect(await statusesOf(accessToken)).toEqual([200, 200, 200]);
     expect(await statusesOf(await resigned({}))).toEqual([200, 200, 200]);
@@ -74,7 +74,7 @@ describe('P1 forged at the door', () => {
     }
   });
 
-  test('P1 the public key is no HMAC key, in whatever form', async () => {
+  test('P1 the public key is not accepted as an HMAC key, in any form', async () => {
     const { claims, header } = await victim();
     const [jwk] = (await idctl.client().get('/.well-known/jwks.json')).body.keys;
     const raw = Buffer.from(jwk.x, 'base64url');
@@ -97,7 +97,7 @@ describe('P1 forged at the door', () => {
     expect((await renew(refreshToken, false)).status).toBe(200);
   });
 
-  test('P1 another instance’s token is refused: another key under our kid, and our key for another address', async () => {
+  test('P1 another instance’s token is refused: another key under this key id, and this key for another address', async () => {
     const { claims, header, resigned } = await victim();
     const { privateKey } = await generateKeyPair('EdDSA');
     const foreign = await new SignJWT(claims).setProtectedHeader(header).sign(privateKey);
@@ -123,11 +123,14 @@ describe('P1 forged at the door', () => {
     ['kid', '../../etc/passwd'],
     ['kid', "' OR 1=1 --"],
     ['kid', undefined],
-  ])('P1 a header with %s %j is refused, though our key signed it', async (name, value) => {
-    const { resigned } = await victim();
-    const token = await resigned({}, { [name]: value });
-    expect(await statusesOf(token)).toEqual([401, 401, 401]);
-  });
+  ])(
+    'P1 a header with %s %j is refused, even if this instance’s key signed it',
+    async (name, value) => {
+      const { resigned } = await victim();
+      const token = await resigned({}, { [name]: value });
+      expect(await statusesOf(token)).toEqual([401, 401, 401]);
+    },
+  );
 
   test('P1 claims that do not belong together are refused: another’s session, another’s account, none', async () => {
     const [ada, eve] = [await victim(), await victim()];
@@ -141,7 +144,7 @@ describe('P1 forged at the door', () => {
     expect(await statusesOf(await ada.resigned({ role: 'owner' }))).toEqual([401, 401, 401]);
   });
 
-  test('P1 a key that has been removed opens nothing any more, and renews nothing', async () => {
+  test('P1 a key that was removed verifies and renews nothing', async () => {
     const { accessToken, refreshToken, header } = await victim();
     const removed = await SigningKey.findByPk(header.kid, { rejectOnEmpty: true });
     await transaction(() => removed.destroy());
@@ -163,7 +166,7 @@ describe('P1 forged at the door', () => {
   });
 });
 
-describe('P2 what is taken away is gone at the next request', () => {
+describe('P2 a revocation counts at the next request', () => {
   test('P2 a session ended by its owner, the account disabled, the password set', async () => {
     const ends: ((who: Awaited<ReturnType<typeof victim>>) => Promise<unknown>)[] = [
       ({ accessToken, claims }) => {
@@ -183,7 +186,7 @@ describe('P2 what is taken away is gone at the next request', () => {
     }
   });
 
-  test('P2 no role is in the token: a membership counts as it is at the request', async () => {
+  test('P2 the token holds no role: a membership counts as it is at the request', async () => {
     const { slug: org, owner } = await organization(idctl);
     const client = await signedIn(idctl, owner.email);
     const events = async () => (await client.get(`/api/v1/orgs/${org}/events`)).status;
@@ -199,7 +202,7 @@ describe('P2 what is taken away is gone at the next request', () => {
 });
 
 describe('P3 the first credential present decides', () => {
-  test('P3 a bad one is never passed over for a good one behind it', async () => {
+  test('P3 a bad credential is never skipped for a good one behind it', async () => {
     const { accessToken } = await victim();
     const good = { cookie: `access_token=${accessToken}`, 'x-api-key': accessToken };
     for (const authorization of [

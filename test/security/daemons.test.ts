@@ -68,13 +68,13 @@ const me = (daemon: Daemon, accessToken: string) =>
   createClient(daemon.url).get('/api/v1/me', { authorization: `Bearer ${accessToken}` });
 
 describe('S2 the state', () => {
-  test('S2 is good once, whichever of two daemons it comes back to', async () => {
+  test('S2 at two daemons is valid once, whichever gets it back', async () => {
     const comeBack = await leave(one);
     const answers = await Promise.all([one, two, one, two, one, two, one, two].map(comeBack));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(401)]);
   });
 
-  test('S2 survives a restart, its browser binding included, and stays spent across it', async () => {
+  test('S2 survives a restart with its browser binding, and stays used', async () => {
     const spent = await leave(two);
     expect((await spent(two)).status).toBe(200);
     const unspent = await leave(two);
@@ -107,7 +107,7 @@ describe('P4 P2 sessions', () => {
     expect(lineage.map((row) => row['rotated_at'] !== null).sort()).toEqual([false, true, true]);
   });
 
-  test('P2 what one daemon ends, the other refuses at the next request', async () => {
+  test('P2 a session that one daemon ends is refused by the other at the next request', async () => {
     const { accessToken, refreshToken } = await signIn(one);
     expect([(await me(one, accessToken)).status, (await me(two, accessToken)).status]).toEqual([
       200, 200,
@@ -121,7 +121,7 @@ describe('P4 P2 sessions', () => {
     expect(again.status).toBe(401);
   });
 
-  test('P2 what the operator ends at the terminal, the daemon refuses at the next request', async () => {
+  test('P2 a session that the operator ends at the terminal is refused by the daemon at the next request', async () => {
     const { accessToken } = await signIn(one);
     expect((await me(one, accessToken)).status).toBe(200);
     expect(await site.run(['session', 'revoke', '--user', site.owner.email])).toMatchObject({

@@ -39,7 +39,7 @@ async function withCodes() {
 
 const invalid = { status: 401, body: { code: 'code_invalid' } };
 
-describe('P10 a password set by anyone ends every code that was mailed before', () => {
+describe('P10 a password set by any person ends every code mailed before', () => {
   test.each([
     [
       'P10 by the operator',
@@ -68,7 +68,7 @@ describe('P10 a password set by anyone ends every code that was mailed before', 
   });
 });
 
-test('P5 a password set by the operator ends tokens and bot tokens, and spares the app; --keep-tokens spares all three', async () => {
+test('P5 a password set by the operator ends tokens and bot tokens, and keeps the app; --keep-tokens keeps all three', async () => {
   const { id } = await person(idctl);
   const { token } = await tokenOf(idctl, { user: id });
   const app = await appOf(idctl, { user: id });
@@ -92,7 +92,7 @@ test('P5 a password set by the operator ends tokens and bot tokens, and spares t
   expect(own.map(({ data }) => data)).toEqual([{ tokensEnded: 0 }, { tokensEnded: 2 }]);
 });
 
-test('P2 what disabling ended stays ended when the account is enabled again: codes and links', async () => {
+test('P2 codes and links that a disabling ended stay ended when the account is enabled again', async () => {
   const somebody = await withCodes();
   const { url } = await createLoginLink(idctl.operator(), { user: somebody.id });
   await disableUser(idctl.operator(), { user: somebody.id });
@@ -104,7 +104,7 @@ test('P2 what disabling ended stays ended when the account is enabled again: cod
   await signedIn(idctl, somebody.email);
 });
 
-test('P14 a regenerated secret ends the bot tokens that the former one got', async () => {
+test('P14 a regenerated secret ends the bot tokens that the old one got', async () => {
   const app = await appOf(idctl);
   const bot = await app.mint();
   const { clientSecret } = await regenerateApp(idctl.operator(), { id: app.id });

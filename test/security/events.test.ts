@@ -68,7 +68,7 @@ async function rename(table: string, other: string): Promise<void> {
   });
 }
 
-test('X5 every change is an event, whoever makes it', async () => {
+test('X5 every change is an event, for every actor', async () => {
   const company = await found();
   const silent: string[] = [];
   for (const route of changing) {

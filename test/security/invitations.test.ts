@@ -25,7 +25,7 @@ async function somebody() {
 const accept = async (client: Client, token: string) =>
   (await client.post('/api/v1/invitations/accept', { token })).status;
 
-test('I5 O6 an invitation that still waited when somebody was taken out does not bring them back', async () => {
+test('I5 O6 an invitation from before a removal does not bring the person back', async () => {
   const { slug: org } = await organization(idctl);
   const { email, client } = await somebody();
   const { token } = await createInvitation(idctl.operator(), { org, email, role: 'admin' });
@@ -38,7 +38,7 @@ test('I5 O6 an invitation that still waited when somebody was taken out does not
   expect(await accept(client, again.token)).toBe(200);
 });
 
-test('O6 what somebody who is shut out has handed out opens nothing', async () => {
+test('O6 invitations of a disabled or removed inviter admit no person', async () => {
   const { slug: org, owner } = await organization(idctl);
   const { email, client } = await somebody();
   const inviter = await signedIn(idctl, owner.email);

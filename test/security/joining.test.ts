@@ -48,7 +48,7 @@ async function joinAnother(email: string) {
 const bearing = (token: string) =>
   idctl.client({ headers: { authorization: `Bearer ${token}` } }).get('/api/v1/me');
 
-test('P12 a sign-in that is under way while the account joins is asked for the second factor', async () => {
+test('P12 a sign-in in progress while the account joins is asked for the second factor', async () => {
   const { email, id, signIn } = await victim();
   let arriving: ReturnType<typeof signIn> | undefined;
   await transaction(async () => {
@@ -71,7 +71,7 @@ const mint = (app: { clientId: string; clientSecret: string }) =>
     client_secret: app.clientSecret,
   });
 
-test('P12 what was made in a session of the provider ends with it when the account joins; all else stays', async () => {
+test('P12 credentials made in a session of the provider end with it when the account joins; others stay', async () => {
   const { email, client: own, signIn } = await victim();
   const kept = (await own.post('/api/v1/me/tokens', { name: 'kept' })).body;
   const { client } = await signIn();
@@ -98,7 +98,7 @@ test('P12 what was made in a session of the provider ends with it when the accou
   }
 });
 
-test('P12 an organization that the account makes is joined like any other', async () => {
+test('P12 an organization that the account makes counts as joined too', async () => {
   const { email, code, signIn } = await victim();
   const { client: provided } = await signIn();
   const own = await idctl

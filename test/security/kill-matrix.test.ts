@@ -39,7 +39,7 @@ function readMatrix(text: string): Map<string, Column> {
   return columns;
 }
 
-test('I3 the kill matrix has a credential of every table in the list, and a cell for each of them after each event', () => {
+test('I3 the kill matrix has a credential of every table in the list, and a cell for each after each event', () => {
   const tables = new Set(probes.map(({ table }) => table));
   expect(
     [...accountCredentials, ...otherCredentials].filter((table) => !tables.has(table)),
@@ -84,7 +84,7 @@ describe.skipIf(missing)('the kill matrix', () => {
     }
   }
 
-  test('every credential of the scene works while nothing has happened', async () => {
+  test('every credential of the scene works before any event', async () => {
     const dead = Object.entries(await after(async () => undefined)).filter(
       ([, cell]) => cell !== 'live',
     );

@@ -83,7 +83,7 @@ async function findingOne() {
   };
 }
 
-test('L8 five wrong passwords of one person are all there are, whatever names they come by', async () => {
+test('L8 one person gets five wrong passwords, whichever of their names is used', async () => {
   const { found, signIn, tried } = await findingOne();
   const answers = [];
   for (let at = 0; at < 8; at += 1) answers.push(await signIn(`alias-${at}`, 'wrong'));
@@ -98,7 +98,7 @@ test('L8 five wrong passwords of one person are all there are, whatever names th
   expect(tried()).toBe(6);
 });
 
-test('X5 L8 one try too many is recorded with the entry that it was for', async () => {
+test('X5 L8 one try too many is recorded with its entry', async () => {
   const { org, dn, signIn } = await findingOne();
   for (let at = 0; at < 6; at += 1) await signIn(`alias-${at}`, 'wrong');
   const input = { org, kind: 'ldap.signin.refused' as const, limit: 10 };
@@ -108,13 +108,13 @@ test('X5 L8 one try too many is recorded with the entry that it was for', async 
   );
 });
 
-test('L8 a right password costs no try, by however many names', async () => {
+test('L8 a right password costs no try, under any name', async () => {
   const { signIn } = await findingOne();
   for (let at = 0; at < 8; at += 1)
     expect(await signIn(`alias-${at}`)).toMatchObject({ status: 200 });
 });
 
-test('L8 trying a password in the test counts for the same person, whatever the name', async () => {
+test('L8 trying a password in the connection test counts for the same person, under any name', async () => {
   const { signIn, test, tried } = await findingOne();
   const answers = [];
   for (let at = 0; at < 7; at += 1)
@@ -137,7 +137,7 @@ function as({ id }: { id: string }): Context {
   return { ...idctl.operator(), actor };
 }
 
-test('L8 trying passwords in the test ends for whoever does, in whatever organization', async () => {
+test('L8 trying passwords in the connection test is limited per actor, over all organizations', async () => {
   const [one, two] = [await findingOne(), await findingOne()];
   await addMember(idctl.operator(), { org: two.org, email: one.owner.email ?? '', role: 'owner' });
   const answers = [];
@@ -147,11 +147,11 @@ test('L8 trying passwords in the test ends for whoever does, in whatever organiz
   expect(answers).toEqual([...Array(5).fill('password'), 'too_many_requests']);
 });
 
-describe('L8 a bind password is no way to guess either', () => {
+describe('L8 a bind password cannot be guessed either', () => {
   const limited = async (org: string) =>
     (await listEvents(idctl.operator(), { org, kind: 'ldap.bind.limited', limit: 9 })).items;
 
-  test('L8 five of an organization, saved or not, in whatever spelling; a right one costs nothing', async () => {
+  test('L8 five refusals of an organization, saved or not, in any spelling; a right one costs nothing', async () => {
     const { org, second, test, dn, tried, save, signIn } = await findingOne();
     for (let at = 0; at < 7; at += 1)
       expect(await test({ bindDn: service.bindDn, bindPassword: service.bindPassword })).toBe('ok');
@@ -182,7 +182,7 @@ describe('L8 a bind password is no way to guess either', () => {
     expect(await signIn('ada')).toMatchObject({ status: 200 });
   });
 
-  test('L8 twenty at once do not pass together, and who may not guess learns when they may', async () => {
+  test('L8 twenty at once do not pass together, and the refusal says when to try again', async () => {
     const { org, owner, dn, tried } = await findingOne();
     const refused = { bindDn: dn, bindPassword: 'wrong' };
     const input = testLdapInput.parse({ org, ...refused });
@@ -198,7 +198,7 @@ describe('L8 a bind password is no way to guess either', () => {
     expect(tried()).toBe(5);
   });
 
-  test('L8 a saved password that the directory has not heard of is counted when it has', async () => {
+  test('L8 a saved password that the directory has not judged yet counts after the directory refuses it', async () => {
     const { org, save, signIn, test } = await findingOne();
     const [port = 0] = await freePorts(1);
     for (let at = 0; at < 6; at += 1) {
@@ -229,7 +229,7 @@ describe('L8 a bind password is no way to guess either', () => {
     ]);
   });
 
-  test('L8 one saved password is one try, however many sign in by it at once', async () => {
+  test('L8 one saved password counts once, however many people sign in at once', async () => {
     const { org, signIn, save, test } = await findingOne();
     await save({ bindPassword: 'wrong' });
     await Promise.all(Array.from({ length: 12 }, (_, at) => signIn(`ada ${at}`)));
@@ -274,7 +274,7 @@ describe('L8 a bind password is no way to guess either', () => {
     ({ socket }) => void socket.destroy(),
   ];
 
-  test('L8 only a no to the bind is a refused one', async () => {
+  test('L8 only the directory’s refusal of the bind counts', async () => {
     const { answers, signIn, tried, save } = await told();
     // Accepted before, and not judged yet.
     for (const password of [service.bindPassword, 'saved anew']) {
@@ -292,7 +292,7 @@ describe('L8 a bind password is no way to guess either', () => {
     }
   });
 
-  test('L8 a burst of a saved password that is refused does not pass together', async () => {
+  test('L8 a burst of sign-ins with a refused saved password does not pass together', async () => {
     const { answers, signIn, save, binds } = await told();
     answers.bind = no;
     await save('wrong');
@@ -300,7 +300,7 @@ describe('L8 a bind password is no way to guess either', () => {
     expect(binds()).toBe(5);
   });
 
-  test('L8 a guess that another server accepted is one all the same', async () => {
+  test('L8 a guess that another server accepted counts too', async () => {
     const { answers, signIn, tried, save } = await told();
     let heard = 0;
     const victim: Script = (request) => {
@@ -324,7 +324,7 @@ describe('L8 a bind password is no way to guess either', () => {
     expect(heard).toBe(10);
   });
 
-  test('L8 another organization is no new start, neither of whoever tries nor of their client', async () => {
+  test('L8 another organization does not reset the count, neither of the actor nor of the client', async () => {
     const one = await told();
     const ctx = idctl.operator();
     const refused = async (from: Context, { answers, tried }: typeof one, times: number) => {
@@ -396,7 +396,7 @@ describe('L8 a bind password is no way to guess either', () => {
     );
   });
 
-  test('L8 doctor in a loop locks no account, and says when it looks again', async () => {
+  test('L8 doctor in a loop locks no account, and says when it checks again', async () => {
     const { answers, binds, tried, save, org } = await told();
     answers.bind = no;
     const { id: organizationId } = org;

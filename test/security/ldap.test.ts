@@ -91,7 +91,7 @@ describe.skipIf(counterpartMissing('slapd'))('against OpenLDAP', () => {
     });
   });
 
-  test('L3 a user name is a value of the filter and nothing else', async () => {
+  test('L3 a user name is one value of the filter and nothing else', async () => {
     const { org, domain } = await joined(idctl, settingsFor(slapd));
     const uid = fresh('ada');
     await slapd.person(uid, { mail: `${uid}@${domain}` });
@@ -123,7 +123,7 @@ describe.skipIf(counterpartMissing('slapd'))('against OpenLDAP', () => {
     expect(slapd.log.length).toBe(before);
   });
 
-  test('L4 a filter that two entries match names nobody', async () => {
+  test('L4 a filter that two entries match finds no person', async () => {
     const { org, domain } = await joined(idctl, {
       ...settingsFor(slapd),
       searchFilter: '(cn={username})',
@@ -136,7 +136,7 @@ describe.skipIf(counterpartMissing('slapd'))('against OpenLDAP', () => {
     expect(slapd.log.join('\n')).not.toContain(`BIND dn="uid=${cn}`);
   });
 
-  test('L7 one answer, byte for byte, whatever was wrong', async () => {
+  test('L7 one answer, byte for byte, for every failure', async () => {
     const { org, domain } = await joined(idctl, settingsFor(slapd));
     const other = await joined(idctl, settingsFor(slapd));
     const taken = fresh('taken');
@@ -181,7 +181,7 @@ describe.skipIf(counterpartMissing('slapd'))('against OpenLDAP', () => {
     ]);
   });
 
-  test('L8 after five refused tries the directory is not asked any more, however the name is spelled', async () => {
+  test('L8 after five refused tries the directory is not asked, in any spelling of the name', async () => {
     const { org, domain } = await joined(idctl, settingsFor(slapd));
     const uid = fresh('ada');
     await slapd.person(uid, { mail: `${uid}@${domain}` });
@@ -222,7 +222,7 @@ describe.skipIf(counterpartMissing('slapd'))('against OpenLDAP', () => {
     expect(binds).toHaveLength(5);
   });
 
-  test('L8 trying a person in ldap test is trying a password', async () => {
+  test('L8 a sample sign-in in ldap test counts as trying a password', async () => {
     const { org, domain } = await joined(idctl, settingsFor(slapd));
     const uid = fresh('ada');
     await slapd.person(uid, { givenName: 'Ada', mail: `${uid}@${domain}` });
@@ -235,7 +235,7 @@ describe.skipIf(counterpartMissing('slapd'))('against OpenLDAP', () => {
 });
 
 describe('L1 exactly one directory', () => {
-  test('L1 of two enabled ones, the other sees no byte', async () => {
+  test('L1 of two enabled directories, the other gets no byte', async () => {
     const [one, two] = [
       await scripted(welcoming('x@y.test')),
       await scripted(welcoming('x@y.test')),
@@ -259,7 +259,7 @@ describe('L1 exactly one directory', () => {
     expect(one.received()).toBe(before);
   });
 
-  test('L1 the password for an address goes to no other organization than the one that owns its domain', async () => {
+  test('L1 the password for an address goes only to the organization that owns its domain', async () => {
     const directory = await scripted(welcoming('x@y.test'));
     await joined(idctl, plain(directory.uri));
     const { slug } = await organization(idctl);
@@ -268,7 +268,7 @@ describe('L1 exactly one directory', () => {
     expect(directory.received()).toBe(0);
   });
 
-  test('L1 a connection that is off is not asked', async () => {
+  test('L1 a disabled connection is not asked', async () => {
     const directory = await scripted(welcoming('x@y.test'));
     const { org } = await joined(idctl, { ...plain(directory.uri), enabled: false });
     expect(await signInByLdap(idctl, { username: 'ada', org: org.slug })).toMatchObject(failed);
@@ -276,8 +276,8 @@ describe('L1 exactly one directory', () => {
   });
 });
 
-describe('L4 L6 I2 what a directory says', () => {
-  test('L4 an entry that is not under the base is not bound with', async () => {
+describe('L4 L6 I2 entries of a directory', () => {
+  test('L4 idctl does not bind with an entry outside the search base', async () => {
     const directory = await scripted(welcoming('x@y.test', 'uid=ada,dc=elsewhere,dc=test'));
     const { org } = await joined(idctl, plain(directory.uri));
     expect(await signInByLdap(idctl, { username: 'ada', org: org.slug })).toMatchObject(failed);
@@ -285,7 +285,7 @@ describe('L4 L6 I2 what a directory says', () => {
     expect(await reasons(org.slug)).toEqual([['dn_outside_base', 1]]);
   });
 
-  test('L6 of several addresses the first on a verified domain of the organization counts; of none, nobody', async () => {
+  test('L6 of several addresses the first on a verified domain of the organization counts; without one the sign-in is refused', async () => {
     const rival = await organization(idctl);
     const foreign = await verifiedDomain(idctl, rival.slug);
     const mails: string[] = [];
@@ -308,7 +308,7 @@ describe('L4 L6 I2 what a directory says', () => {
     });
   });
 
-  test('L6 I2 a known entry too is let in only while an address of it is on a domain verified now', async () => {
+  test('L6 I2 a known entry too is let in only while one of its addresses is on a verified domain', async () => {
     const mails: string[] = [];
     const directory = await scripted((request) =>
       request.kind === 'search'
@@ -362,8 +362,8 @@ describe('L4 L6 I2 what a directory says', () => {
   });
 });
 
-describe('L7 L8 what is not the person’s doing', () => {
-  test('L8 a service account that is refused costs nobody a try, and is not locked by it', async () => {
+describe('L7 L8 faults of the directory', () => {
+  test('L8 a refused service account costs no person a try, and does not lock the service account', async () => {
     const directory = await scripted((request) => result(request, 49));
     const { org } = await joined(idctl, plain(directory.uri));
     for (let done = 0; done < 7; done += 1) {
@@ -384,25 +384,28 @@ describe('L7 L8 what is not the person’s doing', () => {
     ['switched off', (org: string) => disableLdap(idctl.operator(), { org })],
     ['changed', (org: string) => changeLdap(idctl.operator(), { org, searchBase: 'dc=test' })],
     ['removed', (org: string) => removeLdap(idctl.operator(), { org })],
-  ])('L7 a connection that is %s while the directory answers lets nobody in', async (_, change) => {
-    let meanwhile: Promise<unknown> = Promise.resolve();
-    const found = { mail: '', org: '' };
-    const directory = await scripted((request) => {
-      if (request.kind === 'search') return welcoming(found.mail)(request);
-      if (request.dn === service.bindDn) return result(request);
-      meanwhile = change(found.org).finally(() => request.socket.write(result(request)));
-      return undefined;
-    });
-    const { org, domain } = await joined(idctl, plain(directory.uri));
-    Object.assign(found, { mail: `${fresh('ada')}@${domain}`, org: org.slug });
-    expect(await signInByLdap(idctl, { username: 'ada', org: org.slug })).toMatchObject(failed);
-    await meanwhile;
-    expect(await Account.count({ where: { email: found.mail } })).toBe(0);
-  });
+  ])(
+    'L7 a connection that is %s while the directory answers signs no person in',
+    async (_, change) => {
+      let meanwhile: Promise<unknown> = Promise.resolve();
+      const found = { mail: '', org: '' };
+      const directory = await scripted((request) => {
+        if (request.kind === 'search') return welcoming(found.mail)(request);
+        if (request.dn === service.bindDn) return result(request);
+        meanwhile = change(found.org).finally(() => request.socket.write(result(request)));
+        return undefined;
+      });
+      const { org, domain } = await joined(idctl, plain(directory.uri));
+      Object.assign(found, { mail: `${fresh('ada')}@${domain}`, org: org.slug });
+      expect(await signInByLdap(idctl, { username: 'ada', org: org.slug })).toMatchObject(failed);
+      await meanwhile;
+      expect(await Account.count({ where: { email: found.mail } })).toBe(0);
+    },
+  );
 });
 
-describe('L7 a directory that cannot be talked with', () => {
-  test('L7 is 502, says nothing of where it is, is an event, and costs no try', async () => {
+describe('L7 a directory that does not answer properly', () => {
+  test('L7 is 502 without the directory’s address, writes an event, and costs no try', async () => {
     const [port] = await freePorts(1);
     const { org } = await joined(idctl, plain(`ldap://127.0.0.1:${port}`));
     for (let done = 0; done < 7; done += 1) {
@@ -417,7 +420,7 @@ describe('L7 a directory that cannot be talked with', () => {
     expect(await reasons(org.slug, 'ldap.directory.failed')).toEqual([['connection_refused', 7]]);
   });
 
-  test('L7 S9 also one that may not be reached', async () => {
+  test('L7 S9 so is one at a refused address', async () => {
     const { org } = await joined(idctl, { ...plain('ldap://[::1]:389') });
     expect(await signInByLdap(idctl, { username: 'ada', org: org.slug })).toMatchObject({
       status: 502,
@@ -450,7 +453,7 @@ describe('L7 a directory that cannot be talked with', () => {
   });
 });
 
-test('§4.2 what Active Directory says of an account is for the admins, not for the person', async () => {
+test('§4.2 the admins, and not the person, read what Active Directory says of an account', async () => {
   let data = '';
   const said = () =>
     `80090308: LdapErr: DSID-0C0903A9, comment: AcceptSecurityContext error, data ${data}, v1db1`;
@@ -476,7 +479,7 @@ test('§4.2 what Active Directory says of an account is for the admins, not for 
   );
 });
 
-describe('what an entry says of itself', () => {
+describe('values of an entry', () => {
   const long = randomBytes(10_000).toString('hex');
   const dn = (name: string) => `uid=${name},${suffix}`;
 
@@ -501,7 +504,7 @@ describe('what an entry says of itself', () => {
     ['an entryUUID of 20 KB', dn('ada'), { entryUUID: [long] }],
     ['an entryUUID with NUL', dn('ada'), { entryUUID: ['a\0b'] }],
   ])(
-    'L4 L7 X5 %s is one more sign-in that did not succeed, and fills no log',
+    'L4 L7 X5 %s is an ordinary failed sign-in, and does not fill the log',
     async (_, at, attributes) => {
       for (const code of [0, 49]) {
         const { answer, size } = await answered(at, { ...attributes }, code);

@@ -17,7 +17,7 @@ async function statuses(given: object, addresses: string[]): Promise<number[]> {
   return answers;
 }
 
-test('P9 whoever is no trusted proxy cannot choose the address that the limiter counts', async () => {
+test('P9 a client that is no trusted proxy cannot choose the address that the limiter counts', async () => {
   expect(await statuses({}, ['198.51.100.1', '198.51.100.2', '198.51.100.3'])).toEqual([
     401, 401, 429,
   ]);
@@ -31,7 +31,7 @@ test('P9 behind a trusted proxy each client counts for itself', async () => {
   ]);
 });
 
-test('P9 what a client adds before the address that the proxy saw does not count', async () => {
+test('P9 an address that a client adds before the proxy’s own does not count', async () => {
   const http = { trustedProxies: ['127.0.0.1'] };
   const forged = (at: number) => `203.0.113.${at}, 198.51.100.1`;
   expect(await statuses({ http }, [forged(1), forged(2), forged(3)])).toEqual([401, 401, 429]);

@@ -52,7 +52,7 @@ test('X5 the failures of one account are one event, which counts them', async ()
   );
 });
 
-test('X5 failures at once are counted one by one into one event', async () => {
+test('X5 failures at once are each counted in one event', async () => {
   const { id, email } = await person(idctl);
   await Promise.all(Array.from({ length: 10 }, () => tryPassword(email, 'wrong')));
   const events = await refused({ id });
@@ -93,7 +93,7 @@ test('X5 failures at once lose no reference', async () => {
   expect(new Set(event?.data['references'] as string[])).toEqual(new Set(shown));
 });
 
-test('X5 an event that an earlier version wrote without references goes on with them', async () => {
+test('X5 an event that an earlier version wrote without references gets references too', async () => {
   const { id, email } = await person(idctl);
   await tryPassword(email, 'wrong');
   const [written] = await refused({ id });
@@ -105,7 +105,7 @@ test('X5 an event that an earlier version wrote without references goes on with 
   ]);
 });
 
-test('X5 the next quarter of an hour has an event of its own', async () => {
+test('X5 the next quarter of an hour has its own event', async () => {
   const { id, email } = await person(idctl);
   await tryPassword(email, 'wrong');
   idctl.wait(901);
@@ -114,7 +114,7 @@ test('X5 the next quarter of an hour has an event of its own', async () => {
   expect((await refused({ id })).map(({ data }) => data['count'])).toEqual([1, 2]);
 });
 
-test('X5 made-up addresses are one event per client network, which names none of them', async () => {
+test('X5 made-up addresses are one event per client network, without the addresses', async () => {
   const before = await Event.count();
   for (let host = 1; host <= 8; host += 1) {
     await tryPassword(`${fresh('nobody')}@example.test`, 'wrong', `2001:db8:1:2::${host}`);
@@ -126,13 +126,13 @@ test('X5 made-up addresses are one event per client network, which names none of
   expect(await Event.count()).toBe(before + 1);
 });
 
-test('X5 what a limit refused writes nothing more', async () => {
+test('X5 a refusal by a limit writes nothing more', async () => {
   const { id, email } = await person(idctl);
   for (let done = 0; done < 15; done += 1) await tryPassword(email, 'wrong');
   expect((await refused({ id })).map(({ data }) => data['count'])).toEqual([10]);
 });
 
-test('X5 the reason is in the event: a disabled account with the right password', async () => {
+test('X5 the event has the reason: a disabled account with the right password', async () => {
   const { id, email } = await person(idctl);
   await disableUser(idctl.operator(), { user: id });
   expect((await tryPassword(email, password)).status).toBe(401);

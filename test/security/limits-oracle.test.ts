@@ -77,7 +77,7 @@ test('P7 unknown, wrong, disabled, unconfirmed and without a password: the same 
   }
 });
 
-test('P6 who waits too long for a turn gets 503 with Retry-After, is not hashed and not counted', async () => {
+test('P6 a request that waits too long for its turn gets 503 with Retry-After, is not hashed and not counted', async () => {
   const { email } = await person(idctl);
   const busy = createPasswordHasher({ ...cost, concurrency: 1, maxWaitMs: 30 });
   idctl.app.passwords = busy;

@@ -49,7 +49,7 @@ function seen({ status, body, headers, cookies }: Answer) {
   return { status, body: { ...body, requestId: '' }, headers: rest, cookies };
 }
 
-test('P8 after ten wrong passwords an account is locked, also for the right one', async () => {
+test('P8 after ten wrong passwords an account is locked, even for the right one', async () => {
   const { email } = await person(idctl);
   expect(await fail(email ?? '', 10)).toEqual(Array(10).fill(401));
   const locked = await tryPassword(email ?? '', password);
@@ -58,7 +58,7 @@ test('P8 after ten wrong passwords an account is locked, also for the right one'
   expect(waitOf(locked)).toBeLessThanOrEqual(900);
 });
 
-test('P8 the lock opens by itself, lasts twice as long when it is earned again, and never more than a day', async () => {
+test('P8 the lock opens by itself, doubles with each new lock, and lasts a day at most', async () => {
   const { email } = await person(idctl);
   const waits: number[] = [];
   for (let round = 0; round < 10; round += 1) {
@@ -75,7 +75,7 @@ test('P8 the lock opens by itself, lasts twice as long when it is earned again, 
   expect((await tryPassword(email ?? '', password)).status).toBe(200);
 });
 
-test('P8 after as much peace again, a lock is as short as the first', async () => {
+test('P8 after an equally long quiet time a lock is as short as the first', async () => {
   const { email } = await person(idctl);
   await fail(email ?? '', 10);
   idctl.wait(1800);
@@ -83,7 +83,7 @@ test('P8 after as much peace again, a lock is as short as the first', async () =
   expect(waitOf(await tryPassword(email ?? '', password))).toBeLessThanOrEqual(900);
 });
 
-test('P8 a locked address answers the same whether or not there is such an account', async () => {
+test('P8 a locked address answers the same with and without an account', async () => {
   const { email } = await person(idctl);
   const disabled = await person(idctl);
   await disableUser(idctl.operator(), { user: disabled.id });
@@ -112,7 +112,7 @@ test('P8 nothing is hashed for a locked account', async () => {
   expect(hashes).toBe(0);
 });
 
-test('P8 an attempt is counted, and committed, before its password is looked at', async () => {
+test('P8 an attempt is counted and committed before its password is checked', async () => {
   const { email } = await person(idctl);
   const { verify } = idctl.app.passwords;
   const counted: number[] = [];
@@ -153,7 +153,7 @@ test('P8 twenty right passwords at once are all let in: only refused ones count'
   expect(await fail(email ?? '', 10)).toEqual(Array(10).fill(401));
 });
 
-test('P8 what is malformed does not count', async () => {
+test('P8 malformed input does not count', async () => {
   const { email } = await person(idctl);
   const from = elsewhere();
   for (let done = 0; done < 40; done += 1) {
@@ -194,7 +194,7 @@ test('P8 live sessions go on while the account is locked', async () => {
   expect((await browser.post('/api/v1/auth/refresh')).status).toBe(200);
 });
 
-test('P8 where the person has signed in lately, the failures of strangers do not lock them out; their own do', async () => {
+test('P8 for a person who signed in lately, the failures of strangers do not lock them out; their own failures do', async () => {
   const { email } = await person(idctl);
   const home = elsewhere();
   expect((await tryPassword(email ?? '', password, home)).status).toBe(200);
@@ -205,7 +205,7 @@ test('P8 where the person has signed in lately, the failures of strangers do not
   expect((await tryPassword(email ?? '', password, home)).status).toBe(429);
 });
 
-test('P8 one client address is refused after thirty failures in a minute, whomever it asks for', async () => {
+test('P8 one client address is refused after thirty failures in a minute, for any accounts', async () => {
   const from = elsewhere();
   for (let done = 0; done < 30; done += 1) {
     expect((await tryPassword(`${fresh('x')}@example.test`, 'wrong', from)).status).toBe(401);
@@ -229,7 +229,7 @@ test('P8 an IPv6 client counts as its /64', async () => {
   );
 });
 
-test('P8 the operator unlocks an account, with an event; nobody else may', async () => {
+test('P8 the operator unlocks an account, with an event; other people cannot', async () => {
   const { email, id } = await person(idctl);
   const home = elsewhere();
   await tryPassword(email ?? '', password, home);
@@ -246,7 +246,7 @@ test('P8 the operator unlocks an account, with an event; nobody else may', async
   expect(events.filter(({ subject }) => JSON.stringify(subject).includes(id))).toHaveLength(1);
 });
 
-test('P8 the counters name nobody, and are swept when they mean nothing any more', async () => {
+test('P8 the counters name no person, and are deleted when they expire', async () => {
   const stranger = `${fresh('nobody')}@example.test`;
   await tryPassword(stranger, 'wrong', '203.0.113.77');
   const rows = await Counter.findAll({ raw: true });

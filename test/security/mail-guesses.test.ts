@@ -58,7 +58,7 @@ describe('codes by mail', () => {
       .filter((code) => code !== right)
       .slice(0, count);
 
-  test('P10 ten thousand guesses from as many addresses: five are compared, ten are let in at all, and then not even the right one', async () => {
+  test('P10 of ten thousand guesses from as many addresses five are compared, ten are answered, and then even the right one is refused', async () => {
     const { id, email, code } = await asking();
     const said = await guessAll(email, wrongCodes(code, 10_000));
     expect(said).toEqual({ code_invalid: 10, too_many_requests: 9_990 });
@@ -94,7 +94,7 @@ describe('codes by mail', () => {
     ]);
   }
 
-  test('P7 known, unknown and disabled: the same bytes to whoever asks for a code, signs up, or gives a wrong one', async () => {
+  test('P7 known, unknown and disabled accounts get the same bytes for a code request, a sign-up and a wrong code', async () => {
     const disabled = (await person(idctl)).email ?? '';
     await transaction(() =>
       Account.update({ disabledAt: new Date() }, { where: { email: disabled } }),
@@ -121,7 +121,7 @@ describe('codes by mail', () => {
     ['magic-code', {}],
     ['signup', { password, name: 'Ada Byron' }],
   ])(
-    'P7 %s: as much is written where mails are kept back, or the hour’s are gone, as where one is sent',
+    'P7 %s: as much is written if mails are held back, or the hour’s limit is reached, as if one is sent',
     async (path, more) => {
       const written = async (email: string) => {
         const before = await rows();
@@ -153,7 +153,7 @@ describe('codes by mail', () => {
     ['verify-email/resend', 'verify-email/resend'],
     ['signup', 'verify-email/resend'],
   ])(
-    'P7 first %s, then %s: as much is written where the mails before were sent as where they had no account to go to',
+    'P7 first %s, then %s: as much is written if the mails before were sent as if they had no recipient',
     async (first, then) => {
       const rows = async () => ({
         outbox: await OutboxItem.count(),
@@ -176,7 +176,7 @@ describe('codes by mail', () => {
     },
   );
 
-  test('P7 to ask for a code and to sign up nobody looks at the accounts', async () => {
+  test('P7 asking for a code and signing up read no account during the request', async () => {
     const sql = (text: string) => transaction(async () => Account.sequelize?.query(text));
     await sql('ALTER TABLE accounts RENAME TO hidden');
     const email = `${fresh('ada')}@example.test`;
@@ -190,7 +190,7 @@ describe('codes by mail', () => {
   });
 });
 
-test('P10 two daemons and the command line: one letter, and the same code at both at once begins one session', async () => {
+test('P10 two daemons and the command line send one mail, and the same code at both at once begins one session', async () => {
   const smtp = await startSmtp();
   const env = { IDCTL_MAIL_SMTP_URL: smtp.url, IDCTL_SIGNIN_MAGIC_CODE: 'on' };
   const site = await install({ env });

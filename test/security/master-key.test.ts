@@ -49,7 +49,7 @@ const sealedBy = async (keyId: string) =>
     .length;
 const rotate = () => site.run(['key', 'rotate', 'master', '--json', '--quiet']);
 
-test('X1 a daemon serves all the while a master key is replaced, and follows it', async () => {
+test('X1 a daemon serves all the while a master key is replaced, and uses the new one', async () => {
   const daemon = await site.serve();
   const { out } = await site.run([
     'webhook',
@@ -96,7 +96,7 @@ test('X1 a daemon serves all the while a master key is replaced, and follows it'
   await daemon.stop();
 }, 90_000);
 
-test('X1 killed half-way, every secret opens, and the next one finishes it', async () => {
+test('X1 killed half-way, a rotation leaves every secret readable, and the next one completes it', async () => {
   const [former = ''] = (await canaries()).slice(-1);
   const unasked = await rotate();
   expect(unasked).toMatchObject({ code: 2, err: expect.stringContaining('--yes') });

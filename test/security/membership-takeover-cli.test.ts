@@ -56,7 +56,7 @@ describe('I3 the operator adds a member', { timeout: 120_000 }, () => {
   const typed = (line: string, answers: Answers) =>
     inTerminal(`'${process.execPath}' '${main}' ${line}`, env, answers);
 
-  test('I3 off a terminal `member add` names both options and ends nothing, until one is given', async () => {
+  test('I3 off a terminal `member add` names both options and ends nothing until one is given', async () => {
     const [ended, kept] = [await squatted(), await squatted()];
     const unsaid = await run(ended.line);
     expect(unsaid).toMatchObject({
@@ -75,7 +75,7 @@ describe('I3 the operator adds a member', { timeout: 120_000 }, () => {
     expect(await kept.alive()).toBe(1);
   });
 
-  test('I3 of a proved account, or on a domain of nobody’s, `member add` asks nothing', async () => {
+  test('I3 for a proved account, or a domain without an organization, `member add` asks nothing', async () => {
     const { slug } = await organization(idctl);
     const owner = await organization(idctl);
     const line = `member add ${owner.owner.email} --org ${slug} --role member`;
@@ -85,7 +85,7 @@ describe('I3 the operator adds a member', { timeout: 120_000 }, () => {
   test('I3 `user show` tells what an earlier holder left', async () => {
     const { email } = await squatted();
     const { out } = await run(`user show ${email}`);
-    expect(out).toContain('nobody: this instance sent no mail');
+    expect(out).toContain('not proved: this instance sent no mail');
     expect(out).toMatch(/Signs in by: +a password; 1 token \(\d{4}-\d\d-\d\d\); 1 session/);
   });
 

@@ -99,9 +99,9 @@ const ways: [string, (client: ScimClient, userName: string) => Promise<{ id: str
   ],
 ];
 
-describe('I3 before the organization of the domain makes the account a member', () => {
+describe('I3 before the domain’s organization makes the account a member', () => {
   test.each(ways)(
-    'I3 what a stranger left ends before SCIM makes a member: %s',
+    'I3 credentials of a stranger end before SCIM makes a member: %s',
     async (_, provision) => {
       const { client, domain, verify } = await company();
       const stranger = await squatted(`boss@${domain}`);
@@ -129,7 +129,7 @@ describe('I3 before the organization of the domain makes the account a member', 
     },
   );
 
-  test('I3 what a stranger left ends before an admin’s add makes a member, and the name with it', async () => {
+  test('I3 credentials and name of a stranger end before an admin’s add makes a member', async () => {
     const { client, domain, owner, verify } = await company();
     const stranger = await squatted(`boss@${domain}`);
     await verify();
@@ -170,7 +170,7 @@ describe('I3 before the organization of the domain makes the account a member', 
     expect([await stranger.name(), await renamed.name()]).toEqual(['boss', 'chief']);
   });
 
-  test('I3 nothing ends before the domain is verified, by a refused request, or by a User that is inactive', async () => {
+  test('I3 nothing ends before the domain is verified, by a refused request, or by an inactive User', async () => {
     const { client, domain, owner, verify } = await company();
     const [early, twice, waiting] = [`early@${domain}`, `twice@${domain}`, `waiting@${domain}`];
     const strangers = [await squatted(early), await squatted(twice), await squatted(waiting)];
@@ -189,7 +189,7 @@ describe('I3 before the organization of the domain makes the account a member', 
     expect(await reclaimed(client)).toEqual([]);
   });
 
-  test('I3 nor by what another organization does', async () => {
+  test('I3 nor by a change in another organization', async () => {
     const [mine, theirs] = [await company(), await company()];
     const stranger = await squatted(`boss@${mine.domain}`);
     await mine.verify();
@@ -240,7 +240,7 @@ describe('I3 before the organization of the domain makes the account a member', 
     },
   );
 
-  test('I3 tokens that a former owner of the domain left on an account end before the next one makes it a member', async () => {
+  test('I3 tokens that a former owner of the domain left on an account end before the next owner makes it a member', async () => {
     const former = await company();
     await former.verify();
     const { userName } = await former.client.create({ userName: `boss@${former.domain}` });
@@ -257,7 +257,7 @@ describe('I3 before the organization of the domain makes the account a member', 
     });
   });
 
-  test('I3 the operator says what becomes of credentials that nobody has proved to be the person’s', async () => {
+  test('I3 the operator decides about credentials of an account without proof', async () => {
     const { client, domain, verify } = await company();
     const [open, kept, gone] = [
       await squatted(`open@${domain}`),
@@ -278,7 +278,7 @@ describe('I3 before the organization of the domain makes the account a member', 
     expect(await reclaimed(client)).toMatchObject([{ subject: { id: gone.id } }]);
   });
 
-  test('I3 the operator is shown who proved an address, and what is on the account, by kind and organization', async () => {
+  test('I3 the operator is shown who proved an address, and the account’s credentials, by kind and organization', async () => {
     const { client, domain } = await company();
     const stranger = await squatted(`boss@${domain}`);
     await transaction(() =>

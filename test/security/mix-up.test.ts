@@ -53,7 +53,7 @@ describe('S5 mixed-up issuers', () => {
     expect(await Account.count({ where: { email: victim.email } })).toBe(0);
   });
 
-  test('S5 a code of its own is good at a provider, also when another sign-in there failed with it', async () => {
+  test('S5 a code of its own is good at a provider, also after another sign-in failed with it', async () => {
     const { domain, victim } = await neighbours();
     const [first, second] = [await departing(idctl, domain), await departing(idctl, domain)];
     await vouch(honest, second.nonce, victim);
@@ -62,7 +62,7 @@ describe('S5 mixed-up issuers', () => {
     expect((await arrive(second.browser, { code, state: second.state })).status).toBe(200);
   });
 
-  test('S5 a response that names another issuer is refused before anything is sent', async () => {
+  test('S5 a response that names another issuer is refused before a request is sent', async () => {
     const { victim, trap } = await neighbours();
     const lured = await departing(idctl, trap.domain);
     await vouch(evil, lured.nonce, victim);
@@ -95,7 +95,7 @@ describe('S5 mixed-up issuers', () => {
     await promising.stop();
   });
 
-  test('S5 two issuers of one host are two: neither speaks for the other', async () => {
+  test('S5 two issuers of one host are separate: neither proves for the other', async () => {
     const { issuer: front, realms, stop } = await twoRealms();
     const [acme, rival] = [
       await connected(idctl, `${front}/a`),

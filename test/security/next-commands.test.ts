@@ -27,7 +27,7 @@ afterAll(() => idctl.close());
 
 /** The words that a shell gives idctl, when the command in the text is typed. */
 async function wordsOf(text: string | undefined): Promise<string[]> {
-  const [command = ''] = /idctl .*/.exec((text ?? '').split(', or give')[0] ?? '') ?? [];
+  const [command = ''] = /idctl .*/.exec((text ?? '').split(', or enable')[0] ?? '') ?? [];
   const { stdout, stderr } = await run('sh', [
     '-c',
     `idctl() { printf '%s\\0' "$@"; }\n${command}`,
@@ -76,7 +76,7 @@ test('X9 the next command names an account without an address by its id, never b
   expect(await wordsOf(await hintOf(link))).toEqual(['user', 'enable', owner.id]);
 });
 
-test('X9 the next command names an organization as one word, whatever its row says', async () => {
+test('X9 the next command names an organization as one word, whatever its row holds', async () => {
   const { id } = await organization(idctl);
   await person(idctl);
   const slug = 'a b`echo canary >&2`';

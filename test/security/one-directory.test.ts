@@ -48,7 +48,7 @@ async function force(idctl: Idctl, fields: Record<string, string>) {
   return client.form('/login/directory', { token, password: directoryPassword, ...fields });
 }
 
-describe('L1 the only directory is that of a hostile organization', () => {
+describe('L1 the only directory belongs to a hostile organization', () => {
   /** A user makes an organization with a domain and a directory of their own. */
   async function attacked(creation: 'anyone' | 'operator') {
     const idctl = await openInstance({ orgs: { creation }, outbound });
@@ -74,7 +74,7 @@ describe('L1 the only directory is that of a hostile organization', () => {
   }
 
   test.each(['anyone', 'operator'] as const)(
-    'L1 it takes the place of no password form, and sees no byte (orgs.creation: %s)',
+    'L1 the password form stays first, and the directory gets no byte (orgs.creation: %s)',
     async (creation) => {
       const { idctl, directory, victims } = await attacked(creation);
       const before = await Session.count();
@@ -103,7 +103,7 @@ describe('L1 the only directory is that of a hostile organization', () => {
     },
   );
 
-  test('L1 its own domain leads to it, and the page says whose directory it is', async () => {
+  test('L1 the organization’s own domain leads to it, and the page says whose directory it is', async () => {
     const { idctl, org, domain, directory } = await attacked('anyone');
     for (const identifier of [domain, `ada@${domain}`]) {
       const page = await at(idctl, '/login', { identifier });
@@ -124,7 +124,7 @@ describe('L1 the only directory is that of a hostile organization', () => {
 describe.skipIf(counterpartMissing('slapd'))(
   'L1 the only organization, made by the operator',
   () => {
-    test('L1 an address on a domain that it has not verified gets the password form first, a user name its directory', async () => {
+    test('L1 an address on an unverified domain gets the password form first, a user name its directory', async () => {
       const slapd = await startSlapd();
       onTestFinished(() => slapd.stop());
       const idctl = await openInstance({ outbound });
@@ -165,7 +165,7 @@ describe.skipIf(counterpartMissing('slapd'))(
       expect(await signInByLdap(idctl, { username: uid })).toMatchObject({ status: 400 });
     });
 
-    test('L1 its first field takes a user name; its form names the organization and prefills the user name', async () => {
+    test('L1 the first field accepts a user name; the directory form names the organization and prefills the user name', async () => {
       const slapd = await startSlapd();
       onTestFinished(() => slapd.stop());
       const idctl = await openInstance({ outbound });

@@ -43,7 +43,7 @@ async function workedOn() {
   return { slug, owner: await signedIn(idctl, owner.email), webhook: webhook.id };
 }
 
-test('X9 nothing that an organization reads names the system account of the operator', async () => {
+test('X9 an organization reads no name of the operator’s system account', async () => {
   const { slug, owner } = await workedOn();
   const at = `/api/v1/orgs/${slug}`;
   const seen = await Promise.all(
@@ -74,7 +74,7 @@ test('X9 a webhook is sent `operator`, not the system account', async () => {
   expect(bodies.join()).not.toContain(systemAccount);
 });
 
-test('X9 the operator still sees which system account did it, but not in the list of one organization', async () => {
+test('X9 the operator still sees which system account acted, but not in the list of one organization', async () => {
   const { slug } = await workedOn();
   const all = await listAllEvents(operator(), { limit: 200 });
   const theirs = all.items.filter(({ organization: of }) => of === slug);
@@ -83,7 +83,7 @@ test('X9 the operator still sees which system account did it, but not in the lis
   expect(JSON.stringify(within)).not.toContain(systemAccount);
 });
 
-test('X9 a delivery that an earlier version wrote names the operator alike once it is migrated', async () => {
+test('X9 the migration makes a delivery of an earlier version name the operator as `operator`', async () => {
   const { webhook } = await workedOn();
   const [first, second] = await WebhookDelivery.findAll({
     where: { webhookId: webhook },

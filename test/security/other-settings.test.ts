@@ -33,7 +33,7 @@ async function unproven(idctl: Idctl, provider: LyingProvider) {
 }
 
 describe('I1 I2 trust.domains: off', () => {
-  test('I2 restores the bare letter: no verified domain is asked for', async () => {
+  test('I2 needs no verified domain', async () => {
     const idctl = await openInstance({ outbound, trust: { domains: 'off' } });
     const provider = await startLyingProvider(registration.clientId, '');
     const { domain } = await unproven(idctl, provider);
@@ -42,7 +42,7 @@ describe('I1 I2 trust.domains: off', () => {
     await provider.stop();
   });
 
-  test('I1 a provider without a subject is served by the address, and never moves it', async () => {
+  test('I1 a provider without a subject is served by the address, which never moves the account', async () => {
     const idctl = await openInstance({ outbound, trust: { domains: 'off' } });
     const provider = await startLyingProvider(registration.clientId, '');
     const { domain } = await unproven(idctl, provider);
@@ -78,7 +78,7 @@ describe('I1 I2 trust.domains: off', () => {
     await provider.stop();
   });
 
-  test('P12 the second factor guards other organizations, also where domains carry no trust', async () => {
+  test('P12 the second factor guards other organizations, also without trust in domains', async () => {
     const idctl = await openInstance({ outbound, trust: { domains: 'off' } });
     const provider = await startLyingProvider(registration.clientId, '');
     const { domain } = await unproven(idctl, provider);
@@ -95,7 +95,7 @@ describe('I1 I2 trust.domains: off', () => {
     await provider.stop();
   });
 
-  test('I2 one enabled connection for an e-mail domain, also where nobody proves any', async () => {
+  test('I2 one enabled connection for an e-mail domain, also without verified domains', async () => {
     const idctl = await openInstance({ outbound, trust: { domains: 'off' } });
     const provider = await startLyingProvider(registration.clientId, '');
     const { domain } = await unproven(idctl, provider);
@@ -110,7 +110,7 @@ describe('I1 I2 trust.domains: off', () => {
 });
 
 describe('S3 a base URL in plain http, not on loopback', () => {
-  test('S3 everybody must show the flow cookie of the start, browser or not', async () => {
+  test('S3 every client must show the flow cookie of the start, browser or not', async () => {
     const idctl = await openInstance({ outbound, baseUrl: 'http://id.example.test' });
     const provider = await startLyingProvider(registration.clientId, '');
     const { domain } = await connected(idctl, provider.issuer);
@@ -124,7 +124,7 @@ describe('S3 a base URL in plain http, not on loopback', () => {
   });
 });
 
-describe('P6 a cost that was raised', () => {
+describe('P6 a raised cost', () => {
   test('P6 the next sign-in hashes the password anew, and a wrong one does not', async () => {
     const idctl = await openInstance();
     const { email, id } = await person(idctl);

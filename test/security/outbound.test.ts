@@ -54,8 +54,8 @@ const places = (): [string, string][] => {
   ];
 };
 
-describe('S9 where a document leads', () => {
-  test('S9 an issuer inside is refused when a sign-in starts, and nothing is sent', async () => {
+describe('S9 addresses in a provider’s document', () => {
+  test('S9 an issuer inside is refused when a sign-in starts, and no request is sent', async () => {
     const { org, domain } = await connected(idctl, provider.issuer);
     for (const [what, url] of places()) {
       const moved = {
@@ -74,7 +74,7 @@ describe('S9 where a document leads', () => {
   });
 
   test.each(['token_endpoint', 'userinfo_endpoint', 'jwks_uri'])(
-    'S9 a %s inside is refused when the person comes back, and nothing is sent',
+    'S9 a %s inside is refused when the person comes back, and no request is sent',
     async (endpoint) => {
       const { domain } = await connected(idctl, provider.issuer);
       for (const [what, url] of places()) {
@@ -123,7 +123,7 @@ describe('S9 where a document leads', () => {
   );
 });
 
-test('S8 X5 strangers hear one sentence of a provider that is down, its admins where and why, and nothing more is written', async () => {
+test('S8 X5 strangers read one sentence about a provider that is down, its admins read where and why, and only one event is written', async () => {
   const liar = await startLyingProvider(registration.clientId, '');
   const { org, domain } = await connected(idctl, liar.issuer);
   await liar.stop();
@@ -149,8 +149,8 @@ test('S8 X5 strangers hear one sentence of a provider that is down, its admins w
   ]);
 });
 
-describe('S9 what comes from there', () => {
-  test('S9 bodies that drip end within ten seconds, at every endpoint, and disturb nobody else', async () => {
+describe('S9 answers of a provider', () => {
+  test('S9 bodies that drip end within ten seconds, at every endpoint, and disturb no other sign-in', async () => {
     const endpoints = ['discovery', 'token', 'userinfo', 'jwks'] as const;
     const liars = await Promise.all(
       endpoints.map(async (endpoint) => {

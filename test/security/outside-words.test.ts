@@ -26,13 +26,13 @@ afterAll(async () => {
   await idctl.close();
 });
 
-describe('what a provider says of a person', () => {
+describe('claims of a person', () => {
   test.each([
     ['a NUL', 'a\0b'],
     ['control characters', 'a\u001b[2J'],
     ['more than 255 characters', 'x'.repeat(256)],
     ['a hundred thousand', 'x'.repeat(100_000)],
-  ])('S4 a subject with %s is a fault of the provider, not of idctl', async (_what, sub) => {
+  ])('S4 a subject with %s is reported as a fault of the provider', async (_what, sub) => {
     const made = await returning(idctl, provider, { claims: { sub } });
     const { browser, callback, answerToken, idToken } = made;
     answerToken(await idToken({ sub }));
@@ -69,7 +69,7 @@ describe('what a provider says of a person', () => {
     ['another domain after it', (address: string) => `${address}@evil.test`],
     ['another domain before it', (address: string) => `eve@evil.test@${address.split('@')[1]}`],
     ['an array', (address: string) => [address]],
-  ])('I1 D1 an e-mail claim with %s is nobody’s address', async (_what, twist) => {
+  ])('I1 D1 an e-mail claim with %s counts as no address', async (_what, twist) => {
     const { domain } = await connected(idctl, provider.issuer);
     const email = twist(`victim@${domain}`);
     const { browser, callback } = await returning(idctl, provider, { domain, claims: { email } });
@@ -82,7 +82,7 @@ describe('what a provider says of a person', () => {
   });
 });
 
-describe('what a hostile admin configures', () => {
+describe('configuration by a hostile admin', () => {
   test.each(['issuer', 'redirectUri'])(
     'X9 an %s with characters that cannot be seen is refused',
     async (field) => {
@@ -104,7 +104,7 @@ describe('what a hostile admin configures', () => {
     },
   );
 
-  test('S7 a blob: address of a configured origin is no address on it', async () => {
+  test('S7 a blob: address of a configured origin is refused', async () => {
     const friends = {
       outbound: { allow: ['127.0.0.1'] },
       http: { returnToOrigins: ['https://app.test'] },
@@ -120,7 +120,7 @@ describe('what a hostile admin configures', () => {
   });
 });
 
-test('X9 names that an earlier version took are still shown, and can be changed', async () => {
+test('X9 names that an earlier version accepted are still shown, and can be changed', async () => {
   const org = await organization(idctl);
   const owner = await signedIn(idctl, org.owner.email);
   const at = `/api/v1/orgs/${org.slug}`;
@@ -147,8 +147,8 @@ test('X9 names that an earlier version took are still shown, and can be changed'
   }
 });
 
-describe('what must not grow', () => {
-  test('S9 of a discovery document only what is used is kept', async () => {
+describe('values that must stay small', () => {
+  test('S9 of a discovery document only the needed fields are kept', async () => {
     const known = ['client_secret_basic', 'client_secret_post'];
     const methods = [...Array.from({ length: 50_000 }, (_, at) => `m${at}`), ...known];
     const body = {
@@ -162,7 +162,7 @@ describe('what must not grow', () => {
     expect(JSON.stringify(kept).length).toBeLessThan(1000);
   });
 
-  test('X4 what a provider writes comes into the log neither at length nor as what could not be parsed', () => {
+  test('X4 a provider’s text is in the log neither at full length nor as unparsed input', () => {
     const lines: string[] = [];
     const log = createLog(
       { log: { level: 'info' } },

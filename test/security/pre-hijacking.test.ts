@@ -97,7 +97,7 @@ describe('pre-hijacking', () => {
   // One client may have so many refused in a minute.
   beforeEach(() => idctl.wait(61));
 
-  test('P11 classic-federated merge: the password of whoever signed up first ends when single sign-on proves the address', async () => {
+  test('P11 classic-federated merge: the password of the first person to sign up ends when single sign-on proves the address', async () => {
     const { domain } = await connected(idctl, provider.issuer);
     const email = `${fresh('victim')}@${domain}`;
     // Before the organization came: its domain lets nobody sign up now.
@@ -109,13 +109,13 @@ describe('pre-hijacking', () => {
     expect(await login(email, password)).toBe(401);
   });
 
-  describe('P11 whoever confirms the address keeps a password of their own alone', () => {
+  describe('P11 a person who confirms the address keeps only a password of their own', () => {
     const browser = () => idctl.client({ keepCookies: true });
     const given = (email: string) => ({ email, password: theirPassword, name: 'Ada Byron' });
     const confirm = async (client: Client, email: string) =>
       client.post('/api/v1/auth/verify-email', { email, code: await idctl.codeFor(email) });
 
-    test('P11 trojan password: a stranger who signs up after somebody, and they type the newest code: the stranger gets nothing, and they choose a password', async () => {
+    test('P11 trojan password: a stranger signs up after the person, who types the newest code: the stranger gets nothing, and the person chooses a password', async () => {
       const email = address();
       const victim = browser();
       const asked = await (await open(victim, '/login/signup')).submit(
@@ -137,7 +137,7 @@ describe('pre-hijacking', () => {
       expect([await login(email, password), await login(email, theirPassword)]).toEqual([401, 200]);
     });
 
-    test('P11 trojan password: a stranger who signs up first, or alone, and somebody types the code in their own browser: the stranger gets nothing', async () => {
+    test('P11 trojan password: a stranger signs up first, or alone, and the person types the code in their own browser: the stranger gets nothing', async () => {
       const [first, alone] = [await squat(), await squat()];
       const victim = browser();
       await victim.post('/api/v1/auth/signup', given(first));
@@ -163,7 +163,7 @@ describe('pre-hijacking', () => {
     }
     const ended = [200, false, 401, 401];
 
-    test('P11 a client without the cookie keeps the password by sending it beside the code, and by nothing else', async () => {
+    test('P11 a client without the cookie keeps the password by sending it beside the code, and in no other way', async () => {
       const [own, bare, spaced, contested] = [address(), address(), address(), address()];
       const member = address();
       await unproved(member);
@@ -202,7 +202,7 @@ describe('pre-hijacking', () => {
       }
     });
 
-    test('P11 P7 a password beside the code cannot be guessed: one try, with a right code alone, and it ends the password', async () => {
+    test('P11 P7 a password beside the code cannot be guessed: one try, only with the right code, and it ends the password', async () => {
       const [typo, guessed] = [await squat(), await squat()];
       // Not with a wrong code, whose answer is the same whatever the password is.
       const wrong = (await idctl.codeFor(guessed)) === '000000' ? '111111' : '000000';
@@ -229,7 +229,7 @@ describe('pre-hijacking', () => {
       expect(await login(typo, password)).toBe(401);
     });
 
-    test('P11 nor does a client get the password of a sign-up that still waits to be written', async () => {
+    test('P11 a client does not get the password of a sign-up that still waits in the queue', async () => {
       const waiting = await squat();
       const early = await idctl.codeFor(waiting);
       await post('signup', given(waiting));
@@ -243,7 +243,7 @@ describe('pre-hijacking', () => {
       expect([body.passwordKept, ...opened]).toEqual([false, 401, 401]);
     });
 
-    test('P11 nor where both sign up in the same moment; each is written at once', async () => {
+    test('P11 nor if both sign up in the same moment; each sign-up is written at once', async () => {
       const emails = Array.from({ length: 4 }, address);
       for (const email of emails) {
         await Promise.all([
@@ -266,7 +266,7 @@ describe('pre-hijacking', () => {
     });
   });
 
-  test('P11 unexpired session: an account whose address nobody has proved begins none', async () => {
+  test('P11 unexpired session: an account with an unproved address begins no session', async () => {
     const email = await squat();
     expect(await login(email, password)).toBe(401);
     await post('password/reset', { email });
@@ -277,7 +277,7 @@ describe('pre-hijacking', () => {
     expect([await login(email, password), await login(email, theirPassword)]).toEqual([401, 200]);
   });
 
-  test('P11 O6 an invitation that a stranger signed up with makes nobody a member but who accepts it', async () => {
+  test('P11 O6 an invitation that a stranger signed up with makes only the person who accepts it a member', async () => {
     idctl.wait(61);
     const org = await organization(idctl);
     const emails = [address(), address()];
@@ -346,7 +346,7 @@ describe('pre-hijacking', () => {
     },
   );
 
-  test('P11 somebody whose address was proved loses nothing by a code', async () => {
+  test('P11 a person with a proved address loses nothing by a code', async () => {
     const { account, client, code: totp } = await enrolled(idctl, address());
     const email = account.email ?? '';
     await post('magic-code', { email });
@@ -359,7 +359,7 @@ describe('pre-hijacking', () => {
     expect((await client.get('/api/v1/me')).body).toMatchObject({ twoFactorEnabled: true });
   });
 
-  test('P12 I3 somebody whose domain was given up keeps what is theirs when a code comes, until another organization speaks for the address', async () => {
+  test('P12 I3 a person whose domain was given up keeps everything when a code comes, until another organization verifies the domain', async () => {
     const { org, domain } = await connected(idctl, provider.issuer);
     const { account, code: totpCode } = await enrolled(idctl, `${fresh('ada')}@${domain}`);
     const email = account.email ?? '';
@@ -402,7 +402,7 @@ describe('pre-hijacking', () => {
     expect(await own()).toEqual([401, 401]);
   });
 
-  test('I4 non-verifying provider: what an organization pushes of a foreign address opens nothing to it', async () => {
+  test('I4 non-verifying provider: a foreign address pushed by an organization opens nothing to it', async () => {
     const email = address();
     const { org } = await connected(idctl, provider.issuer);
     const owner = await signedIn(idctl, org.owner.email);
@@ -434,7 +434,7 @@ describe('pre-hijacking', () => {
   });
 
   test.each(['before', 'after'])(
-    'P11 I4 trojan password: one that a stranger chose %s somebody became a member does not outlive the proof',
+    'P11 I4 trojan password: one that a stranger chose %s the person became a member does not outlive the proof',
     async (when) => {
       const { slug: org } = await organization(idctl);
       const email = address();

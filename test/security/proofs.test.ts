@@ -20,7 +20,7 @@ const value = 'svc-verify=abc';
 const answer = { rcode: 'NOERROR', truncated: false, values: ['v=spf1 -all', value] };
 
 describe('D3 what proves a domain', () => {
-  test('D3 one whole value, equal to the last sign, in an answer that is no error and not cut short', () => {
+  test('D3 one whole value, equal to the last character, in an answer without error and not truncated', () => {
     expect(isProven(answer, value)).toBe(true);
     for (const rcode of ['SERVFAIL', 'NXDOMAIN', 'REFUSED', 'RCODE_9']) {
       expect(isProven({ ...answer, rcode }, value), rcode).toBe(false);
@@ -47,7 +47,7 @@ describe('on one instance', () => {
   });
   afterAll(() => idctl.close());
 
-  test('D4 a proof of a claim that was removed and made again meanwhile verifies nothing', async () => {
+  test('D4 a proof of a claim that was removed and made again before it counts verifies nothing', async () => {
     const org = await organization(idctl);
     const add = () => addDomain(idctl.operator(), { org: org.slug, domain: 'acme.test' });
     await add();
@@ -66,13 +66,13 @@ describe('on one instance', () => {
     });
   });
 
-  test('I3 the operator’s word is a proof: of `user create` and of `init`', async () => {
+  test('I3 the operator proves an address by `user create` and by `init`', async () => {
     const { id } = await person(idctl);
     expect((await Account.findByPk(id))?.emailProof).toBe('operator');
   });
 });
 
-test('I3 `init` vouches for the first owner', async () => {
+test('I3 `init` proves the address of the first owner', async () => {
   const idctl = await openInstance();
   await initialize(idctl.operator(), { owner: 'olga@acme.test' });
   expect(await Account.findAll({ attributes: ['email', 'emailProof'], raw: true })).toEqual([
@@ -103,7 +103,7 @@ test('I3 `init` makes no stranger the owner: of an account that signed up with t
   expect(await Event.count({ where: { kind: 'account.reclaimed' } })).toBe(1);
 });
 
-test('I4 no organization’s admin or owner changes anything of an account: its row stays as it is', async () => {
+test('I4 no organization’s admin or owner changes anything of an account: its row stays the same', async () => {
   const company = await foundCompany(await openInstance({ orgs: { creation: 'anyone' } }));
   const accounts = async () => JSON.stringify(await Account.findAll({ raw: true, order: ['id'] }));
   const before = await accounts();
@@ -126,7 +126,7 @@ test('I4 no organization’s admin or owner changes anything of an account: its 
   }
 });
 
-describe('I1 one door', () => {
+describe('I1 one place for each step', () => {
   const src = resolve(import.meta.dirname, '../../src');
   const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((name) =>
     name.endsWith('.ts'),
@@ -143,7 +143,7 @@ describe('I1 one door', () => {
     ]);
   });
 
-  test('I1 accounts are made by the operator, by themselves, and by that door', () => {
+  test('I1 accounts are made by the operator, by sign-up and by attach.ts only', () => {
     expect(saying(/\bAccount\.(bulkC|c)reate\(/)).toEqual([
       'services/people/users/operations.ts',
       'services/signin/sign-up/signed-up.ts',

@@ -76,7 +76,7 @@ async function pushAdmin(email: string) {
   return { rival, token: (await tokenOf(idctl, { user: rival.org.owner.id })).token };
 }
 
-describe('O9 an app asks for one organization', () => {
+describe('O9 an app belongs to one organization', () => {
   test('O9 O8 a stranger’s organization that makes the app’s owner its admin passes no token of its own', async () => {
     const { org, app, member, token } = await workplace();
     const pushed = await pushAdmin(org.owner.email ?? '');
@@ -88,7 +88,7 @@ describe('O9 an app asks for one organization', () => {
     });
   });
 
-  test('O9 the answer says the role of the token’s account in the app’s organization, not elsewhere', async () => {
+  test('O9 the answer gives the role of the token’s account in the app’s organization, and no other role', async () => {
     const { org, app, member, token } = await workplace();
     const { rival } = await pushAdmin(member.email ?? '');
     expect(rival.org.id).not.toBe(org.id);
@@ -99,7 +99,7 @@ describe('O9 an app asks for one organization', () => {
     });
   });
 
-  test('O9 without an organization every token is inactive, its owner’s too, until one is named', async () => {
+  test('O9 without an organization every token is inactive, its owner’s too, until the app gets one', async () => {
     const { org, token } = await workplace();
     const app = await appOf(idctl, { user: org.owner.id });
     const own = await app.mint();
@@ -118,7 +118,7 @@ describe('O9 an app asks for one organization', () => {
     expect((await introspect(app, own)).organization.role).toBe('owner');
   });
 
-  test('O9 an organization is named by its admins alone, when an app is registered and later', async () => {
+  test('O9 only its admins name an organization, when an app is registered and later', async () => {
     const { org } = await workplace();
     const member = await person(idctl);
     await addMember(idctl.operator(), { org: org.slug, email: member.email ?? '', role: 'member' });
@@ -167,7 +167,7 @@ describe('O9 an app asks for one organization', () => {
     expect(told.map(({ subject }) => subject?.id)).toContain(made.body.id);
   });
 
-  test('O9 an app of somebody who is no admin of it any more answers nothing, and again once they are', async () => {
+  test('O9 an app whose owner is no admin of the organization any more answers nothing, until the owner is one again', async () => {
     const { org, app, token } = await workplace();
     const heir = await person(idctl);
     await addMember(idctl.operator(), { org: org.slug, email: heir.email ?? '', role: 'owner' });
@@ -181,7 +181,7 @@ describe('O9 an app asks for one organization', () => {
     expect(await introspect(app, token)).toEqual(inactive);
   });
 
-  test('O9 with its organization deleted an app answers nothing, and still mints tokens', async () => {
+  test('O9 with its organization deleted an app answers nothing, and still makes tokens', async () => {
     const { org, app, token } = await workplace();
     const owner = await signedIn(idctl, org.owner.email);
     await deleteOrganization(idctl.operator(), { org: org.slug });
@@ -276,8 +276,8 @@ async function hiring(given?: Idctl) {
 
 const membershipsOf = (accountId: string) => Membership.count({ where: { accountId } });
 
-describe('O8 nobody can push a membership on a stranger', () => {
-  test('O8 a foreign address gets the same bytes with and without an account, and who is a member already', async () => {
+describe('O8 no stranger gets a pushed membership', () => {
+  test('O8 a foreign address gets the same bytes with and without an account, and for an existing member', async () => {
     const { org, domain, add } = await hiring();
     const stranger = await person(idctl);
     const known = await person(idctl);
@@ -296,7 +296,7 @@ describe('O8 nobody can push a membership on a stranger', () => {
     expect([await membershipsOf(stranger.id), await membershipsOf(below.id)]).toEqual([0, 0]);
   });
 
-  test('O8 it is answered in the same time: no account is looked for', async () => {
+  test('O8 the answer takes the same time: no account is looked for', async () => {
     const { domain, owner, add } = await hiring();
     const stranger = await person(idctl);
     let asked: unknown[] = [];
@@ -317,7 +317,7 @@ describe('O8 nobody can push a membership on a stranger', () => {
     expect((await owner.get('/api/v1/me')).status).toBe(200);
   });
 
-  test('O8 an account on an own verified domain is added, a missing one is told; on another’s or a pending one not', async () => {
+  test('O8 an account on an own verified domain is added, a missing one is reported; on a foreign or pending domain not', async () => {
     const { org, domain, add } = await hiring();
     const other = await hiring();
     const pending = `${fresh('pending')}.test`;
@@ -392,7 +392,7 @@ describe('O8 nobody can push a membership on a stranger', () => {
 });
 
 describe('O8 every member but the last owner can leave', () => {
-  test('O8 a member leaves: the membership and its projects are gone, and no sign-in through it brings them back', async () => {
+  test('O8 a member leaves: the membership and its projects end, and no sign-in through the organization restores them', async () => {
     const { org } = await hiring();
     const { id, email } = await person(idctl);
     await addMember(idctl.operator(), { org: org.slug, email: email ?? '', role: 'member' });
@@ -424,7 +424,7 @@ describe('O8 every member but the last owner can leave', () => {
     expect((await me((await begin()).accessToken)).status).toBe(200);
   });
 
-  test('O8 whoever was pushed into an organization leaves it, and what it owns of the address ends every session', async () => {
+  test('O8 a pushed member leaves, and an organization that owns the address ends every session', async () => {
     const { org, domain } = await hiring();
     const { id, email } = await person(idctl, `${fresh('ada')}@${domain}`);
     await addMember(idctl.operator(), { org: org.slug, email: email ?? '', role: 'admin' });
@@ -434,7 +434,7 @@ describe('O8 every member but the last owner can leave', () => {
     expect(await membershipsOf(id)).toBe(0);
   });
 
-  test('O8 O3 the last owner stays, and is told what to do, also of two who leave at once', async () => {
+  test('O8 O3 the last owner stays, and is told what to do, also if two leave at once', async () => {
     const { org, owner } = await hiring();
     const path = `/api/v1/orgs/${org.slug}/members/me`;
     const refused = await owner.send('DELETE', path);
@@ -448,7 +448,7 @@ describe('O8 every member but the last owner can leave', () => {
     expect(await Membership.count({ where: { organizationId: org.id, role: 'owner' } })).toBe(1);
   });
 
-  test('O8 the operator leaves nothing', async () => {
+  test('O8 the operator has no membership to leave', async () => {
     const { org } = await hiring();
     await expect(leaveOrganization(idctl.operator(), { org: org.slug })).rejects.toMatchObject({
       code: 'conflict',
@@ -493,7 +493,7 @@ describe('O8 every member but the last owner can leave', () => {
 });
 
 describe('O8 O6 `user delete` by the operator is never refused', () => {
-  test('O8 O6 it names the organizations that it leaves without an owner, in the answer and in events', async () => {
+  test('O8 O6 `user delete` names the organizations that it leaves without an owner, in the answer and in events', async () => {
     const first = await organization(idctl);
     const second = await organization(idctl);
     const shared = await organization(idctl);
@@ -516,7 +516,7 @@ describe('O8 O6 `user delete` by the operator is never refused', () => {
     );
   });
 
-  test('O6 it frees the address and the outside keys, and leaves no tombstone', async () => {
+  test('O6 `user delete` frees the address and the outside keys, and leaves no tombstone', async () => {
     const { slug: org, id: organizationId } = await organization(idctl);
     const { id, email } = await person(idctl);
     await addMember(idctl.operator(), { org, email: email ?? '', role: 'member' });

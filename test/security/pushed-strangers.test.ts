@@ -24,7 +24,7 @@ async function push(rival: ScimClient, email: string) {
 }
 
 describe('O8 a pushed membership tells the organization nothing', () => {
-  test('O8 P15 its owners do not see the tokens of scope admin of a stranger, nor that there are any', async () => {
+  test('O8 P15 the owners do not see the tokens of scope admin of a stranger, nor that there are any', async () => {
     const rival = await scimClient(idctl);
     const stranger = await person(idctl);
     await createToken(idctl.operator(), {
@@ -73,7 +73,7 @@ describe('O8 a pushed membership tells the organization nothing', () => {
     expect(JSON.stringify(body)).not.toContain('Secret Name');
   });
 
-  test('O8 I4 the time in the id of a pushed account does not tell whether it was there before', async () => {
+  test('O8 I4 the time in the id of a pushed account does not tell whether the account existed before', async () => {
     const rival = await scimClient(idctl);
     const last = (await person(idctl)).id;
     const owner = await signedIn(idctl, rival.org.owner.email);
@@ -83,7 +83,7 @@ describe('O8 a pushed membership tells the organization nothing', () => {
     expect([ids.length, ids.filter((id) => id > last)]).toEqual([6, []]);
   });
 
-  test('O8 O3 whether settings can be saved does not tell whether a stranger has a password', async () => {
+  test('O8 O3 a change of settings does not tell whether a stranger has a password', async () => {
     const answers = [];
     for (const withPassword of [true, false]) {
       const rival = await scimClient(idctl);
@@ -109,7 +109,7 @@ describe('O8 a pushed membership tells the organization nothing', () => {
     expect(answers).toEqual([409, 409]);
   });
 
-  test('O8 I4 whoever has left is not followed: a later name of theirs is not told', async () => {
+  test('O8 I4 after a person has left, a later name of theirs is not shown', async () => {
     const rival = await scimClient(idctl);
     const org = rival.org.slug;
     const guest = await person(idctl);

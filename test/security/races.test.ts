@@ -107,8 +107,8 @@ function somebodyOn(domain: string) {
 
 const liveSessions = (accountId: string) => Session.count({ where: { accountId, endedAt: null } });
 
-describe('nobody slips in while the door is being shut', () => {
-  test('I5 a person who is taken out while they sign in through SSO is not added again', async () => {
+describe('races between a sign-in and the end of its right', () => {
+  test('I5 a person who is removed while they sign in through SSO is not added again', async () => {
     const { org, domain } = await connected(idctl, provider.issuer);
     const { email, id } = await person(idctl, `eve@${domain}`);
     await addMember(idctl.operator(), { org: org.slug, email: email ?? '', role: 'member' });
@@ -167,7 +167,7 @@ describe('nobody slips in while the door is being shut', () => {
       (accountId: string) => PendingSignIn.count({ where: { accountId } }),
     ],
   ])(
-    'P2 %s that is made while the account is disabled is not there when it is enabled',
+    'P2 %s that is made while the account is disabled does not exist after it is enabled again',
     async (_, make, left) => {
       const account = await person(idctl);
       await during(
@@ -178,7 +178,7 @@ describe('nobody slips in while the door is being shut', () => {
     },
   );
 
-  test('I3 the earlier holder who signs in while the account is reclaimed has no session after it', async () => {
+  test('I3 the earlier holder who signs in while the account is reclaimed has no session afterwards', async () => {
     const { org, domain } = await connected(idctl, provider.issuer);
     const { email, id } = await person(idctl, `eve@${domain}`);
     await transaction(() => Account.update({ emailProof: 'auto' }, { where: { id } }));
@@ -196,7 +196,7 @@ describe('nobody slips in while the door is being shut', () => {
   });
 });
 
-test('P2 a sign-in that is under way while its organization is deleted leaves no session', async () => {
+test('P2 a sign-in in progress while its organization is deleted leaves no session', async () => {
   const { org, domain } = await joined(idctl, directoryOf('ldap://127.0.0.1:1'));
   const connection = await LdapConnection.findOne({
     where: { organizationId: org.id },
@@ -218,7 +218,7 @@ describe('an organization is deleted', () => {
     return { ...ctx, config: { ...ctx.config, trust: { domains: 'off' as const } } };
   };
 
-  test('P2 while somebody signs in by LDAP: they are not let in, like anybody else, whatever domains are worth', async () => {
+  test('P2 while a person signs in by LDAP: the sign-in fails like any other, under either trust.domains', async () => {
     const { org, domain } = await joined(idctl, directoryOf('ldap://127.0.0.1:1'));
     const connection = await LdapConnection.findOne({
       where: { organizationId: org.id },
@@ -238,7 +238,7 @@ describe('an organization is deleted', () => {
     expect(await Account.count({ where: { email: ada.emails } })).toBe(0);
   });
 
-  test('P2 while somebody signs in through SSO: likewise', async () => {
+  test('P2 while a person signs in through SSO: the sign-in fails too', async () => {
     const { org, domain, connection } = await connected(idctl, provider.issuer);
     const { issuer, clientId, redirectUri } = connection;
     const { id } = await SsoConnection.findOne({
@@ -275,7 +275,7 @@ describe('an organization is deleted', () => {
   });
 
   test.each([true, false])(
-    'while its provider changes somebody (active: %s): nobody waits in a circle',
+    'while its provider changes a person (active: %s): no deadlock',
     async (active) => {
       const { org, create } = await scimClient(idctl);
       const { id } = await create({ userName: fresh('ada'), active });
@@ -290,7 +290,7 @@ describe('an organization is deleted', () => {
     },
   );
 
-  test('while something is made in it: that is not found, and no bug', async () => {
+  test('while something is created in it: the answer is not found, and no bug is logged', async () => {
     const org = await organization(idctl);
     const owner = await signedIn(idctl, org.owner.email);
     const answer = await during(
@@ -301,7 +301,7 @@ describe('an organization is deleted', () => {
   });
 });
 
-test('I2 a domain that is given up while somebody signs in by LDAP links nobody', async () => {
+test('I2 a domain that is given up while a person signs in by LDAP links no account', async () => {
   const dn = `uid=ada,${suffix}`;
   const entered = { mail: '' };
   const directory = await startScriptedDirectory((request) =>
@@ -318,7 +318,7 @@ test('I2 a domain that is given up while somebody signs in by LDAP links nobody'
   expect(await Account.count({ where: { email: entered.mail } })).toBe(0);
 });
 
-test('I4 a domain that is given up while SCIM creates somebody on it proves no address', async () => {
+test('I4 a domain that is given up while SCIM creates a person on it proves no address', async () => {
   const client = await scimClient(idctl);
   const domain = await verifiedDomain(idctl, client.org.slug);
   const userName = `${fresh('ada')}@${domain}`;
@@ -330,7 +330,7 @@ test('I4 a domain that is given up while SCIM creates somebody on it proves no a
   });
 });
 
-test('SCIM creates somebody while they join: neither fails the other, and there is one membership', async () => {
+test('SCIM creates a person while they join: neither fails, and there is one membership', async () => {
   const client = await scimClient(idctl);
   const { email, id } = await person(idctl);
   const [begun, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -351,7 +351,7 @@ test('SCIM creates somebody while they join: neither fails the other, and there 
   expect(await Membership.findAll({ where: { accountId: id } })).toMatchObject([{ role: 'admin' }]);
 });
 
-test('SCIM renames somebody while their domain is given up: neither waits for the other in a circle', async () => {
+test('SCIM renames a person while their domain is given up: no deadlock', async () => {
   const client = await scimClient(idctl);
   const domain = await verifiedDomain(idctl, client.org.slug);
   const { id } = await client.create({ userName: `${fresh('ada')}@${domain}` });

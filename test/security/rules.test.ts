@@ -42,7 +42,7 @@ const isHeld = (id: string, words: string) =>
   names.some((name) => cited(name).includes(id) && name.includes(words));
 
 describe('docs/security.md', () => {
-  test('is read here: rules, clauses, and names in every quote, behind every `each`', () => {
+  test('the page is parsed: rules, clauses, every quote, and names behind every `each`', () => {
     expect(rules.length).toBeGreaterThan(40);
     expect(later).toContain('D6');
     for (const name of [
@@ -64,7 +64,7 @@ describe('docs/security.md', () => {
     expect([silent, missing]).toEqual([[], []]);
   });
 
-  test('every attacker is answered by rules and by tests that there are', () => {
+  test('every attacker is answered by existing rules and tests', () => {
     expect(attackers.length).toBeGreaterThan(10);
     for (const text of attackers) {
       expect(text).toMatch(/\[[IDSLPOX]\d{1,2}\]/);
@@ -76,22 +76,22 @@ describe('docs/security.md', () => {
     expect(missing).toEqual([]);
   });
 
-  test('every link of the page leads somewhere', () => {
+  test('every link of the page has a target', () => {
     expect(brokenLinks('security.md')).toEqual([]);
   });
 
-  test('what is not built yet has no test', () => {
+  test('rules that are not built yet have no test', () => {
     const tested = new Set(names.flatMap(cited));
     expect(later.filter((id) => tested.has(id))).toEqual([]);
   });
 
-  test('every rule that a test cites stands there, and none twice', () => {
+  test('the page has every rule that a test cites, and none twice', () => {
     const known = rules.map(({ id }) => id).concat(later);
     expect([...new Set(names.flatMap(cited))].filter((id) => !known.includes(id))).toEqual([]);
     expect(known.filter((id, at) => known.indexOf(id) !== at)).toEqual([]);
   });
 
-  test('no rule of the sections that are built is left out', () => {
+  test('the page has every rule of the sections that are built', () => {
     const known = new Set(rules.map(({ id }) => id).concat(later));
     const counted = { I: 7, D: 7, S: 10, L: 9, P: 15, O: 9, X: 9 };
     const all = Object.entries(counted).flatMap(([letter, count]) =>

@@ -144,7 +144,7 @@ const journeys: [string, (email: string) => Step[]][] = [
 ];
 
 test.each(journeys)(
-  'I4 nothing tells whether a foreign address had an account: %s',
+  'I4 no answer tells whether a foreign address had an account: %s',
   async (_, steps) => {
     const unknown = await watched(fresh('victim'), false, steps);
     const existing = await watched(fresh('victim'), true, steps);

@@ -42,7 +42,7 @@ async function employee() {
   return { org, domain, client, sub, email, id: made.id, browser, session: answer.body };
 }
 
-test('I5 after a deactivation has returned, cookie, refresh token and PAT reach nothing of the organization, and SSO adds nobody back', async () => {
+test('I5 after a deactivation has returned, cookie, refresh token and PAT reach nothing of the organization, and SSO does not add the person back', async () => {
   const { org, client, domain, sub, email, id, browser, session } = await employee();
   const { user } = session;
   const { slug: project } = await createProject(idctl.operator(), {
@@ -83,7 +83,7 @@ test('I5 after a deactivation has returned, cookie, refresh token and PAT reach 
   expect((await idctl.client().get(place, withPat)).status).toBe(200);
 });
 
-test('a member who came by SSO is there for the client, with an e-mail and a name in parts, and is not created twice', async () => {
+test('the client finds a member who came by SSO, with an e-mail and a name in parts, and does not create them twice', async () => {
   const { org, domain } = await connected(idctl, provider.issuer);
   const { token } = await rotateScimToken(idctl.operator(), { org: org.slug });
   const client = clientOf(idctl, org, token);
@@ -106,7 +106,7 @@ test('a member who came by SSO is there for the client, with an e-mail and a nam
   expect(status).toBe(401);
 });
 
-test('I5 a deactivation ends only what came through the organization when the address is not on a domain of its own', async () => {
+test('I5 a deactivation ends only sessions through the organization if another owns the address’s domain', async () => {
   const client = await scimClient(idctl);
   const member = await person(idctl);
   const other = await organization(idctl);
@@ -123,7 +123,7 @@ test('I5 a deactivation ends only what came through the organization when the ad
   expect((await browser.get(`/api/v1/orgs/${other.slug}`)).status).toBe(200);
 });
 
-test('I5 every session of an address on a domain of its own ends, however it began', async () => {
+test('I5 every session of an address on the organization’s own domain ends, however it began', async () => {
   const client = await scimClient(idctl);
   const domain = await verifiedDomain(idctl, client.org.slug);
   const { email } = await person(idctl, `${fresh('own')}@${domain}`);
@@ -133,7 +133,7 @@ test('I5 every session of an address on a domain of its own ends, however it beg
   expect((await browser.get('/api/v1/me')).status).toBe(401);
 });
 
-test('I5 under load: no request that begins after the answer sees the organization', async () => {
+test('I5 under load no request that begins after the answer sees the organization', async () => {
   const { org, client, email, id, session } = await employee();
   const pat = await createToken(idctl.operator(), { user: session.user.id, name: 'ci' });
   const headers = { authorization: `Bearer ${pat.token}` };

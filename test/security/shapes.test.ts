@@ -53,7 +53,7 @@ const inherited = [
 ];
 
 describe('X6 shapes', () => {
-  test('X6 keys of prototypes are unknown fields, of bodies and queries alike', async () => {
+  test('X6 keys of prototypes are unknown fields, in bodies and queries', async () => {
     const before = await everything();
     for (const key of inherited) {
       for (const route of withBody) {
@@ -75,7 +75,7 @@ describe('X6 shapes', () => {
     expect(await everything()).toBe(before);
   });
 
-  test('X6 a query key that is given twice is refused, in every spelling of twice', async () => {
+  test('X6 a query key that is given twice is refused, in every spelling', async () => {
     for (const route of withQuery) {
       for (const [key = ''] of Object.entries({ ...sampleOf(route).query, nonsense: '' })) {
         for (const twice of [`${key}=a&${key}=a`, `${key}=a&${encodeURIComponent(key)}=b`]) {
@@ -91,7 +91,7 @@ describe('X6 shapes', () => {
     }
   });
 
-  test('X6 a scalar is a scalar: no list, no object, no query operator in its place', async () => {
+  test('X6 a scalar is a scalar: a list, an object and a query operator are refused', async () => {
     const before = await everything();
     const others = [[], ['a'], {}, { $ne: null }, { $like: '%' }, { gt: '' }, [{ $ne: 1 }]];
     for (const route of withBody) {
@@ -110,7 +110,7 @@ describe('X6 shapes', () => {
 });
 
 describe('X9 names', () => {
-  test('X9 no name or description takes what cannot be seen or turns text round', async () => {
+  test('X9 no name or description takes invisible characters or ones that reverse text', async () => {
     const before = await everything();
     const tried: string[] = [];
     for (const route of withBody) {

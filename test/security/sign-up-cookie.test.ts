@@ -22,7 +22,7 @@ async function isKept(email: string): Promise<boolean> {
   return (await idctl.client().post('/api/v1/auth/login', { email, password })).status === 200;
 }
 
-test('P11 on https the cookie of a sign-up is one that no other host, and nobody without TLS, can plant', async () => {
+test('P11 on https another host, or a client without TLS, cannot plant the cookie of a sign-up', async () => {
   const [own, squatted] = [`${fresh('ada')}@example.test`, `${fresh('victim')}@example.test`];
   const [browser, victim] = [
     idctl.client({ keepCookies: true }),

@@ -143,7 +143,7 @@ async function withSso(instance: Idctl) {
   return { org: org.slug, domain, boss };
 }
 
-test('O1 the organization that verified the domain governs, else the only one there is, else the instance; never a membership', async () => {
+test('O1 the organization that verified the domain governs, else the only organization, else the instance; never a membership', async () => {
   const instance = await openInstance();
   const { org } = await withSso(instance);
   const ada = await person(instance);
@@ -158,7 +158,7 @@ test('O1 the organization that verified the domain governs, else the only one th
   expect(await login(instance, ada.email)).toBe(403);
 });
 
-test('O1 where anyone can make organizations, none without a verified domain governs: making one voids no settings', async () => {
+test('O1 if anyone can make organizations, none without a verified domain governs: making one voids no settings', async () => {
   const instance = await openInstance({ orgs: { creation: 'anyone' } });
   const { org, domain } = await withSso(instance);
   const ada = await person(instance);
@@ -177,7 +177,7 @@ test('O1 where anyone can make organizations, none without a verified domain gov
   expect(await outcomes()).toEqual(before);
 });
 
-test('O1 a method that is off is refused before a second factor is asked for here, with an event, and no try is lost', async () => {
+test('O1 a disabled method is refused before the second factor is asked, with an event, and no try is lost', async () => {
   const instance = await openInstance({ limits: { accountFailures: 2 } });
   const { org, domain } = await withSso(instance);
   const { email, id } = await person(instance, `ada@${domain}`);
@@ -191,7 +191,7 @@ test('O1 a method that is off is refused before a second factor is asked for her
 });
 
 describe('O2 restricting to verified domains', () => {
-  test('O2 denies every social sign-in with none verified, and lets those of the verified domain in', async () => {
+  test('O2 denies every social sign-in with none verified, and admits those of the verified domain', async () => {
     const social = await openSocial(openIdctl);
     onTestFinished(() => social.close());
     const org = await organization(social.idctl);
@@ -207,7 +207,7 @@ describe('O2 restricting to verified domains', () => {
     expect(await someone('elsewhere.test')).toBe('signin_method_off');
   });
 
-  test('O2 O5 a private account bound to a company account is let in no more, and none is bound', async () => {
+  test('O2 O5 a private account bound to a company account is refused from then on, and no new one is bound', async () => {
     const social = await openSocial(openIdctl);
     onTestFinished(() => social.close());
     const { idctl, google, github } = social;
@@ -263,7 +263,7 @@ describe('O2 restricting to verified domains', () => {
 describe('O3 no change of settings locks every owner out', () => {
   const lockedOut = { code: 'owners_locked_out' };
 
-  test('O3 the last way of the last owner stays, and the refusal names them', async () => {
+  test('O3 the last way of the last owner stays, and the refusal names the owner', async () => {
     const instance = await openInstance();
     const org = await organization(instance);
     const off = set(instance, org.slug, { password: false });
@@ -283,14 +283,14 @@ describe('O3 no change of settings locks every owner out', () => {
     await expect(set(instance, org.slug, { password: false })).rejects.toMatchObject(lockedOut);
   });
 
-  test('O3 settings that do not govern an owner take nothing from them', async () => {
+  test('O3 settings that do not govern an owner do not affect that owner', async () => {
     const instance = await openInstance();
     const [org] = [await organization(instance), await organization(instance)];
     await set(instance, org.slug, { password: false });
     expect(await login(instance, org.owner.email)).toBe(200);
   });
 
-  test('O3 single sign-on and LDAP count while they are enabled, and for the address of the owner alone', async () => {
+  test('O3 single sign-on and LDAP count while they are enabled, and only for the address of the owner', async () => {
     const instance = await openInstance();
     const { org, domain } = await withSso(instance);
     await set(instance, org, { password: false });
@@ -311,7 +311,7 @@ describe('O3 no change of settings locks every owner out', () => {
     await expect(set(instance, org, { password: false })).rejects.toMatchObject(lockedOut);
   });
 
-  test('O3 what takes the last way of the last owner tells the command line whom to ask about, and stays undone', async () => {
+  test('O3 a change that takes the last way of the last owner names the owner for the command line’s question, and is not made', async () => {
     const instance = await openInstance();
     const { org, domain, boss } = await withSso(instance);
     const told = (change: (ctx: Context, input: { org: string }) => Promise<unknown>) =>
@@ -326,7 +326,7 @@ describe('O3 no change of settings locks every owner out', () => {
     expect((await showSso(instance.operator(), { org })).enabled).toBe(true);
   });
 
-  test('O3 mail makes a code and a new password ways, for an owner without one too', async () => {
+  test('O3 mail makes a code and a new password ways, even for an owner without a password', async () => {
     const instance = await openInstance({ mail: { smtpUrl: 'smtp://127.0.0.1:9' } });
     const org = await organization(instance);
     await set(instance, org.slug, { password: false, magicCode: true });
@@ -348,7 +348,7 @@ describe('O3 no change of settings locks every owner out', () => {
   });
 });
 
-test('O3 nor do they count while restricted to verified domains: an admin shuts out no owner whose Google account has a private address', async () => {
+test('O3 nor do they count while restricted to verified domains: an admin cannot lock out an owner whose Google account has a private address', async () => {
   const social = await openSocial(openIdctl);
   onTestFinished(() => social.close());
   const { idctl, google } = social;
@@ -392,7 +392,7 @@ describe('GET /auth/methods', () => {
       .get(`/api/v1/auth/methods?${new URLSearchParams({ identifier })}`)
       .then(({ body }) => body);
 
-  test('P7 says of a known address what it says of an unknown one, and of the bare domain', async () => {
+  test('P7 answers the same for a known and an unknown address, and for the domain alone', async () => {
     const instance = await openInstance();
     const { domain, boss } = await withSso(instance);
     const startUrl = `${instance.baseUrl}/auth/sso/start?domain=${domain}`;
@@ -404,7 +404,7 @@ describe('GET /auth/methods', () => {
     expect(await methodsOf(instance, 'not a domain')).toMatchObject({ code: 'invalid_input' });
   });
 
-  test('offers the directory of the domain’s organization, and mail and social providers where they are set up', async () => {
+  test('offers the directory of the domain’s organization, and configured mail and social providers', async () => {
     const social = await openSocial(openMailingIdctl);
     onTestFinished(() => social.close());
     const { org, domain } = await withSso(social.idctl);

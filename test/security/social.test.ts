@@ -57,7 +57,7 @@ describe('O5 pre-hijacking', () => {
     return { email, attacker, id: String(made.body.user.id) };
   }
 
-  test('O5 classic-federated merge, unexpired session: nobody is merged into an account that somebody else made', async () => {
+  test('O5 classic-federated merge, unexpired session: a person is not linked to an account that another person made', async () => {
     const { email, attacker, id } = await squatted();
     const { answer } = await withGoogle(social, victimAt(email));
     expect(answer).toMatchObject({
@@ -68,7 +68,7 @@ describe('O5 pre-hijacking', () => {
     expect((await attacker.get('/api/v1/me')).body.email).toBe(email);
   });
 
-  test('O5 trojan identity: a key is bound to no account whose address nobody has proved, not even by its holder', async () => {
+  test('O5 trojan identity: a key is bound to no account with an unproved address, even for its holder', async () => {
     const { email, attacker, id } = await squatted();
     const { body } = await attacker.post('/api/v1/me/social/google');
     const callback = await social.google.signIn(
@@ -80,7 +80,7 @@ describe('O5 pre-hijacking', () => {
     expect((await withGoogle(social, victimAt(email))).answer).toMatchObject(signInFirst);
   });
 
-  test('O5 trojan identity: an account that a former owner of the domain vouched for is linked by whoever is signed in to it alone', async () => {
+  test('O5 trojan identity: an account that a former owner of the domain proved is linked only by a person signed in to it', async () => {
     const { email, id } = await person(social.idctl);
     const client = await signedIn(social.idctl, email);
     await transaction(() => Account.update({ emailProof: 'former domain' }, { where: { id } }));
@@ -103,7 +103,7 @@ describe('O5 pre-hijacking', () => {
     ['not said', { email_verified: undefined }],
     ['1', { email_verified: 1 }],
   ])(
-    'O5 non-verifying provider: email_verified %s links nothing and makes nothing',
+    'O5 non-verifying provider: email_verified %s links and creates nothing',
     async (_, claims) => {
       const account = await person(social.idctl);
       const nobody = `${fresh('nobody')}@example.test`;
@@ -115,7 +115,7 @@ describe('O5 pre-hijacking', () => {
     },
   );
 
-  test('O5 non-verifying provider: what GitHub has not verified, or is not primary, links nothing', async () => {
+  test('O5 non-verifying provider: an address that GitHub has not verified, or that is not primary, links nothing', async () => {
     const { id, email } = await person(social.idctl);
     const victim = { email: email ?? '', primary: true, verified: false };
     const own = { email: `${fresh('own')}@example.test`, primary: true, verified: true };
@@ -129,7 +129,7 @@ describe('O5 pre-hijacking', () => {
     expect(await Identity.count({ where: { accountId: id } })).toBe(0);
   });
 
-  test('I1 a key is taken off by the operator, with the sessions that came by it and no others', async () => {
+  test('I1 the operator removes a key, which ends the sessions through it and no others', async () => {
     const account = await person(social.idctl);
     const other = await signedIn(social.idctl, account.email);
     const { client } = await withGoogle(social, victimAt(account.email ?? ''));
@@ -139,7 +139,7 @@ describe('O5 pre-hijacking', () => {
     expect((await other.get('/api/v1/me')).status).toBe(200);
   });
 
-  test('P12 the second factor is asked by the cookie, and of what the provider said only what is used waits', async () => {
+  test('P12 the second factor is asked by the cookie, and only the needed claims of the provider wait', async () => {
     const { account, code } = await enrolled(social.idctl);
     const sub = victimAt(account.email ?? '', {
       name: 'x'.repeat(50_000),
@@ -155,7 +155,7 @@ describe('O5 pre-hijacking', () => {
     expect(done).toMatchObject({ status: 200, body: { user: { id: account.id } } });
   });
 
-  test('P12 the code of one account is none for another, which a key leads to meanwhile', async () => {
+  test('P12 the code of one account is refused for another, which a key leads to by then', async () => {
     const [first, second] = [await enrolled(social.idctl), await enrolled(social.idctl)];
     const sub = victimAt(first.account.email ?? '');
     const { client: linking } = await withGoogle(social, sub);
@@ -175,7 +175,7 @@ describe('O5 pre-hijacking', () => {
   });
 });
 
-describe('O5 an address that Google does not answer for', () => {
+describe('O5 an address that Google does not manage', () => {
   let social: Social;
   beforeAll(async () => {
     social = await openSocial(openIdctl);
@@ -189,7 +189,7 @@ describe('O5 an address that Google does not answer for', () => {
     return { sub, ...(await withGoogle(social, sub)) };
   };
 
-  test('O5 the account that somebody made at Google with an address that was theirs once opens and makes nothing', async () => {
+  test('O5 a Google account with an address that was theirs once opens and creates nothing', async () => {
     const org = await organization(social.idctl);
     const domain = await verifiedDomain(social.idctl, org.slug);
     await saveSignInSettings(social.idctl.operator(), { org: org.slug, allowSelfSignup: true });
@@ -206,7 +206,7 @@ describe('O5 an address that Google does not answer for', () => {
     expect(refused.map(({ data }) => data['reason'])).toContain('sign_in_first');
   });
 
-  test('O5 Google’s own mail and what an organization manages there count, and a key that was bound, whatever its address', async () => {
+  test('O5 Google’s own mail and addresses of an organization there count, and so does a bound key with any address', async () => {
     const { email, id } = await person(social.idctl);
     expect((await comingAs(email ?? '', { hd: 'example.test' })).answer.body.user).toMatchObject({
       id,
@@ -226,7 +226,7 @@ describe('O5 an address that Google does not answer for', () => {
     expect((await client.get('/api/v1/me')).status).toBe(200);
   });
 
-  test('O2 O5 nor does it pass for one on a verified domain where sign-in is restricted to those', async () => {
+  test('O2 O5 such an address does not count as one on a verified domain if sign-in is restricted to those', async () => {
     const org = await organization(social.idctl);
     const domain = await verifiedDomain(social.idctl, org.slug);
     const { email } = await person(social.idctl, `ada@${domain}`);
@@ -284,7 +284,7 @@ describe('S4 Google’s ID token is validated whole', () => {
     return comeBack(client, `https://id.example.test/auth/social/google/callback?${query}`);
   }
 
-  test('S4 the honest one is accepted', async () => {
+  test('S4 an unchanged token is accepted', async () => {
     expect((await comingBack((claims) => liar.sign(claims))).body.user).toMatchObject({
       email: 'ada@acme.test',
     });
@@ -296,13 +296,13 @@ describe('S4 Google’s ID token is validated whole', () => {
     ['another issuer', { iss: 'https://accounts.evil.test' }],
     ['an end that is past', { exp: 1 }],
     ['another subject than userinfo', { sub: 'person-2' }],
-  ])('S4 one with %s opens nothing', async (_, changed) => {
+  ])('S4 a token with %s is refused', async (_, changed) => {
     expect(await comingBack((claims) => liar.sign({ ...claims, ...changed }))).toMatchObject(
       failed,
     );
   });
 
-  test('S4 one signed by another key opens nothing, and neither does none at all', async () => {
+  test('S4 a token signed by another key, and a missing one, are refused', async () => {
     const { privateKey } = await generateKeyPair('ES256');
     expect(await comingBack((claims) => liar.sign(claims, {}, privateKey))).toMatchObject(failed);
     expect(await comingBack(async () => undefined)).toMatchObject({
@@ -313,7 +313,7 @@ describe('S4 Google’s ID token is validated whole', () => {
   });
 });
 
-test('S8 X5 a provider that is down is told in one sentence, without where it is; the operator finds one event of it', async () => {
+test('S8 X5 a provider that is down is reported in one sentence, without its address; the operator finds one event', async () => {
   const google = { clientId, clientSecret: 's', issuer: 'http://127.0.0.1:9' };
   const idctl = await openIdctl({ social: { google } });
   onTestFinished(() => idctl.close());
@@ -329,7 +329,7 @@ test('S8 X5 a provider that is down is told in one sentence, without where it is
   expect(other).toMatchObject({ status: 404, body: { code: 'social_not_configured' } });
 });
 
-test('X5 a provider that fails when the person is back is one event for each reason, which counts them', async () => {
+test('X5 a provider that fails after the person returns is one event for each reason, which counts the failures', async () => {
   const social = await openSocial(openIdctl);
   onTestFinished(() => social.close());
   const back: string[] = [];

@@ -32,7 +32,7 @@ const returning = (options?: Parameters<typeof comingBack>[2]) =>
 const navigation = { 'sec-fetch-mode': 'navigate' };
 
 describe('S2 the state', () => {
-  test('S2 signs in once: replayed, it is refused, and twenty at once let one in', async () => {
+  test('S2 signs in once: a replay is refused, and only one of twenty at once gets in', async () => {
     const { browser, callback } = await returning();
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => comeBack(browser, callback)),
@@ -42,7 +42,7 @@ describe('S2 the state', () => {
     expect(await comeBack(browser, callback)).toMatchObject(failed);
   });
 
-  test('S2 is used up by a sign-in that fails as well', async () => {
+  test('S2 is used up by a sign-in that fails too', async () => {
     const { browser, callback, answerToken, idToken } = await returning();
     answerToken(await idToken({ aud: 'someone else' }));
     expect(await comeBack(browser, callback)).toMatchObject(failed);
@@ -50,7 +50,7 @@ describe('S2 the state', () => {
     expect(await comeBack(browser, callback)).toMatchObject(failed);
   });
 
-  test('§7 S2 expires after ten minutes, and is good until then', async () => {
+  test('§7 S2 expires after ten minutes, and is valid until then', async () => {
     const [early, late] = [await returning(), await returning()];
     idctl.wait(590);
     const { answerToken, idToken, browser, callback } = early;
@@ -61,7 +61,7 @@ describe('S2 the state', () => {
     expect(await comeBack(late.browser, late.callback)).toMatchObject(failed);
   });
 
-  test('S2 is refused when altered in any part, signed by another key, missing or malformed', async () => {
+  test('S2 is refused if altered in any part, signed by another key, missing or malformed', async () => {
     const { browser, state } = await returning();
     const [body = '', mac = ''] = state.split('.');
     const altered = {
@@ -96,7 +96,7 @@ describe('S3 the browser', () => {
     expect((await comeBack(browser, callback, navigation)).status).toBe(200);
   });
 
-  test('S3 a client that is no browser follows the bare specification', async () => {
+  test('S3 a client that is no browser needs no cookie, as the specification says', async () => {
     const { callback } = await returning();
     expect((await comeBack(idctl.client(), callback)).status).toBe(200);
   });
@@ -108,7 +108,7 @@ describe('S3 the browser', () => {
   });
 });
 
-describe('S4 what the provider says', () => {
+describe('S4 answers of the provider', () => {
   test.each([
     ['another aud', { aud: 'someone else' }],
     ['another iss', { iss: 'https://evil.test' }],
@@ -148,7 +148,7 @@ describe('S4 what the provider says', () => {
     expect(await comeBack(browser, callback)).toMatchObject(failed);
   });
 
-  test('S8 what the provider wrote is not echoed', async () => {
+  test('S8 the provider’s text is not echoed', async () => {
     const { browser, callback } = await returning();
     const said = '&error=access_denied&error_description=%3Cscript%3Ehello%3C%2Fscript%3E';
     const answer = await browser.get(
@@ -170,7 +170,7 @@ describe('S4 what the provider says', () => {
     expect(JSON.stringify(refused.body)).not.toContain('hello');
   });
 
-  test('a provider that is down is 502, and no session', async () => {
+  test('a provider that is down is 502 without a session', async () => {
     const { browser, callback } = await returning();
     provider.answers.token = () => ({ status: 500, body: 'oops' });
     expect(await comeBack(browser, callback)).toMatchObject({ status: 502, cookies: [] });
@@ -178,7 +178,7 @@ describe('S4 what the provider says', () => {
 });
 
 describe('S6 S7 between start and callback', () => {
-  test('S6 a connection that was disabled, or given another client, ends the sign-in', async () => {
+  test('S6 a connection that was disabled, or got another client, ends the sign-in', async () => {
     for (const change of ['disable', 'client'] as const) {
       const { org, domain } = await connected(idctl, provider.issuer);
       const { browser, callback } = await returning({ domain });

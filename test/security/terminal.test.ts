@@ -46,7 +46,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => site.close());
 
-describe('X9 what strangers call themselves', () => {
+describe('X9 names of strangers', () => {
   test.each([
     ['user list'],
     [`user show ${email}`],
@@ -59,7 +59,7 @@ describe('X9 what strangers call themselves', () => {
     [`user disable ${email} --yes`],
     ['event list --org acme'],
   ])(
-    'X9 `idctl %s` spells out what could move the cursor or turn text round, as text and as JSON',
+    'X9 `idctl %s` spells out characters that move the cursor or reverse text, as text and as JSON',
     async (line) => {
       const [plain, json] = await Promise.all(
         [line, `${line} --json`].map((typed) => site.run(typed.split(' '))),
@@ -71,7 +71,7 @@ describe('X9 what strangers call themselves', () => {
     60_000,
   );
 
-  test('X9 what a command says it has done is spelled out too', async () => {
+  test('X9 the result that a command reports is spelled out too', async () => {
     const { err } = await site.run(['sso', 'remove', '--org', 'acme', '--yes']);
     expect(err).toContain('Removed the connection to https://id.acme.test/Eve\\u001b]0;owned');
     expect(unseen(err)).toEqual([]);

@@ -51,7 +51,7 @@ async function botTokenOf(accountId: string) {
 }
 
 describe('P2 every request reads the account', () => {
-  test("a disabled owner's token is dead at the next request, and lives again with the account", async () => {
+  test("a disabled owner's token is refused at the next request, and works again with the account", async () => {
     const { user, use } = await tokenOf(idctl);
     expect((await use()).status).toBe(200);
     await disableUser(idctl.operator(), { user });
@@ -60,7 +60,7 @@ describe('P2 every request reads the account', () => {
     expect((await use()).status).toBe(200);
   });
 
-  test('a role that is taken is taken from the token too', async () => {
+  test('a role that is removed is removed from the token too', async () => {
     const { owner, slug } = await organization(idctl);
     const heir = await person(idctl);
     const { token } = await tokenOf(idctl, { user: owner.id });
@@ -88,7 +88,7 @@ describe('P3 the first credential present decides', () => {
     expect(await asked({ cookie: `access_token=${ada.token}` })).toBe(ada.user);
   });
 
-  test('a token that is no good is 401, whatever stands behind it', async () => {
+  test('an invalid token is 401, whatever credential is behind it', async () => {
     const { token } = await tokenOf(idctl);
     const eve = await signedInPerson(idctl);
     const mistyped = token.slice(0, 20) + (token[20] === 'a' ? 'b' : 'a') + token.slice(21);
@@ -114,7 +114,7 @@ describe('P3 the first credential present decides', () => {
     }
   });
 
-  test('P13 a mistyped token is refused without a query, a well-formed one is one read', async () => {
+  test('P13 a mistyped token is refused without a query, a well-formed one costs one read', async () => {
     const { token } = await tokenOf(idctl);
     const read = Account.sequelize && directReadOf(Account.sequelize);
     if (Account.sequelize === undefined || read === undefined)
@@ -144,7 +144,7 @@ describe('P13 the value', () => {
     expect(rows).not.toContain(token.slice(12));
   });
 
-  test('X4 and never in the log, be it made, used, mistyped or regenerated', async () => {
+  test('X4 the token is never in the log, whether made, used, mistyped or regenerated', async () => {
     const lines: string[] = [];
     const log = createLog({ log: { level: 'debug' } }, { write: (line) => lines.push(line) });
     const server = createServer({ ...idctl.app, log }, surface);
@@ -251,7 +251,7 @@ describe('P13 last use', () => {
     expect(idctl.app.tokenUses.size).toBe(0);
   });
 
-  test('is not written again when another daemon has written this minute', async () => {
+  test('is not written again if another daemon wrote it this minute', async () => {
     const { id, use } = await tokenOf(idctl);
     await use();
     const other = new Date(Date.parse(String(idctl.app.tokenUses.get(id)?.toISOString())) + 1000);
@@ -260,7 +260,7 @@ describe('P13 last use', () => {
     expect(await lastUse(id)).toEqual(other);
   });
 
-  test('fails no request, and is written later when the database would not take it', async () => {
+  test('fails no request, and is written later if the database refused it', async () => {
     const { id, use } = await tokenOf(idctl);
     expect((await use()).status).toBe(200);
     const update = vi
@@ -273,7 +273,7 @@ describe('P13 last use', () => {
     expect(await lastUse(id)).toBeInstanceOf(Date);
   });
 
-  test('is written when the daemon stops, and a token revoked meanwhile is no trouble', async () => {
+  test('is written when the daemon stops, and a token revoked meanwhile causes no error', async () => {
     const stop = startJobs(idctl.app);
     const { id, use } = await tokenOf(idctl);
     const gone = await tokenOf(idctl);
@@ -287,7 +287,7 @@ describe('P13 last use', () => {
 
 describe('P14 bot tokens', () => {
   test.each(['bot:builder', 'BOT:x', ' bot:x', 'ｂｏｔ：x', '\u200bbot:x', 'b\u00adot:x'])(
-    'nobody may take the name %j',
+    'no person can take the name %j',
     async (name) => {
       const eve = await signedInPerson(idctl);
       const answer = await eve.post('/api/v1/me/tokens', { name });
@@ -295,7 +295,7 @@ describe('P14 bot tokens', () => {
     },
   );
 
-  test('are listed with their kind, act as the owner, can be revoked and not be regenerated', async () => {
+  test('are listed with their kind, act as the owner, can be revoked but not regenerated', async () => {
     const eve = await signedInPerson(idctl);
     const { id, value } = await botTokenOf(eve.id);
     expect((await useToken(idctl, value)).body).toMatchObject({ id: eve.id });
@@ -308,10 +308,10 @@ describe('P14 bot tokens', () => {
   });
 });
 
-describe('interface page: a token may not do everything its owner may', () => {
+describe('interface page: a token cannot do everything that its owner can', () => {
   const refused = { status: 403, body: { code: 'session_required' } };
 
-  test('session_required: no token makes, regenerates or revokes tokens, its own included; it may list them', async () => {
+  test('session_required: no token makes, regenerates or revokes tokens, even itself; it can list them', async () => {
     const { id, user, token } = await tokenOf(idctl);
     for (const value of [token, (await botTokenOf(user)).value]) {
       const client = createClient(idctl.baseUrl, { headers: bearer(value) });
@@ -323,7 +323,7 @@ describe('interface page: a token may not do everything its owner may', () => {
     expect((await useToken(idctl, token)).status).toBe(200);
   });
 
-  test('session_required: not with tokens.manageCredentials, but for what is not the account’s own', async () => {
+  test('session_required: with tokens.manageCredentials a token makes tokens, but deletes no organization and makes no owner', async () => {
     const { owner, slug } = await organization(idctl);
     const { id, token } = await tokenOf(idctl, { user: owner.id });
     const config = { ...idctl.app.config, tokens: { manageCredentials: 'on' as const } };
@@ -341,7 +341,7 @@ describe('interface page: a token may not do everything its owner may', () => {
   });
 });
 
-test('I3 the tokens of a holder whose address was never proven end when the organization vouches for somebody', async () => {
+test('I3 the tokens of a holder whose address was never proved end when the organization proves another person', async () => {
   const org = await organization(idctl);
   const { user, use } = await tokenOf(idctl);
   await transaction(async () => {

@@ -108,8 +108,8 @@ async function reasons(org: string): Promise<unknown[]> {
   return (await eventsOf(org, 'sso.signin.refused')).map(({ data }) => data['reason']);
 }
 
-describe('I1 one door, by the key', () => {
-  test('I1 a changed subject is refused with an event until the operator unlinks, which ends the sessions that came by it', async () => {
+describe('I1 one place links accounts, by the key', () => {
+  test('I1 a changed subject is refused with an event until the operator unlinks, which ends the sessions through it', async () => {
     const { org, domain } = await connected(idctl, provider.issuer);
     const email = `ada@${domain}`;
     const first = await signInAt(idctl, provider, domain, asserted(provider, email));
@@ -128,7 +128,7 @@ describe('I1 one door, by the key', () => {
     expect(again.answer.body.user.id).toBe(first.answer.body.user.id);
   });
 
-  test('I1 a key is of one connection: a neighbour at the same provider, with the same subject, is somebody else', async () => {
+  test('I1 a key is of one connection: the same subject at a neighbour’s connection is another person', async () => {
     const [mine, theirs] = [
       await connected(idctl, provider.issuer),
       await connected(idctl, provider.issuer),
@@ -142,7 +142,7 @@ describe('I1 one door, by the key', () => {
     expect(await Identity.count({ where: { accountId: me.answer.body.user.id } })).toBe(1);
   });
 
-  test('I1 after a change of provider people conflict until `sso relink`, and are then the accounts they were', async () => {
+  test('I1 after a change of provider people conflict until `sso relink`, and then reach their accounts again', async () => {
     const { org, domain } = await connected(idctl, provider.issuer);
     const [ada, bob] = [`ada@${domain}`, `bob@${domain}`];
     const before = await signInAt(idctl, provider, domain, asserted(provider, ada));
@@ -197,7 +197,7 @@ describe('I1 one door, by the key', () => {
     expect(items.map(({ kind }) => kind).toSorted()).toEqual(['ldap', 'sso']);
   });
 
-  test('I1 a relink touches the one organization, and only the operator may unlink', async () => {
+  test('I1 a relink touches the one organization, and only the operator can unlink', async () => {
     const [mine, theirs] = [
       await connected(idctl, provider.issuer),
       await connected(idctl, provider.issuer),
@@ -226,7 +226,7 @@ describe('I1 one door, by the key', () => {
 });
 
 describe('I2 verified domains carry the trust', () => {
-  test('I2 a neighbour’s provider that asserts my address is refused, and my account knows nothing of it', async () => {
+  test('I2 a neighbour’s provider that asserts my address is refused, and my account does not change', async () => {
     const [mine, theirs] = [
       await connected(idctl, provider.issuer),
       await connected(idctl, other.issuer),
@@ -246,7 +246,7 @@ describe('I2 verified domains carry the trust', () => {
     expect(items.map((member) => member.email)).not.toContain(email);
   });
 
-  test('I2 D4 a neighbour who claimed my domain first holds nothing: not before I verify it, and not after', async () => {
+  test('I2 D4 a neighbour who claimed my domain first holds nothing, neither before I verify it nor after', async () => {
     const theirs = await organization(idctl);
     const { org, domain, open } = await newcomer(provider.issuer);
     await addDomain(idctl.operator(), { org: theirs.slug, domain });
@@ -306,7 +306,7 @@ describe('I2 verified domains carry the trust', () => {
     expect(await eventsOf(org.slug, 'account.reclaimed')).toHaveLength(1);
   });
 
-  test('I3 what an organization proved of its addresses ends with the organization too', async () => {
+  test('I3 proof that an organization gave ends with the organization too', async () => {
     const theirs = await connected(idctl, other.issuer);
     const email = `ada@${theirs.domain}`;
     const old = await signInAt(idctl, other, theirs.domain, asserted(other, email));
@@ -333,7 +333,7 @@ describe('I2 verified domains carry the trust', () => {
     expect(await eventsOf(org.slug, 'account.reclaimed')).toEqual([]);
   });
 
-  test('D5 I2 a domain is given up after the sign-ins that are under way, not beside them', async () => {
+  test('D5 I2 a domain is given up after the sign-ins in progress, not during them', async () => {
     const { org, domain } = await connected(idctl, provider.issuer);
     const owner = await signedIn(idctl, org.owner.email);
     const order: string[] = [];
@@ -350,7 +350,7 @@ describe('I2 verified domains carry the trust', () => {
     expect(order).toEqual(['signed in', 'removed 204']);
   });
 
-  test('I2 the first sign-in by the domain’s new organization ends the links and sessions of the old one, and nothing else', async () => {
+  test('I2 the first sign-in through the domain’s new organization ends the links and sessions of the old one, and nothing else', async () => {
     const theirs = await connected(idctl, other.issuer);
     const existing = await person(idctl, `ada@${theirs.domain}`);
     const old = await signInAt(idctl, other, theirs.domain, asserted(other, existing.email ?? ''));
@@ -369,7 +369,7 @@ describe('I2 verified domains carry the trust', () => {
     expect(await eventsOf(theirs.org.slug, 'identity.unlinked')).toHaveLength(1);
   });
 
-  test('I2 a company that changes its domain keeps its people: a key holds while the old address is nobody else’s', async () => {
+  test('I2 a company that changes its domain keeps its people: a key stays valid until another organization verifies the old domain', async () => {
     const { org, domain } = await connected(idctl, provider.issuer);
     const sub = asserted(provider, `ada@${domain}`);
     const before = await signInAt(idctl, provider, domain, sub);
@@ -432,7 +432,7 @@ describe('I3 a stranger who had the address first', () => {
     );
   });
 
-  test('I3 the name of a stranger ends too: where the provider gives none it is the local part of the address', async () => {
+  test('I3 the name of a stranger ends too: if the provider gives none, it is the local part of the address', async () => {
     const { domain, open } = await newcomer(provider.issuer);
     const email = `boss@${domain}`;
     const { id } = await stranger(email);
@@ -443,7 +443,7 @@ describe('I3 a stranger who had the address first', () => {
     expect(answer.body.user).toMatchObject({ id, name: 'boss' });
   });
 
-  test('I3 a login link, a sign-in that waits for its code, and a link to a provider end with it too', async () => {
+  test('I3 a login link, a sign-in that waits for its code, and a link to a provider end too', async () => {
     const { domain, open } = await newcomer(provider.issuer);
     const email = `ada@${domain}`;
     const { id, accessToken } = await stranger(email);
@@ -498,7 +498,7 @@ describe('I3 a stranger who had the address first', () => {
   });
 
   test.each(['operator', 'mail', 'domain', 'social'] as const)(
-    'I3 an address whose proof is %s was its holder’s: password and sessions stay',
+    'I3 an address whose proof is %s belongs to its holder: password and sessions stay',
     async (emailProof) => {
       const { domain, open } = await newcomer(provider.issuer);
       const email = `ada@${domain}`;
@@ -535,7 +535,7 @@ describe('I3 a stranger who had the address first', () => {
     expect(await eventsOf(org.slug, 'account.reclaimed')).toEqual([]);
   });
 
-  test('I3 a request of the stranger’s that was on its way makes no token after the reclaim', async () => {
+  test('I3 a request of the stranger in progress makes no token after the reclaim', async () => {
     const { domain, open } = await newcomer(provider.issuer);
     const email = `ada@${domain}`;
     const { accessToken, id } = await stranger(email);
@@ -548,7 +548,7 @@ describe('I3 a stranger who had the address first', () => {
     expect(await Session.count({ where: { accountId: id, endedAt: null } })).toBe(1);
   });
 
-  test('I3 O2 once the organization is here, nobody signs up with an address of its domain', async () => {
+  test('I3 O2 after the organization verified its domain, no stranger signs up with an address of its domain', async () => {
     const { domain, open } = await newcomer(provider.issuer);
     await open();
     const body = { email: `ada@${domain}`, password, name: 'Mallory' };
@@ -564,8 +564,8 @@ describe('I3 a stranger who had the address first', () => {
   });
 });
 
-describe('I5 deactivation is final until revoked', () => {
-  test('I5 taken out by the organization that owns the domain, all sessions end; by another, only those that came through it', async () => {
+describe('I5 a deactivation lasts until it is undone', () => {
+  test('I5 on a removal by the organization that owns the domain, all sessions end; by another, only those through it', async () => {
     const mine = await connected(idctl, provider.issuer);
     const guest = await organization(idctl);
     const email = `ada@${mine.domain}`;
@@ -580,7 +580,7 @@ describe('I5 deactivation is final until revoked', () => {
     expect(await reasons(mine.org.slug)).toEqual(['deactivated']);
   });
 
-  test('I5 neither an unlink nor a relink lets a person who was taken out back in', async () => {
+  test('I5 neither an unlink nor a relink lets a removed person back in', async () => {
     const { org, domain } = await connected(idctl, provider.issuer);
     const email = `ada@${domain}`;
     const sub = asserted(provider, email);
@@ -593,9 +593,9 @@ describe('I5 deactivation is final until revoked', () => {
   });
 });
 
-describe('I6 the provider’s word on the address', () => {
+describe('I6 the provider’s `email_verified`', () => {
   test.each([false, 'false', 'FALSE', 'no', 0, ''])(
-    'I6 email_verified %j does not reach an account that is there',
+    'I6 email_verified %j does not reach an existing account',
     async (email_verified) => {
       const { org, domain } = await connected(idctl, provider.issuer);
       const victim = await person(idctl, `ada@${domain}`);
@@ -611,7 +611,7 @@ describe('I6 the provider’s word on the address', () => {
     },
   );
 
-  test('I6 an address that Google verified once is no word of Google’s unless an organization manages the account', async () => {
+  test('I6 an address that Google verified once counts only if an organization manages the account', async () => {
     const { outbound } = idctl.app;
     // The provider of the test under Google's own name.
     const redeem: typeof outbound.redeem = async (client, response) => ({

@@ -5,7 +5,7 @@ import { createLog } from '../../src/log.ts';
 import { createClient } from '../support/http.ts';
 import { openIdctl } from '../support/idctl.ts';
 
-test('X4 what is no address that a person types is not logged as the one that people come by', async () => {
+test('X4 input that cannot be an address is not logged as an unset address', async () => {
   const idctl = await openIdctl();
   const lines: string[] = [];
   const log = createLog(
@@ -29,7 +29,7 @@ test('X4 what is no address that a person types is not logged as the one that pe
       expect((await client.get('/login', headers)).status).toBe(503);
     }
     const seen = lines.flatMap((line) => / seen=(.*) baseUrl=/.exec(line)?.[1] ?? []);
-    expect(seen).toEqual(['an address that is none', 'http://ok.test']);
+    expect(seen).toEqual(['not an address', 'http://ok.test']);
   } finally {
     await server.close(0);
     await idctl.close();

@@ -39,7 +39,7 @@ async function withoutMail<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-test('I3 taking the mail settings out confirms no sign-up that waits for its code', async () => {
+test('I3 removing the mail settings confirms no sign-up that waits for its code', async () => {
   const email = address();
   await signUp(email);
   await withoutMail(async () => {
@@ -74,7 +74,7 @@ test('I3 nor one that a stranger began on an account that an organization’s pr
   });
 });
 
-test('I3 nor one whose account an operator has made a member meanwhile', async () => {
+test('I3 nor one whose account an operator has made a member since', async () => {
   const email = address();
   await signUp(email);
   const { slug: org } = await organization(idctl);
@@ -88,7 +88,7 @@ test('I3 nor one whose account an operator has made a member meanwhile', async (
   expect(await Account.findOne({ where: { email } })).toMatchObject({ emailProof: 'none' });
 });
 
-test('I3 doctor tells the operator that accounts wait for a code which is not mailed', async () => {
+test('I3 doctor reports that accounts wait for a code which is not mailed', async () => {
   await signUp(address());
   const { app } = idctl;
   expect(await checkSignUps(app)).toBeNull();
@@ -101,7 +101,7 @@ test('I3 doctor tells the operator that accounts wait for a code which is not ma
   });
 });
 
-test('P11 a sign-up alone ends nothing that an operator has put on an account without proof; the code does', async () => {
+test('P11 a sign-up alone ends nothing that an operator put on an account without proof; the code does', async () => {
   const { create } = await scimClient(idctl);
   const [untouched, squatted] = [address(), address()];
   for (const userName of [untouched, squatted]) await create({ userName });

@@ -37,7 +37,7 @@ async function owner(of: Daemon) {
   return createClient(of.url, { headers });
 }
 
-test('§4.3 §3.2 the two SCIM events arrive, signed, when a client provisions and deactivates somebody', async () => {
+test('§4.3 §3.2 the two SCIM events arrive, signed, when a client provisions and deactivates a person', async () => {
   const { out } = await site.run(['scim', 'token', 'rotate', '--org', 'acme', '--quiet']);
   const shown = await site.run(['org', 'show', 'acme', '--json']);
   const base = `/scim/v2/orgs/${JSON.parse(shown.out).id}/Users`;
@@ -68,7 +68,7 @@ test('§4.3 §3.2 the two SCIM events arrive, signed, when a client provisions a
   ]);
 });
 
-test('X7 what a command does while the daemon runs is delivered by the daemon', async () => {
+test('X7 the daemon delivers the events of a command that runs beside it', async () => {
   expect(await site.run(['domain', 'add', 'shell.test', '--org', 'acme'])).toMatchObject({
     code: 0,
   });
@@ -90,7 +90,7 @@ test('X7 §8 a daemon killed between the answer and the delivery: the next one d
   expect(new Set(arrived())).toEqual(new Set(['killed.test']));
 }, 60_000);
 
-test('X7 §8 of two daemons on one database none delivers what the other does, and all is in order', async () => {
+test('X7 §8 of two daemons on one database each event is delivered by one, in order', async () => {
   const other = await site.serve();
   at.behave(async (response) => {
     await pause(20);
@@ -109,7 +109,7 @@ test('X7 §8 of two daemons on one database none delivers what the other does, a
   await other.stop();
 }, 60_000);
 
-test('a daemon that is told to stop while a receiver hangs ends at once, and the next one delivers at once', async () => {
+test('a daemon told to stop while a receiver hangs ends at once, and the next one delivers at once', async () => {
   at.behave(() => undefined);
   await (await owner(daemon)).post('/api/v1/orgs/acme/domains', { domain: 'stopped.test' });
   await expect.poll(() => at.received.length).toBe(1);

@@ -42,7 +42,7 @@ describe('§2.8 apps', () => {
     expect((await ada.send('DELETE', `/api/v1/me/apps/${view.id}`)).body.code).toBe('not_found');
   });
 
-  test('get a new secret under the client id that they have; the old one stops at once', async () => {
+  test('get a new secret under the same client id; the old one stops at once', async () => {
     const ada = await signedInPerson(idctl);
     const { body: old } = await ada.post('/api/v1/me/apps', { name: 'builder' });
     const made = await ada.post(`/api/v1/me/apps/${old.id}/regenerate`);
@@ -74,7 +74,7 @@ describe('§2.8 apps', () => {
     expect(JSON.stringify(row)).not.toContain(clientSecret.slice(-20));
   });
 
-  test('everybody has only their own; the operator has those of the account named, or any by id', async () => {
+  test('each account has its own apps only; the operator names an account, or any app by id', async () => {
     const { id, user, ask } = await appOf(idctl);
     const eve = await signedInPerson(idctl);
     expect((await eve.get('/api/v1/me/apps')).body.items).toEqual([]);
@@ -106,7 +106,7 @@ describe('§2.8 apps', () => {
     expect((await bot.get('/api/v1/me/apps')).body.items).toHaveLength(1);
   });
 
-  test('I3 nothing is registered with a session that has ended meanwhile', async () => {
+  test('I3 a session that ended during the request registers nothing', async () => {
     const ada = await person(idctl);
     const sessionId = '0198c0de-0000-7000-8000-000000000000';
     const as = idctl.as({
@@ -122,7 +122,7 @@ describe('§2.8 apps', () => {
     expect(await OAuthApp.count({ where: { accountId: ada.id } })).toBe(0);
   });
 
-  test('X5 registering, minting and revoking are events that name who did it, and hold no secret', async () => {
+  test('X5 registering, minting and revoking are events with the actor and without secrets', async () => {
     const ada = await signedInPerson(idctl);
     const { id, clientId, clientSecret } = (await ada.post('/api/v1/me/apps', { name: 'builder' }))
       .body;
@@ -147,7 +147,7 @@ describe('§2.8 apps', () => {
 });
 
 describe('§4.4 bot tokens', () => {
-  test('the token acts as the owner and is a token named bot:<app name>, told apart by its kind', async () => {
+  test('the token acts as the owner and is named bot:<app name>, with its own kind', async () => {
     const { slug, owner } = await organization(idctl);
     const { ask } = await appOf(idctl, { user: owner.id });
     const { status, body } = await ask();
@@ -187,8 +187,8 @@ describe('§4.4 bot tokens', () => {
   );
 });
 
-describe('P14 tokens of an app die', () => {
-  test('with the app, and it mints no more', async () => {
+describe('P14 tokens of an app end', () => {
+  test('with the app, which makes no more', async () => {
     const { id, ask, mint } = await appOf(idctl);
     const token = await mint();
     await revokeApp(idctl.operator(), { id, keepTokens: false });
@@ -196,7 +196,7 @@ describe('P14 tokens of an app die', () => {
     expect(await ask()).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
   });
 
-  test('but with keepTokens they live until they expire', async () => {
+  test('when they expire, if keepTokens is set', async () => {
     const ada = await signedInPerson(idctl);
     const { id, mint, ask } = await appOf(idctl, { user: ada.id });
     const token = await mint();
@@ -210,7 +210,7 @@ describe('P14 tokens of an app die', () => {
     });
   });
 
-  test('P2 while the owner is disabled, and the app is refused like one that is not there', async () => {
+  test('P2 while the owner is disabled, and the app is refused like an unknown one', async () => {
     const { user, ask, mint } = await appOf(idctl);
     const token = await mint();
     const nobody = await ask({ client_id: 'app-none' });
@@ -231,7 +231,7 @@ describe('P14 tokens of an app die', () => {
     expect((await ask()).status).toBe(401);
   });
 
-  test('I3 with the holder whose address was never proven, and so do the apps', async () => {
+  test('I3 with the holder whose address was never proved, and so do the apps', async () => {
     const { id: organizationId } = await organization(idctl);
     const { user, ask, mint } = await appOf(idctl);
     const token = await mint();
@@ -246,7 +246,7 @@ describe('P14 tokens of an app die', () => {
   });
 });
 
-test('X5 refused clients are one counted event for an app, with the reason that the client is not told', async () => {
+test('X5 refused clients are one counted event for an app, with the reason that the client does not see', async () => {
   const { id, ask } = await appOf(idctl);
   for (let n = 0; n < 3; n += 1) await ask({ client_secret: 'cos_secret_guess' });
   expect(await eventsOf(id)).toMatchObject([

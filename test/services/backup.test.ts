@@ -93,7 +93,10 @@ async function backUpUnderLoad(): Promise<void> {
   writing = false;
   await Promise.all(writers);
   await daemon.stop();
-  expect([code, err]).toEqual([0, expect.stringContaining('The master key is not in it')]);
+  expect([code, err]).toEqual([
+    0,
+    expect.stringContaining('The backup does not include the master key'),
+  ]);
 }
 
 /** A webhook's delivery and a mail, both for tomorrow. */
@@ -143,12 +146,12 @@ const count = async (target: string, from: string) =>
   Number((await site.query(`SELECT count(*) AS n FROM ${from}`, target))[0]?.['n']);
 
 describe.skipIf(missing)('a backup made under load', () => {
-  test('is for its owner alone, and nothing is left beside it', async () => {
+  test('is readable by its owner only, and leaves no other file', async () => {
     expect((await stat(backup)).mode & 0o777).toBe(0o600);
     expect((await readdir(site.folder)).sort()).toEqual(['idctl.backup', 'master.key']);
   });
 
-  test('holds, restored elsewhere, every write acknowledged before it began, and none by halves', async () => {
+  test('restores every write acknowledged before it began, each one whole', async () => {
     expect(after).toBeGreaterThan(before);
     const { code, target, out } = await restore('--json');
     expect(code).toBe(0);
@@ -164,7 +167,7 @@ describe.skipIf(missing)('a backup made under load', () => {
     });
   });
 
-  test('revives nobody: sessions and bot tokens are over, tokens, apps and SCIM tokens wait to be renewed', async () => {
+  test('revives no session or token: sessions and bot tokens end; tokens, apps and SCIM tokens wait to be renewed', async () => {
     const { at, target, out } = await restore('--json');
     const told = {
       ended: { sessions: 1, botTokens: 1, invitations: 1 },
@@ -205,10 +208,10 @@ describe.skipIf(missing)('a backup made under load', () => {
       expect([table, await count(target, table)]).toEqual([table, 0]);
   });
 
-  test('speaks to nobody: webhooks are off, and not even told so', async () => {
+  test('sends nothing: webhooks are off, and get no message', async () => {
     const { at, err, target } = await restore();
     expect(err).toContain(
-      'Webhooks are off, so that a copy on trial sends nothing: idctl webhook enable ID',
+      'Webhooks are off, so that a test copy sends nothing: idctl webhook enable ID',
     );
     expect(await count(target, 'webhooks WHERE enabled')).toBe(0);
     expect(await count(target, `webhook_deliveries WHERE status = 'waiting'`)).toBe(0);
@@ -220,7 +223,7 @@ describe.skipIf(missing)('a backup made under load', () => {
     expect(JSON.parse(out)).toMatchObject([{ data: { reason: 'restored' } }]);
   });
 
-  test('with --keep-tokens leaves all of them, but for the sessions', async () => {
+  test('with --keep-tokens keeps all of them, except sessions', async () => {
     const { target } = await restore('--keep-tokens');
     expect(await count(target, 'webhooks WHERE enabled')).toBe(1);
     expect(await count(target, 'access_tokens WHERE suspended_at IS NULL')).toBe(2);
@@ -230,9 +233,9 @@ describe.skipIf(missing)('a backup made under load', () => {
     expect(await count(target, 'sessions WHERE ended_at IS NULL')).toBe(0);
   });
 
-  test('--check says what is in it and writes nothing', async () => {
+  test('--check shows its contents and writes nothing', async () => {
     const { code, out, err, target } = await restore('--check');
-    expect([code, err]).toEqual([0, expect.stringContaining('It is whole')]);
+    expect([code, err]).toEqual([0, expect.stringContaining('The backup is complete')]);
     expect(out).toMatch(/^Master key: +[\w-]{11}$/m);
     if (dialect === 'sqlite')
       expect(await readdir(dirname(target.slice('sqlite:'.length)))).toEqual([]);
@@ -245,7 +248,7 @@ describe.skipIf(missing)('a backup made under load', () => {
       ).toEqual([]);
   });
 
-  test('a byte changed anywhere, or an end that is missing, is refused', async () => {
+  test('a changed byte anywhere, or a missing end, is refused', async () => {
     const copy = join(site.folder, 'copy');
     const bytes = await readFile(backup);
     const keyId = bytes.indexOf('"keyId":"') + 9;
@@ -272,7 +275,7 @@ describe.skipIf(missing)('a backup made under load', () => {
     }
   });
 
-  test('another key is refused by its id, and needs no database to be', async () => {
+  test('another key is refused by its id, without a database', async () => {
     const keyFile = join(site.folder, 'other.key');
     await createKeyFile(keyFile);
     const { keyId } = createKeyring(await readKeyFile(site.keyFile));
@@ -282,13 +285,13 @@ describe.skipIf(missing)('a backup made under load', () => {
     expect([code, err]).toEqual([3, expect.stringContaining(`needs the master key ${keyId}`)]);
   });
 
-  test('a database that holds anything is left alone', async () => {
+  test('a database with data is not overwritten', async () => {
     const { code, err } = await site.run(['restore', backup]);
     expect([code, err]).toEqual([1, expect.stringMatching(/already|not empty/)]);
     expect(await count(site.database, 'sessions WHERE ended_at IS NULL')).toBe(1);
   });
 
-  test('one of a newer idctl, or of another kind of database, is refused by name', async () => {
+  test('a backup of a newer idctl, or of another kind of database, is refused by name', async () => {
     const refusal = async (change: object) => {
       const path = await forged(change);
       const { code, err } = await site.run(['restore', path], '', {
@@ -303,7 +306,7 @@ describe.skipIf(missing)('a backup made under load', () => {
     expect(await refusal({ database: other })).toMatch(/^1 .*of a (PostgreSQL|SQLite) database/);
   });
 
-  test('a restore that is broken off leaves nothing that idctl would work on', async () => {
+  test('an interrupted restore leaves nothing that idctl would start with', async () => {
     const target = await freshDatabaseUrl();
     const file = await openBackupFile(backup);
     const address = { url: target, sqliteDriver: 'node' as const };
@@ -318,7 +321,7 @@ describe.skipIf(missing)('a backup made under load', () => {
     await file.close();
   });
 
-  test('one from before the master key was rotated is restored while the key file holds the former', async () => {
+  test('a backup from before the master key was rotated restores while the key file holds the old key', async () => {
     const masters = async (more?: Record<string, string>) =>
       (await site.run(['key', 'list', '--json'], '', more)).out.match(
         /"id":"[^"]*","purpose":"master"/g,
@@ -330,7 +333,7 @@ describe.skipIf(missing)('a backup made under load', () => {
     expect([code, await masters(at)]).toEqual([0, [former]]);
   });
 
-  test('is never written over another file unasked', async () => {
+  test('overwrites no other file unless told to', async () => {
     const kept = await readFile(backup);
     const { code, err } = await site.run(['backup', backup]);
     expect([code, err]).toEqual([2, expect.stringContaining('--yes')]);
@@ -342,7 +345,7 @@ describe.skipIf(missing)('a backup made under load', () => {
 });
 
 if (dialect === 'sqlite') {
-  test('a backup that is interrupted leaves nothing lying about', async () => {
+  test('a backup that is interrupted leaves no files', async () => {
     const folder = join(site.folder, 'temporary');
     await mkdir(folder);
     const env = { IDCTL_DATABASE: site.database, IDCTL_KEY_FILE: site.keyFile, TMPDIR: folder };
@@ -357,7 +360,7 @@ if (dialect === 'sqlite') {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  test('one of an older idctl is brought up to date before anything in it is ended', async () => {
+  test('a backup of an older idctl is migrated before its sessions and tokens end', async () => {
     const older = join(site.folder, 'older.db');
     const file = await openBackupFile(backup);
     const { database } = await openBackup(file, site.keyFile);
@@ -377,7 +380,7 @@ if (dialect === 'sqlite') {
     expect(await readdir(dirname(target.slice('sqlite:'.length)))).toEqual(['idctl.db']);
   });
 
-  test('what SQLite left beside a database that is gone is not taken into the restored one', async () => {
+  test('files that SQLite left beside a deleted database are not used for the restored one', async () => {
     const target = await freshDatabaseUrl();
     await writeFile(`${target.slice('sqlite:'.length)}-wal`, 'left');
     const { code, err } = await site.run(['restore', backup], '', { IDCTL_DATABASE: target });
@@ -387,14 +390,17 @@ if (dialect === 'sqlite') {
   test.each([
     ['#!/bin/sh\necho "pg_dump (PostgreSQL) 9.6.24"\n', 'pg_dump 9 is older than the server'],
     [null, 'pg_dump is not installed'],
-  ])('a pg_dump that cannot do it is refused, and the package named', async (script, message) => {
-    const folder = join(site.folder, crypto.randomUUID());
-    await mkdir(folder);
-    if (script !== null) await writeFile(join(folder, 'pg_dump'), script, { mode: 0o755 });
-    const { code, err } = await site.run(['backup', `${folder}.backup`], '', { PATH: folder });
-    expect([code, err]).toEqual([3, expect.stringContaining(message)]);
-    expect(err).toContain('apt-get install postgresql-client-15');
-  });
+  ])(
+    'a pg_dump that is too old is refused, with the package to install',
+    async (script, message) => {
+      const folder = join(site.folder, crypto.randomUUID());
+      await mkdir(folder);
+      if (script !== null) await writeFile(join(folder, 'pg_dump'), script, { mode: 0o755 });
+      const { code, err } = await site.run(['backup', `${folder}.backup`], '', { PATH: folder });
+      expect([code, err]).toEqual([3, expect.stringContaining(message)]);
+      expect(err).toContain('apt-get install postgresql-client-15');
+    },
+  );
 }
 
 /** Any place in the database of the backup. */

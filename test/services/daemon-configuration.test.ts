@@ -70,7 +70,7 @@ describe('a daemon and its configuration file', { timeout: 120_000 }, () => {
     provider?.close();
   });
 
-  test('interface page: each command says when the daemon has read an older configuration file', async () => {
+  test('interface page: each command says that the daemon runs with an older configuration file', async () => {
     expect(await say('status')).not.toContain(older);
     expect(await say('doctor --json')).toContain(`runs ${configFile} as it is now`);
     await write('# changed\nlog:\n  level: info\n');
@@ -90,12 +90,12 @@ describe('a daemon and its configuration file', { timeout: 120_000 }, () => {
     expect(await say('status')).not.toContain(older);
   });
 
-  test('interface page: the digest is of the contents of the file, not of the environment', async () => {
+  test('interface page: the digest covers the contents of the file, not the environment', async () => {
     const { out } = await site.run(['status'], '', { ...at, IDCTL_INSTANCE_NAME: 'Other' });
     expect(out).not.toContain(older);
   });
 
-  test('X4 what is stored of the file cannot be guessed without the master key', async () => {
+  test('X4 the stored digest of the file cannot be guessed without the master key', async () => {
     const rows = await site.query('SELECT * FROM daemons');
     expect(rows).toHaveLength(1);
     const bare = createHash('sha256').update('log:\n  level: info\n');
@@ -103,7 +103,7 @@ describe('a daemon and its configuration file', { timeout: 120_000 }, () => {
     expect(JSON.stringify(rows)).not.toContain(bare.digest('hex'));
   });
 
-  test('SIGHUP takes outbound.allow over at once, and the daemon has the new configuration then', async () => {
+  test('SIGHUP applies outbound.allow at once, and the daemon then has the new configuration', async () => {
     await fetch(`${daemon.url}/auth/sso/start?domain=acme.test`);
     expect(visits).toBe(0);
     await write('log:\n  level: info\noutbound:\n  allow: [127.0.0.1]\n');
@@ -114,7 +114,7 @@ describe('a daemon and its configuration file', { timeout: 120_000 }, () => {
     await expect.poll(() => say('status')).not.toContain(older);
   });
 
-  test('SIGHUP takes limits, mail, social and the log level over', async () => {
+  test('SIGHUP applies limits, mail, social and the log level', async () => {
     const settings = [
       'limits: { accountFailures: 3 }',
       'mail: { smtpUrl: "smtp://127.0.0.1:1" }',
@@ -142,7 +142,7 @@ describe('a daemon and its configuration file', { timeout: 120_000 }, () => {
     expect((await fetch(`${daemon.url}/api/v1/auth/magic-code`, code)).status).toBe(202);
   });
 
-  test('SIGHUP names what only a restart takes over, and the commands still say so', async () => {
+  test('SIGHUP names the settings that need a restart, and the commands still say so', async () => {
     await write(
       'instance: { name: Other }\nlog: { level: info }\noutbound: { allow: [127.0.0.1] }\n',
     );
@@ -152,14 +152,14 @@ describe('a daemon and its configuration file', { timeout: 120_000 }, () => {
     expect(await say('status')).toContain(older);
   });
 
-  test('SIGHUP with a broken file changes nothing, and the log says why', async () => {
+  test('SIGHUP with a broken file changes nothing, and the log has the reason', async () => {
     await write('limits: { accountFailures: many }\n');
     const said = await reload(/not reloaded/);
     expect(said).toContain('limits.accountFailures');
     expect((await fetch(`${daemon.url}/readyz`)).status).toBe(200);
   });
 
-  test('a daemon that has stopped is no longer compared', async () => {
+  test('a stopped daemon is not compared', async () => {
     await write('log: { level: warn }\n');
     expect(await say('status')).toContain(older);
     expect(await daemon.stop()).toBe(0);

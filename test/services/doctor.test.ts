@@ -84,7 +84,7 @@ describe.skipIf(absent)('interface page: idctl doctor', { timeout: 120_000 }, ()
     return { code, out, err, view, failed };
   }
 
-  test('what is right: a note for each check, and exit 0', async () => {
+  test('without faults: a note for each check, and exit 0', async () => {
     const { org } = await connected(idctl, provider.issuer, { autoRemove: true });
     const { code, out, err } = await doctor(['--org', org.slug]);
     expect(err).toBe('');
@@ -97,7 +97,7 @@ describe.skipIf(absent)('interface page: idctl doctor', { timeout: 120_000 }, ()
     expect(code).toBe(0);
   });
 
-  test('O9 names the apps without an organization, which is no fault', async () => {
+  test('O9 names the apps without an organization, as a note and not a fault', async () => {
     const { slug, owner } = await organization(idctl);
     const asking = await appOf(idctl, { user: owner.id, name: 'gateway', organization: slug });
     const minting = await appOf(idctl, { user: owner.id, name: 'builder' });
@@ -161,14 +161,14 @@ describe.skipIf(absent)('interface page: idctl doctor', { timeout: 120_000 }, ()
     });
     expect(seen(`SCIM of ${unused.slug}`)).toMatch(/^never called at http.*\/scim\/v2\/orgs\//);
     // Their own domain's settings, and theirs alone, let its owners in; the others have none.
-    expect(seen(`owners of ${unused.slug}`)).toBe(`no way in for ${unused.owner.email}`);
+    expect(seen(`owners of ${unused.slug}`)).toBe(`no way to sign in for ${unused.owner.email}`);
     for (const { hint, expected } of Object.values(failed)) {
       expect(hint).toMatch(/\w/);
       expect(expected).toMatch(/\w/);
     }
   });
 
-  test('X3 a key file that is missing or open to others; what needs no key is still looked at', async () => {
+  test('X3 a key file that is missing or open to others is a fault; checks without the key still run', async () => {
     const { keyFile } = idctl.app.config;
     await rename(keyFile, `${keyFile}.away`);
     const missing = await doctor(['--json']);
@@ -184,7 +184,7 @@ describe.skipIf(absent)('interface page: idctl doctor', { timeout: 120_000 }, ()
     expect([missing.code, open.code]).toEqual([1, 1]);
   });
 
-  test('a database that is not migrated, and one that cannot be reached; a configuration that cannot be read', async () => {
+  test('a database that is not migrated or cannot be reached, and a configuration that cannot be read', async () => {
     const [nowhere] = await freePorts(1);
     const fresh = await freshDatabaseUrl();
     if (dialect === 'sqlite') await writeFile(fresh.slice('sqlite:'.length), '', { mode: 0o600 });
@@ -202,12 +202,12 @@ describe.skipIf(absent)('interface page: idctl doctor', { timeout: 120_000 }, ()
       /2 failed configuration\n {4}expected: .+\n {4}seen: .+IDCTL_LISTEN/,
     );
     expect(broken.out).toMatch(
-      /\n1 of 2 checks failed\. The rest is looked at once the configuration is right/,
+      /\n1 of 2 checks failed\. Correct the configuration to run the other checks/,
     );
     expect([pending.code, gone.code, broken.code]).toEqual([1, 1, 1]);
   });
 
-  test.skipIf(dialect !== 'sqlite')('X8 a database that others may read', async () => {
+  test.skipIf(dialect !== 'sqlite')('X8 a database that other users can read', async () => {
     const file = idctl.app.config.database.url.slice('sqlite:'.length);
     await chmod(file, 0o644);
     const { failed } = await doctor(['--json', '--org', (await organization(idctl)).slug]);
@@ -216,13 +216,13 @@ describe.skipIf(absent)('interface page: idctl doctor', { timeout: 120_000 }, ()
     expect(Object.keys(failed)).toEqual(['database files']);
   });
 
-  test('an organization that is not there is refused', async () => {
+  test('an unknown organization is refused', async () => {
     const { code, err } = await doctor(['--org', 'nobody']);
     expect(err).toMatch(/^idctl: There is no organization "nobody"\.\n/);
     expect(code).toBe(1);
   });
 
-  test('a base URL at which somebody else answers', async () => {
+  test('a base URL at which another program answers', async () => {
     await verifiedDomain(idctl, (await organization(idctl)).slug);
     const { failed } = await doctor(['--json', '--org', (await organization(idctl)).slug], {
       IDCTL_BASE_URL: idctl.baseUrl.replace('127.0.0.1', 'localhost'),
@@ -230,7 +230,7 @@ describe.skipIf(absent)('interface page: idctl doctor', { timeout: 120_000 }, ()
     expect(failed['base URL']?.message).toMatch(/ is set up as http:\/\/127\.0\.0\.1:\d+$/);
   });
 
-  test('the daemon of another instance is not called the one of this database', async () => {
+  test('the daemon of another instance is not taken for the one of this database', async () => {
     const other = {
       IDCTL_CONFIG: join(idctl.app.config.keyFile, '../other/idctl.yaml'),
       IDCTL_DATABASE: await freshDatabaseUrl(),
@@ -250,7 +250,7 @@ describe.skipIf(absent)('interface page: idctl doctor', { timeout: 120_000 }, ()
     expect(out).toMatch(/\nDaemon: +the one at this address serves another database\n/);
   });
 
-  test('a base URL where nobody answers: the name, the port or TLS is what to change', async () => {
+  test('a base URL where nothing answers: the name, the port or TLS is named as the thing to change', async () => {
     const [nowhere] = await freePorts(1);
     const { slug } = await organization(idctl);
     const hintAt = async (baseUrl: string) => {

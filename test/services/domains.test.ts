@@ -152,7 +152,7 @@ describe.skipIf(counterpartMissing('bind9'))(
     });
 
     test.each(['co.uk', 'github.io', 'gmail.com', 'https://GMX.de/', 'ada@outlook.com'])(
-      'D2 %s is everybody’s and is refused, but for the operator who insists',
+      'D2 %s belongs to no organization and is refused, unless the operator insists',
       async (text) => {
         const { org, client, base } = await admin();
         const refused = await client.post(base, { domain: text });
@@ -167,7 +167,7 @@ describe.skipIf(counterpartMissing('bind9'))(
       },
     );
 
-    test('D7 a verified domain says nothing of its subdomain', async () => {
+    test('D7 a verified domain does not cover its subdomain', async () => {
       const { org } = await admin();
       const domain = await verifiedDomain(idctl, org.slug);
       const other = await organization(idctl);
@@ -175,7 +175,7 @@ describe.skipIf(counterpartMissing('bind9'))(
       expect(sub).toBe(`sub.${domain}`);
     });
 
-    test("I2 the operator's word verifies and is recorded as the operator's, an admin's does not", async () => {
+    test("I2 the operator's command verifies and is recorded as the operator's, an admin's does not", async () => {
       const { org, client, base } = await admin();
       const domain = name();
       await addDomain(idctl.operator(), { org: org.slug, domain });
@@ -185,7 +185,7 @@ describe.skipIf(counterpartMissing('bind9'))(
       expect(asserted).toMatchObject({ state: 'Verified', verifiedBy: 'operator' });
     });
 
-    test('X5 adding, verifying and removing are events with who did it', async () => {
+    test('X5 adding, verifying and removing are events with the actor', async () => {
       const { org, client, base } = await admin();
       const domain = name();
       await client.post(base, { domain });

@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => idctl.close());
 
-test('spec §6 the list is polled by cursor: all of it, once, in order, and what comes later', async () => {
+test('spec §6 a cursor reads the list whole, each event once and in order, then new events', async () => {
   const { slug, owner } = await organization(idctl);
   const client = await signedIn(idctl, owner.email);
   const path = `/api/v1/orgs/${slug}/events`;
@@ -46,7 +46,7 @@ test('spec §6 the list is polled by cursor: all of it, once, in order, and what
   expect(await client.get(`${path}?kind=domain.verifed`)).toMatchObject({ status: 400 });
 });
 
-test('spec §6 a list is of a kind, of a group of kinds, of all; and since a time, or some time ago', async () => {
+test('spec §6 a list covers a kind, a group of kinds or all, from a time or a period ago', async () => {
   const { slug, owner } = await organization(idctl);
   const client = await signedIn(idctl, owner.email);
   await pause(2);
@@ -68,7 +68,7 @@ test('spec §6 a list is of a kind, of a group of kinds, of all; and since a tim
   }
 });
 
-test('the operator sees what happens in no organization too, from now on or from the start', async () => {
+test('the operator also sees events without an organization, from now on or from the start', async () => {
   const from = await lastEventId(idctl.operator(), { limit: 1 });
   const { id } = await person(idctl);
   const { slug } = await organization(idctl);
@@ -90,7 +90,7 @@ test('the operator sees what happens in no organization too, from now on or from
   });
 });
 
-test('events.retention: older ones are deleted, however many; the others stay', async () => {
+test('events.retention: older events are deleted, however many; the others stay', async () => {
   const ctx = idctl.operator();
   await transaction(async () => {
     for (let n = 0; n < 2500; n += 1) await recordEvent(ctx, { kind: 'user.enabled' });
@@ -105,7 +105,7 @@ test('events.retention: older ones are deleted, however many; the others stay', 
 }, 60_000);
 
 test.runIf(dialect === 'postgres')(
-  'spec §6 what is written slowly is not passed over: the cursor waits for it, and events come twice rather than never',
+  'spec §6 a slow transaction’s events are not skipped: the cursor waits, and an event comes twice rather than never',
   async () => {
     const ctx = idctl.operator();
     const cursor = await lastEventId(ctx, { limit: 1 });

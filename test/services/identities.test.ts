@@ -87,7 +87,7 @@ test('interface page: an account’s identities are listed, by address or id, in
   expect(rest).toMatchObject({ items: [{ id: keys[1].id }], nextCursor: null });
 });
 
-test('I1 one identity is unlinked by its id, with the sessions of its connection alone', async () => {
+test('I1 one identity is unlinked by its id, with the sessions of its connection only', async () => {
   const { id, email, two, keys, live } = await linkedTwice();
   expect(await unlinkIdentities(idctl.operator(), { id: keys[0].id })).toMatchObject({
     email,
@@ -98,7 +98,7 @@ test('I1 one identity is unlinked by its id, with the sessions of its connection
   expect(await Identity.findAll({ where: { accountId: id } })).toMatchObject([{ id: keys[1].id }]);
 });
 
-test('I1 all identities of an account are unlinked by its name; what it has of its own stays', async () => {
+test('I1 all identities of an account are unlinked by its name; its other credentials stay', async () => {
   const { id, one, two, live } = await linkedTwice();
   const answer = await unlinkIdentities(idctl.operator(), { user: id });
   expect(answer).toMatchObject({ identities: [{ connection: one.id }, { connection: two.id }] });
@@ -109,7 +109,7 @@ test('I1 all identities of an account are unlinked by its name; what it has of i
   expect(own.map(({ organizationId }) => organizationId)).toEqual([one.org.id, two.org.id]);
 });
 
-test('an identity is not unlinked under another account’s name, nor one that is not there', async () => {
+test('an unknown identity, or one of another account, is not unlinked', async () => {
   const { keys } = await linkedTwice();
   const other = await person(idctl);
   const missing = { code: 'not_found' };
@@ -124,7 +124,7 @@ test('an identity is not unlinked under another account’s name, nor one that i
   expect(unlinkIdentities.input.safeParse({}).success).toBe(false);
 });
 
-test('I1 a relink reaches everybody, however many they are', async () => {
+test('I1 a relink covers every person, however many there are', async () => {
   const { org, row } = await connection();
   const people = Array.from({ length: 2100 }, () => ({
     id: orderedId(),

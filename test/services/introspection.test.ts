@@ -44,7 +44,7 @@ async function workplace() {
 const nothing = { active: false };
 
 describe('RFC 7662 introspection', () => {
-  test('tells of a personal token of a member: whose, since when, until when', async () => {
+  test('describes a member’s personal token: owner, start and end', async () => {
     const { id, slug, app, member } = await workplace();
     const { token, createdAt, expiresAt } = await tokenOf(idctl, {
       user: member.id,
@@ -76,7 +76,7 @@ describe('RFC 7662 introspection', () => {
     }
   });
 
-  test('tells of a bot token which app it is of', async () => {
+  test('names the app of a bot token', async () => {
     const { app, member } = await workplace();
     const other = await appOf(idctl, { user: member.id });
     const told = await introspect(app, await other.mint());
@@ -85,7 +85,7 @@ describe('RFC 7662 introspection', () => {
     expect(told.exp - told.iat).toBe(86_400);
   });
 
-  test('tells of the access token of a session, and of no refresh token', async () => {
+  test('describes the access token of a session, and no refresh token', async () => {
     const { app, member } = await workplace();
     const { accessToken, refreshToken, post } = await signedIn(idctl, member.email);
     const told = await introspect(app, accessToken);
@@ -96,7 +96,7 @@ describe('RFC 7662 introspection', () => {
     expect(await introspect(app, accessToken)).toEqual(nothing);
   });
 
-  test("a stranger's app learns nothing, and leaves no trace on the token", async () => {
+  test("a stranger's app learns nothing, and does not change the token", async () => {
     const { slug, member } = await workplace();
     const stranger = (await workplace()).app;
     const colleague = await appOf(idctl, { user: (await person(idctl)).id });
@@ -114,7 +114,7 @@ describe('RFC 7662 introspection', () => {
     expect((await AccessToken.findByPk(id))?.lastUsedAt).not.toBeNull();
   });
 
-  test('what is revoked, malformed, made up, of somebody disabled or of nobody here any more is not active', async () => {
+  test('tokens that are revoked, malformed or invented, and those of disabled or removed people, are inactive', async () => {
     const { slug, app, member } = await workplace();
     const { id, token } = await tokenOf(idctl, { user: member.id });
     for (const text of ['none', `${token}x`, 'cos_pat_', 'a.b.c']) {
@@ -133,7 +133,7 @@ describe('RFC 7662 introspection', () => {
     expect(await introspect(app, theirs.token)).toEqual(nothing);
   });
 
-  test('only a client is answered, and a token has to be asked for', async () => {
+  test('only a client gets an answer, and the token is a required parameter', async () => {
     const { app, member } = await workplace();
     const { token } = await tokenOf(idctl, { user: member.id });
     const ask = (form: Record<string, string>, headers = {}) =>
@@ -150,7 +150,7 @@ describe('RFC 7662 introspection', () => {
 });
 
 describe('RFC 7009 revocation', () => {
-  test("ends the app's own token, with an event, and a second time is as good", async () => {
+  test("ends the app's own token, with an event, and a second revocation succeeds too", async () => {
     const app = await appOf(idctl);
     const [token, other] = [await app.mint(), await app.mint()];
     for (const answer of [await revoke(app, token), await revoke(app, token)]) {
@@ -164,7 +164,7 @@ describe('RFC 7009 revocation', () => {
     ]);
   });
 
-  test("leaves everybody else's alone, and says the same: other apps', the owner's own, sessions, made-up ones", async () => {
+  test("ends no other token, and answers the same: other apps', the owner's own, sessions, invented ones", async () => {
     const app = await appOf(idctl);
     const sibling = await appOf(idctl, { user: app.user });
     const others = [await sibling.mint(), (await tokenOf(idctl, { user: app.user })).token];
@@ -175,7 +175,7 @@ describe('RFC 7009 revocation', () => {
     for (const token of others) expect((await useToken(idctl, token)).status).toBe(200);
   });
 
-  test('only by a client that proves itself', async () => {
+  test('needs a client that authenticates', async () => {
     const app = await appOf(idctl);
     const token = await app.mint();
     const wrong = { ...app.credentials, client_secret: 'wrong', token };
@@ -185,7 +185,7 @@ describe('RFC 7009 revocation', () => {
   });
 });
 
-test('RFC 8414 openid-client finds its way from the issuer alone, and mints, introspects and revokes', async () => {
+test('RFC 8414 openid-client configures itself from the issuer alone, and mints, introspects and revokes', async () => {
   const { app, owner } = await workplace();
   const config = await oidc.discovery(
     new URL(idctl.baseUrl),

@@ -57,7 +57,7 @@ describe('O6 invitations', () => {
   const accept = (client: Client, token: string) =>
     client.post('/api/v1/invitations/accept', { token });
 
-  test('O6 an invitation is for an address, shown once with its token of 128 bits and its link, and kept as a hash', async () => {
+  test('O6 an invitation is for an address, shown once with its 128-bit token and its link, and kept as a hash', async () => {
     const { org, owner, invite } = await company();
     const email = address();
     const answer = await invite(email.toUpperCase(), 'admin');
@@ -99,13 +99,13 @@ describe('O6 invitations', () => {
     ]);
   });
 
-  test('O6 an invitation without a role is for a member', async () => {
+  test('O6 an invitation without a role makes a member', async () => {
     const { org, owner } = await company();
     const answer = await owner.post(`/api/v1/orgs/${org.slug}/invitations`, { email: address() });
     expect(answer).toMatchObject({ status: 201, body: { role: 'member', mailed: false } });
   });
 
-  test('O6 it is bound to its address: nobody else accepts it, and nobody who is not signed in', async () => {
+  test('O6 it is bound to its address: only a person signed in with the address accepts it', async () => {
     const { invite } = await company();
     const { body } = await invite(address());
     const other = await somebody();
@@ -120,7 +120,7 @@ describe('O6 invitations', () => {
     });
   });
 
-  test('O6 I5 it works once, in parallel too: a person who was removed comes back by a new one alone', async () => {
+  test('O6 I5 it works once, in parallel too: a removed person comes back by a new one alone', async () => {
     const { org, invite, operator } = await company();
     const email = address();
     const client = await somebody(email);
@@ -140,7 +140,7 @@ describe('O6 invitations', () => {
     expect((await accept(client, again.body.token)).status).toBe(200);
   });
 
-  test('O6 after seven days, once revoked, or once another was made for the address, it works no longer', async () => {
+  test('O6 it is invalid after seven days, once revoked, or once another was made for the address', async () => {
     const { org, owner, invite } = await company();
     const [late, revoked, replaced] = [address(), address(), address()];
     const clients = await Promise.all([late, revoked, replaced].map((email) => somebody(email)));
@@ -160,7 +160,7 @@ describe('O6 invitations', () => {
     idctl.wait(-7 * 86_400 - 1);
   });
 
-  test('O6 nobody invites to a role above their own, nor goes on inviting after their time', async () => {
+  test('O6 an inviter gives no role above their own, also if their role changes before the invitation is accepted', async () => {
     const { org, operator } = await company();
     const admin = await person(idctl);
     await addMember(operator, { org: org.slug, email: admin.email ?? '', role: 'admin' });
@@ -198,7 +198,7 @@ describe('O6 invitations', () => {
     idctl.wait(-86_401);
   });
 
-  test('interface page: it lets its address sign up where nobody else can, and makes a member of them', async () => {
+  test('interface page: it lets its address sign up where sign-up is closed, and makes the person a member', async () => {
     const { org, invite } = await company();
     const email = address();
     const { body } = await invite(email);
@@ -215,7 +215,7 @@ describe('O6 invitations', () => {
     expect((await accept(client, body.token)).status).toBe(200);
   });
 
-  test('O1 an invitation of another organization opens no account on a verified domain; its own does', async () => {
+  test('O1 an invitation of another organization creates no account on a verified domain; its own does', async () => {
     const [owner, stranger] = [await company(), await company()];
     const email = `${fresh('ina')}@${await verifiedDomain(idctl, owner.org.slug)}`;
     const signUp = (invitation: string) =>
@@ -227,8 +227,8 @@ describe('O6 invitations', () => {
   });
 });
 
-describe('O6 invitations where the instance sends mail', () => {
-  test('O6 an invitation is mailed, its link being `url`; sign-up still takes a code, which makes a member', async () => {
+describe('O6 invitations if the instance sends mail', () => {
+  test('O6 an invitation is mailed with its `url` as the link; sign-up still takes a code, which makes the person a member', async () => {
     const idctl = await openMailingIdctl();
     try {
       const { slug: org, id: organizationId } = await organization(idctl);
@@ -297,7 +297,7 @@ describe('O6 invitations where the instance sends mail', () => {
     }
   });
 
-  test('O6 five invitations a day are mailed to one address, two of one organization, which is told of its own alone; a further one is its link', async () => {
+  test('O6 five invitations a day are mailed to one address, two from one organization, which learns only its own count; a further one has only its link', async () => {
     const idctl = await openMailingIdctl();
     try {
       const orgs = [
@@ -330,7 +330,7 @@ describe('O6 invitations where the instance sends mail', () => {
     }
   });
 
-  test('O6 organizations without a verified domain leave two of the five to those with one, a place each, whatever tag the address has', async () => {
+  test('O6 organizations without a verified domain leave two of the five to those with one, one place each, whatever tag the address has', async () => {
     const idctl = await openMailingIdctl();
     try {
       const hostile = [
@@ -362,7 +362,7 @@ describe('O6 invitations where the instance sends mail', () => {
     }
   });
 
-  test('O6 an organization that invites and takes back does not use up the mails of another one', async () => {
+  test('O6 an organization that invites and takes back does not use up the mails of another', async () => {
     const idctl = await openMailingIdctl();
     try {
       const [hostile, own] = [await organization(idctl), await organization(idctl)];

@@ -40,7 +40,7 @@ const states = async () => {
   return items.map(({ purpose, state }) => `${purpose} ${state}`);
 };
 
-test('the new key is shown at once, signs two minutes later, and the old one goes on verifying', async () => {
+test('the new key is published at once, signs two minutes later, and the old one still verifies', async () => {
   const ada = await newcomer();
   const old = kidOf(ada.accessToken);
   expect(await states()).toEqual(['master seals', 'signing signs']);
@@ -60,7 +60,7 @@ test('the new key is shown at once, signs two minutes later, and the old one goe
   expect((await idctl.client().get('/api/v1/me', bearer)).status).toBe(200);
 });
 
-test('nobody is signed out: sessions refresh across the rotation, and go over to the new key', async () => {
+test('sessions are not signed out: they refresh across the rotation, and change to the new key', async () => {
   const [ada, bob] = [await newcomer(), await newcomer()];
   const { id } = await rotateSigningKey(idctl.operator(), {});
   idctl.wait(13 * day);
@@ -70,7 +70,7 @@ test('nobody is signed out: sessions refresh across the rotation, and go over to
   await refresh(bob);
 });
 
-test('P4 a refresh token used twice around the moment answers the same successor, by the key that signed it', async () => {
+test('P4 a refresh token used twice around the change answers the same successor, by the key that signed it', async () => {
   const ada = await newcomer();
   const again = idctl.client();
   await rotateSigningKey(idctl.operator(), {});
@@ -82,7 +82,7 @@ test('P4 a refresh token used twice around the moment answers the same successor
   expect(kidOf(second.body.accessToken)).not.toBe(kidOf(first.refreshToken));
 });
 
-test('the old key stays until its longest token has ended, and is dropped then, with an event', async () => {
+test('the old key stays until its longest token has ended, and is then deleted, with an event', async () => {
   const ada = await newcomer();
   const old = kidOf(ada.refreshToken);
   await rotateSigningKey(idctl.operator(), {});
@@ -104,7 +104,7 @@ test('the old key stays until its longest token has ended, and is dropped then, 
   await refresh(ada);
 });
 
-test('a key that nobody signed in with stays as long as an access token may live', async () => {
+test('a key that signed no sign-in stays as long as an access token can live', async () => {
   await rotateSigningKey(idctl.operator(), {});
   idctl.wait(120 + 15 * minute);
   await sweepExpired(idctl.operator());
@@ -114,7 +114,7 @@ test('a key that nobody signed in with stays as long as an access token may live
   expect(await SigningKey.count()).toBe(1);
 });
 
-test('another daemon knows the new key before anything is signed with it, made-up key ids or not', async () => {
+test('another daemon knows the new key before any token is signed with it, even after invented key ids', async () => {
   const now = (seconds: number) => new Date(Date.now() + seconds * 1000);
   const keyring = createKeyring(await readKeyFile(idctl.app.config.keyFile));
   const other = (seconds: number) => ({ keyring, now: now(seconds) });
@@ -128,7 +128,7 @@ test('another daemon knows the new key before anything is signed with it, made-u
   expect((await currentSigner(other(121))).kid).toBe(id);
 });
 
-test('of several rotations the last one signs in the end, and every key verifies', async () => {
+test('after several rotations the last key signs, and every key verifies', async () => {
   const ada = await newcomer();
   await rotateSigningKey(idctl.operator(), {});
   idctl.wait(minute);
@@ -140,7 +140,7 @@ test('of several rotations the last one signs in the end, and every key verifies
   await refresh(ada);
 });
 
-test('X5 a rotation is an event, and the private half is stored sealed', async () => {
+test('X5 a rotation is an event, and its private half is stored sealed', async () => {
   const { id } = await rotateSigningKey(idctl.operator(), {});
   const row = await SigningKey.findByPk(id);
   expect(row?.privateJwk).toMatch(/^v1\./);

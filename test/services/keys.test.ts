@@ -71,7 +71,7 @@ async function addKey(createdAt: Date): Promise<string> {
   return kid;
 }
 
-test('X3 the first key becomes the one of the database; any other is refused by the name of its file', async () => {
+test('X3 the first key becomes the database’s key; any other is refused by the name of its file', async () => {
   await requireRightKey({ keyring, keyFile, now: start });
   await requireRightKey({ keyring: createKeyring(masterKey), keyFile, now: later(1) });
   await expect(
@@ -83,7 +83,7 @@ test('X3 the first key becomes the one of the database; any other is refused by 
   expect(await KeyCanary.count()).toBe(1);
 });
 
-test('X3 a lost canary does not let another key over what is sealed', async () => {
+test('X3 a missing canary does not let another key in over sealed rows', async () => {
   await requireRightKey({ keyring, keyFile, now: start });
   await ensureSigningKey(at(start));
   await transaction(() => KeyCanary.destroy({ where: {} }));
@@ -106,7 +106,7 @@ test('X3 an altered canary is refused', async () => {
   });
 });
 
-test('X3 two daemons that start at once with the same key agree', async () => {
+test('X3 two daemons that start at once with the same key both run', async () => {
   const starts = Array.from({ length: 4 }, () =>
     requireRightKey({ keyring: createKeyring(masterKey), keyFile, now: start }),
   );
@@ -126,7 +126,7 @@ test('X3 of two that start at once on an empty database with two keys, one is re
   expect(await KeyCanary.count()).toBe(1);
 });
 
-test('X2 before there is a signing key none is invented', async () => {
+test('X2 without a signing key no daemon invents one', async () => {
   await expect(currentSigner(at(start))).rejects.toMatchObject({ code: 'not_ready' });
   expect(await SigningKey.count()).toBe(0);
 });
@@ -150,7 +150,7 @@ test('X1 a private key moved to another row does not open', async () => {
   await expect(currentSigner(at(start))).rejects.toMatchObject({ code: 'key_invalid' });
 });
 
-test('X2 daemons that start at once verify what the others sign', async () => {
+test('X2 daemons that start at once verify each other’s signatures', async () => {
   const rings = Array.from({ length: 3 }, () => createKeyring(masterKey));
   await Promise.all(rings.map((ring) => ensureSigningKey(at(start, ring))));
   for (const signing of rings) {
@@ -168,7 +168,7 @@ test('X2 a token of a key that another daemon has just made is verified at once'
   expect(await findVerificationKey(at(later(1)), kid)).not.toBeNull();
 });
 
-test('P1 made-up key ids do not become a query each', async () => {
+test('P1 invented key ids do not cost a query each', async () => {
   await ensureSigningKey(at(start));
   await currentSigner(at(start));
   const query = vi.spyOn(SigningKey, 'findAll');
@@ -182,7 +182,7 @@ test('P1 made-up key ids do not become a query each', async () => {
   expect(query).toHaveBeenCalledTimes(2);
 });
 
-test('X2 the keys are read once a minute, however many ask', async () => {
+test('X2 the keys are read once a minute, whatever the number of requests', async () => {
   await ensureSigningKey(at(start));
   const query = vi.spyOn(SigningKey, 'findAll');
   await Promise.all(Array.from({ length: 20 }, () => currentSigner(at(start))));
@@ -192,7 +192,7 @@ test('X2 the keys are read once a minute, however many ask', async () => {
   expect(query).toHaveBeenCalledTimes(2);
 });
 
-test('X2 a retired key signs nothing new, verifies what it signed, and signs that again to the same bytes', async () => {
+test('X2 a retired key signs nothing new, verifies its tokens, and signs them again to the same bytes', async () => {
   await ensureSigningKey(at(start));
   const old = await currentSigner(at(start));
   const token = await signToken({ typ: 'at+jwt', signer: old, claims });
@@ -205,7 +205,7 @@ test('X2 a retired key signs nothing new, verifies what it signed, and signs tha
   expect(await signToken({ typ: 'at+jwt', signer: again, claims })).toBe(token);
 });
 
-test('X2 a key that is gone verifies and signs nothing any more', async () => {
+test('X2 a deleted key verifies and signs nothing', async () => {
   await ensureSigningKey(at(start));
   const { kid } = await currentSigner(at(start));
   await transaction(() => SigningKey.destroy({ where: { id: kid } }));
@@ -215,7 +215,7 @@ test('X2 a key that is gone verifies and signs nothing any more', async () => {
   });
 });
 
-test('X2 the public keys are shown to anyone, and nothing private with them', async () => {
+test('X2 anyone can read the public keys, and nothing private with them', async () => {
   await ensureSigningKey(at(start));
   const kid = await addKey(later(1));
   const { keys } = jwksView.parse(await viewJwks(at(later(61))));
@@ -224,7 +224,7 @@ test('X2 the public keys are shown to anyone, and nothing private with them', as
   expect(JSON.stringify(keys)).not.toContain('"d"');
 });
 
-test('X2 a failed reading is not remembered', async () => {
+test('X2 a failed read is not cached', async () => {
   await ensureSigningKey(at(start));
   vi.spyOn(SigningKey, 'findAll').mockRejectedValueOnce(new Error('the database is gone'));
   await expect(currentSigner(at(start))).rejects.toThrow('the database is gone');

@@ -88,7 +88,7 @@ describe.skipIf(missing)('groups of a directory feed the mappings', () => {
     expect(items).toMatchObject([{ data: { adds: [{ role: 'member' }, { role: 'viewer' }] } }]);
   });
 
-  test('its own are changed, and none is removed', async () => {
+  test('changes memberships of its own, and removes none', async () => {
     const mapping = await map(dev, 'one', 'viewer');
     expect(await projects()).toEqual([['one', 'viewer', true]]);
     await map(dev, 'one', 'admin');
@@ -99,7 +99,7 @@ describe.skipIf(missing)('groups of a directory feed the mappings', () => {
     expect(await projects()).toEqual([['one', 'admin', true]]);
   });
 
-  test('what single sign-on gave is not the directory’s to change, nor the other way round', async () => {
+  test('the directory does not change what single sign-on gave, nor the reverse', async () => {
     await map(dev, 'one', 'viewer');
     await map('sso-devs', 'one', 'admin');
     await map('sso-devs', 'two', 'viewer');
@@ -124,7 +124,7 @@ describe.skipIf(missing)('groups of a directory feed the mappings', () => {
     expect(await roles(accountId)).toEqual({});
   });
 
-  test('the preview plans with what the directory said last, by the same rules', async () => {
+  test('the preview plans with the directory’s last groups, by the same rules', async () => {
     await map(dev, 'one', 'viewer');
     const user = `${uid}@${domain}`;
     const preview = (more: object = {}) =>
@@ -140,7 +140,7 @@ describe.skipIf(missing)('groups of a directory feed the mappings', () => {
     expect(await preview({ groups: [] })).toEqual({ adds: [], changes: [], removes: [] });
   });
 
-  test('without the attribute nothing is read', async () => {
+  test('without the attribute no groups are read', async () => {
     const { org: plain, domain: other } = await joined(idctl, settingsFor(slapd));
     const who = fresh('bob');
     await slapd.person(who, { mail: `${who}@${other}` });

@@ -74,7 +74,7 @@ describe.skipIf(counterpartMissing('slapd'))('interface page: POST …/ldap/test
     return { org, domain, branch, add, ask };
   }
 
-  test('§4.2 L9 the stored connection, right in every step, and how many sample entries were returned', async () => {
+  test('§4.2 L9 the stored connection passes every step, and the answer has how many sample entries were returned', async () => {
     const { ask, add } = await tester();
     expect(await ask()).toMatchObject({
       status: 200,
@@ -93,13 +93,13 @@ describe.skipIf(counterpartMissing('slapd'))('interface page: POST …/ldap/test
     expect(answer.body.steps[2].seen).toBe(`a trusted certificate, valid until ${until}`);
   });
 
-  test('§4.2 a large directory is sampled, not read', async () => {
+  test('§4.2 a large directory is sampled, not read whole', async () => {
     const { ask, add } = await tester();
     for (let at = 0; at < 11; at += 1) await add(`u${at}`);
     expect((await ask()).body).toMatchObject({ ok: true, entries: 10 });
   });
 
-  test('L9 each thing that can be wrong ends the walk at its step, with its sentence and one thing to change', async () => {
+  test('L9 each fault ends the test at its step, with its sentence and one thing to change', async () => {
     const { ask } = await tester();
     const [port] = await freePorts(1);
     const again = { bindPassword: service.bindPassword };
@@ -180,7 +180,7 @@ describe.skipIf(counterpartMissing('slapd'))('interface page: POST …/ldap/test
     expect(narrow.log.join()).not.toMatch(/ BIND/);
   });
 
-  test('L9 a base that is missing is named, with its deepest parent that is there and the LDAP result code', async () => {
+  test('L9 a missing base is named, with its deepest parent that exists and the LDAP result code', async () => {
     const { ask, branch } = await tester();
     const seenFor = async (searchBase: string) => last(await ask({ searchBase })).seen;
     expect(await seenFor(`ou=staff, ou=offices,${branch}`)).toBe(
@@ -192,7 +192,7 @@ describe.skipIf(counterpartMissing('slapd'))('interface page: POST …/ldap/test
     );
   });
 
-  test('L9 the LDAP result code stands beside what the directory refuses', async () => {
+  test('L9 the LDAP result code stands beside a refusal by the directory', async () => {
     const { ask } = await tester();
     expect(last(await ask({ bindPassword: 'wrong' })).seen).toBe(
       'the name or the password is refused (LDAP result code 49)',
@@ -224,7 +224,7 @@ describe.skipIf(counterpartMissing('slapd'))('interface page: POST …/ldap/test
     });
   });
 
-  test('values that were never stored can be tried', async () => {
+  test('values that were never stored can be tested', async () => {
     const org = await organization(idctl);
     const admin = await signedIn(idctl, org.owner.email);
     const path = `/api/v1/orgs/${org.slug}/ldap/test`;
@@ -256,7 +256,7 @@ describe.skipIf(counterpartMissing('slapd'))('interface page: POST …/ldap/test
     });
   });
 
-  test('a whole sign-in is tried, and leaves nothing behind', async () => {
+  test('a whole sign-in is tested, and leaves no account or session', async () => {
     const { ask, org, domain } = await tester();
     const count = async () => [
       await Account.count(),
@@ -282,11 +282,11 @@ describe.skipIf(counterpartMissing('slapd'))('interface page: POST …/ldap/test
     expect(last(gone)).toMatchObject({
       name: 'account',
       ok: false,
-      seen: 'the person was taken out of the organization',
+      seen: 'the person was removed from the organization',
     });
   });
 
-  test('an address on no verified domain, and one that another entry signs in to', async () => {
+  test('an address on no verified domain, and an address of another entry’s account', async () => {
     const { ask, add, org, domain } = await tester();
     await add('bob', `givenName: Bob\nsn: B\nmail: bob@elsewhere.test\n`);
     const foreign = await ask({ username: 'bob', password: directoryPassword });
@@ -305,14 +305,14 @@ describe.skipIf(counterpartMissing('slapd'))('interface page: POST …/ldap/test
     });
   });
 
-  test('groups that nobody in the sample has are worth a note, not a failure', async () => {
+  test('groups that no sample entry has are a note, not a failure', async () => {
     const { ask } = await tester({ groupsAttribute: 'memberOf' });
     const answer = await ask();
     expect(answer.body.ok).toBe(true);
     expect(answer.body.steps[6].hint).toContain('None of these entries has memberOf');
   });
 
-  test('members may not, and no answer has a password or a word of the directory in it', async () => {
+  test('members cannot run the test, and no answer has a password or a directory’s text', async () => {
     const { ask, org } = await tester();
     const { email } = await person(idctl);
     await addMember(idctl.operator(), { org: org.slug, email: email ?? '', role: 'member' });
@@ -354,7 +354,7 @@ test('L9 Active Directory tells the service account what is wrong with it', asyn
   });
   expect(answer.body.steps[2]).toMatchObject({
     name: 'TLS',
-    seen: 'none: this connection goes without',
+    seen: 'none: this connection has no TLS',
   });
   expect(JSON.stringify(answer.body)).not.toContain('AcceptSecurityContext');
 });

@@ -81,7 +81,7 @@ describe('§2.5 the connection', () => {
     expect(moved).toMatchObject({ status: 409, body: { code: 'secret_required' } });
   });
 
-  test('L5 goes without TLS on this machine alone, and never with ldaps', async () => {
+  test('L5 plaintext is accepted on this machine only, and never with ldaps', async () => {
     const { send, path } = await admin();
     const save = (uri: string) => send('PUT', path, { body: { ...body, uri, tls: false } });
     for (const uri of [
@@ -208,7 +208,7 @@ describe.skipIf(counterpartMissing('slapd'))('§4.2 signing in', () => {
     });
   });
 
-  test('I1 another entry with the address of somebody who signs in by LDAP is a conflict', async () => {
+  test('I1 another entry with the address of a person who signs in by LDAP is a conflict', async () => {
     const { org, email, signIn } = await staffed();
     await signIn();
     const thief = fresh('thief');
@@ -224,7 +224,7 @@ describe.skipIf(counterpartMissing('slapd'))('§4.2 signing in', () => {
     ]);
   });
 
-  test('an account that was there is linked, and keeps its name, role and password', async () => {
+  test('an existing account is linked, and keeps its name, role and password', async () => {
     const { org, email, signIn } = await staffed();
     const account = await person(idctl, email);
     await addMember(idctl.operator(), { org: org.slug, email, role: 'admin' });
@@ -235,7 +235,7 @@ describe.skipIf(counterpartMissing('slapd'))('§4.2 signing in', () => {
     });
   });
 
-  test('P12 the second factor is asked for, once the password is right', async () => {
+  test('P12 the second factor is asked for after the right password', async () => {
     const { email, signIn } = await staffed();
     await person(idctl, email);
     const client = await signedIn(idctl, email);
@@ -262,7 +262,7 @@ describe.skipIf(counterpartMissing('slapd'))('§4.2 signing in', () => {
     expect(await signIn({ totpCode })).toMatchObject({ body: { code: 'second_factor_invalid' } });
   });
 
-  test('I5 a person whom SCIM deactivated is not added again', async () => {
+  test('I5 a person that SCIM deactivated is not added again', async () => {
     const { org, signIn } = await staffed();
     const { body } = await signIn();
     const organizationId = org.id;
@@ -276,7 +276,7 @@ describe.skipIf(counterpartMissing('slapd'))('§4.2 signing in', () => {
     expect(await Membership.count({ where: { organizationId, accountId: account.id } })).toBe(0);
   });
 
-  test('I2 D5 ends with the domain: an address on it is no longer the word of this organization', async () => {
+  test('I2 D5 linking ends with the domain: an address on it no longer counts for this organization', async () => {
     const { org, domain, signIn } = await staffed();
     const { body } = await signIn();
     // Whom that shuts out is named (D5).
@@ -295,7 +295,7 @@ describe.skipIf(counterpartMissing('slapd'))('§4.2 signing in', () => {
     expect(await Account.count({ where: { email } })).toBe(1);
   });
 
-  test('§4.2 DNs with commas, backslashes, quotes and umlauts are bound with as they came', async () => {
+  test('§4.2 DNs with commas, backslashes, quotes and umlauts are bound with unchanged', async () => {
     const { org, domain } = await staffed({ searchFilter: '(mail={username})' });
     for (const cn of ['Byron, Ada', 'Ada\\Byron', 'Jürgen "Jo" Müller', '#1 + <2>', ' spaced ']) {
       const mail = `${fresh('dn')}@${domain}`;
@@ -320,7 +320,7 @@ describe.skipIf(counterpartMissing('slapd'))('§4.2 signing in', () => {
     });
   });
 
-  test('O3 removing the connection names who signed in by it, and ends that way in', async () => {
+  test('O3 removing the connection names the owners who signed in by it, and ends that sign-in', async () => {
     const { org, email, signIn } = await staffed();
     await signIn();
     await changeMemberRole(idctl.operator(), { org: org.slug, user: email, role: 'owner' });

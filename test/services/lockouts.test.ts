@@ -5,7 +5,7 @@ import { password, person, signedIn } from '../support/builders.ts';
 import { type Installation, install } from '../support/installation.ts';
 import { openInstance } from '../support/instance.ts';
 
-test('user show tells what is locked, from where, and until when', async () => {
+test('user show shows the lockout, its client addresses, and its end', async () => {
   const idctl = await openInstance({ limits: { accountFailures: 3, addressFailures: 1000 } });
   const { email } = await person(idctl);
   const shown = async () => (await showUser(idctl.operator(), { user: email ?? '' })).lockouts;
@@ -32,7 +32,7 @@ test('user show tells what is locked, from where, and until when', async () => {
   expect(await shown()).toEqual([]);
 });
 
-test('at the terminal: a lockout, and in the events the reason and the person, not anonymous', async () => {
+test('the terminal shows a lockout, and the events show the reason and the person', async () => {
   const site: Installation = await install({ env: { IDCTL_LIMITS_ACCOUNT_FAILURES: '2' } });
   try {
     const daemon = await site.serve();

@@ -54,7 +54,7 @@ test('O4 the operator’s link signs in once, within ten minutes, whatever the s
   expect(await look(late.url)).toMatchObject(spent);
 });
 
-test('O4 looking behind the link uses nothing up: not a scanner of mail, not a preview, not a browser that is ahead', async () => {
+test('O4 opening the link spends nothing: neither a mail scanner, a preview nor a browser’s prefetch', async () => {
   const { id, email } = await person(idctl);
   const { url } = await linkFor(id);
   const path = url.slice(idctl.baseUrl.length);
@@ -94,7 +94,7 @@ test('O4 a link opened twice at once begins one session; a new one voids the las
   expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 401, 401]);
 });
 
-test('P12 O4 the second factor is still asked, by the cookie, and the link is used up by then', async () => {
+test('P12 O4 the second factor is still asked, by the cookie, and the link is spent by then', async () => {
   const { account, code } = await enrolled(idctl);
   const { url } = await linkFor(account.id);
   const asked = await enter(url);
@@ -103,7 +103,7 @@ test('P12 O4 the second factor is still asked, by the cookie, and the link is us
   expect(isIn(await asked.submit('/login/code', { totpCode: code() }))).toBe(true);
 });
 
-test('O4 a disabled account is let in by no link', async () => {
+test('O4 no link signs a disabled account in', async () => {
   const account = await person(idctl);
   const { url } = await linkFor(account.id);
   await disableUser(idctl.operator(), { user: account.id });

@@ -87,7 +87,7 @@ describe('spec §4.4 sign-up where the instance sends mail', () => {
     ]);
   });
 
-  test('P10 the code works once, and not after ten minutes; another one is mailed on request, and ends the first', async () => {
+  test('P10 the code works once, and not after ten minutes; a resend mails another, which ends the first', async () => {
     const email = await signedUp();
     const first = await idctl.codeFor(email);
     const second = await mailed('verify-email/resend', email);
@@ -118,7 +118,7 @@ describe('spec §4.4 sign-up where the instance sends mail', () => {
     return (await idctl.lettersTo(email)).length - before;
   }
 
-  test('P10 resends in the second of the sign-up are answered by its mail, and spend none of the hour', async () => {
+  test('P10 resends in the second of the sign-up are answered by its mail, and do not count', async () => {
     idctl.wait(61);
     const email = await signedUp();
     for (let at = 0; at < 4; at += 1) await post('verify-email/resend', { email });
@@ -160,7 +160,7 @@ describe('spec §4.4 sign-up where the instance sends mail', () => {
     expect((await idctl.lettersTo(email)).length - before).toBe(1);
   });
 
-  test('P7 to somebody who has an account the answer is the same, and a mail says that there is one', async () => {
+  test('P7 a person who has an account gets the same answer, and a mail that says so', async () => {
     const email = await known();
     const [ours, theirs] = [
       await post('signup', whole()),
@@ -178,7 +178,7 @@ describe('spec §4.4 sign-up where the instance sends mail', () => {
     await signedIn(idctl, email);
   });
 
-  test('P7 nor does the password of such a sign-up tell it: at sign-in it is as good as a wrong one', async () => {
+  test('P7 nor does the password of such a sign-up tell it: at sign-in it fails like a wrong one', async () => {
     const emails = [await known(), whole().email];
     for (const email of emails) await post('signup', { ...whole(email), password: newPassword });
     await idctl.deliver();
@@ -219,7 +219,7 @@ describe('spec §4.4 sign-up where the instance sends mail', () => {
     ]);
   });
 
-  test('P11 a sign-up that nobody confirms is gone after seven days, and the address free; what is anybody’s stays', async () => {
+  test('P11 a sign-up that is not confirmed ends after seven days, and the address is free; other accounts stay', async () => {
     const emails = Object.fromEntries(
       ['idle', 'member', 'removed', 'asking', 'disabled', 'late', 'confirmed'].map((name) => [
         name,
@@ -263,7 +263,7 @@ describe('spec §4.4 sign-up where the instance sends mail', () => {
     ).toBe(200);
   });
 
-  test('§2.9 on a verified domain allow self-signup decides, and a code makes a Member, but not of somebody who was taken out (I5)', async () => {
+  test('§2.9 on a verified domain allow self-signup decides, and a code makes a Member, but not a removed person (I5)', async () => {
     const { slug: org, id: organizationId } = await organization(idctl);
     const domain = await verifiedDomain(idctl, org);
     const email = `${fresh('ada')}@${domain}`;
@@ -289,7 +289,7 @@ describe('spec §4.4 sign-up where the instance sends mail', () => {
 });
 
 describe('magic code', () => {
-  test('interface page: a code by mail signs in without a password, and works once', async () => {
+  test('interface page: a mailed code signs in without a password, and works once', async () => {
     const email = await known();
     const code = await mailed('magic-code', email);
     const answer = await post('magic-code/verify', { email, code });
@@ -321,7 +321,7 @@ describe('magic code', () => {
     expect(await ask({ totpCode: totp() })).toMatchObject({ body: { code: 'code_invalid' } });
   });
 
-  test('P10 a code is for its purpose, its account and its letter alone', async () => {
+  test('P10 a code is for one purpose, one account and one mail only', async () => {
     const [email, other] = [await known(), await known()];
     const code = await mailed('magic-code', email);
     const wrong = [
@@ -333,7 +333,7 @@ describe('magic code', () => {
     expect((await post('magic-code/verify', { email, code })).status).toBe(200);
   });
 
-  test('P10 five wrong codes end it, though the sixth be right', async () => {
+  test('P10 five wrong codes end it, even before a right sixth', async () => {
     const email = await known();
     const code = await mailed('magic-code', email);
     const wrong = code === '000000' ? '000001' : '000000';
@@ -346,7 +346,7 @@ describe('magic code', () => {
     expect((await post('magic-code/verify', { email, code: another })).status).toBe(200);
   });
 
-  test('X6 what is not six digits is refused as input, and costs no try', async () => {
+  test('X6 input other than six digits is refused as input, and costs no try', async () => {
     const email = await known();
     const code = await mailed('magic-code', email);
     for (const wrong of ['12345', '1234567', 'abcdef', '', '１２３４５６']) {
@@ -355,7 +355,7 @@ describe('magic code', () => {
     expect((await post('magic-code/verify', { email, code })).status).toBe(200);
   });
 
-  test('O1 where the settings switch it off, a right code is refused with the ways there are, and stays', async () => {
+  test('O1 if the settings disable codes, a right code is refused with the allowed methods, and stays', async () => {
     const { slug: org } = await organization(idctl);
     const domain = await verifiedDomain(idctl, org);
     await changeSignInSettings(idctl.operator(), { org, magicCode: false });
@@ -372,7 +372,7 @@ describe('magic code', () => {
 });
 
 describe('password reset', () => {
-  test('interface page: a code by mail gives a new password, ends every session, and starts none', async () => {
+  test('interface page: a mailed code sets a new password, ends every session, and starts none', async () => {
     const email = await known();
     const session = await signedIn(idctl, email);
     const code = await mailed('password/reset', email);
@@ -385,7 +385,7 @@ describe('password reset', () => {
     expect(await kindsAbout(email)).toContain('user.password.reset');
   });
 
-  test('P7 P10 a password that will not do is refused by name, and the code stays', async () => {
+  test('P7 P10 an unacceptable password is refused by field, and the code stays', async () => {
     const email = await known();
     const code = await mailed('password/reset', email);
     const weak = await post('password/reset/confirm', { email, code, newPassword: 'password123' });
@@ -411,8 +411,8 @@ describe('password reset', () => {
   });
 });
 
-describe('what is sent', () => {
-  test('P10 at most five codes an hour go to an address, whatever they are for; beyond that the answer is the same, until it is unlocked', async () => {
+describe('mails sent', () => {
+  test('P10 at most five codes an hour go to an address, for all purposes; beyond that the answer is the same, until it is unlocked', async () => {
     const email = await known();
     const paths = [
       'magic-code',
@@ -433,7 +433,7 @@ describe('what is sent', () => {
     expect(await idctl.lettersTo(email)).toHaveLength(7);
   });
 
-  test('P8 P10 strangers do not use up the mails of somebody: two of the hour’s five are left to where that one has signed in lately', async () => {
+  test('P8 P10 strangers do not use up the mails of a person: two of the hour’s five are kept for networks with a recent sign-in', async () => {
     const email = await known();
     await signedIn(idctl, email);
     const stranger = (at: number) => ({
@@ -449,7 +449,7 @@ describe('what is sent', () => {
     expect(await idctl.lettersTo(email)).toHaveLength(10);
   });
 
-  test('P10 a `+tag` is the same mailbox: at most five an hour go to it, under whatever name and whatever they are for', async () => {
+  test('P10 a `+tag` is the same mailbox: at most five an hour go to it, for all tags and purposes', async () => {
     idctl.wait(61);
     const [plain, tagged] = [fresh('ada'), fresh('bob')].map((name) => `${name}@example.test`);
     const under = (email = '', tag = '') => email.replace('@', `+${tag}@`);
@@ -476,7 +476,7 @@ describe('what is sent', () => {
     expect((await login(under(tagged, 'x'))).status).toBe(401);
   });
 
-  test('P10 strangers do not use up the mails of somebody by a `+tag` of their address, nor by leaving it out', async () => {
+  test('P10 strangers do not use up the mails of a person by a `+tag` of their address, nor by leaving it out', async () => {
     idctl.wait(61);
     const name = fresh('ada');
     const stranger = (at: number) => ({
@@ -496,7 +496,7 @@ describe('what is sent', () => {
     }
   });
 
-  test('P8 one client asks for so many a minute, whomever they are for, and is told so', async () => {
+  test('P8 one client can ask for a limited number a minute, for all addresses, and learns the limit', async () => {
     idctl.wait(61);
     const most = idctl.app.config.limits.addressFailures;
     const ask = () => post('magic-code', { email: `${fresh('nobody')}@example.test` });
@@ -510,7 +510,7 @@ describe('what is sent', () => {
     idctl.wait(61);
   });
 
-  test('P9 links in mail lead to the base URL alone; no word of whoever asked for it is in a mail to a stranger', async () => {
+  test('P9 links in mail lead to the base URL alone; a mail to a stranger has no text of the sender’s', async () => {
     const email = await known();
     const forged = { host: 'evil.test', 'x-forwarded-host': 'evil.test', origin: idctl.baseUrl };
     const client = idctl.client({ headers: forged });

@@ -23,7 +23,7 @@ async function asking(): Promise<string> {
   return email;
 }
 
-test('what cannot be sent is tried again, less and less often, and the request never waits for it', async () => {
+test('a mail that cannot be sent is tried again, less and less often, and the request never waits for it', async () => {
   idctl.smtp.refuse(450);
   const email = await asking();
   const waits: number[] = [];
@@ -50,7 +50,7 @@ test('what cannot be sent is tried again, less and less often, and the request n
   expect(await abandoned()).toEqual([]);
 });
 
-test('after a day it is given up, with an event that says why', async () => {
+test('after a day it is given up, with an event that has the reason', async () => {
   idctl.smtp.refuse(450);
   const email = await asking();
   idctl.wait(24 * 3600 - 5);
@@ -58,12 +58,12 @@ test('after a day it is given up, with an event that says why', async () => {
   expect(await abandoned()).toEqual([]);
   idctl.wait(3600);
   await turn();
-  const reason = 'it did not take the sender or the recipient';
+  const reason = 'it did not accept the sender or the recipient';
   expect(await abandoned()).toMatchObject([{ data: { about: 'code', email, reason } }]);
   expect(await OutboxItem.count()).toBe(0);
 });
 
-test('what the server will never take is given up at once', async () => {
+test('a mail that the server refuses for good is given up at once', async () => {
   idctl.smtp.refuse(550);
   await asking();
   await turn();
@@ -71,7 +71,7 @@ test('what the server will never take is given up at once', async () => {
   expect(await OutboxItem.count()).toBe(0);
 });
 
-test('of turns at the same time one sends a mail; one that was killed leaves it to the next, a minute later', async () => {
+test('of parallel turns one sends a mail; a killed one leaves it to the next, a minute later', async () => {
   const email = await asking();
   await Promise.all(Array.from({ length: 8 }, turn));
   expect(await idctl.lettersTo(email)).toHaveLength(1);
@@ -87,7 +87,7 @@ test('of turns at the same time one sends a mail; one that was killed leaves it 
   expect(idctl.smtp.letters).toHaveLength(2);
 });
 
-test('X4 P10 no code and no address is left behind once a mail is sent, and no code before', async () => {
+test('X4 P10 code and address are deleted once a mail is sent, and the outbox has no code before', async () => {
   const email = await asking();
   expect(JSON.stringify(await OutboxItem.findAll())).not.toMatch(/\b\d{6}\b/);
   const code = await idctl.codeFor(email);
@@ -99,7 +99,7 @@ test('X4 P10 no code and no address is left behind once a mail is sent, and no c
   expect(await OutboxItem.count()).toBe(0);
 });
 
-test('a process that stops does not wait for a server that says nothing', async () => {
+test('a process that stops does not wait for a silent server', async () => {
   const silent = await startSilentSmtp();
   idctl.app.config.mail.smtpUrl = silent.url;
   await asking();

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { type Installation, install } from '../support/installation.ts';
 import { startSmtp } from '../support/smtp.ts';
 
-test('mail test sends a real mail, and says plainly what the server answered', async () => {
+test('mail test sends a real mail, and shows the server’s answer', async () => {
   const smtp = await startSmtp();
   onTestFinished(() => smtp.stop());
   const site: Installation = await install({ env: { IDCTL_MAIL_SMTP_URL: smtp.url } });

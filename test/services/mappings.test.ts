@@ -109,14 +109,14 @@ describe('§3.3 group sync at a sign-in', () => {
     expect(connection.syncOnLogin).toBe(true);
   });
 
-  test('§3.3 changes a synced role at the next sign-in, and keeps what no group calls for unless autoRemove', async () => {
+  test('§3.3 changes a synced role at the next sign-in, and keeps a membership without a group unless autoRemove', async () => {
     const { signIn, projects } = await mapped();
     await signIn(['ops']);
     await signIn(['dev']);
     expect(await projects()).toEqual({ p1: 'member synced', p2: 'viewer synced' });
   });
 
-  test('§3.3 with autoRemove a synced membership that no group calls for is removed', async () => {
+  test('§3.3 with autoRemove a synced membership without a group is removed', async () => {
     const { signIn, projects } = await mapped({ autoRemove: true });
     await signIn(['ops']);
     await signIn(['dev']);
@@ -125,7 +125,7 @@ describe('§3.3 group sync at a sign-in', () => {
     expect(await projects()).toEqual({});
   });
 
-  test('§3.3 a manual membership is never changed or removed: its row stays the same to the byte', async () => {
+  test('§3.3 a manual membership is never changed or removed: its row keeps every byte', async () => {
     const { base, email, signIn } = await mapped({ autoRemove: true });
     await signIn([]);
     for (const project of ['p1', 'p3']) {
@@ -143,7 +143,7 @@ describe('§3.3 group sync at a sign-in', () => {
     expect(JSON.stringify(await rows())).toBe(before);
   });
 
-  test('I7 unknown groups leave everything as it is, with an event that says why', async () => {
+  test('I7 unknown groups leave everything as it is, with an event that has the reason', async () => {
     const { org, signIn, projects } = await mapped({ autoRemove: true });
     await signIn(['dev']);
     for (const groups of [undefined, ['dev', 5], {}, Array(1001).fill('dev')]) await signIn(groups);
@@ -162,7 +162,7 @@ describe('§3.3 group sync at a sign-in', () => {
     ]);
   });
 
-  test('I7 an absent claim is "none" where the connection says so', async () => {
+  test('I7 an absent claim is "none" if the connection says so', async () => {
     const { signIn, projects } = await mapped({ autoRemove: true, absentGroups: 'none' });
     await signIn(['dev']);
     expect(await projects()).toEqual({});
@@ -175,7 +175,7 @@ describe('§3.3 group sync at a sign-in', () => {
     expect(await projects()).toEqual({ p1: 'member synced' });
   });
 
-  test('§4.1 a role taken away bites at the very next request with the old access token', async () => {
+  test('§4.1 a removed role counts at the next request with the old access token', async () => {
     const { org, signIn } = await mapped({ autoRemove: true });
     const client = await signIn(['ops']);
     const members = `/api/v1/orgs/${org.slug}/projects/p1/members`;
@@ -255,7 +255,7 @@ describe('§3.3 group sync at a sign-in', () => {
 });
 
 describe('§4.1 the dry-run preview', () => {
-  test('§4.1 equals what the next sign-in does, for add, change and remove, and writes nothing', async () => {
+  test('§4.1 equals the next sign-in, for add, change and remove, and writes nothing', async () => {
     const { email, signIn, projects, preview } = await mapped({ autoRemove: true });
     const steps: [string[], object, object][] = [
       [['dev'], { adds: ['p1 member dev'], changes: [], removes: [] }, { p1: 'member synced' }],
@@ -279,7 +279,7 @@ describe('§4.1 the dry-run preview', () => {
     }
   });
 
-  test('without groups those of the last sign-in are taken; who never signed in is 409 groups_unknown', async () => {
+  test('without groups those of the last sign-in are used; a person without a sign-in is 409 groups_unknown', async () => {
     const { org, email, signIn, preview } = await mapped();
     await expect(preview({ user: email })).rejects.toMatchObject({ code: 'groups_unknown' });
     await signIn(['dev']);
@@ -299,7 +299,7 @@ describe('§4.1 the dry-run preview', () => {
     expect(refused).toMatchObject({ status: 409, body: { code: 'groups_unknown' } });
   });
 
-  test('somebody who has never signed in is planned for as somebody new', async () => {
+  test('a person who has never signed in is planned for as a new one', async () => {
     const { preview } = await mapped();
     const plan = await preview({ user: 'new@nowhere.test', groups: ['ops'] });
     expect(short(plan)).toEqual({
@@ -309,7 +309,7 @@ describe('§4.1 the dry-run preview', () => {
     });
   });
 
-  test('an attempt lends its person and its groups', async () => {
+  test('an attempt supplies its person and its groups', async () => {
     const { org, signIn, preview } = await mapped();
     await signIn(['ops']);
     await signIn(['dev']);
@@ -352,7 +352,7 @@ test('--dry-run of disabling or removing a connection, or its domain, names peop
 });
 
 describe('mappings over REST and in bulk', () => {
-  test('§2.3 I7 group names are kept exactly, and a triple exists once', async () => {
+  test('§2.3 I7 group names are kept exactly, and each triple exists once', async () => {
     const { org, base } = await mapped();
     const admin = await signedIn(idctl, org.owner.email);
     const path = `/api/v1/orgs/${org.slug}/group-mappings`;
@@ -411,7 +411,7 @@ describe('mappings over REST and in bulk', () => {
     expect(await projects()).toEqual({});
   });
 
-  test('an import adds what is missing, and with replace removes what it does not have; all or nothing', async () => {
+  test('an import adds missing mappings, and with replace removes the others; all or nothing', async () => {
     const { base } = await mapped();
     const list = (
       replace: boolean,
@@ -440,7 +440,7 @@ describe('mappings over REST and in bulk', () => {
     expect(await list(false)).toMatchObject({ kept: 2 });
   });
 
-  test('§2.3, I7 an organization has at most 10000 mappings, however they come', async () => {
+  test('§2.3, I7 an organization has at most 10000 mappings, by any route', async () => {
     const { org, base } = await mapped();
     const [project] = await Project.findAll({ where: { organizationId: org.id, slug: 'p3' } });
     const row = {

@@ -70,7 +70,7 @@ async function secrets() {
 }
 
 describe('X1 `key rotate master`', () => {
-  test('X1 seals every secret anew, and all of them open; nobody is signed out', async () => {
+  test('X1 seals every secret anew, and all of them open; sessions go on', async () => {
     const before = await secrets();
     const { keyId: former } = idctl.app.keyring;
     const made = await rotate();
@@ -90,7 +90,7 @@ describe('X1 `key rotate master`', () => {
     ]);
   });
 
-  test('X1 X8 the key file has the new key and the former, for its owner alone; of three the first is gone', async () => {
+  test('X1 X8 the key file has the new key and the old one, for its owner only; a third is deleted', async () => {
     const [first] = await lines();
     const { former } = await rotate();
     const [second, ...kept] = await lines();
@@ -103,7 +103,7 @@ describe('X1 `key rotate master`', () => {
     expect((await readFile(keyFile(), 'utf8')).startsWith('# ')).toBe(true);
   });
 
-  test('X1 X3 a start needs the key that seals; the former alone is refused, the order of lines does not matter', async () => {
+  test('X1 X3 a start needs the key in use; the old key alone is refused, and the order of lines does not matter', async () => {
     const [former = ''] = await lines();
     await rotate();
     const now = new Date();
@@ -124,7 +124,7 @@ describe('X1 `key rotate master`', () => {
     });
   });
 
-  test('X1 broken off before it counts, it goes on with the key that waits in the file', async () => {
+  test('X1 broken off before it counts, it continues with the key that waits in the file', async () => {
     const { id } = await rotate(true);
     expect(idctl.app.keyring.keyId).not.toBe(id);
     expect(await lines()).toHaveLength(2);
@@ -134,7 +134,7 @@ describe('X1 `key rotate master`', () => {
     expect(await lines()).toHaveLength(2);
   });
 
-  test('X1 broken off half-way, everything opens, and the next one finishes it without another key', async () => {
+  test('X1 broken off half-way, every secret opens, and the next one completes it without another key', async () => {
     const before = await secrets();
     const account = await Account.findByPk(company.member.id, { rejectOnEmpty: true });
     const { totpSecret } = account;
@@ -150,7 +150,7 @@ describe('X1 `key rotate master`', () => {
     expect(await sealedBy(id)).toBe(7);
   });
 
-  test('X1 another process opens at once what the new key seals, and follows it', async () => {
+  test('X1 another process opens at once secrets sealed with the new key, and uses it', async () => {
     const keys = () => createKeyring(reader(), reader);
     let file = await readKeyFile(keyFile());
     const reader = () => file;
@@ -167,7 +167,7 @@ describe('X1 `key rotate master`', () => {
     expect(other.keyring.keyId).toBe(id);
   });
 
-  test('X3 a key file that cannot be replaced, or lacks the key, leaves everything as it is', async () => {
+  test('X3 a key file that cannot be replaced, or lacks the key, leaves everything unchanged', async () => {
     const before = await rows();
     await createKeyFile(`${keyFile()}.other`);
     await writeFile(keyFile(), await readFile(`${keyFile()}.other`));
@@ -176,7 +176,7 @@ describe('X1 `key rotate master`', () => {
   });
 });
 
-test('X1 every column that anything is sealed for is sealed anew', async () => {
+test('X1 every column with sealed values is sealed anew', async () => {
   const folder = new URL('../../src/services/', import.meta.url);
   const files = (await readdir(folder, { recursive: true })).filter((file) => file.endsWith('.ts'));
   const named: string[] = [];

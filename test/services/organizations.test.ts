@@ -34,7 +34,7 @@ async function team() {
   return { org, base, ...clients, people: { owner: org.owner, admin, member } };
 }
 
-test('an organization is found by id or slug, and another one’s is 404, not 403', async () => {
+test('an organization is found by id or slug, and another organization is 404, not 403', async () => {
   const { org, owner, base } = await team();
   const stranger = await signedIn(idctl, (await person(idctl)).email);
   expect((await owner.get(base)).body).toMatchObject({ id: org.id, slug: org.slug, role: 'owner' });
@@ -62,7 +62,7 @@ test('§2.6 members have the roles member, admin and owner, and a missing role i
   ).toBe(200);
 });
 
-test('only an owner grants or takes the owner role', async () => {
+test('only an owner gives or removes the owner role', async () => {
   const { admin, owner, base, people } = await team();
   const role = (who: typeof admin, user: string, to: string) =>
     who.send('PATCH', `${base}/members/${user}`, { body: { role: to } });
@@ -76,7 +76,7 @@ test('only an owner grants or takes the owner role', async () => {
   expect((await role(owner, people.member.id, 'owner')).status).toBe(200);
 });
 
-test('an admin takes nobody the owner role, at the moment it is given neither', async () => {
+test('an admin cannot remove the owner role, even at the moment it is given', async () => {
   const { org, people } = await team();
   const token = { via: 'pat', tokenId: '', scope: 'admin' } as const;
   const actor = { kind: 'user', accountId: people.admin.id, name: 'admin', ...token } as const;
@@ -96,7 +96,7 @@ test('an admin takes nobody the owner role, at the moment it is given neither', 
   }
 });
 
-test('session_required: a token of an owner makes nobody owner, and takes the role', async () => {
+test('session_required: a token of an owner gives no owner role, but removes it', async () => {
   const { org, owner, base, people } = await team();
   const { token } = await createToken(idctl.operator(), { user: org.owner.id, name: 'ci' });
   const client = idctl.client({ headers: { authorization: `Bearer ${token}` } });
@@ -111,7 +111,7 @@ test('session_required: a token of an owner makes nobody owner, and takes the ro
   });
 });
 
-test('orgs.creation anyone: whoever makes an organization is its owner', async () => {
+test('orgs.creation anyone: the person who makes an organization is its owner', async () => {
   const { member, people } = await team();
   const config = { ...idctl.app.config, orgs: { creation: 'anyone' as const } };
   const server = createServer({ ...idctl.app, config }, surface);
@@ -139,7 +139,7 @@ test('O3 the last owner cannot be demoted or removed', async () => {
   expect(await owner.send('DELETE', `${base}/members/${people.owner.id}`)).toMatchObject(last);
 });
 
-test('O3 two owners who demote each other at once leave one', async () => {
+test('O3 of two owners who demote each other at once one stays', async () => {
   const { owner, base, people } = await team();
   await owner.send('PATCH', `${base}/members/${people.admin.id}`, { body: { role: 'owner' } });
   const second = await signedIn(idctl, people.admin.email);
@@ -154,7 +154,7 @@ test('O3 two owners who demote each other at once leave one', async () => {
   expect(answers.map(({ status }) => status).sort()[0]).toBe(200);
 });
 
-test('a role taken away and a membership removed bite at the next request of the same session', async () => {
+test('a removed role and a removed membership count at the next request of the same session', async () => {
   const { owner, admin, base, people } = await team();
   await owner.send('PATCH', `${base}/members/${people.admin.id}`, { body: { role: 'member' } });
   expect((await admin.get(`${base}/domains`)).status).toBe(403);
@@ -163,7 +163,7 @@ test('a role taken away and a membership removed bite at the next request of the
   expect((await admin.get('/api/v1/me')).body.organizations).toEqual([]);
 });
 
-test('a member is added once, by an address that is canonical, and an unknown one is 404', async () => {
+test('a member is added once, by a canonical address, and an unknown one is 404', async () => {
   const { org, admin, base } = await team();
   const domain = await verifiedDomain(idctl, org.slug);
   const stranger = await person(idctl, `ada@${domain}`);
@@ -211,7 +211,7 @@ test('lists come in pages that together are the whole list, in a stable order', 
   }
 });
 
-test('deleting an organization ends it for everybody, and its accounts stay', async () => {
+test('deleting an organization ends it for every member, and its accounts stay', async () => {
   const { org, owner, member, base } = await team();
   expect((await owner.send('DELETE', base)).status).toBe(204);
   expect((await member.get(base)).status).toBe(404);
@@ -221,7 +221,7 @@ test('deleting an organization ends it for everybody, and its accounts stay', as
   });
 });
 
-test('events are the organization’s own, oldest first, and go on from nextCursor', async () => {
+test('events are the organization’s own, oldest first, and continue from nextCursor', async () => {
   const { admin, base } = await team();
   const first = await admin.get(`${base}/events?limit=2`);
   expect(first.body.items.map((one: { kind: string }) => one.kind)).toEqual([

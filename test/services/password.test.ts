@@ -18,7 +18,7 @@ const path = '/api/v1/me/password';
 const another = 'a staple of another kind';
 
 describe('P5 the password is changed', () => {
-  test('P5 by the current one: the new one counts, the other sessions end, and this one goes on', async () => {
+  test('P5 with the current one: the new one counts, the other sessions end, and this one goes on', async () => {
     const { email, id } = await person(idctl);
     const [here, there] = [await signedIn(idctl, email), await signedIn(idctl, email)];
     const answer = await here.post(path, { currentPassword: password, newPassword: another });
@@ -61,7 +61,7 @@ describe('P5 the password is changed', () => {
     expect((await here.get('/api/v1/me')).status).toBe(200);
   });
 
-  test('P5 an account without a password is told that it signs in another way', async () => {
+  test('P5 an account without a password is told which methods it signs in with', async () => {
     const { email, id } = await person(idctl);
     const here = await signedIn(idctl, email);
     await setNoPassword(id);
@@ -72,7 +72,7 @@ describe('P5 the password is changed', () => {
     });
   });
 
-  test('interface page: it takes a session: a token is not enough, nor is nobody', async () => {
+  test('interface page: it needs a session: a token, and no credential, are refused', async () => {
     const { email, id } = await person(idctl);
     const { token } = await createToken(idctl.operator(), { user: id, name: 'ci' });
     const body = { currentPassword: password, newPassword: another };
@@ -98,7 +98,7 @@ describe('P5 the password is changed', () => {
 });
 
 describe('P2 sessions', () => {
-  test('P2 P5 one’s own are listed, and one that is ended stops at its next request, its refresh token too', async () => {
+  test('P2 P5 a person sees their own, and an ended one is refused at its next request, its refresh token too', async () => {
     const { email } = await person(idctl);
     const [here, there] = [await signedIn(idctl, email), await signedIn(idctl, email)];
     const { items } = (await here.get('/api/v1/me/sessions')).body;
@@ -113,7 +113,7 @@ describe('P2 sessions', () => {
     expect((await here.send('DELETE', `/api/v1/me/sessions/${other.id}`)).status).toBe(404);
   });
 
-  test('P2 another person’s session is not there to be ended', async () => {
+  test('P2 another person’s session cannot be ended', async () => {
     const [mine, theirs] = [await person(idctl), await person(idctl)];
     const [me, them] = [await signedIn(idctl, mine.email), await signedIn(idctl, theirs.email)];
     const { items } = (await them.get('/api/v1/me/sessions')).body;
@@ -122,7 +122,7 @@ describe('P2 sessions', () => {
   });
 });
 
-describe('P7 which passwords will do', () => {
+describe('P7 which passwords are accepted', () => {
   const create = (password: string, more: object = {}) =>
     createUser(idctl.operator(), {
       email: `${fresh('ada')}@acme-works.test`,
@@ -139,7 +139,7 @@ describe('P7 which passwords will do', () => {
     'iloveyou',
     'p@ssw0rd',
     'administrator',
-  ])('P7 the common %j will not, in whatever case', async (common) => {
+  ])('P7 the common password %j is refused, in any case', async (common) => {
     const refusal = {
       code: 'invalid_input',
       faults: [{ path: 'password', message: /most common/ }],
@@ -156,14 +156,14 @@ describe('P7 which passwords will do', () => {
     ['the name with trimmings', 'byron-ada-1'],
     ['the name of the instance', 'wonderland'],
     ['several of them', 'AdaByronWonderland1'],
-  ])('P7 %s will not: %j', async (_, chosen) => {
+  ])('P7 a password made of %s is refused: %j', async (_, chosen) => {
     const refusal = { faults: [{ path: 'password', message: /must not be made of/ }] };
     await expect(create(chosen, { email: 'lovelace@acme-works.test' })).rejects.toMatchObject(
       matching(refusal),
     );
   });
 
-  test('P7 a common password behind the name is a common password', async () => {
+  test('P7 a common password behind the name counts as a common password', async () => {
     const refusal = { faults: [{ path: 'password', message: /most common/ }] };
     await expect(create('Byron12345678')).rejects.toMatchObject(matching(refusal));
     // And one that holds a word of theirs by chance stays one.
@@ -175,11 +175,11 @@ describe('P7 which passwords will do', () => {
     '8374659283746501',
     'ünïcödé is välid',
     'Byron likes horses a lot',
-  ])('P7 there are no rules of composition: %j will do', async (chosen) => {
+  ])('P7 there are no rules of composition: %j is accepted', async (chosen) => {
     expect((await create(chosen)).name).toBe('Ada Byron');
   });
 
-  test('§5.3 P7 8 to 128 characters, counted as people count', async () => {
+  test('§5.3 P7 8 to 128 characters, counted as people see them', async () => {
     for (const wrong of ['1 short', '🐎'.repeat(7), 'x'.repeat(129)]) {
       await expect(create(wrong)).rejects.toMatchObject({ faults: [{ path: 'password' }] });
     }
@@ -187,7 +187,7 @@ describe('P7 which passwords will do', () => {
       expect((await create(right)).name).toBe('Ada Byron');
   });
 
-  test('P7 it holds wherever a password is chosen, and not where one is given to sign in', async () => {
+  test('P7 the rules apply wherever a password is chosen, and not at sign-in', async () => {
     const { email, id } = await person(idctl);
     const user = { user: id, password: 'password1' };
     await expect(setUserPassword(idctl.operator(), user)).rejects.toMatchObject({
@@ -203,7 +203,7 @@ describe('P7 which passwords will do', () => {
     expect(tried).toMatchObject({ status: 401, body: { code: 'signin_failed' } });
   });
 
-  test('P7 the password that init generates will do', async () => {
+  test('P7 the password that init generates is accepted', async () => {
     const { owner } = await initialize(idctl.operator(), { owner: 'wonderland@wonderland.test' });
     const login = { email: owner.email, password: owner.password };
     expect((await idctl.client().post('/api/v1/auth/login', login)).status).toBe(200);

@@ -70,7 +70,7 @@ async function withProject() {
 const rowsOf = (accountId: string) =>
   ProjectMembership.findAll({ where: { accountId }, raw: true });
 
-test('§2.3 the roles rank viewer, commenter, member, admin, and each says what it grants', () => {
+test('§2.3 the roles rank viewer, commenter, member, admin, and each describes its rights', () => {
   const ranked = projectRoles.map(({ role }) => role);
   expect(ranked).toEqual(['viewer', 'commenter', 'member', 'admin']);
   for (const [at, role] of ranked.entries()) {
@@ -84,12 +84,12 @@ test('§2.3 the roles rank viewer, commenter, member, admin, and each says what 
   ]);
 });
 
-test('§2.3 the API document says in words what each role grants', async () => {
+test('§2.3 the API document describes the rights of each role', async () => {
   const document = JSON.stringify((await idctl.client().get('/api/v1/openapi.json')).body);
   for (const { role, grants } of projectRoles) expect(document).toContain(`${role}: ${grants}`);
 });
 
-test('a project is made, named by id or slug, renamed and deleted by an admin', async () => {
+test('an admin creates a project, names it by id or slug, renames and deletes it', async () => {
   const { admin, projects } = await withProject();
   const made = await admin.post(projects, { name: 'Über Site' });
   expect(made).toMatchObject({
@@ -127,7 +127,7 @@ test.each([
   expect((await admin.post(projects, body)).status).toBe(400);
 });
 
-test('O7 a project of another organization is not there, by its id neither', async () => {
+test('O7 a project of another organization is not found, even by its id', async () => {
   const [own, other] = [await withProject(), await withProject()];
   for (const path of [`${own.projects}/${other.project.id}`, other.at]) {
     expect((await own.admin.send('PATCH', path, { body: { name: 'Mine' } })).status).toBe(404);
@@ -183,7 +183,7 @@ test('lists of projects and their members come in pages that together are the wh
   }
 });
 
-test('a member outside the project is told the same whether it is there or not', async () => {
+test('a member outside the project gets the same answer whether the project exists or not', async () => {
   const { org, at, projects } = await withProject();
   const outsider = await hired(org.slug);
   const answers = await Promise.all(
@@ -197,7 +197,7 @@ test('a member outside the project is told the same whether it is there or not',
   expect(told[1]).toEqual(told[0]);
 });
 
-test('§2.3 whoever belongs to a project sees its members; only its admins and the organization’s change them', async () => {
+test('§2.3 members of a project see its members; only its admins and the organization’s change them', async () => {
   const { org, at, inProject } = await withProject();
   const newcomer = await hired(org.slug);
   const put = (who: Awaited<ReturnType<typeof hired>>, role: string) =>
@@ -228,7 +228,7 @@ test('§2.3 whoever belongs to a project sees its members; only its admins and t
   expect((await lead.send('DELETE', `${at}/members/${newcomer.id}`)).status).toBe(404);
 });
 
-test('only members of the organization come into its projects', async () => {
+test('only members of the organization join its projects', async () => {
   const { at, admin, inProject } = await withProject();
   const lead = await inProject('admin');
   const stranger = await person(idctl);
@@ -239,7 +239,7 @@ test('only members of the organization come into its projects', async () => {
   expect(await rowsOf(stranger.id)).toEqual([]);
 });
 
-test.each(['owner', 'Admin', '', null])('the role %j is none of a project', async (role) => {
+test.each(['owner', 'Admin', '', null])('the role %j is no role of a project', async (role) => {
   const { at, admin } = await withProject();
   const put = await admin.send('PUT', `${at}/members/${admin.id}`, { body: { role } });
   expect(put).toMatchObject({ status: 400, body: { errors: [{ path: 'role' }] } });
@@ -252,7 +252,7 @@ test('§2.3 a synced membership says so, with the group and mapping it came from
   expect(member).toMatchObject({ userId: id, role: 'member', synced: true, origin });
 });
 
-test('§3.3 changing a synced membership makes it manual, with the same role too', async () => {
+test('§3.3 changing a synced membership makes it manual, even with the same role', async () => {
   const { at, admin, synced } = await withProject();
   for (const role of ['member', 'admin'] as const) {
     const { id } = await synced('member');
@@ -267,7 +267,7 @@ test('§3.3 changing a synced membership makes it manual, with the same role too
   }
 });
 
-test('turning a synced membership manual, or taking it away, is for the organization’s admins', async () => {
+test('only the organization’s admins make a synced membership manual, or remove it', async () => {
   const { at, admin, inProject, synced } = await withProject();
   const lead = await inProject('admin');
   const { id } = await synced('member');
@@ -281,7 +281,7 @@ test('turning a synced membership manual, or taking it away, is for the organiza
   expect(await rowsOf(id)).toEqual([]);
 });
 
-test('a role in a project taken away bites at the next request of the same session', async () => {
+test('a removed role in a project counts at the next request of the same session', async () => {
   const { at, admin, inProject } = await withProject();
   const lead = await inProject('admin');
   expect((await lead.get(`${at}/members`)).status).toBe(200);
@@ -293,7 +293,7 @@ test('a role in a project taken away bites at the next request of the same sessi
   expect((await lead.get(`${at}/members`)).status).toBe(403);
 });
 
-test('I5 who leaves the organization leaves its projects with it, and no others', async () => {
+test('I5 a person who leaves the organization leaves its projects with it, and no others', async () => {
   const { org, at, admin, inProject } = await withProject();
   const other = await withProject();
   const somebody = await inProject('admin');
@@ -306,7 +306,7 @@ test('I5 who leaves the organization leaves its projects with it, and no others'
   expect((await somebody.get(`${at}/members`)).status).toBe(403);
 });
 
-test('I5 whoever is let into a project while being taken out of the organization is in neither', async () => {
+test('I5 a person added to a project while being removed from the organization is in neither', async () => {
   const { org, project } = await withProject();
   for (let round = 0; round < 10; round += 1) {
     const { id: user } = await hired(org.slug);
@@ -318,7 +318,7 @@ test('I5 whoever is let into a project while being taken out of the organization
   }
 });
 
-test('two who let the same person in at once leave one membership', async () => {
+test('two people who add the same person at once leave one membership', async () => {
   const { org, project } = await withProject();
   const { id: user } = await hired(org.slug);
   const put = (role: ProjectRole) =>
@@ -329,7 +329,7 @@ test('two who let the same person in at once leave one membership', async () => 
   expect(await rowsOf(user)).toHaveLength(1);
 });
 
-test('what is deleted takes its project memberships along: project, account, organization', async () => {
+test('deleting a project, an account or an organization ends its project memberships', async () => {
   const { org, at, admin, project, inProject } = await withProject();
   const [one, two] = [await inProject('viewer'), await inProject('member')];
   await deleteUser(idctl.operator(), { user: one.id });
@@ -366,7 +366,7 @@ test('GET /me lists the projects of each organization, with role and marker', as
   ]);
 });
 
-test('X5 what happens to a project and its members is an event, and what changes nothing is none', async () => {
+test('X5 every change of a project and its members is an event, and a request without a change is none', async () => {
   const { org, at, admin, project } = await withProject();
   const { id, email } = await hired(org.slug);
   const put = (role: string) => admin.send('PUT', `${at}/members/${email}`, { body: { role } });

@@ -94,7 +94,7 @@ function expected(filter: string): string[] {
     .sort();
 }
 
-test('RFC 7644 §3.4.2.2 the database finds what the filter says, for any filter and any resources', async () => {
+test('RFC 7644 §3.4.2.2 the database finds the same as the filter, for any filter and any resources', async () => {
   let some = 0;
   const property = fc.asyncProperty(filters([...views.keys()].slice(0, 3)), async (filter) => {
     const ids = await found(filter);
@@ -130,7 +130,7 @@ test.each([
   ['externalId eq "a"', 'scim_records_external_id'],
   ['emails.value eq "a"', 'scim_emails_value'],
   ['emails[type eq "work"].value eq "a"', 'scim_emails_value'],
-])('design scim.md: %s goes by the index %s', async (filter, index) => {
+])('design scim.md: %s uses the index %s', async (filter, index) => {
   const { sql, bind } = filterCondition(parseFilter(filter), {
     dialect,
     first: 2,

@@ -75,7 +75,7 @@ async function crawl(client: ScimClient, size: number) {
   }
 }
 
-test('a crawl by startIndex sees everybody once, in order, and one total all along', async () => {
+test('a crawl by startIndex sees every User once, in order, with a constant total', async () => {
   const client = await scimClient(idctl);
   await fill(client, 2345);
   const { names, totals } = await crawl(client, 193);
@@ -87,7 +87,7 @@ test('a crawl by startIndex sees everybody once, in order, and one total all alo
   expect(idctl.app.scim.places.get(client.org.id)?.at).toHaveLength(4);
 });
 
-test('a deep page is found at once, and one past the end is empty', async () => {
+test('a deep page is fast, and one past the end is empty', async () => {
   const client = await scimClient(idctl);
   await fill(client, 1700);
   const page = async (startIndex: number) =>
@@ -104,7 +104,7 @@ test('a deep page is found at once, and one past the end is empty', async () => 
   expect(await page(1702)).toMatchObject({ itemsPerPage: 0, totalResults: 1701 });
 });
 
-test('who joins is at the end of the list at once; who goes is missed at once, wherever they stood', async () => {
+test('a new User is at the end of the list at once; a removed one is missing at once, at any place', async () => {
   const client = await scimClient(idctl);
   await fill(client, 1200);
   await client.get('/Users?startIndex=1101&count=1');
@@ -119,7 +119,7 @@ test('who joins is at the end of the list at once; who goes is missed at once, w
   expect(body).toMatchObject({ totalResults: 1201, Resources: [{ userName: 'u001101' }] });
 });
 
-test('an admin pages through them in the same order, the one that an index has', async () => {
+test('an admin pages through them in the same order, which an index has', async () => {
   const client = await scimClient(idctl);
   await fill(client, 250);
   const page = (cursor?: string) =>
@@ -143,7 +143,7 @@ test('an admin pages through them in the same order, the one that an index has',
   await expect(page(id)).rejects.toMatchObject({ code: 'invalid_input' });
 });
 
-test('a filter that no index answers is answered, with its total, and sorted lists too', async () => {
+test('a filter without an index is answered, with its total, and so are sorted lists', async () => {
   const client = await scimClient(idctl);
   await fill(client, 1400);
   const { body } = await client.get(`${filtered('title eq "T3"')}&startIndex=100&count=3`);
@@ -154,7 +154,7 @@ test('a filter that no index answers is answered, with its total, and sorted lis
   expect(sorted.body.totalResults).toBe(1401);
 });
 
-test('a filter whose time is over before it is answered is 400 tooMany, and what an index answers is not held up', async () => {
+test('a filter that runs out of time is 400 tooMany, and a filter with an index does not wait', async () => {
   const client = await scimClient(idctl);
   const busy = inListTurn(client.org.id, performance.now() + 60_000, () => pause(2500));
   const slow = client.get(filtered('title eq "x"'));
@@ -165,7 +165,7 @@ test('a filter whose time is over before it is answered is 400 tooMany, and what
   expect((await client.get(filtered('title eq "x"'))).status).toBe(200);
 });
 
-test('a key that many have in common is no quick answer: it waits its turn beside the event loop', async () => {
+test('a key that many Users share is not looked up at once: it waits its turn beside the event loop', async () => {
   const client = await scimClient(idctl);
   await fill(client, 60, 'same');
   await client.create({ userName: fresh('one'), externalId: 'own' });
@@ -184,7 +184,7 @@ test('a key that many have in common is no quick answer: it waits its turn besid
   });
 });
 
-test('a query that takes too long is given up, and the thread that reads is there for the next', async () => {
+test('a query that takes too long is given up, and the reading thread is free for the next', async () => {
   const endless = `WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE ${whileInTime(dialect)})
     SELECT count(*) AS c FROM n`;
   const started = performance.now();

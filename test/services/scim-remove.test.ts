@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => idctl.close());
 
-test('RFC 7644 §3.6 under scim.deleteMode: remove a deleted User is gone for the client, and deactivated', async () => {
+test('RFC 7644 §3.6 under scim.deleteMode: remove the client no longer sees a deleted User, who is deactivated', async () => {
   const client = await scimClient(idctl);
   const userName = `${fresh('ada')}@elsewhere.test`;
   const { id } = await client.create({ userName });
@@ -29,7 +29,7 @@ test('RFC 7644 §3.6 under scim.deleteMode: remove a deleted User is gone for th
   expect(await client.events('scim.user.deactivated')).toHaveLength(1);
 });
 
-test('one who is inactive already is deleted too; created again, they are there again', async () => {
+test('an inactive User is deleted too, and is back when created again', async () => {
   const client = await scimClient(idctl);
   const userName = `${fresh('ada')}@elsewhere.test`;
   const { id } = await client.create({ userName, active: false });
@@ -39,7 +39,7 @@ test('one who is inactive already is deleted too; created again, they are there 
   expect((await client.get('/Users')).body.totalResults).toBe(2);
 });
 
-test('one whom an admin adds again is there again', async () => {
+test('a User that an admin adds again is back', async () => {
   const client = await scimClient(idctl);
   const userName = `${fresh('ada')}@elsewhere.test`;
   const { id } = await client.create({ userName });

@@ -24,7 +24,7 @@ async function owner() {
   return { org, client, path };
 }
 
-test('§2.4 there is no token at first; a new one is shown once, and afterwards only that it is there', async () => {
+test('§2.4 there is no token at first; a new one is shown once, and later only that it exists', async () => {
   const { org, client, path } = await owner();
   const baseUrl = `${idctl.baseUrl}/scim/v2/orgs/${org.id}`;
   const none = { configured: false, prefix: null, createdAt: null, lastUsedAt: null, baseUrl };
@@ -43,7 +43,7 @@ test('§2.4 there is no token at first; a new one is shown once, and afterwards 
   expect((await clientOf(idctl, org, token).get('/Users')).status).toBe(200);
 });
 
-test('§2.4 a SCIM request without a token is told so, also for an organization that is not there', async () => {
+test('§2.4 a SCIM request without a token gets the same answer, also for an unknown organization', async () => {
   const { org } = await owner();
   for (const id of [org.id, '0199c3a4-7c1e-7d55-8d1f-3f0e8a1b2c3d']) {
     const answer = await idctl.client().get(`/scim/v2/orgs/${id}/Users`);
@@ -64,7 +64,7 @@ test('P13 a token is kept as a hash alone, in no event and no log', async () => 
   expect(JSON.stringify(rows)).not.toContain(token.slice(0, 20));
 });
 
-test('§3.5 generating again revokes the old token at once; revoking cuts the connection off', async () => {
+test('§3.5 generating again revokes the old token at once; revoking ends the connection', async () => {
   const { org, client, path } = await owner();
   const [first, second] = [
     (await client.post(path)).body.token,
@@ -86,7 +86,7 @@ test('§3.5 generating again revokes the old token at once; revoking cuts the co
   ]);
 });
 
-test('§8 one token is active, however many are asked for at once', async () => {
+test('§8 one token is active, after any number of requests at once', async () => {
   const { org, client, path } = await owner();
   const answers = await Promise.all(Array.from({ length: 8 }, () => client.post(path)));
   const statuses = await Promise.all(
@@ -96,7 +96,7 @@ test('§8 one token is active, however many are asked for at once', async () => 
   expect(statuses.filter((status) => status === 200)).toHaveLength(1);
 });
 
-test('§2.4 when the token was last used is known to the minute, and no request writes it', async () => {
+test('§2.4 the last use of the token is shown to the minute, and no request writes it', async () => {
   const client = await scimClient(idctl);
   const lastUsed = async () => (await ScimToken.findByPk(client.org.id))?.lastUsedAt?.getTime();
   await client.get('/Users');
@@ -114,7 +114,7 @@ test('§2.4 when the token was last used is known to the minute, and no request 
   expect(idctl.app.scim.tokenUses.size).toBe(0);
 });
 
-test('the log has the last requests, newest first, with why they were refused, and nothing of their bodies', async () => {
+test('the log has the last requests, newest first, with the reason of a refusal, and no bodies', async () => {
   const client = await scimClient(idctl);
   const userName = `${fresh('ada')}@elsewhere.test`;
   await client.create({ userName, password: 'a secret of theirs' });
@@ -133,7 +133,7 @@ test('the log has the last requests, newest first, with why they were refused, a
   expect(JSON.stringify(body)).not.toMatch(/a secret of theirs|scim_/);
 });
 
-test('the log takes whatever a client can send, and loses nobody their requests over it', async () => {
+test('the log accepts any request of a client, and no request fails because of it', async () => {
   const [strange, usual] = [await scimClient(idctl), await scimClient(idctl)];
   await strange.get('/Users%00');
   await strange.get(`/${'😀'.repeat(200)}`);
@@ -144,7 +144,7 @@ test('the log takes whatever a client can send, and loses nobody their requests 
   expect([await count(strange), await count(usual)]).toEqual([2, 1]);
 });
 
-test('the log is bounded: 500 requests, 50 without the right token beside them, 7 days; none of an organization that is not there', async () => {
+test('the log is limited: 500 requests, 50 more without the right token, 7 days; none of an unknown organization', async () => {
   const { id: organizationId } = await organization(idctl);
   const note = (status: number, whose = organizationId) =>
     noteRequest(idctl.app.scim, {
@@ -173,7 +173,7 @@ test('the log is bounded: 500 requests, 50 without the right token beside them, 
   expect(await count({})).toBe(0);
 });
 
-test('scim-users says who, by which externalId, whether they are active and when that changed', async () => {
+test('scim-users shows the person, the externalId, whether they are active and the last change', async () => {
   const client = await scimClient(idctl);
   const userName = `${fresh('ada')}@elsewhere.test`;
   const { id, meta } = await client.create({ userName, externalId: 'x1' });

@@ -99,7 +99,7 @@ describe('§4.3 POST /Users, where specification, RFC and providers differ', () 
     }
   });
 
-  test('what was sent comes back as sent, and nothing is added', async () => {
+  test('the answer has the values as sent, and no others', async () => {
     const client = await scimClient(idctl);
     const userName = address().toUpperCase();
     const sent = {
@@ -133,7 +133,7 @@ describe('§4.3 POST /Users, where specification, RFC and providers differ', () 
     expect((await client.get(filtered('externalId eq "SAME"'))).body.totalResults).toBe(0);
   });
 
-  test('a member of whom the client has not spoken is 409 by address, and adopted by id', async () => {
+  test('a member that the client does not know yet is 409 by address, and adopted by id', async () => {
     const client = await scimClient(idctl);
     const member = await person(idctl);
     const email = String(member.email);
@@ -150,7 +150,7 @@ describe('§4.3 POST /Users, where specification, RFC and providers differ', () 
     expect(third.id).not.toBe(found.id);
   });
 
-  test('a PATCH by id adopts a member too, and then another may have the address', async () => {
+  test('a PATCH by id adopts a member too, and then another User can have the address', async () => {
     const client = await scimClient(idctl);
     const member = await person(idctl);
     const email = String(member.email);
@@ -163,7 +163,7 @@ describe('§4.3 POST /Users, where specification, RFC and providers differ', () 
     expect((await client.create(other)).id).not.toBe(found.id);
   });
 
-  test('members who came by hand are listed with an e-mail and a name split in parts', async () => {
+  test('members that an admin added are listed with an e-mail and a name in parts', async () => {
     const client = await scimClient(idctl);
     const { email } = client.org.owner;
     const { Resources } = (await client.get('/Users')).body;
@@ -177,7 +177,7 @@ describe('§4.3 POST /Users, where specification, RFC and providers differ', () 
     ]);
   });
 
-  test('a member who is renamed is renamed to the clients that have not named them themselves, and once', async () => {
+  test('a member’s new name reaches clients that have not set a name themselves, once', async () => {
     const [own, client, naming] = [
       await scimClient(idctl),
       await scimClient(idctl),
@@ -207,7 +207,7 @@ describe('§4.3 POST /Users, where specification, RFC and providers differ', () 
     expect((await seenBy(naming)).displayName).toBe('Theirs');
   });
 
-  test('members from before there were records are recorded when a token is made', async () => {
+  test('members from before the records get one when a token is made', async () => {
     const client = await scimClient(idctl);
     await transaction(() => ScimRecord.destroy({ where: { organizationId: client.org.id } }));
     expect((await client.get('/Users')).body.totalResults).toBe(0);
@@ -216,7 +216,7 @@ describe('§4.3 POST /Users, where specification, RFC and providers differ', () 
     expect(body.Resources).toMatchObject([{ userName: client.org.owner.email }]);
   });
 
-  test('the address of another record merges nobody: 201, an account without an address, an event', async () => {
+  test('the address of another record is no merge: 201, an account without an address, an event', async () => {
     const client = await scimClient(idctl);
     const email = address();
     const first = await client.create({ userName: email });
@@ -231,7 +231,7 @@ describe('§4.3 POST /Users, where specification, RFC and providers differ', () 
     expect(await Account.count({ where: { email } })).toBe(1);
   });
 
-  test('an account without an address gets the one that becomes known, and no other afterwards', async () => {
+  test('an account without an address gets the first known one, and no other afterwards', async () => {
     const client = await scimClient(idctl);
     const { id } = await client.create({ userName: fresh('login') });
     const domain = await verifiedDomain(idctl, client.org.slug);
@@ -241,7 +241,7 @@ describe('§4.3 POST /Users, where specification, RFC and providers differ', () 
     expect((await scimUsers(client)).find((user) => user.id === id)?.email).toBe(first);
   });
 
-  test('active false: record and account, no membership; active true makes them a member', async () => {
+  test('active false: record and account, no membership; active true makes the person a member', async () => {
     const client = await scimClient(idctl);
     const userName = address();
     const made = await client.create({ userName, active: false });
@@ -268,7 +268,7 @@ describe('§4.3 POST /Users, where specification, RFC and providers differ', () 
     expect(await client.events('scim.user.provisioned')).toHaveLength(2);
   });
 
-  test("Entra's rename of whom it has deleted: kept as userName, and the old name finds the person by address", async () => {
+  test("Entra's rename of a deleted User: kept as userName, and the old name finds the person by address", async () => {
     const client = await scimClient(idctl);
     const userName = address();
     const made = await client.create({ userName });
@@ -307,7 +307,7 @@ describe('§4.3 POST /Users, where specification, RFC and providers differ', () 
     expect(JSON.stringify(Resources)).not.toContain('correct horse');
   });
 
-  test('I4 an account that existed gains a membership and nothing else, whatever the client writes', async () => {
+  test('I4 an existing account gains a membership and nothing else, whatever the client writes', async () => {
     const client = await scimClient(idctl);
     const domain = await verifiedDomain(idctl, client.org.slug);
     for (const email of [address(), address(domain)]) {
@@ -324,7 +324,7 @@ describe('§4.3 POST /Users, where specification, RFC and providers differ', () 
     }
   });
 
-  test('I4 SCIM names the accounts that it made on domains of its own, and no others', async () => {
+  test('I4 SCIM names the accounts that it made on its own domains, and no others', async () => {
     const client = await scimClient(idctl);
     const [own, foreign] = [address(await verifiedDomain(idctl, client.org.slug)), address()];
     for (const userName of [own, foreign]) {
@@ -338,7 +338,7 @@ describe('§4.3 POST /Users, where specification, RFC and providers differ', () 
     expect(accounts.map(({ name }) => name)).toEqual(['Second Name', 'First Name']);
   });
 
-  test('I4 of an account that it took in by a foreign address, the organization sees what its client sent', async () => {
+  test('I4 of an account that it added by a foreign address, the organization sees what its client sent', async () => {
     const client = await scimClient(idctl);
     const { email, id } = await person(idctl);
     const userName = String(email).toUpperCase();
@@ -354,7 +354,7 @@ describe('§4.3 POST /Users, where specification, RFC and providers differ', () 
 });
 
 describe('§4.3 PUT, PATCH and DELETE', () => {
-  test('§4.3 PUT sets the person active or inactive, and active when it does not say', async () => {
+  test('§4.3 PUT sets the person active or inactive, and active if it does not say', async () => {
     const client = await scimClient(idctl);
     const userName = address();
     const { id } = await client.create({ userName });
@@ -368,7 +368,7 @@ describe('§4.3 PUT, PATCH and DELETE', () => {
     expect(await client.events('scim.user.provisioned')).toHaveLength(1);
   });
 
-  test('PUT replaces the rest, keeps a userName that it does not send, and is refused empty', async () => {
+  test('PUT replaces the rest, keeps a userName that it does not send, and an empty one is refused', async () => {
     const client = await scimClient(idctl);
     const userName = address();
     const { id } = await client.create({ userName, title: 'Countess', externalId: 'x' });
@@ -409,7 +409,7 @@ describe('§4.3 PUT, PATCH and DELETE', () => {
     expect((await client.get(`/Users/${made.id}`)).body).toEqual(made);
   });
 
-  test('§4.3 PATCH replaces active; what changes nothing leaves version, time and events alone', async () => {
+  test('§4.3 PATCH replaces active; without a change, version, time and events stay', async () => {
     const client = await scimClient(idctl);
     const userName = address();
     const made = await client.create({ userName });
@@ -426,7 +426,7 @@ describe('§4.3 PUT, PATCH and DELETE', () => {
     expect(await memberNames(client)).toContain(userName);
   });
 
-  test('§3.2 whoever comes back is a Member, whatever they were', async () => {
+  test('§3.2 a person who comes back is a Member, whatever their role was', async () => {
     const client = await scimClient(idctl);
     const { id, userName } = await client.create({ userName: address() });
     const role = async () => {
@@ -445,7 +445,7 @@ describe('§4.3 PUT, PATCH and DELETE', () => {
     expect(await role()).toBe('member');
   });
 
-  test('a PATCH that cannot be applied changes nothing at all', async () => {
+  test('a PATCH with a fault changes nothing at all', async () => {
     const client = await scimClient(idctl);
     const made = await client.create({ userName: address() });
     const good = { op: 'replace', path: 'displayName', value: 'Changed' };
@@ -472,7 +472,7 @@ describe('§4.3 PUT, PATCH and DELETE', () => {
     expect((await client.get(`/Users/${made.id}`)).body).toEqual(made);
   });
 
-  test('§4.3 DELETE deactivates and answers 204, again and again; the person stays to be seen', async () => {
+  test('§4.3 DELETE deactivates and answers 204 each time; the User can still be read', async () => {
     const client = await scimClient(idctl);
     const { id, userName } = await client.create({ userName: address() });
     for (const _ of [1, 2]) {
@@ -493,7 +493,7 @@ describe('§4.3 PUT, PATCH and DELETE', () => {
     expect(await client.events('organization.ownerless')).toHaveLength(1);
   });
 
-  test('what happens to the membership elsewhere shows here', async () => {
+  test('changes of the membership elsewhere show here', async () => {
     const client = await scimClient(idctl);
     const { id, userName } = await client.create({ userName: address() });
     await removeMember(idctl.operator(), { org: client.org.slug, user: userName });
@@ -518,7 +518,7 @@ describe('concurrency', () => {
     expect(await client.events('scim.user.provisioned')).toHaveLength(1);
   });
 
-  test('of twenty POSTs of somebody without an address one is 201, and no account is left over', async () => {
+  test('of twenty POSTs of a person without an address one is 201, and no extra account stays', async () => {
     const client = await scimClient(idctl);
     const before = await Account.count();
     const userName = fresh('login');
@@ -539,7 +539,7 @@ describe('concurrency', () => {
     expect(await client.events('scim.user.provisioned')).toHaveLength(2);
   });
 
-  test('activations and deactivations at once leave record and membership agreed, and as many events as changes', async () => {
+  test('activations and deactivations at once leave record and membership equal, and one event for each change', async () => {
     const client = await scimClient(idctl);
     const { id, userName } = await client.create({ userName: address() });
     const toggles = Array.from({ length: 20 }, (_, at) =>
@@ -556,7 +556,7 @@ describe('concurrency', () => {
     expect(gone.length - returned.length).toBe(active ? 0 : 1);
   });
 
-  test('of a POST and changes that want one name and one address at once, nobody waits for each other', async () => {
+  test('a POST and changes that want one name and one address at once do not deadlock', async () => {
     const client = await scimClient(idctl);
     for (let round = 0; round < 12; round += 1) {
       const made = await Promise.all([1, 2].map(() => client.create({ userName: fresh('login') })));

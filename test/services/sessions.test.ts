@@ -40,7 +40,7 @@ test('§5.2 a password sign-in answers with the session and sets both cookies, H
   expect(answer.headers['cache-control']).toBe('no-store');
 });
 
-test('§5.1 the same person is seen by Bearer, x-api-key and cookie', async () => {
+test('§5.1 Bearer, x-api-key and cookie reach the same person', async () => {
   const { email, id } = await person(idctl);
   const { accessToken } = await signedIn(idctl, email);
   const client = idctl.client();
@@ -120,7 +120,7 @@ test('P4 a rotated refresh token used after the grace ends the whole session', a
   expect(me.status).toBe(401);
 });
 
-test('P4 a refresh token idle for two weeks is refused, and a session ends after thirty days whatever is done', async () => {
+test('P4 a refresh token idle for two weeks is refused, and a session ends after thirty days of any use', async () => {
   const { email } = await person(idctl);
   const { refreshToken } = await signedIn(idctl, email);
   let current = refreshToken;
@@ -166,7 +166,7 @@ test('§4.4 logout clears both cookies and ends the session on the server', asyn
   ).toBe(401);
 });
 
-test('P2 a disabled account is out at its next request, and its sessions stay ended when it is enabled', async () => {
+test('P2 a disabled account is out at its next request, and its sessions stay ended after it is enabled', async () => {
   const { email, id } = await person(idctl);
   const browser = await signedIn(idctl, email);
   await disableUser(idctl.operator(), { user: id });
@@ -174,7 +174,7 @@ test('P2 a disabled account is out at its next request, and its sessions stay en
   expect(await Session.count({ where: { accountId: id, endedAt: null } })).toBe(0);
 });
 
-test('resume renews the cookies and goes on to a path of this instance only', async () => {
+test('resume renews the cookies and leads only to a path of this instance', async () => {
   const { email } = await person(idctl);
   const browser = await signedIn(idctl, email);
   const answer = await browser.get('/api/v1/auth/resume?returnTo=%2Fprojects%3Fa%3D1');

@@ -46,7 +46,7 @@ test('interface page: signing up makes the account and its session, on an instan
   await signedIn(idctl, body.email);
 });
 
-test('I3 the address of somebody who signed up is taken as verified and not as proven', async () => {
+test('I3 the address of a person who signed up without mail is taken as verified and not as proved', async () => {
   const { body } = await idctl.client().post(path, whole());
   expect(await Account.findByPk(body.user.id)).toMatchObject({ emailProof: 'auto' });
   const events = await Event.findAll({ order: ['id'] });
@@ -56,7 +56,7 @@ test('I3 the address of somebody who signed up is taken as verified and not as p
   ]);
 });
 
-test('interface page: unless the operator opens it, nobody signs up, with a code that says so', async () => {
+test('interface page: unless the operator opens it, sign-up is refused, with a code of its own', async () => {
   // The setting is read at each request; a second instance cannot be open in this process.
   idctl.app.config.signup.open = 'off';
   const body = whole();
@@ -66,7 +66,7 @@ test('interface page: unless the operator opens it, nobody signs up, with a code
   expect(await Account.count({ where: { email: body.email } })).toBe(0);
 });
 
-test('O2 an address on a verified domain is its organization’s to let in: refused with what to do, until the domain is given up', async () => {
+test('O2 for an address on a verified domain its organization decides: sign-up is refused with what to do, until the domain is given up', async () => {
   const { slug: org } = await organization(idctl);
   const domain = await verifiedDomain(idctl, org);
   const body = { ...whole(), email: `ada@${domain}` };
@@ -81,7 +81,7 @@ test('O2 an address on a verified domain is its organization’s to let in: refu
   expect((await idctl.client().post(path, body)).status).toBe(201);
 });
 
-test('O2 where domains carry no trust, an enabled connection speaks for its domain', async () => {
+test('O2 without trust in domains, an enabled connection decides for its domain', async () => {
   idctl.app.config.trust.domains = 'off';
   const { slug: org } = await organization(idctl);
   const emailDomain = `${fresh('d')}.test`;
@@ -98,7 +98,7 @@ test('O2 where domains carry no trust, an enabled connection speaks for its doma
   expect(answer).toMatchObject({ status: 403, body: { code: 'signup_closed' } });
 });
 
-test('P7 a taken address is 409 and says what to do; the account keeps its password, and nobody is signed in', async () => {
+test('P7 a taken address is 409 with what to do; the account keeps its password, and no session begins', async () => {
   const taken = await person(idctl);
   const body = { ...whole(), email: taken.email, password: 'somebody else entirely' };
   expect(await idctl.client().post(path, body)).toMatchObject({
@@ -131,7 +131,7 @@ test('eight sign-ups for one address at once make one account', async () => {
   expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(7).fill(409)]);
 });
 
-test('a page of another site signs nobody up', async () => {
+test('a form of another site signs no person up', async () => {
   const body = whole();
   const answer = await idctl.client().post(path, body, { origin: 'https://evil.test' });
   expect(answer).toMatchObject({ status: 403, body: { code: 'origin_refused' } });

@@ -25,7 +25,7 @@ const defaults = {
 };
 
 describe('§2.9 sign-in settings of an organization', () => {
-  test('§2.9 begin as the defaults; PUT replaces, an absent field is its default, with an event', async () => {
+  test('§2.9 begin as the defaults; PUT replaces, an absent field gets its default, with an event', async () => {
     const org = await organization(idctl);
     const owner = await signedIn(idctl, org.owner.email);
     const path = `/api/v1/orgs/${org.slug}/signin-settings`;
@@ -55,7 +55,7 @@ describe('§2.9 sign-in settings of an organization', () => {
   });
 });
 
-test('O1 a method switched off is refused after the right password, with the allowed methods; a wrong one tells nothing', async () => {
+test('O1 a disabled method is refused after the right password, with the allowed methods; a wrong password learns nothing', async () => {
   const org = await organization(idctl);
   const domain = await verifiedDomain(idctl, org.slug);
   const { email } = await person(idctl, `ada@${domain}`);

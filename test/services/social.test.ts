@@ -63,7 +63,7 @@ describe('§5.4 signing in with a social provider', () => {
     expect(browser.headers['location']).toContain('code_challenge_method=S256');
   });
 
-  test('§5.4 provisions the account from the address that Google has verified, and the key is its own from then on', async () => {
+  test('§5.4 creates the account from the address that Google verified, and later sign-ins use the key', async () => {
     const { sub, email } = googler();
     const { client, answer } = await withGoogle(social, sub);
     expect(answer).toMatchObject({
@@ -93,7 +93,7 @@ describe('§5.4 signing in with a social provider', () => {
     expect((await withGitHub(social, hubber([]).id)).answer).toMatchObject(failed);
   });
 
-  test('§5.4 an account that somebody has proved is linked, keeps its password, and is told apart by provider', async () => {
+  test('§5.4 an account with a proved address is linked, keeps its password, and shows its provider', async () => {
     const { sub, email } = googler();
     const existing = await person(social.idctl, email);
     expect((await withGoogle(social, sub)).answer.body.user.id).toBe(existing.id);
@@ -105,7 +105,7 @@ describe('§5.4 signing in with a social provider', () => {
     expect((await withGoogle(social, impostor.sub)).answer).toMatchObject(failed);
   });
 
-  test('§2.9 a newcomer on a verified domain joins its organization where that allows self-signup', async () => {
+  test('§2.9 a new person on a verified domain joins its organization if that allows self-signup', async () => {
     const org = await organization(social.idctl);
     const domain = await verifiedDomain(social.idctl, org.slug);
     const join = async (sub: string) => {
@@ -142,7 +142,7 @@ describe('§5.4 signing in with a social provider', () => {
     expect(await comeBack(client, callback)).toMatchObject(failed);
   });
 
-  test('X5 what is refused is an event with its reason', async () => {
+  test('X5 a refusal is an event with its reason', async () => {
     await withGoogle(social, googler({ email_verified: false }).sub);
     const events = await Event.findAll({ where: { kind: 'signin.refused' } });
     expect(events.map(({ data }) => data)).toContainEqual(
@@ -151,7 +151,7 @@ describe('§5.4 signing in with a social provider', () => {
   });
 });
 
-describe('linking a provider to the account one is signed in to', () => {
+describe('linking a provider to the signed-in account', () => {
   const link = async (client: Awaited<ReturnType<typeof signedIn>>, sub: string) => {
     const { body } = await client.post('/api/v1/me/social/google', { returnTo: '/linked' });
     return social.google.signIn(body.authorizationUrl, sub);
@@ -166,7 +166,7 @@ describe('linking a provider to the account one is signed in to', () => {
     expect((await withGoogle(social, sub)).answer.body.user.id).toBe(account.id);
   });
 
-  test('X10 the account page tells the browser that connected a provider, and no other, that it did', async () => {
+  test('X10 the account page tells the browser that connected a provider, and no other', async () => {
     const account = await person(social.idctl);
     const client = await signedIn(social.idctl, account.email);
     const away = await (await open(client, '/')).submit('/account/social', { provider: 'google' });
@@ -182,7 +182,7 @@ describe('linking a provider to the account one is signed in to', () => {
     expect((await open(elsewhere, to)).text).not.toContain('You can sign in that way from now on.');
   });
 
-  test('O5 what was bound is seen and can be taken off, with the sessions that came by it, and nobody else’s', async () => {
+  test('O5 a bound key is shown and can be removed, with the sessions through it, and no one else’s', async () => {
     const [ada, bob] = [await person(social.idctl), await person(social.idctl)];
     const [client, other] = [
       await signedIn(social.idctl, ada.email),
@@ -206,7 +206,7 @@ describe('linking a provider to the account one is signed in to', () => {
     expect((await mine.send('DELETE', '/api/v1/me/social/google')).status).toBe(204);
   });
 
-  test('P12 O5 asks for the second factor too, and goes on from there', async () => {
+  test('P12 O5 asks for the second factor too, and continues from there', async () => {
     const { account, client, code } = await enrolled(social.idctl);
     const { sub } = googler();
     const { body } = await client.post('/api/v1/me/social/google', { returnTo: '/linked' });
@@ -217,7 +217,7 @@ describe('linking a provider to the account one is signed in to', () => {
     expect(await Identity.count({ where: { accountId: account.id } })).toBe(1);
   });
 
-  test('O5 not for another person than the one who began, and not a key that is somebody’s', async () => {
+  test('O5 not for another person than the one who began, and not for a key of another account', async () => {
     const [ada, eve] = [await person(social.idctl), await person(social.idctl)];
     const client = await signedIn(social.idctl, ada.email);
     const callback = await link(client, googler().sub);

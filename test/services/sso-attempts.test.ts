@@ -63,8 +63,8 @@ async function comeBackFromLiar(domain: string, more = '&code=the-canary-code') 
   return { client, callback, answer: await comeBack(client, callback) };
 }
 
-describe('what is kept of a sign-in', () => {
-  test('X5 a refused person is told what to do; the reference on the page finds the attempt and the event', async () => {
+describe('the attempt of a sign-in', () => {
+  test('X5 a refused person reads what to do; the reference on the page finds the attempt and the event', async () => {
     const { domain, org, owner, attempts } = await watched();
     await arrive(domain);
     const sub = fresh('mallory');
@@ -89,7 +89,7 @@ describe('what is kept of a sign-in', () => {
     expect(events.body.items).toMatchObject([{ data: { references: [reference] } }]);
   });
 
-  test('X5 the event of a refused code says why the provider refused it', async () => {
+  test('X5 the event of a refused code has the provider’s reason', async () => {
     const { domain, org, owner } = await watched();
     const client = idctl.client({ keepCookies: true });
     const state = new URL(await start(client, domain)).searchParams.get('state') ?? '';
@@ -99,7 +99,7 @@ describe('what is kept of a sign-in', () => {
     expect(events.body.items).toMatchObject([{ data: { reason: 'invalid_grant' } }]);
   });
 
-  test('one that succeeded: stage, address and groups as received, and nothing else of the claims', async () => {
+  test('a successful one: stage, address and groups as received, and no other claims', async () => {
     const { domain, org, attempts } = await watched();
     const { email, answer } = await arrive(domain, {
       groups: ['Staff', 'staff', 'a,b'],
@@ -143,7 +143,7 @@ describe('what is kept of a sign-in', () => {
     expect((await attempts())[0]).toMatchObject({ ok: true, groups: kept });
   });
 
-  test('a claim that is absent is absent, and the connection names the claim', async () => {
+  test('a claim that is absent is recorded as absent, and the connection names the claim', async () => {
     const plain = await watched();
     await arrive(plain.domain);
     expect((await plain.attempts())[0]).not.toHaveProperty('groups');
@@ -178,7 +178,7 @@ describe('what is kept of a sign-in', () => {
     });
   });
 
-  test('I5 somebody taken out of the organization: refused at the session', async () => {
+  test('I5 a person removed from the organization: refused at the session', async () => {
     const { domain, org, attempts } = await watched();
     const { email, sub } = await arrive(domain);
     await removeMember(idctl.operator(), { org: org.slug, user: email });
@@ -191,7 +191,7 @@ describe('what is kept of a sign-in', () => {
     });
   });
 
-  test('S6 a connection that was disabled meanwhile', async () => {
+  test('S6 a connection disabled during the sign-in', async () => {
     const { domain, org, attempts } = await watched(liar.issuer);
     const client = idctl.client({ keepCookies: true });
     const state = new URL(await start(client, domain)).searchParams.get('state');
@@ -203,7 +203,7 @@ describe('what is kept of a sign-in', () => {
   });
 });
 
-describe('what the provider did wrong is kept in codes of our own', () => {
+describe('faults of the provider are kept as idctl’s own codes', () => {
   test.each([
     ['token', 'invalid_grant', { status: 400, body: { error: 'invalid_grant' } }],
     [
@@ -231,7 +231,7 @@ describe('what the provider did wrong is kept in codes of our own', () => {
     expect(JSON.stringify(rows)).not.toContain('canary');
   });
 
-  test('S9 an endpoint that may not be reached', async () => {
+  test('S9 an endpoint at a refused address', async () => {
     const { domain, attempts } = await watched(liar.issuer);
     const { discovery } = liar.answers;
     liar.answers.discovery = () => ({
@@ -247,7 +247,7 @@ describe('what the provider did wrong is kept in codes of our own', () => {
     expect((await attempts())[0]).toMatchObject({ stage: 'token', code: 'outbound_refused' });
   });
 
-  test('the person, or the provider, said no', async () => {
+  test('the person, or the provider, refused', async () => {
     const { domain, attempts } = await watched(liar.issuer);
     await comeBackFromLiar(domain, '&error=access_denied&error_description=canary');
     expect(await attempts()).toMatchObject([
@@ -257,7 +257,7 @@ describe('what the provider did wrong is kept in codes of our own', () => {
 });
 
 describe('strangers', () => {
-  test('starting costs nothing, and neither does a state that is not accepted', async () => {
+  test('starting costs nothing, and neither does a refused state', async () => {
     const { domain, attempts } = await watched(liar.issuer);
     await start(idctl.client(), domain);
     await idctl.client().get('/auth/sso/callback?code=c&state=forged');
@@ -290,7 +290,7 @@ describe('strangers', () => {
     });
   }
 
-  test('sign-ins that name nobody are at most 100, and push out nobody who was named', async () => {
+  test('sign-ins without a person are at most 100, and push out none with a person', async () => {
     const { domain, attempts } = await watched();
     await arrive(domain);
     const [{ connection }] = await attempts();
@@ -303,7 +303,7 @@ describe('strangers', () => {
     expect(await count({ ok: true })).toBe(1);
   });
 
-  test('sign-ins that name somebody are at most 400', async () => {
+  test('sign-ins with a person are at most 400', async () => {
     const { domain, attempts } = await watched();
     const { email } = await arrive(domain);
     const [{ connection }] = await attempts();

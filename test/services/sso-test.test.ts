@@ -46,7 +46,7 @@ async function tester(more: Record<string, unknown> = {}) {
 const failedIn = (answer: { body: { steps: Step[] } }) => answer.body.steps.filter(({ ok }) => !ok);
 
 describe('interface page: POST …/sso/test', () => {
-  test('the stored connection, right in every step', async () => {
+  test('the stored connection passes every step', async () => {
     const { ask } = await tester();
     const answer = await ask();
     expect(answer.status).toBe(200);
@@ -68,7 +68,7 @@ describe('interface page: POST …/sso/test', () => {
     expect(answer.body.steps[7]).toMatchObject({ seen: 'the provider sends people back to it' });
   });
 
-  test('a wrong secret is told from a right one, and is nowhere in the answer', async () => {
+  test('a wrong secret differs from a right one, and is in no answer', async () => {
     const { ask } = await tester();
     const answer = await ask({ clientSecret: 'a canary of a secret' });
     expect(answer).toMatchObject({ status: 200, body: { ok: false } });
@@ -88,7 +88,7 @@ describe('interface page: POST …/sso/test', () => {
     expect(failedIn(await ask({ redirectUri: null }))).toEqual([]);
   });
 
-  test('a clock that is off, by the time of the request', async () => {
+  test('a clock that is off, at the time of the request', async () => {
     const { ask } = await tester();
     idctl.wait(120);
     const answer = await ask();
@@ -96,7 +96,7 @@ describe('interface page: POST …/sso/test', () => {
     expect(failedIn(answer)).toMatchObject([{ name: 'clock' }]);
   });
 
-  test('S10 a changed issuer or client id needs the secret again, and nothing is asked before', async () => {
+  test('S10 a changed issuer or client id needs the secret again, and no request is sent before', async () => {
     const { ask } = await tester();
     for (const change of [{ issuer: 'https://evil.test' }, { clientId: 'other' }]) {
       for (const clientSecret of [undefined, '']) {
@@ -110,7 +110,7 @@ describe('interface page: POST …/sso/test', () => {
     expect(failedIn(answer)).toMatchObject([{ name: 'redirect URI' }]);
   });
 
-  test('fields of the connection that no provider is asked about may be sent along; nothing is saved', async () => {
+  test('fields of the connection that concern no provider can be sent too; nothing is saved', async () => {
     const { ask, admin, org } = await tester();
     const before = await admin.get(`/api/v1/orgs/${org.slug}/sso`);
     const whole = {
@@ -148,7 +148,7 @@ describe('interface page: POST …/sso/test', () => {
     ]);
   });
 
-  test('a member may not', async () => {
+  test('a member cannot run it', async () => {
     const { org } = await tester();
     const member = await person(idctl, `${fresh('mia')}@example.test`);
     await addMember(idctl.operator(), { org: org.slug, email: member.email ?? '', role: 'member' });

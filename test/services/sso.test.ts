@@ -99,7 +99,7 @@ describe('§4.1 signing in through a real OpenID provider', () => {
     expect((await client.post('/api/v1/auth/refresh')).status).toBe(200);
   });
 
-  test('a browser is sent on to returnTo, which is a path of this instance', async () => {
+  test('a browser is redirected to returnTo, which is a path of this instance', async () => {
     const { domain } = await connected(idctl, provider.issuer);
     const { sub } = someone(domain);
     const client = idctl.client({
@@ -113,7 +113,7 @@ describe('§4.1 signing in through a real OpenID provider', () => {
     expect(client.jar.has('access_token')).toBe(true);
   });
 
-  test('I1 the second sign-in goes by the key, and a changed e-mail moves nothing', async () => {
+  test('I1 the second sign-in goes by the key, and a changed e-mail moves no link', async () => {
     const { domain } = await connected(idctl, provider.issuer);
     const { sub, email } = someone(domain);
     const first = await signInAt(idctl, provider, domain, sub);
@@ -143,7 +143,7 @@ describe('§4.1 signing in through a real OpenID provider', () => {
     await signedIn(idctl, existing.email);
   });
 
-  test('I3 an account whose address was never proven is reclaimed: password and sessions of the earlier holder end', async () => {
+  test('I3 an account with an unproved address is reclaimed: password and sessions of the earlier holder end', async () => {
     const { domain } = await connected(idctl, provider.issuer);
     const squatted = await person(idctl, `${fresh('squat')}@${domain}`);
     await transaction(() => Account.update({ emailProof: 'auto' }, { where: { id: squatted.id } }));
@@ -168,7 +168,7 @@ describe('§4.1 signing in through a real OpenID provider', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('refused sign-ins', () => {
   test.each([
     ['email_missing', { email: undefined }],
     ['email_missing', { email: '' }],
@@ -200,7 +200,7 @@ describe('what is refused', () => {
     expect((await signInAt(idctl, provider, domain, ignored.sub)).answer.status).toBe(200);
   });
 
-  test('I5 a person taken out of the organization is not added again by signing in, and learns nothing, until an admin adds them', async () => {
+  test('I5 a removed person is not added again by signing in, and learns nothing, until an admin adds them', async () => {
     const { org, domain } = await connected(idctl, provider.issuer);
     const { sub, email } = someone(domain);
     const { client } = await signInAt(idctl, provider, domain, sub);

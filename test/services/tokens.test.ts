@@ -59,7 +59,7 @@ test('§2.7 description and expiry are optional; without an expiry the token las
 
 const outOfRange = 'must be a whole number of days from 1 to 365';
 
-test('§8 an expiry of 1 and of 365 days is taken, 0 and 366 are refused on both doors with the same words', async () => {
+test('§8 an expiry of 1 and of 365 days is accepted, 0 and 366 are refused over REST and the command line with the same words', async () => {
   const ada = await signedInPerson(idctl);
   for (const expiresInDays of [1, 365]) {
     const answer = await ada.post('/api/v1/me/tokens', { name: 'ci', expiresInDays });
@@ -82,7 +82,7 @@ test('§8 an expiry of 1 and of 365 days is taken, 0 and 366 are refused on both
   }
 });
 
-test('§2.7 a name is required, and is held to the rules of names', async () => {
+test('§2.7 a name is required, and follows the rules of names', async () => {
   const ada = await signedInPerson(idctl);
   for (const body of [
     {},
@@ -135,7 +135,7 @@ test('§3.5 regenerating keeps name, description, expiry and id; the old value s
   ]);
 });
 
-test('§3.5 an expired token cannot be regenerated: its expiry is kept, and the new value would be dead', async () => {
+test('§3.5 an expired token cannot be regenerated: it keeps its expiry, so the new value would be invalid', async () => {
   const { id, use } = await tokenOf(idctl, { expiresInDays: 1 });
   idctl.wait(day - 60);
   expect((await use()).status).toBe(200);
@@ -146,7 +146,7 @@ test('§3.5 an expired token cannot be regenerated: its expiry is kept, and the 
   });
 });
 
-test('§3.5 a revoked token is refused from the next request, is listed no more and cannot come back', async () => {
+test('§3.5 a revoked token is refused from the next request, is not listed and cannot come back', async () => {
   const ada = await signedInPerson(idctl);
   const { id, token } = (await ada.post('/api/v1/me/tokens', { name: 'ci' })).body;
   expect((await ada.send('DELETE', `/api/v1/me/tokens/${id}`)).status).toBe(204);
@@ -159,7 +159,7 @@ test('§3.5 a revoked token is refused from the next request, is listed no more 
   expect((await ada.post(`/api/v1/me/tokens/${id}/regenerate`)).status).toBe(404);
 });
 
-test('over REST everybody has only their own tokens', async () => {
+test('over REST each account has its own tokens only', async () => {
   const { id, use } = await tokenOf(idctl);
   const other = await signedInPerson(idctl);
   expect((await other.get('/api/v1/me/tokens')).body.items).toEqual([]);
@@ -189,7 +189,7 @@ test('the operator acts for the account named, and an id alone names a token', a
   expect((await use()).status).toBe(401);
 });
 
-test('nobody but the operator names an account', async () => {
+test('only the operator names an account', async () => {
   const { id, user, use } = await tokenOf(idctl);
   const stranger = await person(idctl);
   const actor = {
@@ -206,7 +206,7 @@ test('nobody but the operator names an account', async () => {
   expect((await use()).status).toBe(200);
 });
 
-test('a list goes on from where its page ended', async () => {
+test('a list continues after the end of its page', async () => {
   const ada = await signedInPerson(idctl);
   for (const name of ['a', 'b', 'c']) await ada.post('/api/v1/me/tokens', { name });
   const first = await ada.get('/api/v1/me/tokens?limit=2');
@@ -215,7 +215,7 @@ test('a list goes on from where its page ended', async () => {
   expect([names, second.body.nextCursor]).toEqual([['a', 'b', 'c'], null]);
 });
 
-test('X5 making, regenerating and revoking are events that name who did it, and hold no value', async () => {
+test('X5 making, regenerating and revoking are events with the actor and without the value', async () => {
   const ada = await signedInPerson(idctl);
   const { id, token } = (await ada.post('/api/v1/me/tokens', { name: 'ci' })).body;
   const renewed = await ada.post(`/api/v1/me/tokens/${id}/regenerate`);
@@ -239,7 +239,7 @@ test('X5 making, regenerating and revoking are events that name who did it, and 
     expect(JSON.stringify(events)).not.toContain(value);
 });
 
-test('O6 a token is gone with its account', async () => {
+test('O6 a token ends with its account', async () => {
   const { id, user, use } = await tokenOf(idctl);
   await deleteUser(idctl.operator(), { user });
   expect((await use()).status).toBe(401);

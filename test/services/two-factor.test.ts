@@ -74,7 +74,7 @@ test('§3.4 setup answers a fresh secret and URI, a current code enables, and /m
   expect(await client.post('/api/v1/me/totp')).toMatchObject({ status: 409 });
 });
 
-test('§3.4 a setup not confirmed within 15 minutes is over; starting again replaces the secret', async () => {
+test('§3.4 an unconfirmed setup expires after 15 minutes; starting again replaces the secret', async () => {
   const client = await signedIn(idctl, (await person(idctl)).email);
   const first = (await client.post('/api/v1/me/totp')).body.secret;
   const second = (await client.post('/api/v1/me/totp')).body.secret;
@@ -111,7 +111,7 @@ test('P12 the same code used twenty times at once begins one session', async () 
   expect(await login(email, { totpCode })).not.toMatchObject({ status: 200 });
 });
 
-test('P12 five wrong codes in a quarter of an hour, over all endpoints, are all there are', async () => {
+test('P12 five wrong codes in a quarter of an hour, over all endpoints, are the limit', async () => {
   const { email, client, secret } = await enrolled();
   await client.post('/api/v1/auth/refresh');
   const wrong = ['000000', '000001', '000002'];
@@ -128,7 +128,7 @@ test('P12 five wrong codes in a quarter of an hour, over all endpoints, are all 
   expect((await login(email, { totpCode: codeOf(secret) })).status).toBe(200);
 });
 
-test('P12 right codes cost nothing', async () => {
+test('P12 right codes do not count', async () => {
   const { email, secret } = await enrolled();
   for (let times = 0; times < 7; times += 1) {
     expect((await login(email, { totpCode: codeOf(secret) })).status).toBe(200);
@@ -142,7 +142,7 @@ test('P12 the secret is sealed at rest', async () => {
   expect(JSON.stringify(row)).not.toContain(secret);
 });
 
-test('§3.4 a current code disables and discards the secret; the enrolment starts afresh', async () => {
+test('§3.4 a current code disables and deletes the secret; a new setup starts over', async () => {
   const { account, email, client, secret } = await enrolled();
   await client.post('/api/v1/auth/refresh');
   expect(await client.post('/api/v1/me/totp/disable', { code: '000000' })).toMatchObject(invalid);
@@ -153,7 +153,7 @@ test('§3.4 a current code disables and discards the secret; the enrolment start
   expect((await client.post('/api/v1/me/totp')).body.secret).not.toBe(secret);
 });
 
-test('P12 the operator resets it for someone who lost the authenticator', async () => {
+test('P12 the operator resets it for a person who lost the authenticator', async () => {
   const { account, email } = await enrolled();
   expect(await resetTotp(idctl.operator(), { user: account.id })).toMatchObject({
     twoFactorEnabled: false,
@@ -189,7 +189,7 @@ test('P12 SSO trusts the second factor of the provider', async () => {
   expect((await arriving(false)).answer.status).toBe(200);
 });
 
-test('P12 where the connection requires ours, the sign-in waits for a code; the proof is in a cookie alone', async () => {
+test('P12 where the connection requires ours, the sign-in waits for a code; the proof is in a cookie only', async () => {
   const { browser, answer, secret, account } = await arriving(true);
   expect(answer).toMatchObject({
     status: 401,

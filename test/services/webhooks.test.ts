@@ -104,7 +104,7 @@ describe('interface page: webhooks', () => {
     expect(at.received).toHaveLength(1);
   });
 
-  test('only the kinds asked for are sent, by name, by group, or all; other organizations’ never', async () => {
+  test('only the chosen kinds are sent, by name, by group, or all; never those of other organizations', async () => {
     const all = (await owner.post(path, { url: at.url })).body;
     const group = await add(['domain.*']);
     const other = await add(['sso.saved', 'member.*']);
@@ -128,7 +128,7 @@ describe('interface page: webhooks', () => {
     expect(domains().filter((each) => each === name)).toHaveLength(2);
   });
 
-  test('X7 a kind that there is not, credentials in the address and a private address are refused', async () => {
+  test('X7 an unknown kind, credentials in the address and a private address are refused', async () => {
     const wrong = async (body: object) => {
       const answer = await owner.post(path, { url: at.url, ...body });
       return [answer.status, answer.body.code];
@@ -147,14 +147,14 @@ describe('interface page: webhooks', () => {
     expect(await Webhook.count()).toBe(0);
   });
 
-  test('X7 what is taken back is not sent', async () => {
+  test('X7 a change that is rolled back is not sent', async () => {
     await add();
     await rehearse(() => happen());
     await deliver();
     expect(at.received).toEqual([]);
   });
 
-  test('X7 a new secret signs at once, the old one for a day more', async () => {
+  test('X7 a new secret signs at once, the old one for one more day', async () => {
     const { id, secret } = await add();
     const { status, body } = await owner.post(`${path}/${id}/rotate`);
     expect(status).toBe(200);
@@ -170,12 +170,12 @@ describe('interface page: webhooks', () => {
     ]);
   });
 
-  test('a test is sent at once, to a webhook that is off too, and is no delivery', async () => {
+  test('a test message is sent at once, even to a disabled webhook, and is no delivery', async () => {
     const { id, secret } = await add();
     await owner.send('PATCH', `${path}/${id}`, { body: { enabled: false } });
     expect((await owner.post(`${path}/${id}/test`)).body).toEqual({
       ok: true,
-      message: 'It took the message and answered 204.',
+      message: 'The webhook accepted the message and answered 204.',
       responseStatus: 204,
     });
     expect(at.received[0]?.message.type).toBe('webhook.test');
@@ -188,7 +188,7 @@ describe('interface page: webhooks', () => {
     expect(await deliveries(id)).toEqual([]);
   });
 
-  test('while it is off nothing is kept for it; what waited goes on when it is on', async () => {
+  test('while a webhook is disabled nothing is queued for it; waiting messages go on when it is enabled', async () => {
     const { id } = await add();
     const before = await happen();
     await owner.send('PATCH', `${path}/${id}`, { body: { enabled: false } });
@@ -200,7 +200,7 @@ describe('interface page: webhooks', () => {
     expect(domains()).toEqual([before]);
   });
 
-  test('O7 another organization’s webhook and its deliveries are not there', async () => {
+  test('O7 another organization’s webhook and its deliveries are not found', async () => {
     const { id } = await add();
     await happen();
     const [delivery] = await deliveries(id);
@@ -221,7 +221,7 @@ describe('interface page: webhooks', () => {
     expect(await webhook()).toMatchObject({ id, enabled: true });
   });
 
-  test('one that is removed is sent nothing more', async () => {
+  test('a removed webhook gets no more messages', async () => {
     const { id } = await add();
     await happen();
     expect((await owner.send('DELETE', `${path}/${id}`)).status).toBe(204);
@@ -274,7 +274,7 @@ describe('X7 a receiver that fails', () => {
       status: 'dead',
       attempts: 10,
       nextAt: null,
-      error: 'It answered 500.',
+      error: 'The webhook answered 500.',
     });
     expect(new Set(at.received.map((one) => `${one.id} ${one.body}`)).size).toBe(1);
     // It had taken nothing for more than three days.
@@ -298,7 +298,7 @@ describe('X7 a receiver that fails', () => {
     });
   });
 
-  test('X7 at one message keeps the others neither back nor out of order', async () => {
+  test('X7 with one message does not delay the others, nor change their order', async () => {
     const { id } = await add();
     const names = [await happen(), await happen(), await happen()];
     at.behave((response, { message }) => {
@@ -320,7 +320,7 @@ describe('X7 a receiver that fails', () => {
     ['is behind a proxy that has lost it', () => at.behave(answering(502)), '502'],
     ['is overwhelmed', () => at.behave(answering(429)), '429'],
     ['breaks off', () => at.behave((response) => response.destroy()), 'could not be reached'],
-  ])('X7 and %s has everything wait behind the first, in order', async (_what, fail, said) => {
+  ])('X7 and %s makes everything wait behind the first, in order', async (_what, fail, said) => {
     const { id } = await add();
     await fail();
     const names = [await happen(), await happen()];
@@ -343,7 +343,7 @@ describe('X7 a receiver that fails', () => {
     await again.stop();
   });
 
-  test('X7 with 410 is switched off, with an event', async () => {
+  test('X7 with 410 is disabled, with an event', async () => {
     const { id } = await add();
     at.behave(answering(410));
     await happen();
@@ -359,7 +359,7 @@ describe('X7 a receiver that fails', () => {
     expect(event).toMatchObject({ subject: { id }, data: { reason: 'gone' } });
   });
 
-  test('X7 S9 and points inside gets nothing: the delivery says why, and what the operator would add', async () => {
+  test('X7 S9 at an address inside gets nothing: the delivery has the reason, and the entry that the operator would add', async () => {
     const { id } = await add();
     await happen();
     // Where it was added, it was allowed.
@@ -371,7 +371,7 @@ describe('X7 a receiver that fails', () => {
     ]);
   });
 
-  test('X7 with a body without end is believed by its status, and one that never answers is let go after 10 s', async () => {
+  test('X7 with a body without end counts by its status, and a silent one is given up after 10 s', async () => {
     const { id } = await add();
     at.behave((response) => {
       const drip = setInterval(() => response.write('x'.repeat(300_000)), 10);
@@ -393,7 +393,7 @@ describe('X7 a receiver that fails', () => {
   });
 });
 
-test('X7 an organization that has messages all the time keeps no other waiting', async () => {
+test('X7 an organization with constant messages does not delay others', async () => {
   const listening = { url: at.url, events: ['domain.added'] };
   for (let count = 0; count < 20; count += 1)
     await addWebhook(idctl.operator(), { org: slug, ...listening });
@@ -411,7 +411,7 @@ test('X7 an organization that has messages all the time keeps no other waiting',
   expect(domains()).toContain(awaited);
 }, 120_000);
 
-test('X7 a stop breaks a delivery off, which does not count and is sent by the next at once', async () => {
+test('X7 a stop interrupts a delivery, which does not count and is sent by the next at once', async () => {
   await add();
   await happen();
   const stop = new AbortController();
@@ -424,7 +424,7 @@ test('X7 a stop breaks a delivery off, which does not count and is sent by the n
   expect((await WebhookDelivery.findAll())[0]).toMatchObject({ attempts: 1, status: 'delivered' });
 });
 
-test('X7 one daemon at a time delivers to a webhook; one that has died is followed after its lease', async () => {
+test('X7 one daemon at a time delivers to a webhook; after one dies another takes over at the end of its lease', async () => {
   await add();
   await happen();
   await happen();
@@ -443,7 +443,7 @@ test('X7 one daemon at a time delivers to a webhook; one that has died is follow
   expect(at.received).toHaveLength(3);
 });
 
-test('interface page: the doctor names a webhook that takes nothing, until it takes something', async () => {
+test('interface page: the doctor names a webhook that accepts nothing, until it accepts a message', async () => {
   const { id } = await add();
   const organization = await Organization.findOne({ where: { slug }, rejectOnEmpty: true });
   const said = async () =>
@@ -468,7 +468,7 @@ test('interface page: the doctor names a webhook that takes nothing, until it ta
   expect(await countBacklog(idctl.operator().now)).toMatchObject({ webhook: { waiting: 0 } });
 });
 
-test('delivered ones are kept for a week, dead and waiting ones as long as events', async () => {
+test('delivered messages are kept for a week, dead and waiting ones as long as events', async () => {
   const { id } = await add();
   const name = await happen();
   await deliver();

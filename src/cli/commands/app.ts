@@ -41,8 +41,8 @@ export function addAppCommands(program: Command): void {
     'idctl app list --user ada@example.com',
   );
   verb(app, 'register', {
-    summary: 'Register an app of an account; --quiet prints its secret alone',
-    required: { ...user, '--name <name>': 'what it is called' },
+    summary: 'Register an app of an account; --quiet prints only its secret',
+    required: { ...user, '--name <name>': 'the name of the app' },
     options: { [org]: 'the organization whose tokens it may introspect' },
     example: 'idctl app register --user ada@example.com --name builder',
     run: async (call) => {
@@ -88,7 +88,7 @@ export function addAppCommands(program: Command): void {
 
 function addRevoke(app: Command): void {
   verb(app, 'revoke <id>', {
-    summary: 'End an app for good, and the tokens that it has',
+    summary: 'Revoke an app and its tokens for good',
     options: { ...user, '--keep-tokens': 'leave its tokens until they expire' },
     destroys: true,
     example: 'idctl app revoke 01991f6e-5c1f-7d0e-8a4b-2f6c1d9e0b37 --yes',
@@ -98,7 +98,7 @@ function addRevoke(app: Command): void {
       const telling = {
         fields: block,
         question: ({ name }: App) =>
-          `Revoke the app ${name}${keepTokens ? '' : ' and the tokens that it has'} for good?`,
+          `Revoke the app ${name}${keepTokens ? '' : ' and its tokens'} for good?`,
         done: ({ name }: App) => `Revoked the app ${name}.`,
       };
       const input = { ...call.input, keepTokens: String(keepTokens) };

@@ -49,8 +49,8 @@ async function backup(call: Call): Promise<void> {
   if (given === '-' && process.stdout.isTTY)
     throw refuseField(
       'file',
-      'is not for a terminal to show',
-      'Name a file, or send it on: idctl backup - >FILE',
+      'cannot be written to a terminal',
+      'Name a file, or redirect the output: idctl backup - >FILE',
     );
   if (given !== '-' && existsSync(file)) {
     if (statSync(file).isDirectory()) throw new Refusal('invalid_input', nameFileIn(file));
@@ -59,7 +59,9 @@ async function backup(call: Call): Promise<void> {
   const make = () => call.operate(makeBackup, { to: given === '-' ? process.stdout : file });
   const view = await cleaningUp(removeUnfinished, () => withProgress(make, !call.flags.quiet));
   if (given !== '-') call.show(view, backupFields);
-  call.note('The master key is not in it: keep a copy of the key file somewhere else.');
+  call.note(
+    'The backup does not include the master key. Keep a copy of the key file somewhere else.',
+  );
 }
 
 const operations = () => import('../../services/instance/backup/container.ts');
@@ -82,7 +84,7 @@ export function addRestoreCommand(program: Command): void {
   verb(program, 'restore <file>', {
     summary: 'Restore a backup into an empty database, with the same key',
     options: {
-      '--check': 'only see that it is whole and fits the key, and say what is in it',
+      '--check': 'only check that it is complete and fits the key, and show its contents',
       '--keep-tokens': 'leave tokens, apps, invitations and webhooks as they were',
     },
     example: 'idctl restore idctl.backup --check',
@@ -117,7 +119,9 @@ async function restore(call: Call): Promise<void> {
     await file.close();
   }
   call.note(
-    input.check ? 'It is whole, and the master key here opens it.' : next(call, input.keepTokens),
+    input.check
+      ? 'The backup is complete, and the master key here opens it.'
+      : next(call, input.keepTokens),
   );
 }
 
@@ -174,7 +178,7 @@ async function settle(config: Config, restored: Parameters<typeof settleRestored
 
 function next({ here }: Call, keepTokens: boolean): string {
   const tokens =
-    'What is suspended gets a new value by its owner, or by you:\n  idctl pat regenerate, idctl app regenerate, idctl scim token rotate\n';
-  const webhooks = `Webhooks are off, so that a copy on trial sends nothing: ${here('idctl webhook enable ID')}\n`;
-  return `Everybody signs in again.\n${keepTokens ? '' : tokens + webhooks}Next: ${here('idctl serve')}`;
+    'Suspended tokens and apps need a new value, from their owner or from you:\n idctl pat regenerate, idctl app regenerate, idctl scim token rotate\n';
+  const webhooks = `Webhooks are off, so that a test copy sends nothing: ${here('idctl webhook enable ID')}\n`;
+  return `Everyone must sign in again.\n${keepTokens ? '' : tokens + webhooks}Next: ${here('idctl serve')}`;
 }

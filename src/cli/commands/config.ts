@@ -8,10 +8,10 @@ import type { Call } from '../run.ts';
 
 /** Declares `idctl config`. */
 export function addConfigCommands(program: Command): void {
-  const config = noun(program, 'config', 'The configuration in force', 'idctl config show');
+  const config = noun(program, 'config', 'The configuration in use', 'idctl config show');
   verb(config, 'show', {
     summary: 'Print every setting, its value and where it comes from',
-    options: { '--origin': 'name the line or the variable that says it' },
+    options: { '--origin': 'name the line or the variable that sets it' },
     example: 'idctl config show --origin',
     run: show,
   });
@@ -62,14 +62,14 @@ async function check(call: Call): Promise<void> {
 async function unseenCredentials(): Promise<string | null> {
   const names = await unitCredentials(process.env);
   if (names.length === 0) return null;
-  return `idctl.service brings ${names.join(', ')} as systemd credentials, which only the daemon sees: whether they fit, its start tells`;
+  return `idctl.service passes ${names.join(', ')} as systemd credentials: only the daemon sees and checks them`;
 }
 
 interface View {
   key: string;
   value: unknown;
   origin: string;
-  /** The line or the variable that sets the value, if it was asked for and exists. */
+  /** The line or the variable that sets the value, if the caller asked for it and it exists. */
   where?: string | null;
 }
 

@@ -20,7 +20,7 @@ import { failedResult } from '../steps.ts';
 export function addDoctorCommand(program: Command): void {
   verb(program, 'doctor', {
     summary: 'Find what is wrong, and say what to change; exit 1 on a fault',
-    options: { '--org <org>': 'of the organizations look at this one, by id or slug' },
+    options: { '--org <org>': 'check only this organization, by id or slug' },
     example: 'idctl doctor --org acme',
     run: doctor,
   });
@@ -66,10 +66,10 @@ function asExamination({ ok, checks }: z.output<typeof diagnosisView>) {
   const failed = checks.filter((each) => !each.ok).length;
   const right = (name: string) => checks.some((each) => each.name === name && each.ok);
   const rest = !right('configuration')
-    ? ' The rest is looked at once the configuration is right.'
+    ? ' Correct the configuration to run the other checks.'
     : right('stored secrets')
       ? ''
-      : ' The organizations are looked at once key and database are right.';
+      : ' Correct key and database to run the checks of the organizations.';
   return {
     ok,
     message: ok ? 'All is well.' : `${failed} of ${checks.length} checks failed.${rest}`,

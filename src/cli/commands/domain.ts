@@ -68,12 +68,12 @@ export function addDomainCommands(program: Command): void {
     },
   });
   verb(domain, 'verify <domain>', {
-    summary: 'Look the TXT record up; exit 8 while it is not there',
+    summary: 'Look up the TXT record; exit 8 while it is missing',
     required: org,
     options: {
-      '--wait': 'look again until it is there',
+      '--wait': 'repeat until the record is found',
       '--timeout <time>': 'how long to wait, such as 30s, 10m, 2h (default: 10m)',
-      '--assert': 'mark it verified without the DNS; the event says so',
+      '--assert': 'mark it verified without the DNS; an event records it',
     },
     example: 'idctl domain verify acme.com --org acme --wait --timeout 30m',
     run: async (call) => call.show(await verify(call), block),

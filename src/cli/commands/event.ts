@@ -36,7 +36,7 @@ const everywhere: Fields<Event> = [
 ];
 
 const options = {
-  '--org <org>': 'only what happened in this organization, by id or slug',
+  '--org <org>': 'only events of this organization, by id or slug',
   '--kind <kind>': 'only events of this kind, or of a group: scim.*',
 };
 

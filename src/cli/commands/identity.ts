@@ -33,7 +33,7 @@ export function addIdentityCommands(program: Command): void {
     'idctl identity list --user ada@example.com',
   );
   verb(identity, 'list', {
-    summary: 'List the outside identities of an account',
+    summary: 'List the external identities of an account',
     required: { '--user <user>': 'the account, by address or id' },
     example: 'idctl identity list --user ada@example.com',
     run: async (call) =>

@@ -87,7 +87,8 @@ async function init(call: Call): Promise<void> {
     if (file === null) await writeConfiguration(site, reachable(site.loaded, setup.settings));
     const made = await operator.run((ctx) => initialize(ctx, first));
     call.show<View>({ ...view, ...made }, fields);
-    if (made.owner.password === null) call.note('It is set up already: nothing was changed.');
+    if (made.owner.password === null)
+      call.note('This instance is set up already. Nothing was changed.');
   } finally {
     await operator.app.close();
   }

@@ -38,7 +38,7 @@ export function addInvitationCommands(program: Command): void {
     'idctl invitation list --org acme',
   );
   verb(invitation, 'create <email>', {
-    summary: 'Invite an address; mailed, if mail is set up; --quiet prints the link alone',
+    summary: 'Invite an address; mailed, if mail is set up; --quiet prints only the link',
     required: org,
     options: { '--role <role>': 'member (the default), admin or owner' },
     example: 'idctl invitation create ada@example.com --org acme',
@@ -57,15 +57,15 @@ export function addInvitationCommands(program: Command): void {
       call.list((await operations()).listInvitations, fields, 'No invitation waits.'),
   });
   verb(invitation, 'revoke <id>', {
-    summary: 'Take back an invitation that was not accepted yet',
+    summary: 'Revoke an invitation that was not accepted yet',
     options: org,
     destroys: true,
     example: 'idctl invitation revoke 0199c3a4-7c1e-7d55-8d1f-3f0e8a1b2c3d --yes',
     run: async (call) =>
       call.destroy((await operations()).revokeInvitation, {
         fields,
-        question: ({ email }) => `Take back the invitation of ${email}?`,
-        done: ({ email }) => `Took back the invitation of ${email}.`,
+        question: ({ email }) => `Revoke the invitation of ${email}?`,
+        done: ({ email }) => `Revoked the invitation of ${email}.`,
       }),
   });
 }

@@ -37,10 +37,10 @@ const rotated: Fields<Rotated> = [
 
 const advice: Record<Rotated['state'], string> = {
   rotated:
-    'The key file has the new key and the former one, which earlier backups need and\nwhich leaves it at the next rotation. Keep a copy of the file apart from them.',
+    'The key file has the new key and the former one. Earlier backups need the former key,\nwhich the next rotation removes. Keep a copy of the file apart from the backups.',
   prepared:
     'The new key waits in the key file. Copy that to every host of this database, then:\n  idctl key rotate master',
-  finished: 'An earlier rotation had been broken off; it is finished now. No new key was made.',
+  finished: 'An earlier rotation was interrupted. It is finished now, and no new key was made.',
 };
 
 function losing(ids: string[]): string {
@@ -60,15 +60,10 @@ export function addKeyCommands(program: Command): void {
     example: 'idctl key list',
     run: async (call) => call.list((await operations()).listKeys, row, 'There are no keys.'),
   });
-  const rotate = noun(
-    key,
-    'rotate',
-    'Put a new key in the place of an old one',
-    'idctl key rotate signing',
-  );
+  const rotate = noun(key, 'rotate', 'Replace a key', 'idctl key rotate signing');
   verb(rotate, 'master', {
-    summary: 'Seal all stored secrets with a new master key, while daemons serve',
-    options: { '--prepare': 'only put it into the key file, to be copied to other hosts first' },
+    summary: 'Seal all stored secrets with a new master key, while daemons run',
+    options: { '--prepare': 'only write it into the key file, to copy it to other hosts first' },
     example: 'idctl key rotate master',
     run: async (call) => {
       const { listLeavingKeys, rotateMasterKey } = await operations();

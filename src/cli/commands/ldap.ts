@@ -164,11 +164,11 @@ function withPassword<View>(
 
 function addTest(ldap: Command): void {
   verb(ldap, 'test', {
-    summary: 'Look at the directory step by step; exit 1 when one fails',
+    summary: 'Test the directory step by step; exit 1 if a step fails',
     required: org,
     options: {
       '--username <name>': 'try the filter with this user name',
-      '--password-stdin': 'try a whole sign-in; reads their password from standard input',
+      '--password-stdin': "try a whole sign-in; reads the user's password from standard input",
       ...settings,
       '--bind-password-file <file>': 'read another bind password from a file',
     },
@@ -201,7 +201,7 @@ const relinked: Fields<z.output<typeof ldapRelinkedView>> = [
 
 function addRelink(ldap: Command): void {
   verb(ldap, 'relink', {
-    summary: 'After a change of server: link people anew at their next sign-in',
+    summary: 'After a change of server: link people again at their next sign-in',
     required: org,
     rehearsable: true,
     example: 'idctl ldap relink --org acme --dry-run',
@@ -209,7 +209,7 @@ function addRelink(ldap: Command): void {
       relinkPeople(call, (await operations()).relinkLdap, {
         fields: relinked,
         question: ({ people, uri }) =>
-          `Forget the entries that ${persons(people)} signed in by? Then ${uri} says who has their address.`,
+          `Unlink the entries of ${persons(people)}? At their next sign-in, ${uri} names the holder of each address.`,
       }),
   });
 }

@@ -23,7 +23,7 @@ export function addMailCommands(program: Command): void {
     'idctl mail test ada@example.com',
   );
   verb(mail, 'test <address>', {
-    summary: 'Send a real mail, and say what the mail server answered',
+    summary: "Send a real mail, and print the mail server's answer",
     example: 'idctl mail test ada@example.com',
     run: async (call) => {
       const { testMail } = await import('../../services/instance/mail/test.ts');

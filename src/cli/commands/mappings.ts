@@ -81,7 +81,7 @@ export function addMappingCommands(program: Command): void {
   addPreview(mappings);
   addImport(mappings);
   verb(mappings, 'export', {
-    summary: 'Print the mappings as CSV, for import to read back',
+    summary: 'Print the mappings as CSV, for idctl mappings import',
     required: org,
     example: 'idctl mappings export --org acme > mappings.csv',
     run: async (call) => {
@@ -105,7 +105,7 @@ function addPreview(mappings: Command): void {
     options: {
       '--user <user>': 'the account, by address or id',
       '--groups <list>': 'plan with these groups, separated by commas',
-      '--group <group...>': 'plan with this group; once for each',
+      '--group <group...>': 'plan with this group; can be repeated',
       '--from-attempt <id>': 'plan with the groups of an attempt, by its id or reference',
     },
     example: 'idctl mappings preview --org acme --user ada@acme.com --groups dev,ops',

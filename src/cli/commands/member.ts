@@ -60,8 +60,8 @@ export function addMemberCommands(program: Command): void {
     run: async (call) =>
       call.destroy((await operations()).removeMember, {
         fields,
-        question: ({ email, name }) => `Take ${email ?? name} out of ${call.input['org']}?`,
-        done: ({ email, name }) => `Took ${email ?? name} out of ${call.input['org']}.`,
+        question: ({ email, name }) => `Remove ${email ?? name} from ${call.input['org']}?`,
+        done: ({ email, name }) => `Removed ${email ?? name} from ${call.input['org']}.`,
       }),
   });
 }

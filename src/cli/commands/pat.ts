@@ -83,12 +83,12 @@ async function list(call: Call): Promise<void> {
 
 function addCreate(pat: Command): void {
   verb(pat, 'create', {
-    summary: 'Create a token that acts as an account; --quiet prints it alone',
-    required: { ...user, '--name <name>': 'what it is called' },
+    summary: 'Create a token that acts as an account; --quiet prints only the token',
+    required: { ...user, '--name <name>': 'the name of the token' },
     options: {
-      '--description <text>': 'what it is for',
+      '--description <text>': 'the purpose of the token',
       '--expires-in-days <days>': '1 to 365; without it until revoked (scope admin: 90)',
-      '--scope <scope>': 'what it may do: read, write (default) or admin',
+      '--scope <scope>': 'the scope: read, write (default) or admin',
     },
     example: 'idctl pat create --user ada@example.com --name backup --scope read',
     run: async (call) => {
@@ -110,7 +110,7 @@ function numeric(text: unknown): unknown {
 
 function addRevoke(pat: Command): void {
   verb(pat, 'revoke <id>', {
-    summary: 'End a token for good',
+    summary: 'Revoke a token for good',
     options: user,
     destroys: true,
     example: 'idctl pat revoke 01991f6e-5c1f-7d0e-8a4b-2f6c1d9e0b37 --yes',

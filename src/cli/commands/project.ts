@@ -99,14 +99,14 @@ export function addProjectMemberCommands(program: Command): void {
     'idctl project-member list --org acme --project website',
   ).summary('Members of a project');
   verb(member, 'add <user>', {
-    summary: 'Let a member of the organization into a project',
+    summary: 'Add a member of the organization to a project',
     required: { ...at, ...role },
     example:
       'idctl project-member add ada@example.com --org acme --project website \\\n      --role member',
     run: (call) => put(call, 'absent'),
   });
   verb(member, 'list', {
-    summary: 'List who belongs to a project, and how each came to',
+    summary: 'List the members of a project, and how each was added',
     required: at,
     example: 'idctl project-member list --org acme --project website',
     run: async (call) =>
@@ -142,9 +142,9 @@ function addRemove(member: Command): void {
     run: async (call) =>
       call.destroy((await memberOperations()).removeProjectMember, {
         fields: memberFields,
-        question: ({ email, name }) => `Take ${email ?? name} out of ${call.input['project']}?`,
+        question: ({ email, name }) => `Remove ${email ?? name} from ${call.input['project']}?`,
         done: ({ email, name, synced }) =>
-          `Took ${email ?? name} out of ${call.input['project']}.${synced ? ' Their group gives it back at the next sign-in.' : ''}`,
+          `Removed ${email ?? name} from ${call.input['project']}.${synced ? ' Group sync adds them again at the next sign-in.' : ''}`,
       }),
   });
 }

@@ -63,7 +63,7 @@ export function addScimCommands(program: Command): void {
     run: async (call) => {
       const { listScimRequests } = await import('../../services/provisioning/scim/log.ts');
       const requests = await call.every(listScimRequests);
-      call.table(requests, request, 'The SCIM client has asked nothing yet.');
+      call.table(requests, request, 'The SCIM client has sent no request yet.');
     },
   });
 }
@@ -76,7 +76,7 @@ function addToken(scim: Command): void {
     'idctl scim token show --org acme',
   );
   verb(token, 'rotate', {
-    summary: 'Make a token; one that exists stops at once. --quiet prints it alone',
+    summary: 'Make a token; an existing one stops at once. --quiet prints only the token',
     required: org,
     example: 'idctl scim token rotate --org acme',
     run: rotate,
@@ -88,14 +88,14 @@ function addToken(scim: Command): void {
     run: async (call) => call.perform((await operations()).showScimToken, block),
   });
   verb(token, 'revoke', {
-    summary: 'Cut the SCIM client off; members stay as they are',
+    summary: 'Revoke the token of the SCIM client; members stay as they are',
     required: org,
     destroys: true,
     example: 'idctl scim token revoke --org acme --yes',
     run: async (call) =>
       call.destroy((await operations()).revokeScimToken, {
         fields: block,
-        question: ({ prefix }) => `Cut off the SCIM client that uses ${prefix}…?`,
+        question: ({ prefix }) => `Revoke the SCIM token ${prefix}…?`,
         done: ({ prefix }) => `Revoked the SCIM token ${prefix}….`,
       }),
   });
@@ -106,7 +106,7 @@ async function rotate(call: Call): Promise<void> {
   const { configured, prefix } = await call.operate(showScimToken);
   if (configured)
     await call.confirm(
-      `Replace the SCIM token ${prefix}…? The client is cut off until it has the new one.`,
+      `Replace the SCIM token ${prefix}…? The client cannot connect until it has the new one.`,
     );
   call.showSecret(await call.operate(rotateScimToken), made, (view) => view.token);
 }

@@ -137,7 +137,7 @@ async function reloadConfiguration(
  */
 function endInTime(app: App): void {
   const end = () => {
-    app.log.warn('stopped before everything was written down');
+    app.log.warn('stopped before all data was stored');
     process.exit(0);
   };
   setTimeout(end, stopBudget).unref();

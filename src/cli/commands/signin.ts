@@ -43,7 +43,7 @@ export function addSignInCommands(program: Command): void {
     },
   });
   verb(signin, 'set', {
-    summary: 'Switch ways to sign in; what is not given stays',
+    summary: 'Switch ways to sign in; the others stay as they are',
     required: org,
     rehearsable: true,
     options: {

@@ -103,7 +103,7 @@ function addSet(sso: Command): void {
       '--groups-claim <claim>': 'claim with the group names (default: groups)',
       '--sync-on-login': 'sync groups on every login (default)',
       '--no-sync-on-login': 'sync groups on the first login only',
-      '--auto-remove': 'remove synced memberships that no group calls for',
+      '--auto-remove': 'remove synced memberships without a group',
       '--no-auto-remove': 'keep them (default)',
       '--absent-groups <what>': 'a missing groups claim is: unknown (default) or none',
       '--ignore-email-verified': "do not ask for the provider's email_verified",
@@ -168,7 +168,7 @@ async function withClientSecret<View>(
 
 function addTest(sso: Command): void {
   verb(sso, 'test', {
-    summary: 'Look at the provider step by step; exit 1 when one fails',
+    summary: 'Test the provider step by step; exit 1 if a step fails',
     required: org,
     options: {
       '--issuer <url>': 'another provider than the one stored',
@@ -201,7 +201,7 @@ function addAttempts(sso: Command): void {
   verb(sso, 'attempts', {
     summary: 'List the last sign-ins, newest first; they are kept 7 days',
     required: org,
-    options: { '--reference <id>': 'the one that a refused person was shown' },
+    options: { '--reference <id>': 'the reference that a refused person was shown' },
     example: 'idctl sso attempts --org acme',
     run: async (call) => {
       const { listAttempts } = await import('../../services/signin/attempts.ts');
@@ -224,7 +224,7 @@ const relinked: Fields<z.output<typeof ssoRelinkedView>> = [
 
 function addRelink(sso: Command): void {
   verb(sso, 'relink', {
-    summary: 'After a change of provider: link people anew at their next sign-in',
+    summary: 'After a change of provider: link people again at their next sign-in',
     required: { ...org, '--from-issuer <url>': 'the provider that was used before' },
     rehearsable: true,
     example: 'idctl sso relink --org acme --from-issuer https://id.acme.com --dry-run',
@@ -233,7 +233,7 @@ function addRelink(sso: Command): void {
       await relinkPeople(call, relinkSso, {
         fields: relinked,
         question: ({ people, fromIssuer, issuer }) =>
-          `Forget how ${persons(people)} signed in at ${fromIssuer}? Then a person is linked again by the address that ${issuer} names.`,
+          `Unlink the identities of ${persons(people)} at ${fromIssuer}? Then a person is linked again by the address that ${issuer} names.`,
       });
     },
   });

@@ -24,7 +24,7 @@ const instance: Fields<View> = [
   ['Daemon', (view) => view.daemon.message],
   ['Database', (view) => view.databaseUrl],
   ['Size', ({ database }) => `${inUnits(database.bytes)}, schema ${database.schema}`],
-  ['Mail', (view) => (view.mail ? 'sent' : 'none is sent')],
+  ['Mail', (view) => (view.mail ? 'sent' : 'no mail is sent')],
   ['People', (view) => `${view.people}, live sessions: ${view.sessions}`],
 ];
 
@@ -45,7 +45,7 @@ const row: Fields<Organization> = [
 /** Declares `idctl status`. */
 export function addStatusCommand(program: Command): void {
   verb(program, 'status', {
-    summary: 'Show at a glance the daemon, the database, the organizations',
+    summary: 'Show the daemon, the database and the organizations at a glance',
     example: 'idctl status',
     run: status,
   });

@@ -19,7 +19,7 @@ export function addTotpCommands(program: Command): void {
     'idctl totp enroll --user ada@example.com',
   );
   verb(totp, 'enroll', {
-    summary: 'Begin an enrolment: a QR to scan, then a code that confirms it',
+    summary: 'Begin an enrolment: a QR code to scan, then a code that confirms it',
     required: user,
     example: 'idctl totp enroll --user ada@example.com',
     run: enroll,
@@ -56,7 +56,7 @@ async function enroll(call: Call): Promise<void> {
     return;
   }
   process.stderr.write(`\n${await drawQr(enrolment.otpauthUri)}\n`);
-  call.note('Scan the QR with an authenticator app, or type the secret into it.');
+  call.note('Scan the QR code with an authenticator app, or type the secret into it.');
   for (let wrong = true; wrong; ) {
     call.input['code'] = await askCode('Code from the app');
     wrong = await confirm(call).then(

@@ -36,8 +36,8 @@ const block: Fields<User> = [
 const shown: Fields<z.output<typeof shownUserView>> = [
   ...block,
   [
-    'Proved by',
-    (view) => (view.awaitsCode ? 'nobody; waits for a mailed code' : proofs[view.emailProof]),
+    'Proof',
+    (view) => (view.awaitsCode ? 'not proved; waits for a mailed code' : proofs[view.emailProof]),
   ],
   ['Locked', (view) => view.lockouts.map(lockoutText).join('; ') || 'no'],
   ['Signs in by', (view) => view.credentials.map(credentialText).join('; ') || noWay(view)],
@@ -54,8 +54,8 @@ function noWay({ singleSignOn }: z.output<typeof shownUserView>): string {
 }
 
 const proofs: Record<z.output<typeof shownUserView>['emailProof'], string> = {
-  none: 'nobody',
-  auto: 'nobody: this instance sent no mail',
+  none: 'not proved',
+  auto: 'not proved: this instance sent no mail',
   mail: 'a mailed code',
   domain: 'the organization that owns the domain',
   'former domain': 'an organization that has given the domain up',
@@ -83,7 +83,7 @@ export function addUserCommands(program: Command): void {
     run: async (call) => call.list((await operations()).listUsers, row, 'There are no users.'),
   });
   verb(user, 'show <user>', {
-    summary: 'Show one account, who has proved its address, and what signs in to it',
+    summary: 'Show one account, the proof of its address, and its credentials',
     example: 'idctl user show ada@example.com',
     run: async (call) => {
       const { showUser } = await import('../../services/tenancy/profile/operations.ts');
@@ -173,12 +173,12 @@ async function confirmTokensEnd(call: Call): Promise<void> {
   if (length === 0) return;
   const tokens = length === 1 ? '1 token' : `${length} tokens`;
   call.note('--keep-tokens leaves tokens as they are.');
-  await call.confirm(`A new password also ends ${tokens} of ${String(user)}. Go on?`);
+  await call.confirm(`A new password also ends ${tokens} of ${String(user)}. Continue?`);
 }
 
 function addTotpReset(user: Command): void {
   verb(user, 'totp-reset <user>', {
-    summary: 'Turn two-factor off for someone who lost the authenticator',
+    summary: 'Turn two-factor off for a person who lost the authenticator',
     destroys: true,
     example: 'idctl user totp-reset ada@example.com --yes',
     run: async (call) => {

@@ -79,7 +79,7 @@ export function addWebhookCommands(program: Command): void {
     'idctl webhook list --org acme',
   );
   verb(webhook, 'add <url>', {
-    summary: 'Send events to a URL; --quiet prints the secret that signs them alone',
+    summary: 'Send events to a URL; --quiet prints only the secret that signs them',
     required: org,
     options: { '--events <list>': 'kinds, or groups such as scim.*, with commas (default: all)' },
     example:
@@ -94,7 +94,7 @@ export function addWebhookCommands(program: Command): void {
       call.list((await operations()).listWebhooks, row, 'There are no webhooks.'),
   });
   addSwitch(webhook, 'enable', 'Switch a webhook on, also one that was switched off for failing');
-  addSwitch(webhook, 'disable', 'Switch a webhook off; what happens meanwhile is not sent later');
+  addSwitch(webhook, 'disable', 'Switch a webhook off; events meanwhile are not sent later');
   verb(webhook, 'rotate <id>', {
     summary: 'Make a new secret; for 24 hours messages are signed by both',
     options: org,
@@ -106,7 +106,7 @@ export function addWebhookCommands(program: Command): void {
     },
   });
   verb(webhook, 'test <id>', {
-    summary: 'Send a message of type webhook.test now; exit 1 when it is not taken',
+    summary: 'Send a message of type webhook.test now; exit 1 if it is not accepted',
     options: org,
     example: `idctl webhook test ${example}`,
     run: test,
@@ -145,7 +145,7 @@ function addSwitch(webhook: Command, name: 'enable' | 'disable', summary: string
 
 function addRemove(webhook: Command): void {
   verb(webhook, 'remove <id>', {
-    summary: 'Remove a webhook; what waits for it is not sent',
+    summary: 'Remove a webhook; events that wait for it are not sent',
     options: org,
     destroys: true,
     example: `idctl webhook remove ${example} --yes`,
@@ -154,7 +154,7 @@ function addRemove(webhook: Command): void {
       const telling = {
         fields: removed,
         question: ({ url, waiting }: Removed) =>
-          `Send nothing more to ${url}, nor the ${waiting} events that wait?`,
+          `Remove the webhook to ${url} and its ${waiting} waiting events?`,
         done: ({ url }: Removed) => `Removed the webhook to ${url}.`,
       };
       await call.destroy(removeWebhook, telling, await located(call));
@@ -164,7 +164,7 @@ function addRemove(webhook: Command): void {
 
 function addDeliveries(webhook: Command): void {
   verb(webhook, 'deliveries <id>', {
-    summary: 'List what was sent to a webhook, waits or was given up, newest first',
+    summary: 'List the deliveries to a webhook: sent, waiting or dead, newest first',
     options: { ...org, '--status <status>': 'only waiting, delivered or dead ones' },
     example: `idctl webhook deliveries ${example} \\\n      --status dead`,
     run: async (call) => {
@@ -173,12 +173,12 @@ function addDeliveries(webhook: Command): void {
       const given = { ...(await located(call)), ...(status === undefined ? {} : { status }) };
       const deliveries = await call.every(listDeliveries, given);
       const none =
-        status === undefined ? 'Nothing was to be sent yet.' : `No delivery is ${status}.`;
+        status === undefined ? 'There are no deliveries yet.' : `No delivery is ${status}.`;
       call.table(deliveries, delivery, none);
     },
   });
   verb(webhook, 'retry <delivery>', {
-    summary: 'Send a delivery again now, with the same id, whatever became of it',
+    summary: 'Send a delivery again now, with the same id, whatever its status',
     options: org,
     example: `idctl webhook retry ${example}`,
     run: async (call) => {

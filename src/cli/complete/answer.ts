@@ -66,7 +66,7 @@ async function namesOf({ names }: Wanted, config: string | undefined): Promise<N
   const database = await openUnprepared(loaded.config);
   try {
     const found = await listNames(names.kind, names.begin, names.org);
-    // In this place idctl itself would read such a value as an option.
+    // Here idctl itself would read such a value as an option.
     return names.dashes ? found : found.filter(({ value }) => !value.startsWith('-'));
   } finally {
     clearTimeout(late);

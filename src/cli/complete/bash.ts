@@ -6,7 +6,7 @@ interface Word {
   raw: string;
   /** The value that bash will read. */
   value: string;
-  /** The quote that is still open at its end. */
+  /** The quote that is still open at the end of the word. */
   quote: '' | "'" | '"';
   /**
    * The value is unknown: bash would expand a part of the word, or the word ends inside an escape.

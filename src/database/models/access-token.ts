@@ -30,7 +30,7 @@ export class AccessToken extends Row<AccessToken> {
   declare expiresAt: Date | null;
   /** Rounded to the minute. */
   declare lastUsedAt: CreationOptional<Date | null>;
-  /** Since when it is refused because it came from a backup. Regenerating it ends that. */
+  /** Since when the token is refused because it came from a backup. Regenerating it ends that. */
   declare suspendedAt: CreationOptional<Date | null>;
   /**
    * The organization whose provider began the session that made the value, without a second factor

@@ -18,7 +18,9 @@ export class OAuthApp extends Row<OAuthApp> {
   /** SHA-256 of the client secret, in hex. */
   declare secretHash: string;
   declare createdAt: Date;
-  /** Since when it is refused because it came from a backup. Regenerating its secret ends that. */
+  /**
+   * Since when the app is refused because it came from a backup. Regenerating its secret ends that.
+   */
   declare suspendedAt: CreationOptional<Date | null>;
   /**
    * The organization whose provider began the session that made the value, without a second factor

@@ -4,7 +4,7 @@ import * as column from './columns.ts';
 import { Row, table } from './columns.ts';
 
 /**
- * An outside key bound to an account: (connection, issuer, subject) (security I1). It outlives its
+ * An outside key linked to an account: (connection, issuer, subject) (security I1). It outlives its
  * connection, as a former key of the organization.
  */
 export class Identity extends Row<Identity> {

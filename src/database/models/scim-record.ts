@@ -12,7 +12,8 @@ export type RecordLink = 'created' | 'attached' | 'member' | 'adopted';
 
 /**
  * A person of an organization as its provisioning sees them. By the key (organization, record),
- * SCIM reaches an account (security I1). It outlives the membership, which `active` follows.
+ * SCIM reaches an account (security I1). It outlives the membership; `active` follows the
+ * membership.
  */
 export class ScimRecord extends Row<ScimRecord> {
   declare id: string;
@@ -86,8 +87,8 @@ export function initScimEmail(sequelize: Sequelize): void {
 }
 
 /**
- * Counts how often a record left the middle of an organization's list, or returned to it. Cached
- * list positions are stored with this number.
+ * Counts how often a record left the middle of an organization's list, or returned to it. A cached
+ * list position is valid for one count.
  */
 class ScimShift extends Row<ScimShift> {
   declare organizationId: string;

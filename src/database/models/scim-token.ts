@@ -11,7 +11,7 @@ export class ScimToken extends Row<ScimToken> {
   declare createdAt: Date;
   /** Rounded to the minute. */
   declare lastUsedAt: CreationOptional<Date | null>;
-  /** Since when it is refused because it came from a backup. Rotating it ends that. */
+  /** Since when the token is refused because it came from a backup. Rotating it ends that. */
   declare suspendedAt: CreationOptional<Date | null>;
 }
 

@@ -18,7 +18,7 @@ export class WebhookDelivery extends Row<WebhookDelivery> {
   declare at: Date;
   declare status: DeliveryStatus;
   declare attempts: CreationOptional<number>;
-  /** Null when it waits no more. */
+  /** Null after the delivery or after giving up. */
   declare nextAt: Date | null;
   declare responseStatus: CreationOptional<number | null>;
   declare error: CreationOptional<string | null>;

@@ -23,7 +23,10 @@ export async function gatherForm(
   if (client === null) return given;
   const named = given['client_id'] ?? client.client_id;
   if (given['client_secret'] !== undefined || named !== client.client_id) {
-    throw refuseField('client_secret', 'the client says twice who it is: in the form and by Basic');
+    throw refuseField(
+      'client_secret',
+      'the client sends its credentials twice: in the form and by Basic',
+    );
   }
   return { ...given, ...client };
 }

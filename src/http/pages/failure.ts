@@ -41,7 +41,9 @@ export async function answerBrowser(
   response.type('html').end(textOf(presentPage(lookOf(app.config), shown)));
 }
 
-/** The address of the sign-in page, which then returns to the page that needed a session. */
+/**
+ * The address of the sign-in page. After the sign-in it returns to the page that needed a session.
+ */
 function signInAt(asked: unknown): string {
   const returnTo = typeof asked === 'string' ? asked : '/';
   if (returnTo.startsWith('/login?')) return returnTo;
@@ -141,5 +143,5 @@ function addressSeen({ headers }: Request, own: string): string | null {
   // An operator copies this value from the log into the configuration, so it must be an address
   // only.
   const isAddress = place !== null && /^[\w.:[\]-]{1,255}$/.test(host);
-  return isAddress ? `${scheme}://${place.host}` : 'an address that is none';
+  return isAddress ? `${scheme}://${place.host}` : 'not an address';
 }

@@ -100,7 +100,7 @@ export function askSecondFactor(continuation: string) {
   return { goTo: '/login/code', cookies: [pendingCookie(continuation)] };
 }
 
-/** Completes a sign-in: sets the session's cookies and goes to the page that the person wanted. */
+/** Completes a sign-in: sets the session's cookies and redirects to the requested page. */
 export function arrive(session: SessionTokens, returnTo: string): PageReply {
   return { goTo: returnTo, cookies: [...sessionCookies(session), pendingCookie(null)] };
 }

@@ -24,9 +24,8 @@ export const appRoutes = [
   route({
     method: 'PATCH',
     path: '/api/v1/me/apps/:id',
-    summary:
-      'Name the organization about whose tokens an app of yours may ask; you are an admin there',
-    // The right needed in addition to `me.credentials`.
+    summary: 'Name the organization whose tokens your app may introspect; you are an admin there',
+    // The right that the route needs in addition to `me.credentials`.
     access: 'apps.introspect',
     input: changeApp.input,
     output: appView,
@@ -38,7 +37,7 @@ export const appRoutes = [
     cli: 'app regenerate',
   }),
   route('DELETE', '/api/v1/me/apps/:id', revokeApp, {
-    summary: 'Revoke an app for good, and its tokens unless they are to be kept',
+    summary: 'Revoke an app for good, and its tokens unless you keep them',
     cli: 'app revoke',
   }),
   route('POST', '/api/v1/oauth/token', mintToken, {
@@ -46,14 +45,14 @@ export const appRoutes = [
     speaks: 'oauth',
   }),
   route('POST', '/api/v1/oauth/introspect', introspectToken, {
-    summary: "What a token of a member of the app's organization is worth now (RFC 7662)",
+    summary: "Describe a token of a member of the app's organization (RFC 7662)",
     speaks: 'oauth',
   }),
   route('POST', '/api/v1/oauth/revoke', revokeBotToken, {
-    summary: "End a token of the app's own; 200 for every other too (RFC 7009)",
+    summary: "Revoke a token of the app's own; any other gets 200 too (RFC 7009)",
     speaks: 'oauth',
   }),
   route('GET', '/.well-known/oauth-authorization-server', viewMetadata, {
-    summary: 'Where apps get and give back their tokens (RFC 8414)',
+    summary: 'The endpoints at which apps get and revoke tokens (RFC 8414)',
   }),
 ];

@@ -28,7 +28,7 @@ export const authRoutes = [
   route({
     method: 'POST',
     path: '/api/v1/auth/signup',
-    summary: 'Make an account for oneself, where the instance is open to that',
+    summary: 'Create your own account, if the instance allows sign-up',
     access: 'public',
     input: signUpInput,
     output: signedUpView,
@@ -44,7 +44,7 @@ export const authRoutes = [
   route({
     method: 'GET',
     path: '/api/v1/auth/resume',
-    summary: 'Renew the session by the refresh cookie and go on to where the browser was',
+    summary: 'Renew the session by the refresh cookie and redirect back',
     access: 'public',
     input: resumeInput,
     output: z.object({ returnTo: z.string() }),

@@ -18,7 +18,7 @@ export const domainRoutes = [
     cli: 'domain add',
   }),
   route('POST', '/api/v1/orgs/:org/domains/:domain/verify', verifyDomain, {
-    summary: 'Look the TXT record up and verify the domain',
+    summary: 'Look up the TXT record and verify the domain',
     cli: 'domain verify',
   }),
   route('DELETE', '/api/v1/orgs/:org/domains/:domain', removeDomain, {

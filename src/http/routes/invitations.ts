@@ -19,10 +19,10 @@ export const invitationRoutes = [
     cli: 'invitation create',
   }),
   route('DELETE', '/api/v1/orgs/:org/invitations/:id', revokeInvitation, {
-    summary: 'Take back an invitation that was not accepted yet',
+    summary: 'Revoke an invitation that was not accepted yet',
     cli: 'invitation revoke',
   }),
   route('POST', '/api/v1/invitations/accept', acceptInvitation, {
-    summary: 'Accept the invitation of one’s own address',
+    summary: 'Accept an invitation to your own address',
   }),
 ];

@@ -26,11 +26,11 @@ export const ldapRoutes = [
     cli: 'ldap remove',
   }),
   route('POST', '/api/v1/orgs/:org/ldap/test', testLdap, {
-    summary: 'Look at the directory step by step; fields given stand in for those stored',
+    summary: 'Test the directory step by step; given fields replace the stored ones',
     cli: 'ldap test',
   }),
   route('POST', '/api/v1/orgs/:org/ldap/relink', relinkLdap, {
-    summary: 'After a change of directory: link people anew at their next sign-in',
+    summary: 'After a change of directory: link people again at their next sign-in',
     cli: 'ldap relink',
   }),
   route({

@@ -22,7 +22,7 @@ export const mailCodeRoutes = [
     method: 'POST',
     path: '/api/v1/auth/verify-email',
     summary:
-      'Confirm the address of a new account by the code that was mailed to it, and sign in; the password stays for the client that chose it, shown by the cookie of its sign-up or by the password itself',
+      'Confirm the address of a new account by the mailed code, and sign in. The password stays only for the client that sends the cookie of its sign-up, or the password itself',
     access: 'public',
     input: verifyEmailInput,
     output: verifiedView,

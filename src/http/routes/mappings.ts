@@ -22,7 +22,7 @@ export const mappingRoutes = [
     cli: 'mappings remove',
   }),
   route('POST', '/api/v1/orgs/:org/group-mappings/preview', previewMappings, {
-    summary: "What a person's next sign-in would do; writes nothing",
+    summary: "Preview a person's next sign-in; writes nothing",
     cli: 'mappings preview',
   }),
 ];

@@ -56,11 +56,11 @@ export const organizationRoutes = [
     summary: 'Leave the organization; the last owner stays',
   }),
   route('DELETE', '/api/v1/orgs/:org/members/:user', removeMember, {
-    summary: 'Take a member out; the account stays',
+    summary: 'Remove a member; the account stays',
     cli: 'member remove',
   }),
   route('GET', '/api/v1/orgs/:org/events', listEvents, {
-    summary: 'What happened, oldest first',
+    summary: 'The events, oldest first',
     cli: 'event list',
   }),
 ];

@@ -31,7 +31,7 @@ export const projectRoutes = [
     cli: 'project delete',
   }),
   route('GET', '/api/v1/orgs/:org/projects/:project/members', listProjectMembers, {
-    summary: 'Who belongs to a project, and how each came to',
+    summary: 'The members of a project, and how each was added',
     cli: 'project-member list',
   }),
   route('PUT', '/api/v1/orgs/:org/projects/:project/members/:user', putProjectMember, {

@@ -19,7 +19,7 @@ export const scimRoutes = [
     cli: 'scim token rotate',
   }),
   route('DELETE', '/api/v1/orgs/:org/scim-token', revokeScimToken, {
-    summary: 'Revoke the SCIM token: the connection is cut off',
+    summary: 'Revoke the SCIM token; the client can no longer connect',
     cli: 'scim token revoke',
   }),
   route('GET', '/api/v1/orgs/:org/scim-users', listScimUsers, {

@@ -20,7 +20,7 @@ export const signInRoutes = [
   }),
   route('PUT', '/api/v1/orgs/:org/signin-settings', saveSignInSettings, {
     summary:
-      "Set the sign-in settings; what is absent is the instance's default. Beside other organizations they hold for addresses on verified domains alone",
+      "Set the sign-in settings; an absent one gets the instance's default. Among several organizations they govern only addresses on verified domains",
     cli: 'signin set',
   }),
 ];

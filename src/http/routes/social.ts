@@ -30,7 +30,7 @@ const flowCookie = ({
 const listRoute = route({
   method: 'GET',
   path: '/api/v1/me/social',
-  summary: 'With which social providers one can be signed in',
+  summary: 'The social providers that you can sign in with',
   access: 'me.see',
   input: noSocialInput,
   output: socialList,
@@ -41,7 +41,7 @@ const providerRoutes = socialProviders.flatMap((provider) => [
   route({
     method: 'GET',
     path: `/auth/social/${provider}/start`,
-    summary: `Begin a sign-in with ${providerNames[provider]}, where the instance offers it`,
+    summary: `Begin a sign-in with ${providerNames[provider]}, if the instance offers it`,
     access: 'public',
     input: startSocialInput,
     output: startView,
@@ -53,7 +53,7 @@ const providerRoutes = socialProviders.flatMap((provider) => [
   route({
     method: 'GET',
     path: `/auth/social/${provider}/callback`,
-    summary: `Finish a sign-in: where ${providerNames[provider]} sends the person back`,
+    summary: `Finish a sign-in: the redirect back from ${providerNames[provider]}`,
     access: 'public',
     optionalActor: true,
     lenientQuery: true,
@@ -67,7 +67,7 @@ const providerRoutes = socialProviders.flatMap((provider) => [
   route({
     method: 'POST',
     path: `/api/v1/me/social/${provider}`,
-    summary: `Begin to bind a ${providerNames[provider]} account to one's own`,
+    summary: `Begin to link a ${providerNames[provider]} account to your account`,
     access: 'me.credentials',
     input: startSocialInput,
     output: startView,
@@ -78,7 +78,7 @@ const providerRoutes = socialProviders.flatMap((provider) => [
   route({
     method: 'DELETE',
     path: `/api/v1/me/social/${provider}`,
-    summary: `Take a ${providerNames[provider]} account off one's own, and end the sessions that came by it`,
+    summary: `Unlink a ${providerNames[provider]} account from your account, and end the sessions through it`,
     access: 'me.credentials',
     input: noSocialInput,
     run: (ctx: Context) => unlinkSocial(ctx, provider),

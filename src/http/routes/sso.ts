@@ -24,11 +24,11 @@ export const ssoRoutes = [
     cli: 'sso remove',
   }),
   route('POST', '/api/v1/orgs/:org/sso/test', testSso, {
-    summary: 'Look at the provider step by step; fields given stand in for those stored',
+    summary: 'Test the provider step by step; given fields replace the stored ones',
     cli: 'sso test',
   }),
   route('POST', '/api/v1/orgs/:org/sso/relink', relinkSso, {
-    summary: 'After a change of provider: link people anew at their next sign-in',
+    summary: 'After a change of provider: link people again at their next sign-in',
     cli: 'sso relink',
   }),
   route('GET', '/api/v1/orgs/:org/sso/attempts', listAttempts, {
@@ -52,7 +52,7 @@ export const ssoRoutes = [
   route({
     method: 'GET',
     path: '/auth/sso/callback',
-    summary: 'Finish a sign-in: where the provider sends the person back',
+    summary: 'Finish a sign-in: the redirect back from the provider',
     access: 'public',
     lenientQuery: true,
     input: callbackInput,

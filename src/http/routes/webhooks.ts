@@ -30,7 +30,7 @@ export const webhookRoutes = [
     cli: 'webhook enable',
   }),
   route('DELETE', webhook, removeWebhook, {
-    summary: 'Remove a webhook with what waits for it',
+    summary: 'Remove a webhook and the messages that wait for it',
     cli: 'webhook remove',
   }),
   route('POST', `${webhook}/rotate`, rotateWebhook, {
@@ -38,15 +38,15 @@ export const webhookRoutes = [
     cli: 'webhook rotate',
   }),
   route('POST', `${webhook}/test`, testWebhook, {
-    summary: 'Send a message of type webhook.test now, and say what came of it',
+    summary: 'Send a message of type webhook.test now, and return the result',
     cli: 'webhook test',
   }),
   route('GET', `${webhook}/deliveries`, listDeliveries, {
-    summary: 'What was, is to be or could not be delivered, newest first',
+    summary: 'The deliveries: sent, waiting or dead, newest first',
     cli: 'webhook deliveries',
   }),
   route('POST', `${webhook}/deliveries/:delivery/retry`, retryDelivery, {
-    summary: 'Send a delivery again, whatever became of it, with the same id',
+    summary: 'Send a delivery again with the same id, whatever its status',
     cli: 'webhook retry',
   }),
 ];

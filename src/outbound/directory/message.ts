@@ -50,7 +50,7 @@ export function soundMessage(bytes: Buffer): SoundMessage | null {
   return { bytes: framed(bytes.subarray(whole.from, operation.to)), result };
 }
 
-/** Cuts the input into messages and passes on each sound one. `fail` receives the first error. */
+/** Cuts the input into messages and passes on each valid one. `fail` receives the first error. */
 export function messageReader(
   most: number,
   take: (message: SoundMessage) => void,

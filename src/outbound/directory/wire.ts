@@ -32,7 +32,7 @@ export interface WireSurroundings {
   assertIdle: (what: string) => void;
 }
 
-/** A connection to a directory. Only sound messages arrive on it. */
+/** A connection to a directory. It passes on valid messages only. */
 export interface Wire {
   host: string;
   /** In the form that ldapts takes. */
@@ -64,7 +64,7 @@ export async function openWire(
   let at: DirectoryPlace = 'connection';
   let certificate: string | null = null;
   try {
-    // `net` does not look up an IP literal, so judge it first.
+    // `net` does not look up an IP literal, so check it first.
     const way = { port, encrypted: true };
     if (isIP(host) !== 0) await around.guard.resolve(host, way);
     socket = connectTcp({ host, port, lookup: around.guard.checkedLookup(way) });

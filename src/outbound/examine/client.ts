@@ -96,10 +96,7 @@ function judge({ status, error }: Verdict): Finding {
     );
   }
   if (error === null && status < 300) {
-    return wrong(
-      'a made-up code was accepted',
-      'Do not trust this provider before that is mended.',
-    );
+    return wrong('a made-up code was accepted', 'Do not trust this provider before this is fixed.');
   }
   return wrong(
     `another answer: ${error ?? `HTTP ${status}`}`,

@@ -72,7 +72,7 @@ async function walk(step: Step, way: Way): Promise<void> {
     if (asked.ok)
       await step('redirect URI', () => examineRedirect(fetch, metadata, subject, deadline));
   };
-  // In parallel, so that slow keys do not use up the others' time.
+  // In parallel, so that a slow key document does not use up the others' time.
   await Promise.all([step('keys', () => examineKeys(fetch, metadata, deadline)), askClient()]);
 }
 
@@ -95,7 +95,7 @@ const expectations: Record<StepName, (subject: Confidential) => string> = {
   endpoints: () => 'authorization, token and userinfo, encrypted and within reach',
   keys: () => 'a key for RS256, PS256, ES256 or EdDSA',
   'client authentication': () => 'the client ID and secret are accepted, a made-up code is not',
-  'redirect URI': ({ redirectUri }) => `the provider knows ${redirectUri}`,
+  'redirect URI': ({ redirectUri }) => `the provider accepts ${redirectUri}`,
   clock: () => 'at most 60 seconds from ours',
 };
 
@@ -104,7 +104,7 @@ const expectations: Record<StepName, (subject: Confidential) => string> = {
  * sends no time.
  */
 function examineClock(theirs: number | null, ours: number): Finding {
-  if (theirs === null) return right('the provider does not tell its time');
+  if (theirs === null) return right('the provider sends no time');
   const seconds = Math.round((theirs - ours) / 1000);
   const apart = `${Math.abs(seconds)} seconds ${seconds < 0 ? 'behind' : 'ahead of'} ours`;
   if (Math.abs(seconds) <= 60) return right(seconds === 0 ? 'the same' : apart);

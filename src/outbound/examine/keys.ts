@@ -16,7 +16,7 @@ export async function examineKeys(
 ): Promise<Finding> {
   if (uri === undefined) {
     return right(
-      'no jwks_uri: only userinfo can be believed',
+      'no jwks_uri: only userinfo can be trusted',
       'An ID token of this provider would be refused.',
     );
   }
@@ -54,7 +54,7 @@ function keysIn(text: string): Record<string, unknown>[] | null {
 }
 
 /**
- * The algorithms of ours that a key can verify: those of its kind, unless the key names another.
+ * The accepted algorithms that a key can verify: those of its kind, unless the key names another.
  */
 function algorithmsOf(jwk: Record<string, unknown>): string[] {
   const { alg, use } = jwk;
@@ -76,7 +76,7 @@ function kindsOf(jwk: Record<string, unknown>): string[] {
       return (asymmetricKeyDetails?.modulusLength ?? 0) >= 2048 ? ['RS256', 'PS256'] : [];
     }
   } catch {
-    // Not a key that we can read.
+    // Not a key that idctl can read.
   }
   return [];
 }

@@ -22,12 +22,12 @@ export async function examineRedirect(
   const response = await fetch(url.href, { signal: deadline, redirects: 'show' }).catch(
     refusalAsNull,
   );
-  if (response === null) return right('cannot be asked from here', register);
+  if (response === null) return right('cannot be tested from here', register);
   if (response.status === 400 || response.status === 403) {
-    return wrong(`an error page (HTTP ${response.status}) in place of the way back`, register);
+    return wrong(`an error page (HTTP ${response.status}) instead of a redirect back`, register);
   }
   const back = wayBack(response, url, client.redirectUri);
-  if (back === null) return right('cannot be told without a browser', register);
+  if (back === null) return right('cannot be tested without a browser', register);
   const blocking = blockers.find((error) => error === back.get('error'));
   if (blocking === undefined) return right('the provider sends people back to it');
   return wrong(
@@ -39,7 +39,7 @@ export async function examineRedirect(
 const blockers = ['invalid_scope', 'unauthorized_client', 'unsupported_response_type'];
 
 async function silentRequest(metadata: ProviderMetadata, client: Confidential): Promise<URL> {
-  const unasked: CustomFetch = () => Promise.reject(new Error('building a URL asks nobody'));
+  const unasked: CustomFetch = () => Promise.reject(new Error('building a URL sends no request'));
   return buildAuthorizationUrl(configure(metadata, client, unasked), {
     redirect_uri: new URL(client.redirectUri).href,
     scope: 'openid email profile',

@@ -92,7 +92,7 @@ function enter(
   { account, before, within }: Pick<Admission, 'account' | 'before' | 'within'>,
   answer: SecondFactor | null,
 ): Promise<Begun> {
-  // Inside another transaction nothing could be taken back.
+  // Inside another transaction idctl could not roll the work back.
   assertNoTransaction('a sign-in');
   const begin = async () => {
     await before?.();

@@ -37,9 +37,9 @@ export const attemptView = z.object({
 
 const attemptPage = pageOf(attemptView);
 
-// Keeps the last sign-ins of a connection for the admin who sets it up. An attempt is kept once its
-// state is accepted: what fails before costs a stranger nothing. Attempts without an address have a
-// limit of their own, so that strangers cannot push out those of people.
+// Keeps the last sign-ins of a connection for the admin who sets it up. An attempt is kept after
+// its state was accepted, so earlier failures cost a stranger nothing. Attempts without an address
+// have a limit of their own, so that strangers cannot push out those of people.
 
 /** How long attempts are kept. */
 export const attemptDays = 7;

@@ -23,7 +23,7 @@ import { requireMethodAllowed } from '../tenancy/signin-settings/methods.ts';
 /** How the person has proved who they are. */
 export interface SignIn {
   method: SignInMethod;
-  /** The organization's connection that the sign-in came through, if any. */
+  /** The organization's connection that the person signed in through, if any. */
   connection?: { id: string; organizationId: string };
   /** The canonical address that a social provider guarantees; null if it guarantees none. */
   provenEmail?: string | null;

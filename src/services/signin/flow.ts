@@ -119,7 +119,7 @@ export function signInByCode(ctx: Context, input: z.output<typeof signInByCodeIn
 
 /**
  * Signs in by an organization's directory (spec §4.2). The try is counted before the directory is
- * asked. It is given back unless the directory refused the person's credential (security L7, L8).
+ * asked. It is returned unless the directory refused the person's credential (security L7, L8).
  */
 export async function signInByLdap(
   ctx: Context,
@@ -151,7 +151,7 @@ export async function signInByLdap(
     });
   } catch (error) {
     const reason = reasonOfFailure(error);
-    // The try is given back if the directory did not refuse the person's credential.
+    // The try is returned if the directory did not refuse the person's credential.
     if (reason === null || reason.startsWith('service_')) await giveBack(ctx, limits);
     if (reason !== null) await recordRefusedByDirectory(ctx, connection, { reason, person: found });
     throw await toldOfDirectory(ctx, connection, error);

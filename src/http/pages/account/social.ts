@@ -43,9 +43,9 @@ export async function leadAway(visit: Visit, provider: SocialProvider): Promise<
     returnTo: `/?done=${markNotice(visit, 'linked')}#sign-in`,
   });
   return {
-    title: `To ${name}`,
+    title: `Connect ${name}`,
     handOff: authorizationUrl,
-    main: html`<h1>To ${name}</h1>
+    main: html`<h1>Connect ${name}</h1>
 <p><a class="button" href="${authorizationUrl}">Continue to ${name}</a></p>`,
     cookies: [{ name: 'social_flow', value: flow, maxAge: flowExpiresIn }],
   };

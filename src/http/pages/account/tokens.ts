@@ -66,7 +66,7 @@ function row(draft: Draft, token: ShownToken, app: App | undefined): Html {
 <div><strong>${name}</strong> <code>${token.prefix}…</code>
 ${description !== null && html`<p>${description}</p>`}
 <p class="quiet">${madeBy(token, app)} · ${lifeOf(draft.ctx.now, token)}</p>
-<details><summary>Change</summary><p class="quiet">With a new value or revoked, what uses the old value stops at once.</p><div class="buttons">${buttons}</div></details></div>
+<details><summary>Change</summary><p class="quiet">A new value or a revocation stops programs that use the old value at once.</p><div class="buttons">${buttons}</div></details></div>
 </li>`;
 }
 

@@ -22,9 +22,7 @@ export interface Directory {
   domain: string | null;
 }
 
-/**
- * Asks for user name and password of a directory, and says whose password it wants (security L1).
- */
+/** The form for the mailed code; after a right code, also for the authenticator's code. */
 export function directoryForm(
   draft: Draft,
   place: LoginPlace,

@@ -20,7 +20,7 @@ import { identify, type LoginPlace, linkTo } from './place.ts';
 
 /**
  * The first screen asks for an address, a user name or a company's domain. It also offers the
- * providers that are open to everyone.
+ * providers that accept every address.
  */
 export async function askWho(
   visit: Pick<Visit, 'ctx' | 'given' | 'refusal'>,

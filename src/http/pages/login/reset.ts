@@ -73,7 +73,7 @@ export function linkToChoose(identifier: string): string {
   return linkTo(path, { identifier }, { done: 'confirmed' });
 }
 
-/** Whether the page is true for the person who sees it: anyone can create a link to it. */
+/** Whether the page's text is true for this person: anyone can create a link to it. */
 async function mayChoose({ ctx }: Visit, identifier = ''): Promise<boolean> {
   return isSignedIn(ctx) && (await isWithoutPassword(ctx, identifier));
 }

@@ -44,7 +44,10 @@ export const signInPage = page({
   },
 });
 
-/** Whether a link led a known browser here, where only the access token may have expired. */
+/**
+ * Whether a link led here a browser that was signed in before: perhaps only its access token
+ * expired.
+ */
 function mayBeSignedIn({ ctx, given, cookie }: Visit): boolean {
   const sent = given['returnTo'] !== undefined || given['invitation'] !== undefined;
   const first = given['again'] === undefined && given['identifier'] === undefined;
@@ -111,7 +114,7 @@ ${postForm(visit, '/login/code', html`${codeField(visit, 'totpCode')}<button typ
   };
 }
 
-// Mail scanners and previews open every link they see. So only the button uses the link up.
+// Mail scanners and previews open every link they see. So only the button spends the link.
 
 const linkPath = '/login/link';
 

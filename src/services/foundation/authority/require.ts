@@ -79,7 +79,7 @@ function secondFactorMissing(hint: string): Refusal {
 function requirePerson(ctx: Context, operation: Right): Actor & { kind: 'user' } {
   requireSomeone(ctx.actor);
   if (ctx.actor.kind !== 'user')
-    throw new Refusal('forbidden', 'Only a signed-in person has this.');
+    throw new Refusal('forbidden', 'Only a signed-in person can do this.');
   requireCredential(ctx, operation);
   return ctx.actor;
 }

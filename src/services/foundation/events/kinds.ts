@@ -52,7 +52,7 @@ const wasSynced = flag.optional();
 /** Every kind of event, by its name. */
 export const eventKinds = {
   'organization.created': inOrg('organization', 'An organization was created', {}),
-  'organization.renamed': inOrg('organization', 'Its name was changed', { from: text }),
+  'organization.renamed': inOrg('organization', 'An organization was renamed', { from: text }),
   'organization.deleted': inOrg(
     'organization',
     'An organization was deleted, with so many members',
@@ -60,7 +60,7 @@ export const eventKinds = {
   ),
   'organization.ownerless': inOrg(
     'user',
-    'It has no owner now: the last one was deactivated by SCIM, or the account was deleted',
+    'An organization has no owner: SCIM deactivated the last one, or the account was deleted',
     {},
   ),
 
@@ -71,15 +71,14 @@ export const eventKinds = {
     userName: text.optional(),
   }),
   'member.role.changed': inOrg('user', 'A member has another role', { from: role, to: role }),
-  'member.removed': inOrg('user', 'A member was taken out by hand, or left', { role }),
+  'member.removed': inOrg('user', 'A member was removed by hand, or left', { role }),
 
-  'invitation.created': inOrg(
-    'invitation',
-    'An address was invited, by mail or by the link alone',
-    { role, mailed: flag },
-  ),
+  'invitation.created': inOrg('invitation', 'An address was invited, by mail or only by the link', {
+    role,
+    mailed: flag,
+  }),
   'invitation.accepted': inOrg('invitation', 'An invitation was accepted', { role, account: text }),
-  'invitation.revoked': inOrg('invitation', 'An invitation was taken back', {}),
+  'invitation.revoked': inOrg('invitation', 'An invitation was revoked', {}),
 
   'project.created': inOrg('project', 'A project was created', {}),
   'project.renamed': inOrg('project', 'A project was renamed', { from: text }),
@@ -100,7 +99,7 @@ export const eventKinds = {
   }),
 
   'domain.added': inOrg('domain', 'A domain was claimed', { overridden: flag.optional() }),
-  'domain.verified': inOrg('domain', 'A domain was verified, by DNS or on the operator’s word', {
+  'domain.verified': inOrg('domain', 'A domain was verified, by DNS or by the operator', {
     by: z.enum(['dns', 'operator']),
   }),
   'domain.removed': inOrg('domain', 'A domain was given up', {
@@ -122,7 +121,7 @@ export const eventKinds = {
     owners,
   ),
   'sso.removed': inOrg('sso', 'The connection was removed; these owners signed in by it', ended),
-  'sso.relinked': inOrg('sso', 'Everybody is linked anew after a change of provider', {
+  'sso.relinked': inOrg('sso', 'All people are linked again after a change of provider', {
     fromIssuer: text,
     people: number,
     sessionsEnded: number,
@@ -150,9 +149,13 @@ export const eventKinds = {
     enabled: flag,
   }),
   'ldap.enabled': inOrg('ldap', 'Sign-in by the directory was switched on', {}),
-  'ldap.disabled': inOrg('ldap', 'It was switched off; these owners signed in by it', owners),
+  'ldap.disabled': inOrg(
+    'ldap',
+    'Sign-in by the directory was switched off; these owners signed in by it',
+    owners,
+  ),
   'ldap.removed': inOrg('ldap', 'The connection was removed; these owners signed in by it', ended),
-  'ldap.relinked': inOrg('ldap', 'Everybody is linked anew after a change of directory', {
+  'ldap.relinked': inOrg('ldap', 'All people are linked again after a change of directory', {
     people: number,
     sessionsEnded: number,
   }),
@@ -160,7 +163,7 @@ export const eventKinds = {
     entry: text.optional(),
     ...refused,
   }),
-  'ldap.directory.failed': inOrg('ldap', 'The directory could not be talked with', {
+  'ldap.directory.failed': inOrg('ldap', 'The directory could not be used', {
     message: text,
     ...refused,
   }),
@@ -181,11 +184,15 @@ export const eventKinds = {
   'mapping.removed': inOrg('mapping', 'A mapping was removed', mapped),
 
   'scim.token.created': inOrg('scimToken', 'The SCIM token was made', {}),
-  'scim.token.rotated': inOrg('scimToken', 'The SCIM token was replaced; the old one is void', {}),
-  'scim.token.revoked': inOrg('scimToken', 'The SCIM client was cut off', {}),
+  'scim.token.rotated': inOrg(
+    'scimToken',
+    'The SCIM token was replaced; the old one is invalid',
+    {},
+  ),
+  'scim.token.revoked': inOrg('scimToken', 'The SCIM token was revoked', {}),
   'scim.token.suspended': inOrg(
     'scimToken',
-    'The SCIM client was cut off until its token is rotated: a backup was restored',
+    'The SCIM token was suspended until it is rotated: a backup was restored',
     {},
   ),
   'scim.user.provisioned': inOrg('user', 'SCIM made an account a member (spec §4.3)', {
@@ -227,12 +234,16 @@ export const eventKinds = {
       failingSince: instant.optional(),
     },
   ),
-  'webhook.removed': inOrg('webhook', 'A webhook was removed, with what waited for it', {
-    waiting: number,
-  }),
+  'webhook.removed': inOrg(
+    'webhook',
+    'A webhook was removed, with the messages that waited for it',
+    {
+      waiting: number,
+    },
+  ),
   'webhook.secret.rotated': inOrg(
     'webhook',
-    'It has a new secret; the old one signs too for a day',
+    'A webhook has a new secret; the old one signs too for a day',
     { previousUntil: instant },
   ),
   'webhook.delivery.retried': inOrg('webhook', 'A delivery is sent again', {
@@ -240,11 +251,11 @@ export const eventKinds = {
     event: text,
   }),
 
-  'identity.linked': either('user', 'A sign-in from outside was linked to an account', linked),
-  'identity.unlinked': either('user', 'A link to an outside sign-in ended', linked),
+  'identity.linked': either('user', 'An external identity was linked to an account', linked),
+  'identity.unlinked': either('user', 'An external identity was unlinked from an account', linked),
   'account.reclaimed': either(
     'user',
-    'What an unproven holder left of an account ended (security I3, P11)',
+    'The credentials of an unproved earlier holder ended (security I3, P11)',
     { by: z.enum(['domain', 'mail', 'operator', 'signup']) },
   ),
 
@@ -256,11 +267,15 @@ export const eventKinds = {
   'session.reuse.detected': either('user', 'A refresh token was used again; its session ended', {
     session: text,
   }),
-  'signin.refused': onInstance('user', 'Sign-ins were refused; without a subject, of no account', {
-    method: text,
-    address: text,
-    ...refused,
-  }),
+  'signin.refused': onInstance(
+    'user',
+    'Sign-ins were refused; without a subject, for no known account',
+    {
+      method: text,
+      address: text,
+      ...refused,
+    },
+  ),
 
   'social.provider.failed': onInstance(null, 'Google or GitHub could not be used', {
     provider: z.enum(['google', 'github']),
@@ -295,7 +310,7 @@ export const eventKinds = {
   'user.totp.enabled': onInstance('user', 'A second factor was switched on', {}),
   'user.totp.disabled': onInstance('user', 'A second factor was switched off', {}),
   'user.login_link.created': onInstance('user', 'The operator made a sign-in link, valid once', {}),
-  'user.totp.reset': onInstance('user', 'The operator took a second factor off', {}),
+  'user.totp.reset': onInstance('user', 'The operator removed a second factor', {}),
 
   'token.created': onInstance('token', 'An access token was made; by an app, a bot token', {
     account: text,
@@ -316,7 +331,7 @@ export const eventKinds = {
   ),
   'app.regenerated': onInstance('app', 'An app has a new secret', ofAccount),
   'app.revoked': onInstance('app', 'An app was revoked', { account: text, keepTokens: flag }),
-  'app.refused': onInstance('app', 'Clients were refused; without a subject, of no app', {
+  'app.refused': onInstance('app', 'Clients were refused; without a subject, for no known app', {
     address: text,
     reason: text.nullable(),
     ...tally,
@@ -333,7 +348,7 @@ export const eventKinds = {
     signsFrom: instant,
     retired: number,
   }),
-  'key.signing.dropped': onInstance('key', 'A signing key of which nothing lives was deleted', {}),
+  'key.signing.dropped': onInstance('key', 'A signing key without live tokens was deleted', {}),
   'key.master.rotated': onInstance('key', 'There is a new master key', { former: text }),
   'backup.made': onInstance(null, 'A backup was made', { bytes: number }),
   'backup.restored': onInstance(null, 'The instance was restored from a backup', {

@@ -47,8 +47,8 @@ export interface StoredPassword {
 }
 
 /**
- * The cost of each try of a bind password, in any organization: one place each of actor and client.
- * A stored password also costs one of its own, so that no account is locked.
+ * The cost of each try of a bind password, in any organization: one try each of actor and client. A
+ * stored password also costs one try of its own, so that no account is locked.
  */
 export function bindTryLimits(
   ctx: Context,
@@ -78,7 +78,7 @@ export function sharedBindTries({ of, apart }: StoredPassword): Limit {
   return { name: 'ldap bind shared', of, apart, most: 1_000_000_000, seconds: 900 };
 }
 
-/** Full for a year while the directory's last answer to a stored bind password was yes. */
+/** Full, for a year, if the directory last accepted the stored bind password. */
 export function acceptedBindMark({ of, apart }: StoredPassword): Limit {
   return { name: 'ldap bind password', of, apart, most: 1, seconds: 365 * 86_400 };
 }

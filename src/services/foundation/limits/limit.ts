@@ -83,8 +83,8 @@ export function epochSeconds(instant: Date): number {
 }
 
 // How a credential is checked (security P8): `requireRoom` first, `spend` right before the check,
-// `giveBack` unless it was refused. The spent count is committed before the check, so parallel
-// guesses cannot pass together, over any number of processes.
+// `giveBack` unless it was refused. The count is committed before the check, so parallel guesses
+// cannot pass together, over any number of processes.
 
 const fullWindow = `SELECT began_at + seconds - $2 AS seconds FROM counters
   WHERE key = $1 AND began_at + seconds > $2 AND used >= $3`;

@@ -96,7 +96,7 @@ export const complex = (
 /** A multi-valued attribute with the sub-attributes of RFC 7643 §2.4, and its own. */
 function list(name: string, description: string, types: string[], own: Attribute[]): Attribute {
   const shared = [
-    text('type', 'What the value is for.', { canonicalValues: types }),
+    text('type', 'The purpose of the value.', { canonicalValues: types }),
     boolean('primary', 'Whether it is the preferred value; true for one at most.'),
   ];
   return complex(name, description, [...own, ...shared], { multiValued: true });
@@ -138,7 +138,7 @@ const common: Attribute[] = [
   }),
   complex(
     'meta',
-    'When and where the resource came to be.',
+    'When and where the resource was created.',
     [
       text('resourceType', 'The name of the resource type.', readOnly),
       text('created', 'When the User was added.', {
@@ -169,11 +169,11 @@ const core: Attribute[] = [
     text('familyName', 'The family name.'),
     text('givenName', 'The given name.'),
     text('middleName', 'The middle names.'),
-    text('honorificPrefix', 'What stands before the name.'),
-    text('honorificSuffix', 'What stands behind the name.'),
+    text('honorificPrefix', 'The prefix, such as Dr.'),
+    text('honorificSuffix', 'The suffix, such as Jr.'),
   ]),
   text('displayName', 'The name to show to people.'),
-  text('nickName', 'What the User is called in passing.'),
+  text('nickName', 'The casual name of the User.'),
   reference('profileUrl', 'A page about the User.', ['external']),
   text('title', 'The title of the User, such as Vice President.'),
   text('userType', 'How the User relates to the organization.'),
@@ -208,7 +208,7 @@ const core: Attribute[] = [
       text('country', 'Country, as two letters of ISO 3166-1.'),
     ],
   ),
-  values('entitlements', 'What the User is entitled to; kept, without effect.', []),
+  values('entitlements', 'Entitlements of the User; kept, without effect.', []),
   values('roles', 'Roles of the User at the client; kept, without effect.', []),
   values('x509Certificates', 'Certificates of the User.', [], { type: 'binary', caseExact: true }),
 ];

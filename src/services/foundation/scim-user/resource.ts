@@ -56,7 +56,7 @@ function readBody(body: unknown): ScimResource {
   const resource: ScimResource = {};
   readInto(resource, body, '');
   if (Object.keys(resource).length > 0) return resource;
-  throw scimRefusal(400, 'invalidValue', 'The body holds nothing that a User has.');
+  throw scimRefusal(400, 'invalidValue', 'The body has no attribute of a User.');
 }
 
 function readInto(resource: ScimResource, given: Record<string, unknown>, prefix: string): void {
@@ -121,7 +121,7 @@ export function nameOf(resource: ScimResource): string | null {
   return null;
 }
 
-/** At most 200 units, without cutting a surrogate pair or a joined pair. */
+/** At most 200 UTF-16 units, without cutting a surrogate pair or a joined pair. */
 function shortened(text: string): string {
   const cut = [...text.trim()].slice(0, 200).join('').slice(0, 200);
   return replaceUnseen(cut, () => '').trim();

@@ -102,7 +102,7 @@ async function readHeader(file: FileHandle): Promise<{ header: Header; length: n
   const start = (await read(file, 0, longestHeader)).toString('latin1');
   if (!start.startsWith(firstLine)) {
     if (/^idctl backup \d/.test(start))
-      throw invalid('This backup has a form of a newer idctl.', 'Install that.');
+      throw invalid('A newer idctl made this backup.', 'Install that.');
     throw invalid('This is not a backup of idctl.', 'Make one with: idctl backup FILE');
   }
   const ends = start.indexOf('\n', firstLine.length);

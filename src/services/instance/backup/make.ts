@@ -21,8 +21,9 @@ import { type backupHeader, backupView, invalid, packed } from './container.ts';
 import { inFolder } from './unfinished.ts';
 
 /**
- * Writes the whole instance, as of one instant, to a file or a stream. The file is for its owner
- * alone and appears in one step. Daemons keep running. The master key is not included.
+ * Writes the whole instance, as of one moment, to a file or a stream. Only the owner can read the
+ * file, and it appears in one step. Daemons keep running. The backup does not include the master
+ * key.
  */
 export const makeBackup = operation({
   authority: 'operator',
@@ -77,7 +78,8 @@ async function requirePlace(file: string): Promise<void> {
   } catch (error) {
     if (isMissing(error))
       throw refuseField('file', `there is no folder ${beside}`, 'Make the folder first.');
-    const hint = 'The owner of the database writes it; or let the shell: idctl backup - >FILE';
+    const hint =
+      'Run it as the owner of the database, or redirect the output: idctl backup - >FILE';
     throw refuseField('file', `${beside} ${fileFault(error, 'written')}`, hint);
   }
 }
@@ -125,13 +127,10 @@ async function write(backup: AsyncIterable<Buffer>, to: string | Writable, draft
 function explained(error: unknown): unknown {
   const code = codeOf(error) ?? '';
   if (code === 'EPIPE')
-    return invalid(
-      'The program that reads the backup stopped reading.',
-      'What it has is not whole.',
-    );
+    return invalid('The program that reads the backup stopped reading.', 'Its copy is incomplete.');
   if (!['ENOSPC', 'EDQUOT', 'SQLITE_FULL'].includes(code)) return error;
   return new Refusal('database_full', 'There is no space left for the backup.', {
-    hint: 'It needs as much as the database twice; make room, or name another folder.',
+    hint: 'It needs twice the size of the database; make room, or name another folder.',
     cause: error,
   });
 }

@@ -40,7 +40,7 @@ async function within(milliseconds: number, look: () => Promise<Finding>): Promi
   const { promise, resolve } = Promise.withResolvers<Finding>();
   const late = wrong(
     `no answer within ${milliseconds / 1000} seconds`,
-    'See what keeps it, then look again.',
+    'Find out what delays it, then run idctl doctor again.',
   );
   const timer = setTimeout(() => resolve(late), milliseconds);
   try {
@@ -60,5 +60,5 @@ function told(error: unknown): Finding {
   }
   // The error's message may hold secrets.
   const name = error instanceof Error ? error.name : typeof error;
-  return wrong(`looking failed (${name})`, 'This is a bug of idctl: please report it.');
+  return wrong(`the check failed (${name})`, 'This is a bug of idctl: please report it.');
 }

@@ -24,7 +24,7 @@ export async function checkDatabase(subject: Subject): Promise<Check[]> {
   if (file !== null && !existsSync(file)) {
     return [
       await check('database', 'there', async () =>
-        wrong(`${file} is not there`, 'Correct database.url, or for a new instance: idctl init'),
+        wrong(`${file} does not exist`, 'Correct database.url, or for a new instance: idctl init'),
       ),
     ];
   }
@@ -108,5 +108,5 @@ async function checkModes(file: string) {
       );
     }
   }
-  return right('for their owner alone');
+  return right('readable by their owner only');
 }

@@ -75,7 +75,7 @@ export async function checkDaemon(
   if (file === null || digest === null || restDigest === null) return null;
   const found = await lookAtDaemons(ctx, { configuration: { file, digest, restDigest } });
   if (found === null) return null;
-  return check('daemon', `it runs ${file} as the file is now`, async () => {
+  return check('daemon', `it runs with the current ${file}`, async () => {
     const older = tellOlder(found);
     return older !== null ? wrong(older.message, older.hint) : right(`runs ${file} as it is now`);
   });

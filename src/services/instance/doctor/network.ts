@@ -47,7 +47,7 @@ function checkBaseUrl(
   servesAnother: (() => Promise<boolean>) | undefined,
 ): Promise<Check> {
   const { baseUrl } = config;
-  return check('base URL', 'the daemon answers there, and calls itself that', async () => {
+  return check('base URL', 'the daemon answers there, with this base URL', async () => {
     const { status } = await outbound
       .reach(`${baseUrl}/readyz`)
       .catch((error) => unreached(error, config));
@@ -56,13 +56,13 @@ function checkBaseUrl(
     const issuer = issuerIn(body);
     if (issuer === baseUrl) {
       if (servesAnother === undefined)
-        return right(baseUrl, 'Not looked at: whether it serves this database.');
+        return right(baseUrl, 'Not checked: whether it serves this database.');
       return (await servesAnother())
         ? wrong(`the daemon at ${baseUrl} serves another database`, ownPlace)
         : right(baseUrl);
     }
     return wrong(
-      `who answers at ${baseUrl} is ${issuer === null ? 'not idctl' : `set up as ${issuer}`}`,
+      `the server at ${baseUrl} is ${issuer === null ? 'not idctl' : `set up as ${issuer}`}`,
       'Set baseUrl to where people reach idctl, and restart the daemon.',
     );
   });
@@ -106,7 +106,7 @@ function checkClock(resolverUrl: string, outbound: Outbound): Promise<Check> {
   return check('clock', "at most 60 seconds from the resolver's", async () => {
     const reached = await outbound.reach(resolverUrl).catch(refusalAsNull);
     if (reached === null) return skipped('the resolver cannot be reached');
-    if (reached.date === null) return skipped('the resolver does not tell its time');
+    if (reached.date === null) return skipped('the resolver sends no time');
     const seconds = Math.round((Date.now() - reached.date.getTime()) / 1000);
     const apart = `${Math.abs(seconds)} seconds ${seconds < 0 ? 'behind' : 'ahead'}`;
     if (Math.abs(seconds) > 60) return wrong(apart, 'Have the clock of this machine set by NTP.');

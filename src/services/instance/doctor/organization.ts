@@ -49,7 +49,7 @@ async function checkSso(ctx: Context, { id, slug }: Organization): Promise<Check
   if (connection === null) return null;
   return check(
     `single sign-on of ${slug}`,
-    'the provider answers, and knows the client',
+    'the provider answers, and accepts the client',
     async () => {
       if (!connection.enabled) return right(`${connection.issuer}, not enabled`);
       const finding = ofExamination(await testSso(ctx, { org: id }), connection.issuer);
@@ -58,7 +58,7 @@ async function checkSso(ctx: Context, { id, slug }: Organization): Promise<Check
       // Security I7: to some providers no groups and no claim are the same.
       return right(
         finding.seen,
-        `Who is in no group keeps what groups gave, if the provider then leaves out ${connection.groupsClaim}: idctl sso set --org ${shellWord(slug)} --absent-groups none`,
+        `If the provider leaves out ${connection.groupsClaim} for people without groups, they keep what groups gave: idctl sso set --org ${shellWord(slug)} --absent-groups none`,
       );
     },
   );
@@ -67,12 +67,16 @@ async function checkSso(ctx: Context, { id, slug }: Organization): Promise<Check
 async function checkLdap(ctx: Context, { id, slug }: Organization): Promise<Check | null> {
   const connection = await LdapConnection.findOne({ where: { organizationId: id } });
   if (connection === null) return null;
-  return check(`directory of ${slug}`, 'it answers, and people are found', async () => {
-    if (!connection.enabled) return right(`${connection.uri}, not enabled`);
-    const rest = await restOfDoctor(ctx, connection);
-    if (rest !== null) return resting(slug, rest);
-    return ofExamination(await testLdap(ctx, { org: id }), connection.uri);
-  });
+  return check(
+    `directory of ${slug}`,
+    'the directory answers, and the filter finds people',
+    async () => {
+      if (!connection.enabled) return right(`${connection.uri}, not enabled`);
+      const rest = await restOfDoctor(ctx, connection);
+      if (rest !== null) return resting(slug, rest);
+      return ofExamination(await testLdap(ctx, { org: id }), connection.uri);
+    },
+  );
 }
 
 /** Security L8: doctor may run in a loop, and must not lock the directory's account. */
@@ -92,7 +96,7 @@ function ofExamination({ ok, message, steps }: Examination, subject: string): Fi
 async function checkScim(ctx: Context, { id, slug }: Organization): Promise<Check | null> {
   const token = await ScimToken.findByPk(id);
   if (token === null) return null;
-  return check(`SCIM of ${slug}`, 'the client calls, and is let in', async () => {
+  return check(`SCIM of ${slug}`, 'the client connects, and is accepted', async () => {
     const last = await ScimRequest.findOne({
       where: { organizationId: id },
       order: [['id', 'DESC']],
@@ -136,8 +140,8 @@ async function checkOwners(ctx: Context, organization: Organization): Promise<Ch
     if (first === undefined)
       return right(owners === 1 ? '1 active owner' : `${owners} active owners`);
     return wrong(
-      `no way in for ${named.join(', ')}${stuck.length > 3 ? ', …' : ''}`,
-      `${commandLine('idctl user login-link', first.ref)}, or give them one: idctl signin show --org ${shellWord(slug)}`,
+      `no way to sign in for ${named.join(', ')}${stuck.length > 3 ? ', …' : ''}`,
+      `${commandLine('idctl user login-link', first.ref)}, or enable a way to sign in: idctl signin show --org ${shellWord(slug)}`,
     );
   });
 }
@@ -146,7 +150,7 @@ async function checkOwners(ctx: Context, organization: Organization): Promise<Ch
 async function checkWebhooks({ id, slug }: Organization): Promise<Check | null> {
   const webhooks = await Webhook.findAll({ where: { organizationId: id }, order: ['id'] });
   if (webhooks.length === 0) return null;
-  return check(`webhooks of ${slug}`, 'each takes what it is sent', async () => {
+  return check(`webhooks of ${slug}`, 'each accepts its messages', async () => {
     const failing = webhooks.find(({ failingSince }) => failingSince !== null);
     const off = webhooks.filter(({ enabled }) => !enabled).length;
     if (failing?.failingSince) {

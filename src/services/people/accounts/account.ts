@@ -169,7 +169,7 @@ async function sampleIds({ scim, now }: Context) {
   return scim.accountIds;
 }
 
-/** Discards the secret and the record that it was on (spec §2.6). */
+/** Deletes the secret and the time it was enabled (spec §2.6). */
 export async function discardTotp(accountId: string): Promise<void> {
   const nothing = {
     totpSecret: null,

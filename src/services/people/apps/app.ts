@@ -71,7 +71,7 @@ export async function endVouchedTokens(
 ): Promise<void> {
   const account = await Account.findByPk(accountId, { attributes: ['totpEnabledAt'] });
   if (account === null || account.totpEnabledAt === null) return;
-  // If only the account itself is behind a token, the column is NULL, which no comparison finds.
+  // If no provider is behind a token, the column is NULL, which no comparison finds.
   const where = { accountId, vouchedBy: { [Op.ne]: organizationId } };
   for (const token of await AccessToken.findAll({ where })) {
     await token.destroy();

@@ -7,7 +7,7 @@ import { Refusal } from '../../../errors.ts';
 import { tallyEvent } from '../../foundation/events/record.ts';
 import { type Limit, requireRoom, spend } from '../../foundation/limits/limit.ts';
 
-/** The fields used of an app that has proved itself. */
+/** The fields of an app that has proved itself. */
 export interface ProvedApp {
   id: string;
   accountId: string;

@@ -37,7 +37,9 @@ export const registerApp = ownOperation({
     name,
     organization: ref
       .optional()
-      .describe('Whose tokens it may ask about; you are an admin or owner there.'),
+      .describe(
+        'The organization whose tokens it may introspect; you are an admin or owner there.',
+      ),
   }),
   output: newAppView,
   run: async (ctx, input, { accountId }) => {

@@ -67,7 +67,7 @@ export async function tryCode(
   return isEqual(hash, taken?.hash ?? '') ? { ...of, hash } : null;
 }
 
-/** A right code is no guess: gives its try back if the sign-in then failed. */
+/** A right code is no guess: returns its try if the sign-in then failed. */
 export async function giveTryBack({ accountId, purpose, hash }: RightCode): Promise<void> {
   await transaction(() => select(untake, [accountId, purpose, hash]));
 }

@@ -16,7 +16,7 @@ import { discardTotp } from '../accounts/account.ts';
 import { endSessions } from '../sessions/end.ts';
 
 // The one list of tables that hold credentials (security I3). Add a new kind of credential here:
-// all code that ends credentials uses this list. Tests check the schema and the kill matrix against
+// all code that ends credentials uses this list. Tests compare the schema and the kill matrix with
 // it.
 
 type Remove = (where: WhereOptions) => Promise<number>;
@@ -50,7 +50,7 @@ const lasting: Record<string, (accountId: string, kept: Kept) => Promise<unknown
         [Op.or]: [{ organizationId: null }, { organizationId: { [Op.ne]: organizationId } }],
       },
     }),
-  // An earlier holder has not accepted it for the next one, whose link stays valid (security O6).
+  // An earlier holder's acceptance ends; the link stays valid for the next holder (security O6).
   invitations: (accountId) =>
     Invitation.update({ accountId: null }, { where: { accountId, acceptedAt: null } }),
 };

@@ -40,7 +40,7 @@ async function requireCurrent(ctx: Context, account: Account, given: string): Pr
   const { passwordHash } = account;
   if (passwordHash === null) {
     throw new Refusal('conflict', 'Your account has no password: you sign in another way.', {
-      hint: 'Go on signing in that way, or ask the operator of this instance to set a password.',
+      hint: 'Sign in that way, or ask the operator of this instance to set a password.',
     });
   }
   const limits = await passwordLimits(ctx, account.email ?? account.id);

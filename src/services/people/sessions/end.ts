@@ -14,7 +14,7 @@ type Which =
       connectionId?: string;
       method?: SignInMethod;
     }
-  /** All of an account but this one. */
+  /** All sessions of an account except this one. */
   | { accountId: string; but?: string | null }
   | 'everyone';
 

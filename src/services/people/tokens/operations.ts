@@ -56,7 +56,7 @@ const createInput = z.strictObject({
     .multipleOf(1, days)
     .optional()
     .describe(
-      'Without it a token of scope admin lives 90 days, which is its most; others until revoked.',
+      'By default a token of scope admin lasts 90 days, its maximum; others last until revoked.',
     ),
   scope: z
     .enum(tokenScopes, `must be one of ${tokenScopes.join(', ')}`)

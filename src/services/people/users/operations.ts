@@ -33,7 +33,7 @@ export const passwordSetView = userView.extend({
 export const shownUserView = userView.extend({
   emailProof: z
     .enum(emailProofs)
-    .describe('Who has proved the address; none and auto are no proof (security I3).'),
+    .describe('The proof of the address; none and auto are no proof (security I3).'),
   awaitsCode: z
     .boolean()
     .describe('Whether the account waits for the code that was mailed at its sign-up.'),
@@ -49,7 +49,7 @@ export const shownUserView = userView.extend({
         until: instant,
       }),
     )
-    .describe('What cannot be tried for a while, after too many refused tries.'),
+    .describe('The lockouts after too many refused tries.'),
 });
 
 /** Lists every account of the instance, oldest first. */

@@ -76,7 +76,7 @@ async function requireRoom({ id, slug }: Organization, more: number): Promise<vo
   const stored = await GroupMapping.count({ where: { organizationId: id } });
   if (stored + more <= mostMappings) return;
   throw new Refusal('conflict', `${slug} would have more than ${mostMappings} group mappings.`, {
-    hint: `Remove what is not needed any more; see them with: idctl mappings list --org ${shellWord(slug)}`,
+    hint: `Remove mappings you no longer need; see them with: idctl mappings list --org ${shellWord(slug)}`,
   });
 }
 

@@ -122,7 +122,7 @@ function notSaid(user: string, atAttempt: boolean, everSignedIn: boolean): Refus
   if (atAttempt) return groupsUnknown('The groups of the attempt are not known.');
   return groupsUnknown(
     everSignedIn
-      ? `The provider did not say the groups of ${user} at the last sign-in.`
+      ? `The provider did not send the groups of ${user} at the last sign-in.`
       : `${user} has never signed in through the connection.`,
   );
 }

@@ -25,16 +25,16 @@ const endpoint = (name: string, description: string, more = {}) =>
   reference(name, description, ['uri'], { ...exact, ...more });
 
 const serviceProviderConfig: Attribute[] = [
-  reference('documentationUri', 'Where people read about the service.', ['external'], readOnly),
+  reference('documentationUri', 'The address of the documentation.', ['external'], readOnly),
   part('patch', 'Whether resources are changed by PATCH.', [supported]),
   part('bulk', 'Whether several requests can be sent in one.', [
     supported,
-    number('maxOperations', 'How many operations one request has at most.'),
-    number('maxPayloadSize', 'How many bytes one request has at most.'),
+    number('maxOperations', 'The most operations in one request.'),
+    number('maxPayloadSize', 'The largest request in bytes.'),
   ]),
   part('filter', 'Whether lists are filtered.', [
     supported,
-    number('maxResults', 'How many resources one answer has at most.'),
+    number('maxResults', 'The most resources in one answer.'),
   ]),
   part('changePassword', 'Whether clients can change passwords.', [supported]),
   part('sort', 'Whether lists are sorted.', [supported]),
@@ -59,7 +59,7 @@ const serviceProviderConfig: Attribute[] = [
 const resourceType: Attribute[] = [
   text('id', 'The identifier of the resource type.', readOnly),
   word('name', 'The name of the resource type.'),
-  text('description', 'What the resources are.', readOnly),
+  text('description', 'A description of the resources.', readOnly),
   endpoint('endpoint', 'Where the resources are, below the base.', { required: true }),
   endpoint('schema', 'The schema of the resources.', { required: true }),
   complex(
@@ -88,7 +88,7 @@ const described = (subAttributes: Attribute[]): Attribute[] => [
     ],
   }),
   flag('multiValued', 'Whether it has several values.'),
-  text('description', 'What it says.', exact),
+  text('description', 'A description of the attribute.', exact),
   flag('required', 'Whether every resource has it.'),
   text('canonicalValues', 'Values that are suggested.', { ...listed, caseExact: true }),
   boolean('caseExact', 'Whether the case of letters matters.', readOnly),
@@ -96,22 +96,25 @@ const described = (subAttributes: Attribute[]): Attribute[] => [
     caseExact: true,
     canonicalValues: ['readOnly', 'readWrite', 'immutable', 'writeOnly'],
   }),
-  word('returned', 'When answers have it.', {
+  word('returned', 'When answers include the attribute.', {
     caseExact: true,
     canonicalValues: ['always', 'never', 'default', 'request'],
   }),
-  text('uniqueness', 'Where no two resources have the same value.', {
+  text('uniqueness', 'The scope in which the value is unique.', {
     ...exact,
     canonicalValues: ['none', 'server', 'global'],
   }),
-  text('referenceTypes', 'What a reference can lead to.', { ...listed, caseExact: true }),
+  text('referenceTypes', 'The types that a reference can point to.', {
+    ...listed,
+    caseExact: true,
+  }),
   ...subAttributes,
 ];
 
 const schema: Attribute[] = [
   endpoint('id', 'The URN of the schema.', { required: true }),
   word('name', 'The name of the schema.'),
-  text('description', 'What the schema is about.', readOnly),
+  text('description', 'A description of the schema.', readOnly),
   complex(
     'attributes',
     'The attributes that the schema defines.',

@@ -157,5 +157,5 @@ function noTarget(attribute: Attribute) {
 }
 
 function nothingIn(attribute: Attribute) {
-  return scimRefusal(400, 'invalidValue', `The value holds nothing that ${attribute.name} has.`);
+  return scimRefusal(400, 'invalidValue', `The value has no sub-attribute of ${attribute.name}.`);
 }

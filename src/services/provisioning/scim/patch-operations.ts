@@ -41,7 +41,7 @@ function readOperation(given: unknown): PatchOperation {
   }
   const value = member(given, 'value');
   if (value === undefined && op !== 'remove') {
-    throw scimRefusal(400, 'invalidValue', `An operation that is to ${op} has a value.`);
+    throw scimRefusal(400, 'invalidValue', `The operation ${op} needs a value.`);
   }
   refuseUnsafeKeys(value);
   return { op, path: path?.trim() ? path : null, value };
@@ -54,11 +54,7 @@ function refuseUnsafeKeys(value: unknown): void {
     if (typeof one !== 'object' || one === null) continue;
     for (const [key, part] of Object.entries(one)) {
       if (key.split(/[.:[\]\s]/).some((name) => unsafe.has(name.toLowerCase()))) {
-        throw scimRefusal(
-          400,
-          'invalidPath',
-          'A value names something that no attribute is called.',
-        );
+        throw scimRefusal(400, 'invalidPath', 'A value names an unknown attribute.');
       }
       open.push(part);
     }

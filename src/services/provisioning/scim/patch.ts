@@ -72,7 +72,7 @@ const mostChanges = 500;
 function apply(patching: Patching, { op, path, value }: PatchOperation): void {
   const schema = path === null ? '' : findSchema(path.trim());
   if (path === null && op === 'remove')
-    throw scimRefusal(400, 'noTarget', 'What to remove needs a path.');
+    throw scimRefusal(400, 'noTarget', 'A remove operation needs a path.');
   if (path === null) applyEach(patching, op, value, '');
   else if (schema !== null) applyToSchema(patching, op, schema, value);
   else applyAt(patching, op, requirePath(path), value);
@@ -81,7 +81,7 @@ function apply(patching: Patching, { op, path, value }: PatchOperation): void {
 function requirePath(text: string): Path {
   const path = findPath(text);
   if (path !== null) return path;
-  throw scimRefusal(400, 'invalidPath', `A User has nothing called "${text.slice(0, 100)}".`);
+  throw scimRefusal(400, 'invalidPath', `A User has no attribute "${text.slice(0, 100)}".`);
 }
 
 function applyToSchema(patching: Patching, op: Op, schema: string, value: unknown): void {
@@ -107,7 +107,7 @@ function applyEach(patching: Patching, op: Op, value: unknown, prefix: string): 
     }
   }
   if (known === 0 && Object.keys(given).length > 0) {
-    throw scimRefusal(400, 'invalidPath', 'The value holds nothing that a User has.');
+    throw scimRefusal(400, 'invalidPath', 'The value has no attribute of a User.');
   }
 }
 
@@ -141,7 +141,7 @@ function applyAt(patching: Patching, op: Op, path: Path, value: unknown): void {
   }
   for (const part of [attribute, sub]) {
     if (part === null || part.mutability === 'readWrite') continue;
-    throw scimRefusal(400, 'mutability', `${part.name} is not a client's to change.`);
+    throw scimRefusal(400, 'mutability', `A client cannot change ${part.name}.`);
   }
   if (filter !== null || (attribute.multiValued && sub !== null))
     applyToElements(resource, op, path, value);
@@ -173,14 +173,13 @@ function applyToParts(
     setValue(resource, attribute, undefined);
     return;
   } else if (!merge(attribute, parts, given)) {
-    throw scimRefusal(400, 'invalidValue', `The value holds nothing that ${attribute.name} has.`);
+    throw scimRefusal(400, 'invalidValue', `The value has no sub-attribute of ${attribute.name}.`);
   }
   const isGone = Object.keys(parts).length === 0 || isEmptied(attribute, parts);
   setValue(resource, attribute, isGone ? undefined : parts);
 }
 
 function refuseUnset(name: string): void {
-  if (name === 'active')
-    throw scimRefusal(400, 'invalidValue', 'active is true or false, never nothing.');
+  if (name === 'active') throw scimRefusal(400, 'invalidValue', 'active must be true or false.');
   if (name === 'userName') throw scimRefusal(400, 'mutability', 'A User needs its userName.');
 }

@@ -14,7 +14,7 @@ export interface Said {
    */
   email: { address: string; denied: boolean } | { reason: 'email_missing' | 'email_malformed' };
   name: string | null;
-  /** An absent claim is unknown here, whatever the connection takes it for. */
+  /** An absent claim is unknown here; the connection decides later what it means. */
   groups: Groups;
 }
 
@@ -74,7 +74,7 @@ function nameIn({
   return null;
 }
 
-/** What an attempt keeps of a person: the address and the groups, and no other claim. */
+/** The claims of a person that an attempt keeps: the address and the groups. */
 export interface KeptClaims {
   /** Canonical; null if the provider gave none. */
   email: string | null;

@@ -26,9 +26,9 @@ export function judgePassword(
 }
 
 /**
- * Makes the arrival of a right password. It keeps which hash the password matched: neither the
- * password, nor anything that another password would satisfy. It also raises the hash to the
- * present parameters, as only here is the password at hand (security P6).
+ * Makes the arrival of a right password. It keeps a reference to the matched hash, and not the
+ * password. It also raises the hash to the present parameters, as only this code has the password
+ * (security P6).
  */
 export async function arriveByPassword(
   ctx: Context,

@@ -79,7 +79,7 @@ export async function recordRefusedBySso(
 
 function reasonOf(refusal: Refusal): string {
   const { cause, extra } = refusal;
-  // What the provider was refused for is one level deeper.
+  // The reason of a refusal by the provider is one level deeper.
   const inner =
     typeof cause === 'object' && cause !== null && 'cause' in cause ? cause.cause : null;
   if (inner instanceof Refusal) return reasonOf(inner);

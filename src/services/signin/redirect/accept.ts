@@ -9,7 +9,7 @@ import { after } from '../../foundation/time.ts';
 import { signInFailed } from '../../people/sessions/sign-in.ts';
 import { type Flow, type FlowState, isSameBrowser, readState, stateSeconds } from './state.ts';
 
-/** The parts of a callback that do not concern the provider alone. */
+/** The parts of a callback that are the same for every provider. */
 interface Returned {
   state?: string | undefined;
   code?: string | undefined;
@@ -95,11 +95,11 @@ function digest(text: string): string {
 /** How many callbacks may wait for a provider at once in one process (security S9). */
 const mostWaiting = { client: 10, connection: 50 };
 
-/** A callback's places: one of its client's and one of its connection's. */
+/** The places of a callback: one of its client's and one of its connection's. */
 interface CallbackPlaces {
-  /** Takes both; a repeated call takes no more. Refuses `overloaded`. */
+  /** Takes both places; a repeated call takes no more. Refuses `overloaded`. */
   take(): void;
-  /** Gives back the places it took. */
+  /** Returns the places it took. */
   leave(): void;
 }
 

@@ -19,10 +19,10 @@ import { detachIdentities, recordUnlinked } from './operations.ts';
 import { providerNames, type SocialProvider } from './providers.ts';
 import { reclaim } from './reclaim.ts';
 
-// The only code by which an outside proof reaches an account (security I1). No other code may join
-// an e-mail address to an account.
+// The only code that links an outside proof to an account (security I1). No other code may join an
+// e-mail address to an account.
 
-/** What a provider or directory has proved; the caller has checked all of it down to the domain. */
+/** The proof of a provider or directory. The caller has checked all of it, the domain too. */
 export interface OutsideProof {
   kind: 'sso' | 'ldap';
   connection: { id: string; organizationId: string };
@@ -66,7 +66,7 @@ async function findByKey(ctx: Context, proof: OutsideProof): Promise<Account | n
   const current = await Identity.findOne({
     where: { connectionId: connection.id, issuer, subject },
   });
-  // Another server may name any entry, even with what it knows of this one's entries.
+  // Another server may claim any entry, even with an entry id of this server.
   if (current !== null && current.server !== server) return null;
   const key = current ?? (await findFormer(proof));
   const account = key === null ? null : await Account.findByPk(key.accountId);
@@ -131,7 +131,7 @@ async function belongsToAnother(
   return owner !== null && owner !== organizationId;
 }
 
-/** What a social provider has proved of a person, with an address that it has verified. */
+/** The proof of a social provider, with an address that it has verified. */
 export interface SocialProof {
   provider: SocialProvider;
   issuer: string;
@@ -164,7 +164,7 @@ export async function attachSocial(
     return linkTo === undefined || linkTo === account.id ? { account, created: false } : null;
   }
   if (linkTo === undefined && !proof.proven) {
-    // The same refusal with and without an account of the address.
+    // The same refusal, whether or not the address has an account.
     throw connectFirst(
       provider,
       `${providerNames[provider]} has not verified the address ${email}.`,

@@ -26,7 +26,7 @@ export const identityView = z.object({
   former: z.literal(true).optional(),
 });
 
-/** What was detached from an account, and how many sessions ended with it. */
+/** The identities detached from an account, and how many sessions ended with them. */
 export const unlinkedView = z.object({
   email: z.string().nullable(),
   name: z.string(),

@@ -93,7 +93,7 @@ export async function takeOver(
   { by, organizationId = null, keepsTotp = false }: Takeover,
 ): Promise<void> {
   await endCredentials(ctx, account.id, { organizationId, keepsTotp });
-  // The caller must not see any of it in `account`.
+  // The caller's `account` must not keep the old values.
   await account.reload();
   await recordEvent(ctx, {
     kind: 'account.reclaimed',

@@ -85,7 +85,10 @@ export async function describeInvitation(ctx: Context, id: string) {
   return { email, role, inviter, organization: organization.name, url: invitationUrl(ctx, token) };
 }
 
-/** The row of the authority table that inviting into this role needs: the one to grant it. */
+/**
+ * The row of the authority table that an actor needs to invite into this role: the row to grant the
+ * role.
+ */
 export function rightToInvite(role: Role) {
   return role === 'member' ? 'invitations.change' : rightToGrant(role);
 }

@@ -131,7 +131,7 @@ export const revokeInvitation = operation({
     transaction(async () => {
       const which = { id: input.id, organizationId: organization.id, ...waiting(ctx) };
       const invitation = await Invitation.findOne({ where: which });
-      // If it was accepted just now, the membership exists, and only removing the member ends that.
+      // If it was accepted just now, the membership exists, and only removing the member ends it.
       if (invitation === null || (await Invitation.destroy({ where: which })) === 0)
         throw notWaiting(input.id);
       await recordEvent(ctx, {

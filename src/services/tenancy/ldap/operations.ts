@@ -105,7 +105,7 @@ async function requireAnyDomain(ctx: Context, organization: Organization): Promi
   });
   if (verified > 0) return;
   throw new Refusal('domain_unverified', `${organization.slug} has not verified any domain.`, {
-    hint: `People are let in by addresses on verified domains. Prove one first: idctl domain add DOMAIN --org ${shellWord(organization.slug)}, then idctl domain verify DOMAIN --org ${shellWord(organization.slug)}`,
+    hint: `People sign in by addresses on verified domains. Verify one first: idctl domain add DOMAIN --org ${shellWord(organization.slug)}, then idctl domain verify DOMAIN --org ${shellWord(organization.slug)}`,
   });
 }
 

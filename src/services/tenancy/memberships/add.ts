@@ -20,7 +20,7 @@ import { byHand, isMember, memberView, rightToGrant, viewMember } from './member
 
 const addInput = z.strictObject({ org: ref, email, role });
 
-/** What happens to credentials on an account whose address was never verified (security I3). */
+/** The choice for credentials on an account whose address was never verified (security I3). */
 const fate = z.enum(['end', 'keep']);
 
 type Adding = z.output<typeof addInput> & { credentials?: z.output<typeof fate> | undefined };

@@ -73,7 +73,7 @@ export async function belongsSomewhere(accountId: string): Promise<boolean> {
   return (await Membership.findOne({ where: { accountId } })) !== null;
 }
 
-/** The row of the authority table that granting this role in an organization needs. */
+/** The row of the authority table that an actor needs to grant this role in an organization. */
 export function rightToGrant(role: Role) {
   if (role === 'owner') return 'members.grantOwner';
   return role === 'admin' ? 'members.grantAdmin' : 'members.change';

@@ -100,7 +100,7 @@ export const leaveOrganization = operation({
     const { actor } = ctx;
     if (actor.kind !== 'user') {
       throw new Refusal('conflict', 'The operator is not a member of an organization.', {
-        hint: `To take a member out: idctl member remove EMAIL --org ${organization.slug}`,
+        hint: `To remove a member: idctl member remove EMAIL --org ${organization.slug}`,
       });
     }
     return transaction(async () => {

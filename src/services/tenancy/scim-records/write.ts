@@ -89,7 +89,7 @@ export async function forgetRecords(accountId: string): Promise<void> {
   for (const { organization_id } of lists) await shiftList(organization_id);
 }
 
-/** Marks a list as changed before its end: clients' places in it are then found anew. */
+/** Marks a list as changed before its end: clients' positions in it are then found anew. */
 async function shiftList(organizationId: string): Promise<void> {
   await execute(
     `INSERT INTO scim_shifts (organization_id, count) VALUES ($1, 1)

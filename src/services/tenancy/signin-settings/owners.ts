@@ -118,6 +118,6 @@ function lockedOut({ slug }: Organization, owners: Account[]): Refusal {
   const more = owners.length > named.length ? ` and ${owners.length - named.length} more` : '';
   const message = `No owner of ${slug} could sign in any more: ${named.join(', ')}${more}.`;
   return new Refusal('owners_locked_out', message, {
-    hint: 'Leave one of them a way. Google and GitHub count once they have been used, and not while restricted to verified domains; single sign-on and LDAP once enabled for the address, a code where mail is sent.',
+    hint: 'Leave one of them a way to sign in. Google and GitHub count once they have been used, and not while restricted to verified domains; single sign-on and LDAP once enabled for the address, a code where mail is sent.',
   });
 }

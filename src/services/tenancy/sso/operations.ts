@@ -118,7 +118,7 @@ async function requireTrustedDomain(
   if (ctx.config.trust.domains === 'off') return;
   if ((await findVerified(organization.id, emailDomain)) !== null) return;
   throw new Refusal('domain_unverified', `${organization.slug} has not verified ${emailDomain}.`, {
-    hint: `Prove it first: idctl domain add ${shellWord(emailDomain)} --org ${shellWord(organization.slug)}, then idctl domain verify ${shellWord(emailDomain)} --org ${shellWord(organization.slug)}`,
+    hint: `Verify it first: idctl domain add ${shellWord(emailDomain)} --org ${shellWord(organization.slug)}, then idctl domain verify ${shellWord(emailDomain)} --org ${shellWord(organization.slug)}`,
   });
 }
 

@@ -170,8 +170,8 @@ export const testWebhook = operation({
 
 function wordsOf(outcome: Outcome): string {
   if (outcome.status === null) return outcome.error;
-  if (isTaken(outcome)) return `It took the message and answered ${outcome.status}.`;
-  return `It answered ${outcome.status}; from 200 to 299 a message counts as delivered.`;
+  if (isTaken(outcome)) return `The webhook accepted the message and answered ${outcome.status}.`;
+  return `The webhook answered ${outcome.status}; from 200 to 299 a message counts as delivered.`;
 }
 
 function about(webhook: Webhook) {

@@ -26,8 +26,8 @@ export interface FilteredQuery {
 
 const budgetMs = 2000;
 
-// Slow reads run one per organization and few in total. So one client's filters neither delay
-// another's nor, on PostgreSQL, take all connections.
+// One slow read per organization runs at a time, and few in total. So one client's filters do not
+// delay another's, and on PostgreSQL they do not take all connections.
 const ofOrganization = queueForEach();
 const slowReads = new PQueue({ concurrency: 3 });
 

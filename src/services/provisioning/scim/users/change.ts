@@ -95,9 +95,9 @@ function changes(before: object, after: object): { attributes: string[] } {
 }
 
 /**
- * Carries a change of the record over to the account. An account made without an address gets one.
- * An account made for this record gets the new name, if the organization has verified the domain.
- * An organization may change nothing else of an account (security I4). Call it before the record
+ * Applies a change of the record to the account. An account made without an address gets one. An
+ * account made for this record gets the new name, if the organization has verified the domain. An
+ * organization may change nothing else of an account (security I4). Call it before the record
  * changes: creating an account also locks addresses before names. The same order avoids a deadlock
  * on PostgreSQL.
  */

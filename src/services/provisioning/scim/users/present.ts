@@ -50,7 +50,7 @@ export function presentUser(
 export function requireMatch(ifMatch: string | undefined, version: number): void {
   if (ifMatch === undefined || namesTag(ifMatch, etag(version))) return;
   throw new Refusal('version_mismatch', 'The User has changed since.', {
-    hint: 'Read it again and send what meta.version says then.',
+    hint: 'Read it again and send the new meta.version.',
   });
 }
 

@@ -22,12 +22,11 @@ import {
   secondsUntilRoom,
 } from '../../../foundation/limits/limit.ts';
 
-// Security L8. A bind password may be a guess, so each try pays before it is sent. It takes one
-// place each of its actor, their client, the password and the organization. The places come back
-// unless the directory refuses the bind.
-// All tries of one stored password share one place of the organization. The first takes it, and the
-// last to give back returns it. A stored password that was accepted last, and any password of the
-// operator, is sent at once. It pays only if it is refused.
+// Security L8. A bind password may be a guess, so each try counts before it is sent. It counts for
+// its actor, their client, the password and the organization. The counts are returned unless the
+// directory refuses the bind. All tries of one stored password share one count of the organization.
+// The first takes it, and the last to finish returns it. A stored password that was accepted last,
+// and any password of the operator, is sent at once. It counts only if it is refused.
 
 /** The service account, as it is about to be bound. */
 type Bind = Pick<LdapConnection, 'id' | 'organizationId' | 'uri' | 'bindDn'> & {
@@ -35,7 +34,7 @@ type Bind = Pick<LdapConnection, 'id' | 'organizationId' | 'uri' | 'bindDn'> & {
   bindPassword: string | null;
 };
 
-/** Watches each search, to learn whether the directory accepted the account's password. */
+/** Runs around each search, to learn whether the directory accepted the account's password. */
 export type Watch = (visit: DirectoryVisit) => DirectoryVisit;
 
 /** The directory's answer to a password. */
@@ -100,7 +99,7 @@ function watched(visit: DirectoryVisit, heard: Set<Verdict>): DirectoryVisit {
   };
 }
 
-// `pay`, `refuse` and `release` lock in the same order: the limits of the try, the password, the
+// All three functions lock in the same order: the limits of the try, the password, the
 // organization.
 
 /** Committed before the directory is asked, so that parallel guesses cannot pass together. */
@@ -115,7 +114,7 @@ async function pay(ctx: Context, bind: Bind): Promise<void> {
   });
 }
 
-/** Counts a refused try that has not paid, and forgets that its password was accepted. */
+/** Counts a refused try that was not counted before, and forgets that its password was accepted. */
 async function refuse(ctx: Context, bind: Bind, paid: boolean): Promise<void> {
   const stored = storedOf(bind);
   await unsynced(async () => {
@@ -128,7 +127,9 @@ async function refuse(ctx: Context, bind: Bind, paid: boolean): Promise<void> {
   });
 }
 
-/** Gives back what an unrefused try paid, and remembers that its password was accepted. */
+/**
+ * Returns the counts of a try that was not refused, and remembers that its password was accepted.
+ */
 async function release(ctx: Context, bind: Bind, paid: boolean, accepted: boolean): Promise<void> {
   const stored = storedOf(bind);
   await transaction(async () => {

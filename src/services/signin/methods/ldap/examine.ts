@@ -26,7 +26,7 @@ import {
 } from './person.ts';
 import { type Ask, reasonWords, refusedWith, searchWords, unreached } from './words.ts';
 
-/** What is examined: the settings, the service account, and the user to try. */
+/** The subject of an examination: the settings, the service account, and the user to try. */
 export interface Trial extends Reading {
   uri: string;
   tls: boolean;
@@ -91,7 +91,7 @@ async function greet(visit: DirectoryVisit, { uri, tls }: Trial, steps: Step[]):
   const seen = {
     name: host,
     connection: 'accepted',
-    TLS: tls ? `a trusted certificate, valid until ${until}` : 'none: this connection goes without',
+    TLS: tls ? `a trusted certificate, valid until ${until}` : 'none: this connection has no TLS',
   };
   for (const [name, expected] of greetings) {
     const failed = 'finding' in greeted && greeted.at === name;
@@ -113,7 +113,7 @@ async function lookAtBase(ask: Ask, { searchBase: base }: Trial, step: Take): Pr
   );
   if (!bound.ok || answer === undefined) return false;
   const first = answer;
-  const based = await step('base', 'the search base is there to be read', () =>
+  const based = await step('base', 'the search base can be read', () =>
     judgeBase(ask, base, first),
   );
   return based.ok;
@@ -148,7 +148,7 @@ async function deepestParent(ask: Ask, base: string): Promise<string | null> {
   return null;
 }
 
-/** What the filter finds: a sample, and the person with the user name that is tried. */
+/** The entries that the filter finds: a sample, and the person with the tested user name. */
 interface People {
   sample: DirectoryEntry[];
   person: DirectoryPerson | null;

@@ -11,13 +11,13 @@ import type { Missing } from './person.ts';
 
 // Each fault of a directory, and the one thing to change (security L9), never in its own words.
 
-/** What the admin sees, and what to change. */
+/** The fault as the admin sees it, and the thing to change. */
 export interface Words {
   seen: string;
   hint: string;
 }
 
-/** The directory's refusals, of the account that binds or of the search. */
+/** The directory's refusals of a bind or of a search. */
 export const reasonWords: Record<DirectoryReason, Words> = {
   credentials_refused: {
     seen: 'the name or the password is refused',
@@ -74,7 +74,7 @@ export const reasonWords: Record<DirectoryReason, Words> = {
     hint: 'Look at the access rules of the directory for this account.',
   },
   base_missing: {
-    seen: 'the search base is not there, or the service account may not see it',
+    seen: 'the search base does not exist, or the service account may not see it',
     hint: 'Check the search base, and that the service account may read it.',
   },
   bind_required: {
@@ -95,7 +95,7 @@ export const reasonWords: Record<DirectoryReason, Words> = {
   },
 };
 
-/** What is wrong with the result of a search. */
+/** The faults in the result of a search. */
 export const searchWords: Record<'nobody' | Missing, Words> = {
   nobody: {
     seen: 'the filter matches no entry',
@@ -121,7 +121,7 @@ export const searchWords: Record<'nobody' | Missing, Words> = {
 
 const elsewhere = 'Check that the directory is up, and that this machine may reach it.';
 
-/** What to change if a directory cannot be reached. */
+/** The thing to change if a directory cannot be reached. */
 const failureHints: Record<DirectoryFailure, string> = {
   timeout: elsewhere,
   too_large: 'Use a narrower base, or attributes of less size.',
@@ -148,14 +148,14 @@ export const refusalWords: Record<string, Words> = {
   },
   email_domain_not_verified: {
     seen: 'no address of the entry is on a domain that the organization has verified',
-    hint: 'Prove the domain (idctl domain add), or correct the address in the directory.',
+    hint: 'Verify the domain (idctl domain add), or correct the address in the directory.',
   },
   identity_conflict: {
     seen: 'the address belongs to an account that another entry, or an entry of another server, signs in to',
-    hint: 'Look at it with idctl identity list --user EMAIL; idctl identity unlink takes the other one off. After a change of server: idctl ldap relink.',
+    hint: 'Look at it with idctl identity list --user EMAIL; idctl identity unlink unlinks the other one. After a change of server: idctl ldap relink.',
   },
   deactivated: {
-    seen: 'the person was taken out of the organization',
+    seen: 'the person was removed from the organization',
     hint: 'Add them again: idctl member add EMAIL --org ORG --role member.',
   },
   account_disabled: { seen: 'the account is disabled here', hint: 'idctl user enable EMAIL.' },

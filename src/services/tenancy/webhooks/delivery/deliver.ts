@@ -18,7 +18,7 @@ import { planAfter } from './plan.ts';
 const leaseSeconds = 20;
 const mostAtOnce = 20;
 
-/** What the clock gives to a long-running job. */
+/** The scheduler's interface for a long-running job. */
 interface Turn {
   /** Aborted when the process is to end. */
   stop: AbortSignal;
@@ -38,7 +38,7 @@ export async function deliverWebhooks(ctx: Context, turn: Turn): Promise<void> {
   await Promise.all(
     due.map(({ id }) =>
       serve(id, turn).catch((error: unknown) => {
-        ctx.log.error({ webhook: id, err: error }, 'a webhook was not served');
+        ctx.log.error({ webhook: id, err: error }, 'deliveries to a webhook failed');
       }),
     ),
   );
@@ -135,8 +135,8 @@ function recordDisabled(
 const deliveredSeconds = 7 * 24 * 3600;
 
 /**
- * Deletes delivered messages after a week, and dead ones as late as events. Messages that wait for
- * a disabled webhook are deleted as late as events too. Call it inside a transaction.
+ * Deletes delivered messages after a week. Dead messages, and those that wait for a disabled
+ * webhook, are deleted as late as events. Call it inside a transaction.
  */
 export async function sweepDeliveries(ctx: Context): Promise<void> {
   const week = { [Op.lt]: after(ctx.now, -deliveredSeconds) };

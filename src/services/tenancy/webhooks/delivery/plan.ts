@@ -67,7 +67,7 @@ function whyDisabled(outcome: Outcome, failingSince: Date, now: Date): DeliveryP
   return now.getTime() - failingSince.getTime() >= patienceSeconds * 1000 ? 'failing' : null;
 }
 
-/** Whether the receiver was there and answered about this one message. */
+/** Whether the receiver answered about this one message. */
 function isAnswer({ status }: Outcome): boolean {
   return status !== null && !isRedirect(status) && !absent.has(status);
 }
@@ -80,5 +80,5 @@ function errorOf(outcome: Outcome): string | null {
   if (outcome.status === null) return outcome.error;
   if (isTaken(outcome)) return null;
   const redirected = isRedirect(outcome.status) ? ', a redirect, which is not followed' : '';
-  return `It answered ${outcome.status}${redirected}.`;
+  return `The webhook answered ${outcome.status}${redirected}.`;
 }
