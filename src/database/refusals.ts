@@ -27,6 +27,11 @@ const forbidden: Meaning = {
   message: 'The database file cannot be used.',
   hint: 'Let the user that runs idctl read and write the file and its folder; or run idctl as a user that can.',
 };
+const misplaced: Meaning = {
+  code: 'database_unreachable',
+  message: 'The database file was moved, deleted or replaced while idctl had it open.',
+  hint: 'Stop idctl, put the file of database.url and its -wal back, or restore a backup; then start idctl.',
+};
 const damaged: Meaning = {
   code: 'database_unreachable',
   message: 'The database file is damaged.',
@@ -51,6 +56,11 @@ const full: Meaning = {
   code: 'database_full',
   message: 'There is no space left for the database.',
   hint: 'Make room on its disk; nothing else is needed.',
+};
+const withoutHandles: Meaning = {
+  code: 'overloaded',
+  message: 'idctl has too many files and connections open.',
+  hint: 'Try again in a few seconds. If this lasts, raise the limit of open files: LimitNOFILE in the unit.',
 };
 
 // Deleting a row deletes its references, so this error is about a reference being written.
@@ -85,6 +95,9 @@ const meanings: Record<string, Meaning> = {
   EISDIR: unusable,
   ENOTDIR: unusable,
   ENOSPC: full,
+  EMFILE: withoutHandles,
+  ENFILE: withoutHandles,
+  IDCTL_MISPLACED: misplaced,
   // SQLite
   SQLITE_BUSY: busy,
   SQLITE_FULL: full,
