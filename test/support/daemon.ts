@@ -84,7 +84,8 @@ export function surroundings(): Record<string, string> {
   return { PATH, ...driverSetting };
 }
 
-async function untilReady(url: string, ended: () => string | null): Promise<void> {
+/** Settles when the daemon is ready; throws if it has ended. */
+export async function untilReady(url: string, ended: () => string | null): Promise<void> {
   for (;;) {
     if (ended() !== null) throw new Error(`the daemon ended with ${ended()}`);
     const answer = await fetch(`${url}/readyz`).catch(() => null);
