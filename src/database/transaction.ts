@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import { Sequelize, Transaction } from 'sequelize';
+import { limitsOfTransaction } from './postgres-connection.ts';
 import { databaseRefusal } from './refusals.ts';
 import { takeTurns } from './turns.ts';
 
@@ -103,11 +104,10 @@ export function transactionsInHand(): number {
 /** Runs the work in one transaction of this Sequelize, whichever one serves `transaction`. */
 export async function transactionOn<T>(sequelize: Sequelize, work: () => Promise<T>): Promise<T> {
   const opened = await sequelize.transaction({ type: Transaction.TYPES.IMMEDIATE });
-  if (withoutSync.getStore() && sequelize.getDialect() === 'postgres')
-    await sequelize.query('SET LOCAL synchronous_commit TO OFF', { transaction: opened });
   const noneInFlight = watchQueries(sequelize, opened);
   let result: T;
   try {
+    await setUp(sequelize, opened);
     result = await ambient.run(new Map([['transaction', opened]]), work);
     await noneInFlight();
   } catch (error) {
@@ -116,6 +116,15 @@ export async function transactionOn<T>(sequelize: Sequelize, work: () => Promise
   }
   await opened.commit();
   return result;
+}
+
+/** Sets what lasts for this transaction only. */
+async function setUp(sequelize: Sequelize, opened: Transaction): Promise<void> {
+  if (sequelize.getDialect() !== 'postgres') return;
+  const limits = limitsOfTransaction(connectionOf(opened));
+  if (limits !== null) await sequelize.query(limits, { transaction: opened });
+  if (withoutSync.getStore())
+    await sequelize.query('SET LOCAL synchronous_commit TO OFF', { transaction: opened });
 }
 
 /** Whether a transaction is open here. */
