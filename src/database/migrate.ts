@@ -23,6 +23,26 @@ export async function pendingMigrations(
   return left(migrations, await applied(sequelize), sequelize);
 }
 
+// An older daemon may write for this many milliseconds after a newer one has migrated.
+const trustedFor = 1_000;
+
+/** Makes a check that refuses `schema_newer` once a newer idctl has migrated the database. */
+export function watchSchema(sequelize: Sequelize): () => Promise<void> {
+  let checkedAt = Number.NEGATIVE_INFINITY;
+  let checking: Promise<void> | undefined;
+  const check = async () => {
+    await pendingMigrations(sequelize);
+    checkedAt = performance.now();
+  };
+  return async () => {
+    if (performance.now() - checkedAt < trustedFor) return;
+    checking ??= check().finally(() => {
+      checking = undefined;
+    });
+    await checking;
+  };
+}
+
 /**
  * Applies the pending migrations and returns their names. On SQLite the link must have foreign keys
  * off, because rebuilding a table drops the old one.

@@ -12,6 +12,11 @@ const gone: Meaning = {
   message: 'The database cannot be reached.',
   hint: 'See that it runs and that database.url names it; then try again.',
 };
+const standby: Meaning = {
+  code: 'database_unreachable',
+  message: 'The database server takes no writes.',
+  hint: 'It is a standby, or set to read-only. Let database.url name the primary.',
+};
 const denied: Meaning = {
   code: 'database_unreachable',
   message: 'The database does not let idctl in.',
@@ -112,7 +117,7 @@ const meanings: Record<string, Meaning> = {
   '57P02': gone,
   '57P03': gone,
   '25P03': gone,
-  '25006': gone,
+  '25006': standby,
   '28000': denied,
   '28P01': denied,
   '3D000': denied,
@@ -135,6 +140,11 @@ const sayings = [
   /^Client was closed and is not queryable/,
   /^Connection timed out$/,
 ];
+
+/** The refusal for a server that takes no writes. */
+export function standbyRefusal(): Refusal {
+  return new Refusal(standby.code, standby.message, { hint: standby.hint, retryAfter: 5 });
+}
 
 /**
  * The refusal for a database error: connection lost, busy, full, or a row removed that another

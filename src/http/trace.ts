@@ -4,6 +4,7 @@ import type { Request, RequestHandler } from 'express';
 import type { Logger } from 'pino';
 import type { Actor } from '../context.ts';
 import type { Refusal } from '../errors.ts';
+import { isOutage } from '../outage.ts';
 
 /** The data for the log line of a request, and the form in which it would be refused. */
 export interface Trace {
@@ -49,10 +50,11 @@ export function traceRequests(log: Logger): RequestHandler {
         actor: actor.kind,
         ...(actor.kind === 'user' ? { accountId: actor.accountId } : {}),
         ...(refusal ? { code: refusal.code } : {}),
-        ...reasonOf(refusal?.cause),
+        // An outage is explained once, not with each request.
+        ...(refusal && isOutage(refusal) ? {} : reasonOf(refusal?.cause)),
         address,
       };
-      if (response.statusCode < 500) log.info(line, 'request');
+      if (response.statusCode < 500 || refusal?.kind === 'overloaded') log.info(line, 'request');
       else log.error(line, 'request');
     });
     next();
