@@ -2,7 +2,7 @@ import type { Context } from '../../../context.ts';
 import { execute, select } from '../../../database/select.ts';
 import { assertNoTransaction, transaction, unsynced } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
-import { countUp, epochSeconds } from './count.ts';
+import { countUp, epochSeconds, lasts } from './count.ts';
 import { keyOf, type Limit } from './limit.ts';
 
 // How a credential is checked (security P8): `requireRoom` first, `spend` right before the check,
@@ -10,7 +10,7 @@ import { keyOf, type Limit } from './limit.ts';
 // guesses cannot pass together, over any number of processes.
 
 const fullWindow = `SELECT began_at + seconds - $2 AS seconds FROM counters
-  WHERE key = $1 AND began_at + seconds > $2 AND used >= $3`;
+  WHERE key = $1 AND ${lasts('$2')} AND used >= $3`;
 const decrement = 'UPDATE counters SET used = used - 1 WHERE used > 0 AND key IN';
 
 /** Counts one attempt under each of the limits, until given back. Refuses `too_many_requests`. */
