@@ -23,23 +23,35 @@ export async function pendingMigrations(
   return left(migrations, await applied(sequelize), sequelize);
 }
 
-// An older daemon may write for this many milliseconds after a newer one has migrated.
-const trustedFor = 1_000;
+// The age of a check, in milliseconds, at which the next one begins, and at which writes wait for it.
+const freshFor = 1_000;
+const trustedFor = 5_000;
 
-/** Makes a check that refuses `schema_newer` once a newer idctl has migrated the database. */
+/**
+ * Makes a check for each write that refuses `schema_newer` once a newer idctl has migrated the
+ * database. A write seldom waits for it, so an older daemon may write for a second longer.
+ */
 export function watchSchema(sequelize: Sequelize): () => Promise<void> {
-  let checkedAt = Number.NEGATIVE_INFINITY;
+  let checkedAt = performance.now();
   let checking: Promise<void> | undefined;
   const check = async () => {
-    await pendingMigrations(sequelize);
-    checkedAt = performance.now();
+    try {
+      await pendingMigrations(sequelize);
+      checkedAt = performance.now();
+    } catch (error) {
+      checkedAt = Number.NEGATIVE_INFINITY;
+      throw error;
+    } finally {
+      checking = undefined;
+    }
   };
   return async () => {
-    if (performance.now() - checkedAt < trustedFor) return;
-    checking ??= check().finally(() => {
-      checking = undefined;
-    });
-    await checking;
+    const age = performance.now() - checkedAt;
+    if (age < freshFor) return;
+    checking ??= check();
+    if (age >= trustedFor) await checking;
+    // The next write tells of a failure.
+    else checking.catch(() => {});
   };
 }
 

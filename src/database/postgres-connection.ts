@@ -29,8 +29,13 @@ export function withDeadline(driver: typeof pg): typeof pg {
 /** Limits what the statements of a new connection may take, in milliseconds. */
 export async function prepareConnection(client: pg.Client, patience: number): Promise<void> {
   try {
-    if (await isDirect(client)) await client.query(limits(patience, false));
-    else patiences.set(client, patience);
+    // A pooler names itself as the process to cancel, not the process that answers.
+    const { rows } = await client.query<{ set: string[] | null }>(
+      `SELECT CASE WHEN pg_backend_pid() = $1 THEN ARRAY[${limits(patience, false)}] END AS set`,
+      // The driver's types omit it.
+      [(client as pg.Client & { processID: number | null }).processID],
+    );
+    if (rows[0]?.set === null) patiences.set(client, patience);
     clearTimeout(deadlines.get(client));
   } catch (error) {
     void client.end().catch(() => {});
@@ -41,20 +46,12 @@ export async function prepareConnection(client: pg.Client, patience: number): Pr
 /** The statement that limits a transaction over a pooler; null if the connection has limits. */
 export function limitsOfTransaction(connection: object): string | null {
   const patience = patiences.get(connection);
-  return patience === undefined ? null : limits(patience, true);
+  return patience === undefined ? null : `SELECT ${limits(patience, true)}`;
 }
 
 /** Whether a pooler may change the server process between two transactions. */
 export function isPooled(connection: object): boolean {
   return patiences.has(connection);
-}
-
-/** A pooler names itself as the process to cancel, not the process that answers. */
-async function isDirect(client: pg.Client): Promise<boolean> {
-  // The driver's types omit it.
-  const { processID } = client as pg.Client & { processID: number | null };
-  const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
-  return rows[0]?.pid === processID;
 }
 
 function limits(patience: number, local: boolean): string {
@@ -63,8 +60,7 @@ function limits(patience: number, local: boolean): string {
     lock_timeout: patience,
     idle_in_transaction_session_timeout: patience + 25_000,
   };
-  const set = Object.entries(milliseconds).map(
-    ([name, value]) => `set_config('${name}', '${value}', ${local})`,
-  );
-  return `SELECT ${set.join(', ')}`;
+  return Object.entries(milliseconds)
+    .map(([name, value]) => `set_config('${name}', '${value}', ${local})`)
+    .join(', ');
 }
