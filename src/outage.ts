@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Refusal, RefusalCode } from './errors.ts';
+import { type Refusal, type RefusalCode, withReason } from './errors.ts';
 
 const outages: RefusalCode[] = ['database_unreachable', 'database_full', 'schema_newer'];
 const lookEvery = 1_000;
@@ -46,7 +46,7 @@ export function createOutageLog(
       if (refusal.code === current) return;
       current = refusal.code;
       log.error(
-        { code: refusal.code, reason: refusal.message, err: refusal.cause },
+        { code: refusal.code, reason: withReason(refusal).message, err: refusal.cause },
         'the database cannot be used',
       );
       timer ??= setInterval(() => void lookOnce(), lookEvery).unref();
