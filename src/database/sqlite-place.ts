@@ -1,22 +1,22 @@
-import { statSync } from 'node:fs';
+import { realpathSync, statSync } from 'node:fs';
 
 /** Watches that the files of an open database stay in their place. */
 export interface Place {
   /** Remembers the files, or compares them with those of an earlier connection. Call once open. */
   taken(): void;
-  /** Throws if the database or its log was moved, deleted or replaced since. */
+  /** Throws if one of the files was moved, deleted or replaced since. */
   check(): void;
 }
 
-// A stat of both files costs a few microseconds. Reads may see files this many milliseconds old.
+// A stat of the files costs a few microseconds. Reads may see files this many milliseconds old.
 const freshFor = 50;
 
 /**
  * An open file goes on working after it was moved or deleted, and takes writes that no later
- * process finds. So the file and its log are compared by device and inode.
+ * process finds. So the file, its log and the index of that are compared by device and inode.
  */
 export function watchPlace(file: string): Place {
-  const paths = [file, `${file}-wal`];
+  let paths: string[] = [];
   let first: string[] | undefined;
   const check = () => {
     const at = paths.findIndex((path, index) => identityOf(path) !== first?.[index]);
@@ -25,8 +25,11 @@ export function watchPlace(file: string): Place {
   };
   return {
     taken() {
-      if (first === undefined) first = paths.map(identityOf);
-      else check();
+      if (first !== undefined) return check();
+      // SQLite puts the others beside the file that a link leads to.
+      const target = realpathSync(file);
+      paths = [file, `${target}-wal`, `${target}-shm`];
+      first = paths.map(identityOf);
     },
     check,
   };

@@ -1,4 +1,12 @@
-import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createToken } from '../../src/services/people/tokens/operations.ts';
@@ -56,6 +64,7 @@ describe.skipIf(dialect !== 'sqlite')('a database file that leaves its place', (
       for (const end of ['', '-wal', '-shm']) renameSync(`${file}${end}`, away(`moved.db${end}`));
     },
     'loses its log': () => rmSync(`${file}-wal`),
+    'loses the index of its log': () => rmSync(`${file}-shm`),
     'is replaced': () => {
       copyFileSync(file, away('copy'));
       renameSync(away('copy'), file);
@@ -71,7 +80,7 @@ describe.skipIf(dialect !== 'sqlite')('a database file that leaves its place', (
       expect(await askedFor('/api/v1/me')).toEqual([503, 'database_unreachable']);
       expect(await askedFor('/healthz')).toEqual([200, undefined]);
       expect(await daemon.stop()).toBe(0);
-      expect(daemon.log()).toMatch(/idctl\.db(-wal)? was moved, deleted or replaced/);
+      expect(daemon.log()).toMatch(/idctl\.db(-wal|-shm)? was moved, deleted or replaced/);
     },
   );
 
@@ -84,6 +93,15 @@ describe.skipIf(dialect !== 'sqlite')('a database file that leaves its place', (
     expect(await daemon.stop()).toBe(0);
     const rows = await site.query('SELECT slug FROM projects ORDER BY slug');
     expect(rows).toEqual([{ slug: 'after' }, { slug: 'before' }]);
+  });
+
+  test('that is reached by a link is watched where the link leads', async () => {
+    expect(await daemon.stop()).toBe(0);
+    symlinkSync(file, away('link.db'));
+    daemon = await site.serve({ IDCTL_DATABASE: `sqlite:${away('link.db')}` });
+    expect(await write('through-the-link')).toBe(201);
+    faults['loses its log']?.();
+    expect(await write('lost')).toBe(503);
   });
 
   test('that loses its log keeps what was acknowledged, once the daemon is stopped', async () => {
