@@ -9,7 +9,7 @@ here=$(cd "$(dirname "$0")" && pwd -P)
 
 # What the tests talk to: a program, and the Debian package that brings it.
 counterparts='named:bind9 slapd:slapd ldapsearch:ldap-utils chromium:chromium zsh:zsh fish:fish groff:groff-base
-nginx:nginx pg_dump:postgresql-client systemd-analyze:systemd bash:bash script:bsdutils'
+nginx:nginx pgbouncer:pgbouncer pg_dump:postgresql-client systemd-analyze:systemd bash:bash script:bsdutils'
 
 # Debian asks this file before it starts a service.
 policy=/usr/sbin/policy-rc.d

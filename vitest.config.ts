@@ -3,7 +3,7 @@ import { onOneDatabase } from './test/support/one-database.ts';
 import { postgresMissing } from './test/support/postgres.ts';
 
 // One suite on both databases: whatever touches one runs twice, once on each, but for what `onOneDatabase` names.
-const onDatabases = ['services', 'http', 'security', 'database', 'cli', 'e2e'];
+const onDatabases = ['services', 'http', 'security', 'database', 'cli', 'e2e', 'faults'];
 const onNone = ['pure', 'outbound', 'crypto', 'config', 'install'];
 
 const tests = (folders: string[]) => folders.map((folder) => `test/${folder}/**/*.test.ts`);

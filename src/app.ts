@@ -9,6 +9,7 @@ import { databaseRefusal } from './database/refusals.ts';
 import { assertNoTransaction, rehearse } from './database/transaction.ts';
 import { Refusal } from './errors.ts';
 import { createLog } from './log.ts';
+import { createOutageLog } from './outage.ts';
 import { createOutbound } from './outbound/create.ts';
 import type { Outbound } from './outbound/outbound.ts';
 import { createScimMemory } from './scim-memory.ts';
@@ -36,22 +37,27 @@ export async function openApp(
   const outbound = createOutbound(config, assertNoTransaction);
   const { memory, time, lanes } = config.password.argon2;
   const database = await openDatabase(config.database);
+  const log = createLog(config);
+  const ready = () => requireReady(database);
+  const outages = createOutageLog(log, ready);
   const app: App = {
     config,
     clock: () => new Date(),
     outbound,
     keyring,
     passwords: createPasswordHasher({ memory, time, lanes }),
-    log: createLog(config),
+    log,
     tokenUses: new Map(),
     scim: createScimMemory(),
     signIns: new Map(),
     callbacksUnderWay: new Map(),
     databaseLoad: () => database.load(),
-    ready: () => requireReady(database),
+    ready,
+    tellOutage: outages.tell,
     refusalOf: databaseRefusal,
     rehearse,
     close: async () => {
+      outages.end();
       await Promise.all([app.outbound.close(), database.close()]);
     },
   };
@@ -109,9 +115,10 @@ async function copyFirst(
   if (copy !== null) log.info({ copy }, 'copied before migrating');
 }
 
-async function requireReady(database: Database): Promise<void> {
+async function requireReady(database: Database): Promise<{ writable: boolean }> {
   await database.ping();
   await requireMigrated(database);
+  return { writable: await database.writable() };
 }
 
 async function requireMigrated(database: Database): Promise<void> {

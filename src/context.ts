@@ -36,10 +36,12 @@ export interface App {
   /** The load on the database connections. */
   databaseLoad(): DatabaseLoad;
   /**
-   * Resolves when requests can be answered. Refuses `not_ready`, `database_unreachable` or
-   * `key_invalid` otherwise.
+   * Resolves when requests can be answered, and tells whether writes succeed too. Refuses
+   * `not_ready`, `database_unreachable` or `key_invalid` otherwise.
    */
-  ready(): Promise<void>;
+  ready(): Promise<{ writable: boolean }>;
+  /** Logs an outage once, however often it is told, and later its end. */
+  tellOutage(refusal: Refusal): void;
   /**
    * The refusal for a thrown platform error (a database that is gone or busy), or null for a bug.
    */
@@ -69,7 +71,8 @@ type Proof =
   | { via: 'pat' | 'bot'; tokenId: string; scope: TokenScope };
 
 /** One request, command or job: the App, the actor, and one instant. */
-export interface Context extends Omit<App, 'clock' | 'refusalOf' | 'rehearse' | 'close'> {
+export interface Context
+  extends Omit<App, 'clock' | 'refusalOf' | 'rehearse' | 'tellOutage' | 'close'> {
   actor: Actor;
   /** The instant of the request, read once, so that everything in it agrees. */
   now: Date;

@@ -1,5 +1,6 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
 import type { Config } from './config/schema.ts';
+import { createLogStream } from './log-stream.ts';
 import { asText } from './log-text.ts';
 
 // Only these fields are logged. All others are dropped, so that a secret inside an object is never
@@ -42,9 +43,9 @@ export interface LogSettings {
  * message. It is JSON, or text for people at a terminal.
  */
 export function createLog({ log }: LogSettings, stream?: DestinationStream): Logger {
-  const written = stream ?? pino.destination({ dest: 2, sync: true });
   const isText =
     log.format === 'text' || (log.format !== 'json' && !stream && process.stderr.isTTY === true);
+  const written = stream ?? createLogStream(isText ? (count) => asText(lost(count)) : lost);
   return pino(
     {
       level: log.level,
@@ -55,6 +56,12 @@ export function createLog({ log }: LogSettings, stream?: DestinationStream): Log
     },
     isText ? { write: (line) => written.write(asText(line)) } : written,
   );
+}
+
+/** The line that stands for lines that could not be written. */
+function lost(count: number): string {
+  const line = { level: 'warn', time: new Date().toISOString(), count, msg: 'log lines were lost' };
+  return `${JSON.stringify(line)}\n`;
 }
 
 function listed(given: Record<string, unknown>): Record<string, unknown> {

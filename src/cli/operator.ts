@@ -100,12 +100,15 @@ function told({ refusalOf, log }: App, error: unknown): unknown {
   return refusal ?? error;
 }
 
-/** Opening creates a missing SQLite file, but a mistyped path must not become an empty instance. */
+/**
+ * Opening creates a missing SQLite file. But a mistyped path, or a disk that is not mounted, must
+ * not become an empty instance.
+ */
 export function requireDatabaseFile({ config }: LoadedConfig): void {
   const file = databaseFile(config.database.url);
   if (file === null || existsSync(file)) return;
   throw new Refusal('not_ready', `There is no database at ${file}.`, {
-    hint: 'Make one with: idctl init',
+    hint: 'If there was one, put it back or restore a backup. For a new instance: idctl init',
   });
 }
 

@@ -95,6 +95,11 @@ export const databaseUrl = z
   .regex(
     /^(sqlite:(?!\/\/[^/]|:memory:).+|postgres(ql)?:\/\/.+)$/,
     'must be sqlite:/path/to/file or postgres://user:password@host/database',
+  )
+  .refine(
+    (url) =>
+      !/^postgres[^/]*:\/\/(?:[^/?]*@|(?![^/?]*@))[^/?@]*,|[?&]host=[^&]*(?:,|%2c)/i.test(url),
+    'must name one host: put HAProxy in front of several servers, as docs/operations.md shows',
   );
 
 /** How many times something may happen before it is refused. */

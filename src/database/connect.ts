@@ -4,6 +4,7 @@ import { dirname, resolve } from 'node:path';
 import type pg from 'pg';
 import { type Options, Sequelize } from 'sequelize';
 import { Refusal } from '../errors.ts';
+import { isPooled, prepareConnection, withDeadline } from './postgres-connection.ts';
 import { limitReads, readDirectly } from './select.ts';
 
 /** The address of the database, and the driver for SQLite. */
@@ -97,19 +98,20 @@ async function toPostgres(url: string, behaviour: Behaviour): Promise<Link> {
   const { default: driver } = await import('pg');
   const sequelize = new Sequelize(url, {
     ...common,
-    dialectModule: driver,
+    dialectModule: withDeadline(driver),
     pool: { max: behaviour.poolSize, min: 0, idle: 10_000, acquire: 5_000 },
     dialectOptions: {
       application_name: 'idctl',
       keepAlive: true,
       connectionTimeoutMillis: 3_000,
-      statement_timeout: behaviour.patience,
-      lock_timeout: behaviour.patience,
-      idle_in_transaction_session_timeout: behaviour.patience + 25_000,
       // A frozen server cannot end a statement itself.
       query_timeout: behaviour.patience + 2_000,
     },
   });
+  sequelize.addHook('afterConnect', (connection) =>
+    // Sequelize types it as unknown; here it is pg's client.
+    prepareConnection(connection as pg.Client, behaviour.patience),
+  );
   sequelize.addHook('afterQuery', (_options, { connection }) => dropUnanswered(connection));
   readDirectly(sequelize, (sql, bind, how) => {
     const name = how?.prepared
@@ -128,7 +130,8 @@ async function readPostgres(sequelize: Sequelize, query: pg.QueryConfig): Promis
   // Sequelize types it as object; here it is pg's client.
   const client = (await connectionManager.getConnection({ type: 'read' })) as pg.Client;
   try {
-    const { rows } = await client.query<object>(query);
+    const { name: _, ...unnamed } = query;
+    const { rows } = await client.query<object>(isPooled(client) ? unnamed : query);
     connectionManager.releaseConnection(client);
     return rows;
   } catch (error) {

@@ -23,6 +23,38 @@ export async function pendingMigrations(
   return left(migrations, await applied(sequelize), sequelize);
 }
 
+// The age of a check, in milliseconds, at which the next one begins, and at which writes wait for it.
+const freshFor = 1_000;
+const trustedFor = 5_000;
+
+/**
+ * Makes a check for each write that refuses `schema_newer` once a newer idctl has migrated the
+ * database. A write seldom waits for it, so an older daemon may write for a second longer.
+ */
+export function watchSchema(sequelize: Sequelize): () => Promise<void> {
+  let checkedAt = performance.now();
+  let checking: Promise<void> | undefined;
+  const check = async () => {
+    try {
+      await pendingMigrations(sequelize);
+      checkedAt = performance.now();
+    } catch (error) {
+      checkedAt = Number.NEGATIVE_INFINITY;
+      throw error;
+    } finally {
+      checking = undefined;
+    }
+  };
+  return async () => {
+    const age = performance.now() - checkedAt;
+    if (age < freshFor) return;
+    checking ??= check();
+    if (age >= trustedFor) await checking;
+    // The next write tells of a failure.
+    else checking.catch(() => {});
+  };
+}
+
 /**
  * Applies the pending migrations and returns their names. On SQLite the link must have foreign keys
  * off, because rebuilding a table drops the old one.

@@ -1,11 +1,13 @@
-import type { Sequelize } from 'sequelize';
+import { QueryTypes, type Sequelize } from 'sequelize';
 import { type Address, type Behaviour, connect, type Link } from './connect.ts';
-import { applyMigrations, pendingMigrations } from './migrate.ts';
+import { applyMigrations, pendingMigrations, watchSchema } from './migrate.ts';
 import { initModels } from './models/index.ts';
+import { standbyRefusal } from './refusals.ts';
 import { serveStatements } from './select.ts';
 import { endReader } from './select-within.ts';
 import { copyBeforeMigration } from './snapshot.ts';
 import { serveTransactions, transactionsInHand } from './transaction.ts';
+import { tryWrite, watchWrites } from './writes.ts';
 
 /** The load on the database connections. */
 export interface DatabaseLoad {
@@ -31,8 +33,12 @@ export interface Database {
    * Used and idle connections, and callers that wait for one. On SQLite, those of its one writer.
    */
   load(): DatabaseLoad;
-  /** Resolves when the database answers. */
+  /** Resolves when the database answers. Refuses a server that takes no writes. */
   ping(): Promise<void>;
+  /** Whether writes succeed, as far as known: no write has failed since for lack of space. */
+  writable(): Promise<boolean>;
+  /** Makes the database take room, and changes nothing. Throws as a write would. */
+  tryWrite(): Promise<void>;
   /** Waits for the last transaction and closes every connection. Safe to call twice. */
   close(): Promise<void>;
 }
@@ -45,24 +51,37 @@ export async function openDatabase(options: Address & { poolSize?: number }): Pr
     foreignKeys: true,
   };
   const link = await connect(options, behaviour);
-  const endTransactions = serveTransactions(link.sequelize);
-  initModels(link.sequelize);
-  serveStatements(link.sequelize);
+  const { sequelize } = link;
+  const { failed, writable } = watchWrites(sequelize);
+  const endTransactions = serveTransactions(sequelize, { before: watchSchema(sequelize), failed });
+  initModels(sequelize);
+  serveStatements(sequelize);
   let closing: Promise<void> | undefined;
   return {
-    sequelize: link.sequelize,
+    sequelize,
     dialect: link.dialect,
     copyFirst: async (now) =>
       link.dialect === 'sqlite' ? copyBeforeMigration(options, now) : null,
     migrate: () => migrate(options),
-    pending: () => pendingMigrations(link.sequelize),
+    pending: () => pendingMigrations(sequelize),
     load: () => loadOf(link),
-    ping: () => link.sequelize.authenticate(),
+    ping: () => ping(link),
+    writable,
+    tryWrite: () => tryWrite(sequelize),
     close: () => {
       closing ??= endTransactions().then(endReader).then(link.close);
       return closing;
     },
   };
+}
+
+async function ping({ sequelize, dialect }: Link): Promise<void> {
+  if (dialect === 'sqlite') return sequelize.authenticate();
+  const [row] = await sequelize.query<{ value: string }>(
+    "SELECT current_setting('transaction_read_only') AS value",
+    { type: QueryTypes.SELECT },
+  );
+  if (row?.value === 'on') throw standbyRefusal();
 }
 
 function loadOf({ sequelize, dialect }: Link): DatabaseLoad {

@@ -12,6 +12,11 @@ const gone: Meaning = {
   message: 'The database cannot be reached.',
   hint: 'See that it runs and that database.url names it; then try again.',
 };
+const standby: Meaning = {
+  code: 'database_unreachable',
+  message: 'The database server takes no writes.',
+  hint: 'It is a standby, or set to read-only. Let database.url name the primary.',
+};
 const denied: Meaning = {
   code: 'database_unreachable',
   message: 'The database does not let idctl in.',
@@ -26,6 +31,11 @@ const forbidden: Meaning = {
   code: 'database_unreachable',
   message: 'The database file cannot be used.',
   hint: 'Let the user that runs idctl read and write the file and its folder; or run idctl as a user that can.',
+};
+const misplaced: Meaning = {
+  code: 'database_unreachable',
+  message: 'The database file was moved, deleted or replaced while idctl had it open.',
+  hint: 'Stop idctl, put the file of database.url and its -wal back, or restore a backup; then start idctl.',
 };
 const damaged: Meaning = {
   code: 'database_unreachable',
@@ -51,6 +61,11 @@ const full: Meaning = {
   code: 'database_full',
   message: 'There is no space left for the database.',
   hint: 'Make room on its disk; nothing else is needed.',
+};
+const withoutHandles: Meaning = {
+  code: 'overloaded',
+  message: 'idctl has too many files and connections open.',
+  hint: 'Try again in a few seconds. If this lasts, raise the limit of open files: LimitNOFILE in the unit.',
 };
 
 // Deleting a row deletes its references, so this error is about a reference being written.
@@ -85,6 +100,9 @@ const meanings: Record<string, Meaning> = {
   EISDIR: unusable,
   ENOTDIR: unusable,
   ENOSPC: full,
+  EMFILE: withoutHandles,
+  ENFILE: withoutHandles,
+  IDCTL_MISPLACED: misplaced,
   // SQLite
   SQLITE_BUSY: busy,
   SQLITE_FULL: full,
@@ -99,7 +117,7 @@ const meanings: Record<string, Meaning> = {
   '57P02': gone,
   '57P03': gone,
   '25P03': gone,
-  '25006': gone,
+  '25006': standby,
   '28000': denied,
   '28P01': denied,
   '3D000': denied,
@@ -122,6 +140,11 @@ const sayings = [
   /^Client was closed and is not queryable/,
   /^Connection timed out$/,
 ];
+
+/** The refusal for a server that takes no writes. */
+export function standbyRefusal(): Refusal {
+  return new Refusal(standby.code, standby.message, { hint: standby.hint, retryAfter: 5 });
+}
 
 /**
  * The refusal for a database error: connection lost, busy, full, or a row removed that another

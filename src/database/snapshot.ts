@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { isOtherRunning } from '../running.ts';
 import { type Address, fileOf } from './connect.ts';
 import { migrations } from './migrations/index.ts';
 import { copySqlite, readLive, readSqlite } from './sqlite-copy.ts';
@@ -10,6 +11,8 @@ import { copySqlite, readLive, readSqlite } from './sqlite-copy.ts';
 
 const kept = 3;
 const time = /-(\d{8}T\d{6}Z)$/;
+// A copy that is being made has another name. An earlier idctl called it like a finished one.
+const draftName = /\.(?:copying|before)-(\d+)-\d{8}T\d{6}Z(?:-journal|-wal|-shm)?$/;
 
 /**
  * Copies the file if a pending migration is about to change its contents, and returns the copy's
@@ -20,8 +23,9 @@ export async function copyBeforeMigration(address: Address, now: Date): Promise<
   const live: Read = (sql) => readLive(address, sql);
   if (!existsSync(file) || (await nextFor(live)) === null || !(await holdsAccounts(live)))
     return null;
+  await removeDrafts(file);
   const stamp = now.toISOString().replace(/[-:]|\.\d+/g, '');
-  const draft = `${file}.before-${process.pid}-${stamp}`;
+  const draft = `${file}.copying-${process.pid}-${stamp}`;
   await copySqlite(address, draft);
   // Another process may have migrated in between, so check the copy.
   const next = await nextFor(async (sql) => readSqlite(draft, sql));
@@ -40,13 +44,27 @@ export function findCopyBefore(file: string, migration: string): string | null {
   return copiesOf(file).findLast((copy) => copy.startsWith(`${file}.before-${migration}-`)) ?? null;
 }
 
+/** Removes the copies that a killed process has begun. */
+async function removeDrafts(file: string): Promise<void> {
+  for (const path of besides(file)) {
+    const [, pid] = draftName.exec(path) ?? [];
+    if (pid !== undefined && !isOtherRunning(Number(pid))) await rm(path, { force: true });
+  }
+}
+
 /** The copies, oldest first. */
 function copiesOf(file: string): string[] {
-  const folder = dirname(file);
-  return readdirSync(folder)
-    .filter((name) => name.startsWith(`${basename(file)}.before-`) && time.test(name))
-    .sort((a, b) => Number(stampOf(a) > stampOf(b)) - Number(stampOf(a) < stampOf(b)))
-    .map((name) => join(folder, name));
+  return besides(file)
+    .filter(
+      (path) => path.startsWith(`${file}.before-`) && time.test(path) && !draftName.test(path),
+    )
+    .sort((a, b) => Number(stampOf(a) > stampOf(b)) - Number(stampOf(a) < stampOf(b)));
+}
+
+/** The files whose names begin with the name of this one. */
+function besides(file: string): string[] {
+  const names = readdirSync(dirname(file)).filter((name) => name.startsWith(`${basename(file)}.`));
+  return names.map((name) => join(dirname(file), name));
 }
 
 function stampOf(name: string): string {

@@ -6,6 +6,7 @@ import type {
   SqlParameters,
 } from './sqlite-connection.ts';
 import { isReadOnly, namedError } from './sqlite-errors.ts';
+import { checkSeldom, type Place, watchPlace } from './sqlite-place.ts';
 import { withoutSync } from './transaction.ts';
 
 // Mimics the `sqlite3` package, as far as Sequelize 6 calls it, over connections of either driver.
@@ -27,7 +28,8 @@ export interface SqliteDriver {
 
 /** A driver for one file, opened by `open` at the first statement. */
 export function sqliteDriver(open: OpenConnection, options: SqliteOptions): SqliteDriver {
-  const pool = connections(open, options);
+  const place = watchPlace(options.file);
+  const pool = connections(open, options, place);
   class Database extends Session {
     constructor(_file: string, _mode: number, opened: (error: Error | null) => void) {
       super(pool);
@@ -48,28 +50,33 @@ export function sqliteDriver(open: OpenConnection, options: SqliteOptions): Sqli
 }
 
 interface Connections {
+  place: Place;
   reader(): Promise<SqliteConnection>;
   takeWriter(): Promise<SqliteConnection>;
   giveBack(writer: SqliteConnection): Promise<void>;
   close(): Promise<void>;
 }
 
-function connections(open: OpenConnection, options: SqliteOptions): Connections {
+function connections(open: OpenConnection, options: SqliteOptions, place: Place): Connections {
   let reader: Promise<SqliteConnection> | undefined;
   let idle: SqliteConnection | undefined;
   let closed = false;
+  const checkForRead = checkSeldom(place);
   return {
-    reader() {
-      reader ??= open(options, false).catch((error) => {
+    place,
+    async reader() {
+      reader ??= openInPlace(open, options, false, place).catch((error) => {
         reader = undefined;
         throw error;
       });
-      return reader;
+      const reading = await reader;
+      checkForRead();
+      return reading;
     },
     async takeWriter() {
       const writer = idle;
       idle = undefined;
-      return writer ?? open(options, true);
+      return writer ?? openInPlace(open, options, true, place);
     },
     async giveBack(writer) {
       if ((await endsCleanly(writer)) && idle === undefined && !closed) idle = writer;
@@ -84,6 +91,24 @@ function connections(open: OpenConnection, options: SqliteOptions): Connections 
       await reading?.close();
     },
   };
+}
+
+async function openInPlace(
+  open: OpenConnection,
+  options: SqliteOptions,
+  writer: boolean,
+  place: Place,
+): Promise<SqliteConnection> {
+  const connection = await open(options, writer);
+  try {
+    // The first read creates the log.
+    await connection.all('SELECT 1 FROM sqlite_master LIMIT 1', []);
+    place.taken();
+    return connection;
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
 }
 
 async function endsCleanly(writer: SqliteConnection): Promise<boolean> {
@@ -164,6 +189,7 @@ class Session {
   async #begin(work: (connection: SqliteConnection) => Promise<Answer>): Promise<Answer> {
     this.#writer = await this.#pool.takeWriter();
     try {
+      this.#pool.place.check();
       await this.#writer.setSync(withoutSync.getStore() !== true);
       return await work(this.#writer);
     } catch (error) {
@@ -178,7 +204,12 @@ class Session {
     work: (connection: SqliteConnection) => Promise<Answer>,
   ): Promise<Answer> {
     try {
-      if (this.#writer?.inTransaction()) return await work(this.#writer);
+      if (this.#writer?.inTransaction()) {
+        const answer = await work(this.#writer);
+        // A commit to files that were moved meanwhile is not acknowledged.
+        this.#pool.place.check();
+        return answer;
+      }
       // Sequelize sends a ROLLBACK after a refused BEGIN.
       if (/^ROLLBACK/i.test(sql)) return { rows: [], statement: new Statement() };
       throw new Error('there is no open transaction to commit');

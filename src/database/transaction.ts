@@ -4,6 +4,7 @@ import PQueue from 'p-queue';
 import { Sequelize, Transaction } from 'sequelize';
 import { Refusal } from '../errors.ts';
 import { waitForTurn } from '../queue.ts';
+import { limitsOfTransaction } from './postgres-connection.ts';
 import { databaseRefusal } from './refusals.ts';
 
 // The transaction is ambient: every query inside the work joins it, and no caller passes it on. On
@@ -77,16 +78,28 @@ export function assertNoTransaction(what: string): void {
   if (isInTransaction()) throw new Error(`${what} inside a transaction`);
 }
 
+/** What runs around each transaction. */
+interface Around {
+  /** Runs first, and may refuse. */
+  before(): Promise<void>;
+  /** Takes the error of a transaction that failed. */
+  failed(error: unknown): void;
+}
+
 /**
  * Makes this the database of `transaction`. The returned function ends that, after the last writer.
  */
-export function serveTransactions(sequelize: Sequelize): () => Promise<void> {
+export function serveTransactions(sequelize: Sequelize, around: Around): () => Promise<void> {
   if (begin !== undefined) throw new Error('a database is already open in this process');
   const turn: Begin = sequelize.getDialect() === 'sqlite' ? oneAtATime() : (work) => work();
   begin = async (work) => {
     inHand += 1;
     try {
+      await around.before();
       return await turn(() => transactionOn(sequelize, work));
+    } catch (error) {
+      around.failed(error);
+      throw error;
     } finally {
       inHand -= 1;
     }
@@ -118,19 +131,27 @@ export function transactionsInHand(): number {
 /** Runs the work in one transaction of this Sequelize, whichever one serves `transaction`. */
 export async function transactionOn<T>(sequelize: Sequelize, work: () => Promise<T>): Promise<T> {
   const opened = await sequelize.transaction({ type: Transaction.TYPES.IMMEDIATE });
-  if (withoutSync.getStore() && sequelize.getDialect() === 'postgres')
-    await sequelize.query('SET LOCAL synchronous_commit TO OFF', { transaction: opened });
   const noneInFlight = watchQueries(sequelize, opened);
   let result: T;
   try {
+    await setUp(sequelize, opened);
     result = await ambient.run(new Map([['transaction', opened]]), work);
     await noneInFlight();
   } catch (error) {
     await abandon(sequelize, opened, error);
     throw error;
   }
-  await opened.commit();
+  await end(sequelize, opened, 'commitTransaction');
   return result;
+}
+
+/** Sets what lasts for this transaction only. */
+async function setUp(sequelize: Sequelize, opened: Transaction): Promise<void> {
+  if (sequelize.getDialect() !== 'postgres') return;
+  const limits = limitsOfTransaction(connectionOf(opened));
+  if (limits !== null) await sequelize.query(limits, { transaction: opened });
+  if (withoutSync.getStore())
+    await sequelize.query('SET LOCAL synchronous_commit TO OFF', { transaction: opened });
 }
 
 /** Whether a transaction is open here. */
@@ -138,11 +159,34 @@ export function isInTransaction(): boolean {
   return Boolean(ambient.getStore()?.get('transaction'));
 }
 
+// Sequelize's types omit how a transaction gives its connection back.
+type Opened = Transaction & {
+  options: object;
+  cleanup(): void;
+  forceCleanup(): Promise<void>;
+};
+
+/** Like `commit` and `rollback` of Sequelize, which also print each failure past the log. */
+async function end(
+  sequelize: Sequelize,
+  transaction: Transaction,
+  how: 'commitTransaction' | 'rollbackTransaction',
+): Promise<void> {
+  const opened = transaction as Opened;
+  try {
+    await sequelize.getQueryInterface()[how](opened, opened.options);
+  } catch (error) {
+    await opened.forceCleanup();
+    throw error;
+  }
+  opened.cleanup();
+}
+
 async function abandon(sequelize: Sequelize, opened: Transaction, reason: unknown): Promise<void> {
   try {
     if (isLost(sequelize, reason))
       await sequelize.connectionManager.destroyConnection(connectionOf(opened));
-    else await opened.rollback();
+    else await end(sequelize, opened, 'rollbackTransaction');
   } catch {
     // Report the reason for the rollback, not the failed rollback.
   }

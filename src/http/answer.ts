@@ -1,6 +1,7 @@
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 import type { Actor, App, Context } from '../context.ts';
 import { Refusal } from '../errors.ts';
+import { isOutage } from '../outage.ts';
 import { type CredentialPlace, findCredential } from './authenticate.ts';
 import { continuationCookies, setCookieHeader } from './cookies.ts';
 import { gatherInput } from './gather.ts';
@@ -102,6 +103,7 @@ export function answerErrors(app: App): ErrorRequestHandler {
       return sendProblem(response, faultProblem(trace.requestId));
     }
     trace.refusal = refusal;
+    if (isOutage(refusal)) app.tellOutage(refusal);
     if (trace.speaks === 'oauth') return sendOAuthError(response, refusal);
     if (trace.speaks === 'html') return answerBrowser(app, refusal, request, response);
     response.set(refusalHeaders(refusal));

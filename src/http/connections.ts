@@ -50,6 +50,8 @@ function broken(code: string | undefined): [number, string] {
   return [400, 'This is not an HTTP request.'];
 }
 
+const silentFor = 100;
+
 /**
  * Creates the shutdown of a server. It accepts no new connections and drops idle ones. It answers
  * requests in flight with `Connection: close`, and cuts off the rest after the budget.
@@ -76,8 +78,11 @@ export function createDrain(server: Server): (budgetMs: number) => Promise<void>
         resolve();
       });
       for (const response of inFlight) response.shouldKeepAlive = false;
-      // Node counts a connection that has never sent anything as busy.
-      for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+      // Node counts a connection that has never sent anything as busy. Its request may be on its
+      // way, so it gets a moment.
+      setTimeout(() => {
+        for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+      }, silentFor);
     });
     return drained;
   };

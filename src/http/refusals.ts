@@ -88,5 +88,19 @@ export function refusalOfParser(error: unknown): Refusal | null {
   }
   if (status !== 400) return null;
   if (error instanceof SyntaxError) return new Refusal('invalid_json', 'The body is not JSON.');
+  if (isOurs(error)) {
+    return new Refusal('overloaded', 'idctl could not read the body.', {
+      hint: 'Try again in a few seconds.',
+      cause: error,
+    });
+  }
   return new Refusal('malformed_request', 'The request could not be read.', { cause: error });
+}
+
+/**
+ * Whether the parser itself failed: it loads an encoding when first needed, and may have no file
+ * handle for that. Its refusals have a type; the faults of Node have only a code.
+ */
+function isOurs(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && !('type' in error);
 }

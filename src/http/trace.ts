@@ -4,6 +4,7 @@ import type { Request, RequestHandler } from 'express';
 import type { Logger } from 'pino';
 import { type Actor, type App, type Context, openContext } from '../context.ts';
 import type { Refusal } from '../errors.ts';
+import { isOutage } from '../outage.ts';
 
 /**
  * The data for the log line of a request, and whether its refusal is a problem object, a page or
@@ -52,10 +53,11 @@ export function traceRequests(log: Logger): RequestHandler {
         actor: actor.kind,
         ...(actor.kind === 'user' ? { accountId: actor.accountId } : {}),
         ...(refusal ? { code: refusal.code } : {}),
-        ...reasonOf(refusal?.cause),
+        // An outage is explained once, not with each request.
+        ...(refusal && isOutage(refusal) ? {} : reasonOf(refusal?.cause)),
         address,
       };
-      if (response.statusCode < 500) log.info(line, 'request');
+      if (response.statusCode < 500 || refusal?.kind === 'overloaded') log.info(line, 'request');
       else log.error(line, 'request');
     });
     next();

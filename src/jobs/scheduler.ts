@@ -1,4 +1,6 @@
 import { type App, type Context, openContext } from '../context.ts';
+import { Refusal } from '../errors.ts';
+import { isOutage } from '../outage.ts';
 import { followMasterKey } from '../services/foundation/keys/open.ts';
 import { deliverMail } from '../services/instance/mail/deliver.ts';
 import { sweepExpired } from '../services/instance/upkeep.ts';
@@ -62,6 +64,8 @@ async function runJob(app: App, job: Job, stop: AbortSignal): Promise<void> {
   try {
     await job.run(anew(), { stop, anew });
   } catch (error) {
-    app.log.error({ job: job.name, err: error }, 'job failed');
+    const refusal = error instanceof Refusal ? error : app.refusalOf(error);
+    if (refusal !== null && isOutage(refusal)) app.tellOutage(refusal);
+    else app.log.error({ job: job.name, err: error }, 'job failed');
   }
 }

@@ -8,7 +8,7 @@ import { counterpartMissing } from '../support/counterpart.ts';
 import { dialect } from '../support/database.ts';
 import { createClient } from '../support/http.ts';
 import { type Installation, install } from '../support/installation.ts';
-import { type Nginx, startNginx } from '../support/nginx.ts';
+import { documentedNginx, type Nginx, startNginx } from '../support/nginx.ts';
 import { blocksOf } from '../support/operations.ts';
 import { freePorts } from '../support/ports.ts';
 
@@ -38,7 +38,7 @@ beforeAll(async () => {
   const daemons = [await site.serve(), ...(dialect === 'postgres' ? [await site.serve()] : [])];
   const authority = await createAuthority(site.folder);
   const { certFile, keyFile } = await authority.issue('DNS:localhost');
-  nginx = await startNginx(configured({ tls, http, certFile, keyFile, daemons }), tls);
+  nginx = await startNginx(documentedNginx({ tls, http, certFile, keyFile, daemons }), tls);
   const ca = await readFile(authority.caFile, 'utf8');
   // Another address than the proxy's.
   browser = new Agent({ localAddress: '127.0.0.2', connect: { ca, family: 4 } });
@@ -48,32 +48,6 @@ afterAll(async () => {
   await nginx?.stop();
   await site?.close();
 });
-
-/** What stands in the documentation, with the names and ports of here. */
-function configured(here: {
-  tls: number;
-  http: number;
-  certFile: string;
-  keyFile: string;
-  daemons: { url: string }[];
-}): string {
-  const [config = ''] = blocksOf('nginx');
-  const servers = here.daemons.map(({ url }) => `  server ${new URL(url).host};\n`).join('');
-  const places: [string, string][] = [
-    ['  server 127.0.0.1:8420;\n', servers],
-    ['listen 443 ', `listen 127.0.0.1:${here.tls} `],
-    ['listen 80;', `listen 127.0.0.1:${here.http};`],
-    ['/etc/ssl/id.example.com.pem', here.certFile],
-    ['/etc/ssl/id.example.com.key', here.keyFile],
-  ];
-  return places.reduce(
-    (text, [from, to]) => {
-      expect(text).toContain(from);
-      return text.replace(from, to);
-    },
-    config.replaceAll('id.example.com;', 'localhost;'),
-  );
-}
 
 async function send(
   method: 'GET' | 'POST',

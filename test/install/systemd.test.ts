@@ -67,6 +67,7 @@ describe.skipIf(counterpartMissing('systemd'))('under systemd', () => {
       const keyFile = join(folder, 'master.key');
       await createKeyFile(keyFile);
       const database = `sqlite:${join(folder, 'idctl.db')}`;
+      await writeFile(join(folder, 'idctl.db'), '', { mode: 0o600 });
       const daemon = await startDaemon({ database, keyFile, env: { NOTIFY_SOCKET: socket } });
       await expect.poll(() => heard).toContain('READY=1');
       expect(heard).not.toContain('STOPPING=1');

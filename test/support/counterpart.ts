@@ -9,6 +9,7 @@ const programs = {
   fish: '/usr/bin/fish',
   'groff-base': '/usr/bin/groff',
   nginx: '/usr/sbin/nginx',
+  pgbouncer: '/usr/sbin/pgbouncer',
   'postgresql-client': '/usr/bin/pg_dump',
   slapd: '/usr/sbin/slapd',
   systemd: '/usr/bin/systemd-analyze',

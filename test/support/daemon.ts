@@ -28,6 +28,8 @@ interface DaemonOptions {
   keyFile: string;
   /** More settings. */
   env?: Record<string, string>;
+  /** Where it listens on 127.0.0.1; a free port, unless told. */
+  port?: number;
   /** A module that is loaded before the daemon. */
   preload?: string;
   /** Its log goes nowhere unless it is kept. */
@@ -37,7 +39,7 @@ interface DaemonOptions {
 /** Starts `idctl serve` on a free port; settles when it is ready. */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const { database, keyFile, env = {}, preload } = options;
-  const [port] = await freePorts(1);
+  const [port] = options.port === undefined ? await freePorts(1) : [options.port];
   const url = `http://127.0.0.1:${port}`;
   const flags = preload === undefined ? [] : ['--import', preload];
   const settings = { IDCTL_DATABASE: database, IDCTL_KEY_FILE: keyFile, IDCTL_BASE_URL: url };
@@ -84,7 +86,8 @@ export function surroundings(): Record<string, string> {
   return { PATH, ...driverSetting };
 }
 
-async function untilReady(url: string, ended: () => string | null): Promise<void> {
+/** Settles when the daemon is ready; throws if it has ended. */
+export async function untilReady(url: string, ended: () => string | null): Promise<void> {
   for (;;) {
     if (ended() !== null) throw new Error(`the daemon ended with ${ended()}`);
     const answer = await fetch(`${url}/readyz`).catch(() => null);

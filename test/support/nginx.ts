@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
+import { blocksOf } from './operations.ts';
 
 /** A real nginx. */
 export interface Nginx {
@@ -44,6 +45,34 @@ export async function startNginx(blocks: string, port: number): Promise<Nginx> {
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** The configuration in docs/operations.md, with the names and ports of here. */
+export function documentedNginx(here: {
+  tls: number;
+  http: number;
+  certFile: string;
+  keyFile: string;
+  daemons: { url: string }[];
+}): string {
+  const [config = ''] = blocksOf('nginx');
+  const servers = here.daemons
+    .map(({ url }) => `  server ${new URL(url).host} max_fails=0;\n`)
+    .join('');
+  const places: [string, string][] = [
+    ['  server 127.0.0.1:8420 max_fails=0;\n', servers],
+    ['listen 443 ', `listen 127.0.0.1:${here.tls} `],
+    ['listen 80;', `listen 127.0.0.1:${here.http};`],
+    ['/etc/ssl/id.example.com.pem', here.certFile],
+    ['/etc/ssl/id.example.com.key', here.keyFile],
+  ];
+  return places.reduce(
+    (text, [from, to]) => {
+      if (!text.includes(from)) throw new Error(`docs/operations.md lacks: ${from}`);
+      return text.replace(from, to);
+    },
+    config.replaceAll('id.example.com;', 'localhost;'),
+  );
 }
 
 function listens(port: number): Promise<boolean> {

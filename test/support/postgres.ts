@@ -94,7 +94,8 @@ function nativeFolder(): string {
 
 type User = { uid: number; gid: number } | Record<string, never>;
 
-function unprivileged(): User {
+/** Who runs servers that refuse to run as root: `nobody`, if the tests run as root. */
+export function unprivileged(): User {
   if (process.getuid?.() !== 0) return {};
   const idOf = (flag: string) => Number(execFileSync('id', [flag, 'nobody'], { encoding: 'utf8' }));
   return { uid: idOf('-u'), gid: idOf('-g') };

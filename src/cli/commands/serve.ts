@@ -10,7 +10,7 @@ import type { Metrics } from '../../http/metrics.ts';
 import type { Presence } from '../../jobs/presence.ts';
 import { verb } from '../command.ts';
 import { configurationFile } from '../older-daemon.ts';
-import { becomeDatabaseOwner, readConfiguration } from '../operator.ts';
+import { becomeDatabaseOwner, readConfiguration, requireDatabaseFile } from '../operator.ts';
 import type { Call } from '../run.ts';
 
 /** The time for requests in flight to end, in milliseconds. */
@@ -33,6 +33,7 @@ async function serve(call: Call): Promise<void> {
   const overrides = typeof listen === 'string' ? { listen } : {};
   const read = () => readConfiguration(call.flags, { overrides });
   const loaded = await read();
+  requireDatabaseFile(loaded);
   becomeDatabaseOwner(loaded);
   const { openApp } = await import('../../app.ts');
   const app = await openApp(loaded, { migrate: 'yes' });

@@ -20,10 +20,10 @@ export const healthRoutes = [
     summary: 'Whether database, migrations and keys are ready',
     access: 'public',
     input,
-    output: z.strictObject({ status: z.literal('ready') }),
+    output: z.strictObject({ status: z.literal('ready'), writable: z.boolean() }),
     run: async (ctx) => {
-      await ctx.ready();
-      return { status: 'ready' as const };
+      const { writable } = await ctx.ready();
+      return { status: 'ready' as const, writable };
     },
   }),
 ];

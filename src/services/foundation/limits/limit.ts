@@ -43,21 +43,30 @@ interface Counted {
   used: number;
 }
 
-// One conditional upsert, so that parallel counts, in any process, never exceed the limit. An
-// expired window starts anew; a full one returns no row.
+/**
+ * Whether a window lasts at an instant, as SQL. A window that began in the future is from before
+ * the clock was set back, and has ended: its lock would last longer by that time. The clocks of two
+ * daemons may be a minute apart.
+ */
+const lasts = (now: string, of = ''): string =>
+  `(${of}began_at + ${of}seconds > ${now} AND ${of}began_at - 60 <= ${now})`;
+
+// One conditional upsert, so that parallel counts, in any process, never exceed the limit. A window
+// that has ended starts anew; a full one returns no row.
+const lasting = lasts('$5', 'c.');
 const upsert = `INSERT INTO counters AS c (key, subject, window_id, used, seconds, began_at, expires_at)
   VALUES ($1, $2, $3, 1, $4, $5, $6)
   ON CONFLICT (key) DO UPDATE SET
-    window_id = CASE WHEN c.began_at + c.seconds > $5 THEN c.window_id ELSE $3 END,
-    used = CASE WHEN c.began_at + c.seconds > $5 THEN c.used + 1 ELSE 1 END,
+    window_id = CASE WHEN ${lasting} THEN c.window_id ELSE $3 END,
+    used = CASE WHEN ${lasting} THEN c.used + 1 ELSE 1 END,
     seconds = CASE
-      WHEN c.began_at + c.seconds > $5 THEN c.seconds
+      WHEN ${lasting} THEN c.seconds
       WHEN c.used < $7 OR c.began_at + 2 * c.seconds <= $5 THEN $4
       WHEN 2 * c.seconds < $8 THEN 2 * c.seconds
       ELSE $8 END,
-    began_at = CASE WHEN c.began_at + c.seconds > $5 THEN c.began_at ELSE $5 END,
+    began_at = CASE WHEN ${lasting} THEN c.began_at ELSE $5 END,
     expires_at = CASE WHEN c.expires_at > $6 THEN c.expires_at ELSE $6 END
-  WHERE c.used < $7 OR c.began_at + c.seconds <= $5
+  WHERE c.used < $7 OR NOT ${lasting}
   RETURNING window_id AS id, used`;
 
 /** Counts one in the current window; null if it is full. Call it inside a transaction. */
@@ -87,7 +96,7 @@ export function epochSeconds(instant: Date): number {
 // cannot pass together, over any number of processes.
 
 const fullWindow = `SELECT began_at + seconds - $2 AS seconds FROM counters
-  WHERE key = $1 AND began_at + seconds > $2 AND used >= $3`;
+  WHERE key = $1 AND ${lasts('$2')} AND used >= $3`;
 const decrement = 'UPDATE counters SET used = used - 1 WHERE used > 0 AND key IN';
 
 /** Counts one attempt under each of the limits, until given back. Refuses `too_many_requests`. */

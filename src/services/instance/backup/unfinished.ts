@@ -1,6 +1,8 @@
 import { rmSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { isOtherRunning } from '../../../running.ts';
 
 // Every temporary file holds the whole database, so it is removed however the work ends.
 
@@ -23,12 +25,33 @@ export function removeUnfinished(): void {
 
 /** Does the work with a temporary folder, and removes it afterwards. */
 export async function inFolder<T>(beside: string, work: (folder: string) => Promise<T>) {
-  const folder = await mkdtemp(join(beside, '.idctl-'));
+  await removeAbandoned(beside);
+  const folder = await mkdtemp(join(beside, `.idctl-${hostname()}-${process.pid}-`));
   unfinished(folder);
   try {
     return await work(folder);
   } finally {
     await rm(folder, { recursive: true, force: true });
     finished(folder);
+  }
+}
+
+const day = 86_400_000;
+
+/**
+ * Removes the folders that killed processes have left: of this machine at once, of others or of an
+ * earlier idctl after a day.
+ */
+async function removeAbandoned(beside: string): Promise<void> {
+  for (const name of await readdir(beside)) {
+    const match = /^\.idctl-(?:(.+)-(\d+)-)?\w{6}$/.exec(name);
+    if (match === null) continue;
+    const [, host, pid] = match;
+    const path = join(beside, name);
+    const found = await stat(path).catch(() => null);
+    if (found === null || found.uid !== process.geteuid?.()) continue;
+    const isLeft = host === hostname() && !isOtherRunning(Number(pid));
+    if (isLeft || found.mtimeMs < Date.now() - day)
+      await rm(path, { recursive: true, force: true });
   }
 }

@@ -37,7 +37,9 @@ export async function checkDatabase(subject: Subject): Promise<Check[]> {
   try {
     if (!reached.ok || database === undefined) return [reached];
     const migrated = await checkMigrations(database);
-    return [reached, migrated, ...(file === null ? [] : await checkFile(file))];
+    const checks = [reached, migrated];
+    if (migrated.ok) checks.push(await checkWrites(database));
+    return [...checks, ...(file === null ? [] : await checkFile(file))];
   } finally {
     await database?.close();
   }
@@ -49,6 +51,14 @@ function checkMigrations(database: Database): Promise<Check> {
     if (pending.length === 0) return right('all applied');
     const more = pending.length === 1 ? '' : ` and ${pending.length - 1} more`;
     return wrong(`${pending[0]}${more} not applied`, 'idctl migrate');
+  });
+}
+
+/** A full disk refuses every write, and reads go on. */
+function checkWrites(database: Database): Promise<Check> {
+  return check('writes', 'there is room for them', async () => {
+    await database.tryWrite();
+    return right('there is room for them');
   });
 }
 

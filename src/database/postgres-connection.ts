@@ -1,0 +1,66 @@
+import type pg from 'pg';
+
+// A pooler such as PgBouncer refuses unknown startup parameters, and may send each transaction to
+// another server process. So nothing is set at startup. Behind a pooler, settings last for one
+// transaction, and no statement has a name.
+
+// Less than the time that Sequelize waits for a connection, so that the failure is the one told.
+const readyWithin = 4_500;
+
+const deadlines = new WeakMap<object, NodeJS.Timeout>();
+const patiences = new WeakMap<object, number>();
+
+/**
+ * The driver, with a deadline: a connection that takes no query in time is ended. Sequelize forgets
+ * such a connection, and it would keep the process alive.
+ */
+export function withDeadline(driver: typeof pg): typeof pg {
+  class Client extends driver.Client {
+    constructor(config?: string | pg.ClientConfig) {
+      super(config);
+      const end = () => void this.end().catch(() => {});
+      deadlines.set(this, setTimeout(end, readyWithin));
+      this.once('end', () => clearTimeout(deadlines.get(this)));
+    }
+  }
+  return Object.assign(Object.create(driver), { Client });
+}
+
+/** Limits what the statements of a new connection may take, in milliseconds. */
+export async function prepareConnection(client: pg.Client, patience: number): Promise<void> {
+  try {
+    // A pooler names itself as the process to cancel, not the process that answers.
+    const { rows } = await client.query<{ set: string[] | null }>(
+      `SELECT CASE WHEN pg_backend_pid() = $1 THEN ARRAY[${limits(patience, false)}] END AS set`,
+      // The driver's types omit it.
+      [(client as pg.Client & { processID: number | null }).processID],
+    );
+    if (rows[0]?.set === null) patiences.set(client, patience);
+    clearTimeout(deadlines.get(client));
+  } catch (error) {
+    void client.end().catch(() => {});
+    throw error;
+  }
+}
+
+/** The statement that limits a transaction over a pooler; null if the connection has limits. */
+export function limitsOfTransaction(connection: object): string | null {
+  const patience = patiences.get(connection);
+  return patience === undefined ? null : `SELECT ${limits(patience, true)}`;
+}
+
+/** Whether a pooler may change the server process between two transactions. */
+export function isPooled(connection: object): boolean {
+  return patiences.has(connection);
+}
+
+function limits(patience: number, local: boolean): string {
+  const milliseconds = {
+    statement_timeout: patience,
+    lock_timeout: patience,
+    idle_in_transaction_session_timeout: patience + 25_000,
+  };
+  return Object.entries(milliseconds)
+    .map(([name, value]) => `set_config('${name}', '${value}', ${local})`)
+    .join(', ');
+}

@@ -1,0 +1,56 @@
+import type { Logger } from 'pino';
+import { type Refusal, type RefusalCode, withReason } from './errors.ts';
+
+const outages: RefusalCode[] = ['database_unreachable', 'database_full', 'schema_newer'];
+const lookEvery = 1_000;
+
+/** Whether the refusal says that the database cannot be used, by any request. */
+export function isOutage({ code }: Refusal): boolean {
+  return outages.includes(code);
+}
+
+/** Logs outages: one line at the beginning and one at the end, however many requests fail. */
+export interface OutageLog {
+  tell(refusal: Refusal): void;
+  /** Stops looking for the end of an outage. */
+  end(): void;
+}
+
+/** Creates the log of outages. `look` says whether the database can be used again. */
+export function createOutageLog(
+  log: Logger,
+  look: () => Promise<{ writable: boolean }>,
+): OutageLog {
+  let current: RefusalCode | undefined;
+  let looking = false;
+  let timer: NodeJS.Timeout | undefined;
+  const end = () => {
+    clearInterval(timer);
+    timer = undefined;
+  };
+  const lookOnce = async () => {
+    if (looking) return;
+    looking = true;
+    const usable = await look().then(
+      ({ writable }) => writable,
+      () => false,
+    );
+    looking = false;
+    if (!usable || timer === undefined) return;
+    end();
+    current = undefined;
+    log.info('the database can be used again');
+  };
+  return {
+    tell(refusal) {
+      if (refusal.code === current) return;
+      current = refusal.code;
+      log.error(
+        { code: refusal.code, reason: withReason(refusal).message, err: refusal.cause },
+        'the database cannot be used',
+      );
+      timer ??= setInterval(() => void lookOnce(), lookEvery).unref();
+    },
+    end,
+  };
+}

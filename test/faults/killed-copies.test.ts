@@ -1,0 +1,82 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readdirSync, watch, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { main, surroundings } from '../support/daemon.ts';
+import { dialect } from '../support/database.ts';
+import { type Installation, install } from '../support/installation.ts';
+
+// A process that is killed leaves what it was writing. It counts as nothing, and the next one removes it.
+
+let site: Installation;
+beforeEach(async () => {
+  site = await install();
+  onTestFinished(() => site.close());
+});
+
+/** Starts a command, and kills it as soon as it writes something of its own into this folder. */
+async function killWhileWriting(words: string[], folder: string, more = {}): Promise<void> {
+  const { database, keyFile } = site;
+  const settings = { IDCTL_DATABASE: database, IDCTL_KEY_FILE: keyFile };
+  const watcher = watch(folder);
+  const env = { ...surroundings(), ...settings, ...more };
+  const child = spawn(process.execPath, [main, ...words], {
+    env,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  watcher.on('change', (_, name) => {
+    const own = String(name).includes(`-${child.pid}-`) || /^\.idctl-\w{6}$/.test(String(name));
+    if (own) child.kill('SIGKILL');
+  });
+  await once(child, 'exit');
+  watcher.close();
+}
+
+test.each(['-', 'idctl.backup'])(
+  'the folder of a backup to %s that was killed is removed by the next backup',
+  async (to) => {
+    const folder = join(site.folder, 'temporary');
+    mkdirSync(folder);
+    const here = { TMPDIR: folder };
+    await killWhileWriting(['backup', to === '-' ? to : join(folder, to)], folder, here);
+    const [left = '', ...more] = readdirSync(folder);
+    expect([left, more]).toEqual([expect.stringMatching(/^\.idctl-/), []]);
+    // One that is still being written, by a process that lives.
+    const lives = left.replace(/-\d+-(?=\w{6}$)/, `-${process.pid}-`);
+    mkdirSync(join(folder, lives));
+    expect((await site.run(['backup', join(folder, 'whole')], '', here)).code).toBe(0);
+    expect(readdirSync(folder).sort()).toEqual([lives, 'whole']);
+  },
+);
+
+test.skipIf(dialect !== 'sqlite')(
+  'a copy from before a migration that was killed is none to go back to, and is removed',
+  async () => {
+    const file = site.database.slice('sqlite:'.length);
+    const folder = dirname(file);
+    const database = new DatabaseSync(file);
+    // Long enough to copy that the kill comes in between.
+    database.exec(`
+      DELETE FROM migrations WHERE name = '0018-suspensions';
+      ALTER TABLE access_tokens DROP COLUMN suspended_at;
+      ALTER TABLE apps DROP COLUMN suspended_at;
+      ALTER TABLE scim_tokens DROP COLUMN suspended_at;
+      CREATE TABLE filler (content BLOB);
+      INSERT INTO filler VALUES (zeroblob(40000000))`);
+    database.close();
+    const copies = () =>
+      readdirSync(folder).filter((name) => !/^idctl\.db(-wal|-shm)?$/.test(name));
+    // As an earlier idctl called it.
+    writeFileSync(`${file}.before-999999999-20260101T000000Z`, 'half a copy');
+    await killWhileWriting(['migrate'], folder);
+    const left = copies();
+    expect(left.length).toBe(1);
+    expect(left.filter((name) => /\.before-\d{4}-/.test(name))).toEqual([]);
+    expect((await site.run(['migrate'])).code).toBe(0);
+    expect(copies()).toEqual([
+      expect.stringMatching(/^idctl\.db\.before-0018-suspensions-\d{8}T\d{6}Z$/),
+    ]);
+  },
+);

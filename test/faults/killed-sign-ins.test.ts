@@ -1,0 +1,34 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { createClient } from '../support/http.ts';
+import { install } from '../support/installation.ts';
+
+// A try is counted before it is checked (security P8), and what a killed daemon had not checked yet stays counted.
+// Only the kill knows those tries, so they cannot be given back; this is how much they cost.
+
+test('sign-ins under way when the daemon is killed cost one try each, and lock nobody out', async () => {
+  const site = await install();
+  onTestFinished(() => site.close());
+  const used = async () => {
+    const [row] = await site.query('SELECT max(used) AS used FROM counters');
+    return Number(row?.['used'] ?? 0);
+  };
+  const daemon = await site.serve();
+  const signIn = (url: string) => createClient(url).post('/api/v1/auth/login', site.owner);
+  const underWay = Array.from({ length: 6 }, () => signIn(daemon.url).catch(() => null));
+  await expect.poll(used, { interval: 1 }).toBeGreaterThan(0);
+  process.kill(daemon.pid, 'SIGKILL');
+  await Promise.all(underWay);
+  const left = await used();
+  expect(left).toBeLessThanOrEqual(6);
+
+  const next = await site.serve();
+  expect((await signIn(next.url)).status).toBe(200);
+  // A stop finishes what is under way, and counts nothing.
+  const before = await used();
+  const finished = Array.from({ length: 3 }, () => signIn(next.url).catch(() => null));
+  await expect.poll(used, { interval: 1 }).toBeGreaterThan(before);
+  expect(await next.stop()).toBe(0);
+  const statuses = (await Promise.all(finished)).map((answer) => answer?.status ?? 'cut');
+  expect(statuses.filter((status) => status !== 200 && status !== 'cut')).toEqual([]);
+  expect(await used()).toBe(before);
+});
