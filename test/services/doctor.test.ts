@@ -147,7 +147,9 @@ describe.skipIf(absent)('interface page: idctl doctor', { timeout: 120_000 }, ()
     expect(seen(`directory of ${wrongBind.org.slug}`)).toMatch(
       /service bind, failed: the name or the password/,
     );
-    expect(seen(`directory of ${empty.org.slug}`)).toMatch(/filter, failed: the filter matches no entry/);
+    expect(seen(`directory of ${empty.org.slug}`)).toMatch(
+      /filter, failed: the filter matches no entry/,
+    );
     expect(seen('resolver')).toMatch(/refused the connection/);
     expect(seen('mail')).toMatch(/it does not listen there/);
     expect(failed['mail']?.hint).toBe(
