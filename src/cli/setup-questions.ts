@@ -4,6 +4,7 @@ import type { Config } from '../config/schema.ts';
 import { Refusal, refuseField, withReason } from '../errors.ts';
 import { escaped } from '../escape.ts';
 import { initializeInput } from '../services/instance/setup/schema.ts';
+import { holdsPassword } from './mask.ts';
 import { readConfiguration } from './operator.ts';
 import { databaseFile } from './owner.ts';
 import { withProgress } from './progress.ts';
@@ -47,12 +48,6 @@ function withoutPassword(database: string): string {
     'must not hold the password',
     'Write the URL into idctl.yaml, as database.url, before idctl init; or give it in IDCTL_DATABASE.',
   );
-}
-
-function holdsPassword(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const url = new URL(text);
-  return url.password !== '' || url.searchParams.has('password');
 }
 
 function withPassword(smtpUrl: string, password: string | undefined): string {

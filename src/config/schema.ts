@@ -52,7 +52,8 @@ const smtpUrl = z.url({
   protocol: /^smtps?$/,
   error: 'must be an smtp:// or smtps:// URL, such as smtp://USER@HOST:PORT',
 });
-const databaseUrl = z
+/** The address of a database. */
+export const databaseUrl = z
   .string()
   .regex(
     /^(sqlite:(?!\/\/[^/]|:memory:).+|postgres(ql)?:\/\/.+)$/,
