@@ -107,7 +107,7 @@ export async function emptyTables(connection: PlainConnection, tables: Table[]):
 }
 
 /** Runs the work in one transaction of this connection. */
-export async function inTransaction<T>(
+async function inTransaction<T>(
   { all }: Pick<PlainConnection, 'all'>,
   work: () => Promise<T>,
 ): Promise<T> {

@@ -6,7 +6,7 @@ import { codeOf } from '../../../file-fault.ts';
 import { type Digest, digestOf } from './digest.ts';
 
 /** The most rows and the wanted bytes of a batch: memory must not grow with the database. */
-const most = { rows: 2000, bytes: 2 ** 20 };
+const most = { rows: 1000, bytes: 2 ** 18 };
 const firstBatch = 100;
 
 /** A table that was copied, and found equal on both sides. */
