@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -50,48 +50,78 @@ export function withoutPassword(url: string): string {
 
 const preload = `--import=${new URL('./kill-at-statement.ts', import.meta.url).href}`;
 
+/** What a command says on a database: 0, or 3 with the refusal. */
+interface Looked {
+  code: number | null;
+  err: string;
+}
+
 /** One move of a copy of the installation, to be killed and run again. */
 export interface Interrupted {
   from: string;
   to: string;
-  /** How many statements a whole move takes; it stands for every move of this installation. */
-  statements: number;
   /** Runs the move, killed right before this statement where one is named. */
   run(killAt?: number): Promise<{ code: number | null; out: string; err: string }>;
-  /** Whether a command works on the old and on the new database, and what it says where it does not. */
-  look(): Promise<{ [side in 'from' | 'to']: { code: number | null; err: string } }>;
+  /** Tries a command on the old and on the new database. */
+  look(): Promise<{ from: Looked; to: Looked }>;
 }
 
-/** Makes a copy of the installation's database, of which nothing has been moved, and a target of this kind. */
-export async function interruptible(
+/** Moves of the installation, each of a fresh copy into a fresh target of this kind. */
+export interface Interruptions {
+  /** How many statements a whole move takes. */
+  statements: number;
+  begin(): Promise<Interrupted>;
+}
+
+/** Does one move to its end, to count its statements. */
+export async function interruptions(
   site: Installation,
   both: BothKinds,
   kind: 'sqlite' | 'postgres',
-): Promise<Interrupted> {
+): Promise<Interruptions> {
+  const begin = async (more: Record<string, string> = {}): Promise<Interrupted> => {
+    const [from, to] = [await copyOfDatabase(site.database), await both.fresh(kind)];
+    const tried = async (database: string) => {
+      const { code, err } = await site.run(['org', 'list'], '', { IDCTL_DATABASE: database });
+      return { code, err };
+    };
+    return {
+      from,
+      to,
+      run: (killAt) => {
+        const kill: Record<string, string> = killAt === undefined ? {} : { KILL_AT: `${killAt}` };
+        return moveTo(site, to, { IDCTL_DATABASE: from, NODE_OPTIONS: preload, ...more, ...kill });
+      },
+      look: async () => {
+        const [old, made] = await Promise.all([tried(from), tried(to)]);
+        return { from: old, to: made };
+      },
+    };
+  };
   const counted = join(site.folder, 'count');
-  const at = async () => ({
-    from: await copyOfDatabase(site.database),
-    to: await both.fresh(kind),
-  });
-  const run = (from: string, to: string, more: Record<string, string>) =>
-    moveTo(site, to, { IDCTL_DATABASE: from, NODE_OPTIONS: preload, ...more });
-  const trial = await at();
-  const whole = await run(trial.from, trial.to, { COUNT_FILE: counted });
-  if (whole.code !== 0) throw new Error(`the move ended with ${whole.code}: ${whole.err}`);
-  const statements = Number(await readFile(counted, 'utf8'));
-  await rm(counted);
-  const { from, to } = await at();
-  const listing = async (database: string) => {
-    const { code, err } = await site.run(['org', 'list'], '', { IDCTL_DATABASE: database });
-    return { code, err };
-  };
-  return {
-    from,
-    to,
-    statements,
-    run: (killAt) => run(from, to, killAt === undefined ? {} : { KILL_AT: String(killAt) }),
-    look: async () => ({ from: await listing(from), to: await listing(to) }),
-  };
+  const { code, err } = await (await begin({ COUNT_FILE: counted })).run();
+  if (code !== 0) throw new Error(`the move ended with ${code}: ${err}`);
+  return { statements: Number(await readFile(counted, 'utf8')), begin };
+}
+
+/**
+ * Kills a move right before a statement, looks that no write could be lost, and runs it again. Answers what was seen
+ * in between: on which of the two databases commands worked.
+ */
+export async function killAndRunAgain(move: Interrupted, killAt: number): Promise<string> {
+  const killed = await move.run(killAt);
+  if (killed.code !== null && killed.code !== 0) throw new Error(killed.err);
+  const { from, to } = await move.look();
+  const seen = `${from.code === 0 ? 'old' : ''}${to.code === 0 ? 'new' : ''}` || 'none';
+  if (seen === 'none' && !from.err.includes('This database was moved to'))
+    throw new Error(`killed at ${killAt}, the old database says: ${from.err}`);
+  if (to.code !== 0 && to.code !== 3) throw new Error(`the new database says: ${to.err}`);
+  const { code, err } = await move.run();
+  if (code !== 0) throw new Error(`killed at ${killAt}, and run again it ended with: ${err}`);
+  const after = await move.look();
+  if (after.from.code !== 3 || after.to.code !== 0)
+    throw new Error(`killed at ${killAt}: ${after}`);
+  return seen;
 }
 
 /** Moves the installation; the URL is in a file, because it may hold a password. */
