@@ -47,7 +47,7 @@ export function requireUnmarked(names: readonly string[]): void {
 
 function movedAway(to: string): Refusal {
   return new Refusal('database_moved', `This database was moved to ${to}.`, {
-    hint: 'Set database.url to that address, with its password.',
+    hint: `Set database.url to that address${to.startsWith('sqlite:') ? '' : ', with its password'}.`,
     extra: { movedTo: to },
   });
 }

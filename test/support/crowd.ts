@@ -12,7 +12,7 @@ const batch = 500;
 type Row = Record<string, unknown>;
 
 /** The id of row `number` of a table, ordered by the number. */
-export function idOf(table: number, number: number): string {
+function idOf(table: number, number: number): string {
   const digits = (value: number, length: number) => value.toString(16).padStart(length, '0');
   return `019b7${digits(table, 3)}-0000-7000-8000-${digits(number, 12)}`;
 }
