@@ -1,3 +1,4 @@
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import type pg from 'pg';
 import { type Address, connect, fileOf } from './connect.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
@@ -35,7 +36,12 @@ async function plainSqlite(address: Address, patience: number): Promise<PlainCon
   const connection: SqliteConnection = await named(open(options, true));
   return {
     dialect: 'sqlite',
-    all: (sql, values = []) => named(connection.all(sql.replace(/\$\d+/g, '?'), values)),
+    async all(sql, values = []) {
+      const rows = await named(connection.all(sql.replace(/\$\d+/g, '?'), values));
+      // Node's driver answers at once; without a pause, timers would wait for the whole copy.
+      await turnOfTheLoop();
+      return rows;
+    },
     setSync: (wanted) => connection.setSync(wanted),
     close: () => connection.close(),
   };

@@ -197,6 +197,23 @@ describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
     expect((await moveTo(site, to, at(from))).code).toBe(0);
   });
 
+  test('after a daemon was killed, SQLite knows at once that it is gone, and PostgreSQL after a while', async () => {
+    const from = await copyOfDatabase(site.database);
+    const daemon = await site.serve(at(from));
+    process.kill(daemon.pid, 'SIGKILL');
+    await daemon.stop().catch(() => null);
+    const to = await both.fresh(otherKind);
+    const { code, err } = await moveTo(site, to, at(from));
+    if (dialect === 'sqlite') expect([code, err]).toEqual([0, expect.any(String)]);
+    else
+      expect([code, err]).toEqual([
+        1,
+        expect.stringMatching(/If it was killed, wait until \d\d:\d\d:\d\d UTC/),
+      ]);
+    await change(from, 'DELETE FROM daemons').catch(() => null);
+    expect((await moveTo(site, to, at(from))).code).toBe(0);
+  });
+
   test('while another process has the database open, it is refused', async () => {
     const from = await copyOfDatabase(site.database);
     const to = await both.fresh(otherKind);
