@@ -11,7 +11,7 @@ import {
 } from '../../support/move.ts';
 
 const crowd = 2000;
-const kills = 60;
+const kills = 40;
 
 let site: Installation;
 let both: BothKinds;
@@ -30,7 +30,7 @@ afterAll(async () => {
   await both?.stop();
 });
 
-test('a move that is killed sixty times, at any statement, ends with everything in one place', async () => {
+test('a move that is killed forty times, at any statement, ends with everything in one place', async () => {
   const { statements, begin } = await interruptions(site, both, otherKind);
   for (let kill = 0; kill < kills; kill += 1) {
     // Half of them at the end, where the instance changes its place.
