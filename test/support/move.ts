@@ -113,6 +113,7 @@ export async function killAndRunAgain(move: Interrupted, killAt: number): Promis
   if (killed.code !== null && killed.code !== 0) throw new Error(killed.err);
   const { from, to } = await move.look();
   const seen = `${from.code === 0 ? 'old' : ''}${to.code === 0 ? 'new' : ''}` || 'none';
+  if (seen === 'oldnew') throw new Error(`killed at ${killAt}, both databases can be written`);
   if (seen === 'none' && !from.err.includes('This database was moved to'))
     throw new Error(`killed at ${killAt}, the old database says: ${from.err}`);
   if (to.code !== 0 && to.code !== 3) throw new Error(`the new database says: ${to.err}`);
@@ -120,7 +121,7 @@ export async function killAndRunAgain(move: Interrupted, killAt: number): Promis
   if (code !== 0) throw new Error(`killed at ${killAt}, and run again it ended with: ${err}`);
   const after = await move.look();
   if (after.from.code !== 3 || after.to.code !== 0)
-    throw new Error(`killed at ${killAt}: ${after}`);
+    throw new Error(`killed at ${killAt}, run again: ${JSON.stringify(after)}`);
   return seen;
 }
 
