@@ -86,7 +86,7 @@ function rowsOf(number: number, organization: string): Record<string, Row> {
       data: '{}',
     },
     counters: {
-      key: `crowd ${number}`,
+      key: `${'aÄbZzé_-'.charAt(number % 8)}crowd ${number}`,
       subject: 'crowd',
       window_id: session_id,
       used: 1,

@@ -31,7 +31,10 @@ export async function startBothKinds(): Promise<BothKinds> {
       const name = `idctl_${inject('run')}_move_${made}_${process.pid}`;
       const client = new pg.Client(url.href);
       await client.connect();
-      await client.query(`CREATE DATABASE "${name}"`);
+      // Orders text otherwise than by bytes, as most servers do.
+      await client.query(
+        `CREATE DATABASE "${name}" TEMPLATE template0 LOCALE_PROVIDER icu ICU_LOCALE 'en-US'`,
+      );
       await client.end();
       url.pathname = `/${name}`;
       return url.href;
