@@ -16,8 +16,11 @@ import { createScimMemory } from './scim-memory.ts';
 import { ensureSigningKey, requireRightKey } from './services/foundation/keys/open.ts';
 
 interface OpenOptions {
-  /** Whether pending migrations are applied, or refused with `not_ready`. */
-  migrate: 'yes' | 'refuse-pending';
+  /**
+   * Whether pending migrations are applied, or refused with `not_ready`. The end of a move opens its
+   * copy, which is migrated and refused to all others.
+   */
+  migrate: 'yes' | 'refuse-pending' | 'already';
   /** Called with the name of each applied migration. */
   migrated?: (name: string) => void;
   /** Called once the schema is up to date, before the key is checked against the database. */
@@ -26,7 +29,7 @@ interface OpenOptions {
 
 /**
  * Opens all resources of a process: key, database, outbound. Refuses `key_invalid`, `schema_newer`,
- * `not_ready` or `database_unreachable`, and then leaves nothing open.
+ * `database_moved`, `not_ready` or `database_unreachable`, and then leaves nothing open.
  */
 export async function openApp(
   { config }: Pick<LoadedConfig, 'config'>,
@@ -92,7 +95,7 @@ async function prepare(
       app.log.info({ migration }, 'migrated');
       options.migrated?.(migration);
     }
-  } else {
+  } else if (options.migrate === 'refuse-pending') {
     await requireMigrated(database);
   }
   await options.first?.(app);

@@ -74,6 +74,7 @@ export const refusals = {
   key_invalid: { kind: 'overloaded', title: 'Master key not usable' },
   scim_invalid: { kind: 'invalid', title: 'SCIM request not accepted' },
   backup_invalid: { kind: 'conflict', title: 'Backup not usable' },
+  database_moved: { kind: 'overloaded', title: 'Database moved' },
   schema_newer: { kind: 'overloaded', title: 'Database written by a newer idctl' },
 } as const satisfies Record<string, { kind: RefusalKind; title: string }>;
 

@@ -189,3 +189,10 @@ export function masked(secret: string): string {
     .replace(/^(\w+:\/\/[^:@/]*):[^/?#]*@/, '$1:***@')
     .replace(/([?&]password=)[^&#]*/gi, '$1***');
 }
+
+/** Whether the text is a URL with a password. */
+export function holdsPassword(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const url = new URL(text);
+  return url.password !== '' || url.searchParams.has('password');
+}

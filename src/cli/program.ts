@@ -49,6 +49,7 @@ const groups: Record<string, Record<string, () => Promise<(program: Command) => 
     key: async () => (await import('./commands/key.ts')).addKeyCommands,
     backup: async () => (await import('./commands/backup.ts')).addBackupCommand,
     restore: async () => (await import('./commands/backup.ts')).addRestoreCommand,
+    database: async () => (await import('./commands/database.ts')).addDatabaseCommands,
   },
 };
 

@@ -3,8 +3,13 @@ const signs = '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏';
 
 /**
  * Runs the work. After a second, stderr shows a progress line until the end, if it is a terminal.
+ * `doing` says what is done at the moment.
  */
-export async function withProgress<T>(work: () => Promise<T>, shown: boolean): Promise<T> {
+export async function withProgress<T>(
+  work: () => Promise<T>,
+  shown: boolean,
+  doing = () => 'working',
+): Promise<T> {
   if (!shown || process.stderr.isTTY !== true || process.env['TERM'] === 'dumb') return work();
   const began = performance.now();
   let drawn = 0;
@@ -12,8 +17,8 @@ export async function withProgress<T>(work: () => Promise<T>, shown: boolean): P
   const timer = setInterval(() => {
     const elapsed = performance.now() - began;
     if (elapsed < patience) return;
-    const line = `${signs[drawn % signs.length]} working, ${Math.floor(elapsed / 1000)} s`;
-    process.stderr.write(`\r${line}`);
+    const line = `${signs[drawn % signs.length]} ${doing()}, ${Math.floor(elapsed / 1000)} s`;
+    process.stderr.write(`\r${line.padEnd(width)}`);
     width = line.length;
     drawn += 1;
   }, 120);

@@ -5,6 +5,7 @@ import { Refusal, refuseField, withReason } from '../errors.ts';
 import { escaped } from '../escape.ts';
 import { initializeInput } from '../services/instance/setup/schema.ts';
 import { databaseFile, readConfiguration } from './operator.ts';
+import { holdsPassword } from './output.ts';
 import { withProgress } from './progress.ts';
 import { askSecret, askText, givenSecret } from './prompt.ts';
 import type { Call } from './run.ts';
@@ -46,12 +47,6 @@ function withoutPassword(database: string): string {
     'must not hold the password',
     'Write the URL into idctl.yaml, as database.url, before idctl init; or give it in IDCTL_DATABASE.',
   );
-}
-
-function holdsPassword(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const url = new URL(text);
-  return url.password !== '' || url.searchParams.has('password');
 }
 
 function withPassword(smtpUrl: string, password: string | undefined): string {

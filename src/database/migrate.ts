@@ -1,6 +1,7 @@
 import { DataTypes, QueryTypes, type Sequelize } from 'sequelize';
 import { Refusal } from '../errors.ts';
 import type { Link } from './connect.ts';
+import { isMark, requireUnmarked } from './marks.ts';
 import { migrations as released } from './migrations/index.ts';
 import type { Migration } from './migrations/migration.ts';
 import { findCopyBefore } from './snapshot.ts';
@@ -9,18 +10,21 @@ import { transactionOn } from './transaction.ts';
 // Each migration and its record are one transaction. The list of pending migrations is read again
 // under the lock (on SQLite, the write lock). So any number of processes may start at once.
 
-const record = 'migrations';
-const advisoryLock = 7_236_412_011;
+const recordTable = 'migrations';
+/** The lock on PostgreSQL under which a database is migrated or moved. */
+export const advisoryLock = 7_236_412_011;
 
 /**
  * The names of the pending migrations. Refuses `schema_newer` if the database has a migration
- * unknown to us.
+ * unknown to us, and a database that was moved or whose move is unfinished.
  */
 export async function pendingMigrations(
   sequelize: Sequelize,
   migrations: readonly Migration[] = released,
 ): Promise<string[]> {
-  return left(migrations, await applied(sequelize), sequelize);
+  const names = await recorded(sequelize);
+  requireUnmarked(names);
+  return left(migrations, names, sequelize);
 }
 
 // The age of a check, in milliseconds, at which the next one begins, and at which writes wait for it.
@@ -57,24 +61,50 @@ export function watchSchema(sequelize: Sequelize): () => Promise<void> {
 
 /**
  * Applies the pending migrations and returns their names. On SQLite the link must have foreign keys
- * off, because rebuilding a table drops the old one.
+ * off, because rebuilding a table drops the old one. Refuses like `pendingMigrations`; `marked`
+ * lets the move migrate its half copy.
  */
 export async function applyMigrations(
   link: Link,
   migrations: readonly Migration[] = released,
+  { marked = false } = {},
 ): Promise<string[]> {
   const names: string[] = [];
   for (;;) {
-    const name = await transactionOn(link.sequelize, () => applyNext(link, migrations));
+    const name = await transactionOn(link.sequelize, () => applyNext(link, migrations, marked));
     if (name === null) return names;
     names.push(name);
   }
 }
 
-async function applyNext(link: Link, migrations: readonly Migration[]): Promise<string | null> {
+/**
+ * Marks a database before its first migration. Refuses if `mayMark` does not accept the names that
+ * the table `migrations` has.
+ */
+export async function markFirst(
+  link: Link,
+  mark: string,
+  mayMark: (names: string[]) => void,
+): Promise<void> {
+  await transactionOn(link.sequelize, async () => {
+    await lock(link);
+    await createRecord(link.sequelize);
+    const names = await recorded(link.sequelize);
+    mayMark(names);
+    if (!names.includes(mark)) await record(link.sequelize, mark);
+  });
+}
+
+async function applyNext(
+  link: Link,
+  migrations: readonly Migration[],
+  marked: boolean,
+): Promise<string | null> {
   await lock(link);
   await createRecord(link.sequelize);
-  if (left(migrations, await applied(link.sequelize), link.sequelize).length === 0) return null;
+  const names = await recorded(link.sequelize);
+  if (!marked) requireUnmarked(names);
+  if (left(migrations, names, link.sequelize).length === 0) return null;
   const [done] = await (await umzug(link, migrations)).up({ step: 1 });
   await checkReferences(link);
   return done?.name ?? null;
@@ -88,10 +118,8 @@ async function umzug(link: Link, migrations: readonly Migration[]) {
     migrations: migrations.map(({ name, up }) => ({ name, up: () => up(room) })),
     logger: undefined,
     storage: {
-      executed: () => applied(sequelize),
-      logMigration: async ({ name }) => {
-        await room.queryInterface.bulkInsert(record, [{ name, applied_at: new Date() }]);
-      },
+      executed: () => recorded(sequelize),
+      logMigration: ({ name }) => record(sequelize, name),
       unlogMigration: async () => {
         throw new Error('migrations go forward only');
       },
@@ -99,17 +127,23 @@ async function umzug(link: Link, migrations: readonly Migration[]) {
   });
 }
 
-async function applied(sequelize: Sequelize): Promise<string[]> {
-  if (!(await sequelize.getQueryInterface().tableExists(record))) return [];
-  const rows = await sequelize.query<{ name: string }>(`SELECT name FROM ${record} ORDER BY name`, {
-    type: QueryTypes.SELECT,
-  });
+/** The names of the applied migrations, and the marks of a move. */
+async function recorded(sequelize: Sequelize): Promise<string[]> {
+  if (!(await sequelize.getQueryInterface().tableExists(recordTable))) return [];
+  const rows = await sequelize.query<{ name: string }>(
+    `SELECT name FROM ${recordTable} ORDER BY name`,
+    { type: QueryTypes.SELECT },
+  );
   return rows.map((row) => row.name);
+}
+
+async function record(sequelize: Sequelize, name: string): Promise<void> {
+  await sequelize.getQueryInterface().bulkInsert(recordTable, [{ name, applied_at: new Date() }]);
 }
 
 function left(migrations: readonly Migration[], names: string[], sequelize: Sequelize): string[] {
   const known = new Set(migrations.map((migration) => migration.name));
-  const unknown = names.filter((name) => !known.has(name));
+  const unknown = names.filter((name) => !known.has(name) && !isMark(name));
   if (unknown.length > 0) {
     throw new Refusal(
       'schema_newer',
@@ -140,7 +174,7 @@ async function lock({ sequelize, dialect }: Link): Promise<void> {
 }
 
 async function createRecord(sequelize: Sequelize): Promise<void> {
-  await sequelize.getQueryInterface().createTable(record, {
+  await sequelize.getQueryInterface().createTable(recordTable, {
     name: { type: DataTypes.STRING, primaryKey: true },
     applied_at: { type: DataTypes.DATE, allowNull: false },
   });

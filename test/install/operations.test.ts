@@ -1,11 +1,22 @@
 import { execFile } from 'node:child_process';
-import { copyFile, cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import {
+  copyFile,
+  cp,
+  mkdir,
+  mkdtemp,
+  readFile,
+  rename,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { main, surroundings } from '../support/daemon.ts';
 import { blocksOf } from '../support/operations.ts';
+import { postgresMissing, startPostgres } from '../support/postgres.ts';
 
 // Every command of docs/operations.md, one block after the other on one instance, with the system's folders in a
 // temporary one. systemctl is noted down, install(1) makes its folder.
@@ -63,6 +74,22 @@ async function play(block: string) {
   });
 }
 
+/** Moves to a real server, and then takes the move back: the rest of the page is about the SQLite file. */
+async function playMove(block: string): Promise<void> {
+  const file = join(folder, 'lib/idctl.db');
+  await copyFile(file, `${file}.kept`);
+  const server = await startPostgres();
+  const there = 'postgres://idctl:password@db.example.com/idctl';
+  try {
+    expect(block).toContain(there);
+    const { stderr } = await play(block.replaceAll(there, server.url));
+    expect(stderr).toContain('Next: set database.url to the new one, then start the daemon.');
+  } finally {
+    await server.stop();
+    await rename(`${file}.kept`, file);
+  }
+}
+
 test('every command in docs/operations.md runs, in the order of the page', {
   timeout: 240_000,
 }, async () => {
@@ -71,6 +98,10 @@ test('every command in docs/operations.md runs, in the order of the page', {
     // As a migration would have left it.
     const copy = join(folder, 'lib/idctl.db.before-0018-suspensions-20261120T120000Z');
     if (block.includes('.before-')) await copyFile(join(folder, 'lib/idctl.db'), copy);
+    if (block.includes('database move')) {
+      if ((await postgresMissing()) === null) await playMove(block);
+      continue;
+    }
     const { stdout, stderr } = await play(block);
     shown.push(stdout, stderr);
   }

@@ -52,3 +52,18 @@ test('quick or quiet work, and work off a terminal, shows no progress', async ()
   await work(3000);
   expect(shown).toBe('');
 });
+
+test('what is done at the moment stands there, and a longer line before it is overwritten', async () => {
+  let doing = 'copying accounts, 10 %';
+  const done = withProgress(
+    () => new Promise((resolve) => setTimeout(resolve, 4000)),
+    true,
+    () => doing,
+  );
+  await vi.advanceTimersByTimeAsync(2000);
+  doing = 'checking';
+  await vi.advanceTimersByTimeAsync(2000);
+  await done;
+  expect(shown).toMatch(/\r. copying accounts, 10 %, 1 s\r/);
+  expect(shown).toMatch(/\r. checking, 2 s {14}\r/);
+});

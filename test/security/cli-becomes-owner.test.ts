@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { chmod, chown, copyFile, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { chmod, chown, copyFile, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -64,5 +64,13 @@ describe.skipIf(dialect !== 'sqlite' || rootMissing())('X8: run as root, the com
     const { uid, mode } = await stat(join(site, 'idctl.db'));
     expect({ uid, mode: mode & 0o777 }).toEqual({ uid: nobody, mode: 0o600 });
     expect((await idctl('org', 'list')).stdout).toContain('acme');
+  });
+
+  it('moves to a database of that owner, by a URL that root alone may read', async () => {
+    const [to, file] = [join(site, 'moved.db'), join(folder, 'to')];
+    await writeFile(file, `sqlite:${to}`, { mode: 0o600 });
+    await idctl('database', 'move', '--to-file', file);
+    const { uid, mode } = await stat(to);
+    expect({ uid, mode: mode & 0o777 }).toEqual({ uid: nobody, mode: 0o600 });
   });
 });

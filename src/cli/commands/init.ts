@@ -165,7 +165,13 @@ async function writeConfiguration(
 }
 
 /** Refusals that occur before anything is sealed with the key. */
-const beforeSealing: RefusalCode[] = ['key_invalid', 'database_unreachable', 'schema_newer'];
+const beforeSealing: RefusalCode[] = [
+  'key_invalid',
+  'database_unreachable',
+  'database_moved',
+  'not_ready',
+  'schema_newer',
+];
 
 /**
  * Opens the instance with its key, and makes a missing key. If opening fails before the key is

@@ -8,6 +8,7 @@ import type { App } from '../../context.ts';
 import { Refusal } from '../../errors.ts';
 import type { Metrics } from '../../http/metrics.ts';
 import type { Presence } from '../../jobs/presence.ts';
+import type { ConfigurationFile } from '../../services/instance/daemons.ts';
 import { verb } from '../command.ts';
 import { configurationFile } from '../older-daemon.ts';
 import { becomeDatabaseOwner, readConfiguration, requireDatabaseFile } from '../operator.ts';
@@ -17,6 +18,9 @@ import type { Call } from '../run.ts';
 const drainBudget = 7000;
 /** The process ends this many milliseconds after a signal, whatever still hangs. */
 const stopBudget = 8000;
+
+/** For a daemon that is configured by its environment alone. */
+const noFile: ConfigurationFile = { file: '', digest: '', restDigest: '' };
 
 /** Declares `idctl serve`. */
 export function addServeCommand(program: Command): void {
@@ -67,8 +71,8 @@ async function serveUntilSignal(call: Call, given: Given, app: App): Promise<voi
   const stopped = Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT'), terminalGone()]);
   await server.listen(config.listen).catch((error) => notTwice(error, config.listen));
   const stopJobs = startJobs(app);
-  const file = configurationFile(given.loaded);
-  const presence = file && (await startPresence(app, server.url ?? config.listen, file));
+  const file = configurationFile(given.loaded) ?? noFile;
+  const presence = await startPresence(app, server.url ?? config.listen, file);
   process.on('SIGHUP', () => {
     if (!isTerminalGone()) void reloadConfiguration(app, given.read, presence);
   });
@@ -83,7 +87,7 @@ async function serveUntilSignal(call: Call, given: Given, app: App): Promise<voi
   await metrics?.close();
   // Stops after the last request, because that request also leaves data to write.
   await stopJobs();
-  await presence?.end();
+  await presence.end();
   app.log.info('stopped');
 }
 
@@ -112,7 +116,7 @@ function isTerminalGone(): boolean {
 async function reloadConfiguration(
   app: App,
   read: () => Promise<LoadedConfig>,
-  presence: Presence | null,
+  presence: Presence,
 ): Promise<void> {
   try {
     const { reload } = await import('../../reload.ts');
@@ -124,7 +128,7 @@ async function reloadConfiguration(
       return;
     }
     const file = configurationFile(loaded);
-    if (file !== null) await presence?.tell(file);
+    if (file !== null) await presence.tell(file);
   } catch (error) {
     if (error instanceof Refusal)
       app.log.error({ reason: error.message }, 'the configuration was not reloaded');

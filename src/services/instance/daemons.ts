@@ -12,7 +12,7 @@ import { after } from '../foundation/time.ts';
 /** How often a daemon reports that it runs. */
 export const announceSeconds = 60;
 /** After this silence a daemon counts as killed. */
-const silentSeconds = 150;
+export const silentSeconds = 150;
 
 /** A configuration file as read: digests of its contents and of its restart-only settings. */
 export const digestedFile = z.strictObject({

@@ -359,6 +359,10 @@ export const eventKinds = {
     suspended: z.record(z.string(), number),
     disabled: z.record(z.string(), number),
   }),
+  'database.moved': onInstance(null, 'The instance was moved to this database', {
+    from: text,
+    rows: number,
+  }),
 } satisfies Record<string, EventKind>;
 
 /** The name of a kind of event. */

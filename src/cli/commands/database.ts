@@ -1,0 +1,127 @@
+import type { Command } from 'commander';
+import type { z } from 'zod';
+import { refuseField } from '../../errors.ts';
+import type { Moving } from '../../services/instance/move/move.ts';
+import type { foreseenView, movedView } from '../../services/instance/move/schema.ts';
+import { noun, verb } from '../command.ts';
+import {
+  becomeDatabaseOwner,
+  becomeOwnerOf,
+  databaseFile,
+  operatorName,
+  readConfiguration,
+  requireDatabaseFile,
+} from '../operator.ts';
+import { type Fields, holdsPassword } from '../output.ts';
+import { withProgress } from '../progress.ts';
+import { readNamedFile } from '../prompt.ts';
+import type { Call } from '../run.ts';
+import { failedResult } from '../steps.ts';
+
+type Foreseen = z.output<typeof foreseenView>;
+type Moved = z.output<typeof movedView>;
+
+const fields: Fields<Moved | Foreseen> = [
+  ['From', (view) => view.from],
+  ['To', (view) => view.to],
+  ['Rows', (view) => view.rows],
+  [
+    'Tables',
+    ({ tables }) => {
+      const filled = tables.filter(({ rows }) => rows > 0);
+      return filled.map(({ name, rows }) => `${name} ${rows}`).join(', ');
+    },
+  ],
+];
+
+/** Declares `idctl database`. */
+export function addDatabaseCommands(program: Command): void {
+  const database = noun(
+    program,
+    'database',
+    'The database of the instance',
+    'idctl database move --to sqlite:moved.db',
+  );
+  verb(database, 'move', {
+    summary: 'Move the instance to another, empty database',
+    detail:
+      'Stop the daemon first. The master key stays the same. An interrupted move is\nfinished by running it again. Afterwards, idctl refuses the old database.',
+    options: {
+      '--to <url>': 'the new database: sqlite:FILE or postgres://USER@HOST/NAME',
+      '--to-file <file>': 'read its URL, which may hold a password, from a file',
+    },
+    rehearsable: true,
+    example: 'idctl database move --to sqlite:moved.db',
+    run: move,
+  });
+}
+
+async function move(call: Call): Promise<void> {
+  const { foreseeMove, moveDatabase } = await import('../../services/instance/move/move.ts');
+  const url = await newAddress(call.input);
+  const loaded = await readConfiguration(call.flags);
+  requireDatabaseFile(loaded);
+  becomeDatabaseOwner(loaded);
+  const file = databaseFile(url);
+  if (file !== null) becomeOwnerOf(file);
+  const from = loaded.config.database;
+  let doing = 'checking';
+  const moving: Moving = {
+    from,
+    to: { ...from, url },
+    operator: operatorName(),
+    clock: () => new Date(),
+    open: (database, migrate) => openAt(loaded, database, migrate),
+    progress: ({ table, done, total }) => {
+      doing = `copying ${table}, ${Math.floor((100 * done) / Math.max(1, total))} %`;
+    },
+  };
+  const work = async (): Promise<Moved | Foreseen> =>
+    call.flags.dryRun ? foreseeMove(moving) : moveDatabase(moving);
+  const view = await withProgress(work, !call.flags.quiet, () => doing);
+  if ('refusals' in view) return tellForeseen(call, view);
+  call.show(view, fields);
+  call.note(`The old database is refused from now on: ${view.from}`);
+  call.note('Next: set database.url to the new one, then start the daemon.');
+}
+
+function tellForeseen(call: Call, view: Foreseen): void {
+  call.note('Dry run: nothing was changed.');
+  call.show(view, fields);
+  for (const { message, hint } of view.refusals)
+    call.note(`Refused: ${message}${hint === null ? '' : `\nhint: ${hint}`}`);
+  if (view.refusals.length > 0) throw failedResult();
+}
+
+/** The new URL. Every user of the machine can read arguments, so only a file may hold a password. */
+async function newAddress({ to, toFile }: Record<string, unknown>): Promise<string> {
+  if (typeof toFile === 'string') {
+    if (to !== undefined) throw refuseField('toFile', 'cannot be combined with --to');
+    return checked('toFile', (await readNamedFile('toFile', toFile)).toString('utf8').trim());
+  }
+  if (typeof to !== 'string') throw refuseField('to', 'is required, or --to-file');
+  if (holdsPassword(to))
+    throw refuseField(
+      'to',
+      'must not hold the password',
+      'Write the URL to a file: --to-file FILE',
+    );
+  return checked('to', to);
+}
+
+async function checked(field: string, url: string): Promise<string> {
+  const { databaseUrl } = await import('../../config/values.ts');
+  const { success, error } = databaseUrl.safeParse(url);
+  if (success) return url;
+  throw refuseField(field, error.issues[0]?.message ?? 'is invalid');
+}
+
+async function openAt(
+  { config }: Awaited<ReturnType<typeof readConfiguration>>,
+  database: Moving['to'],
+  migrate: 'refuse-pending' | 'already',
+) {
+  const { openApp } = await import('../../app.ts');
+  const log = { ...config.log, level: 'warn' as const };
+  return openApp({ config: { ...config, database, log } }, { migrate });
+}

@@ -1,0 +1,73 @@
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
+import type pg from 'pg';
+import { type Address, connect, fileOf } from './connect.ts';
+import type { SqliteConnection } from './sqlite-connection.ts';
+import { namedError } from './sqlite-errors.ts';
+
+/** A row by the names of its columns. */
+export type PlainRow = Record<string, unknown>;
+
+/** One connection past the ORM, with the transactions that its statements begin and end. */
+export interface PlainConnection {
+  readonly dialect: 'sqlite' | 'postgres';
+  /** The rows of a statement with `$1`, `$2`, … in this order. */
+  all(sql: string, values?: readonly unknown[]): Promise<PlainRow[]>;
+  /** Whether commits from now on wait for the disk. */
+  setSync(wanted: boolean): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens one connection. `patience` is how long a statement may take and SQLite waits for a lock, in
+ * milliseconds.
+ */
+export async function connectPlain(address: Address, patience: number): Promise<PlainConnection> {
+  return address.url.startsWith('sqlite:')
+    ? plainSqlite(address, patience)
+    : plainPostgres(address, patience);
+}
+
+async function plainSqlite(address: Address, patience: number): Promise<PlainConnection> {
+  const open =
+    address.sqliteDriver === 'sqlite3'
+      ? await (await import('./sqlite3.ts')).sqlite3()
+      : (await import('./node-sqlite.ts')).openNodeSqlite;
+  const options = { file: fileOf(address.url), foreignKeys: true, patience };
+  const connection: SqliteConnection = await named(open(options, true));
+  return {
+    dialect: 'sqlite',
+    async all(sql, values = []) {
+      const rows = await named(connection.all(sql.replace(/\$\d+/g, '?'), values));
+      // Node's driver answers at once; without a pause, timers would wait for the whole copy.
+      await turnOfTheLoop();
+      return rows;
+    },
+    setSync: (wanted) => connection.setSync(wanted),
+    close: () => connection.close(),
+  };
+}
+
+function named<T>(work: Promise<T>): Promise<T> {
+  return work.catch((error: unknown) => {
+    throw namedError(error);
+  });
+}
+
+async function plainPostgres(address: Address, patience: number): Promise<PlainConnection> {
+  const { sequelize, close } = await connect(address, { poolSize: 1, patience, foreignKeys: true });
+  const { connectionManager } = sequelize;
+  // Sequelize types it as object; here it is pg's client.
+  const client = (await connectionManager.getConnection({ type: 'write' })) as pg.Client;
+  return {
+    dialect: 'postgres',
+    all: async (sql, values = []) => (await client.query<PlainRow>(sql, [...values])).rows,
+    setSync: async (wanted) => {
+      await client.query(`SET synchronous_commit TO ${wanted ? 'on' : 'off'}`);
+    },
+    async close() {
+      // Not back to the pool, because it may have an open transaction.
+      await connectionManager.destroyConnection(client).catch(() => {});
+      await close();
+    },
+  };
+}

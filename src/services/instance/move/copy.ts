@@ -1,0 +1,107 @@
+import { countRows, readBatch, type Values, writeBatch } from '../../../database/bulk.ts';
+import type { PlainConnection } from '../../../database/plain-connection.ts';
+import type { Table } from '../../../database/tables.ts';
+import { Refusal } from '../../../errors.ts';
+import { codeOf } from '../../../file-fault.ts';
+import { type Digest, digestOf } from './digest.ts';
+
+/** The most rows and the wanted bytes of a batch: memory must not grow with the database. */
+const most = { rows: 1000, bytes: 2 ** 18 };
+const firstBatch = 100;
+
+/** A table that was copied, and found equal on both sides. */
+interface Copied {
+  name: string;
+  rows: number;
+  checksum: string;
+}
+
+interface Copying {
+  from: PlainConnection;
+  to: PlainConnection;
+  table: Table;
+  /** Called with the number of rows of each batch, on the way there and when they are compared. */
+  progress: (rows: number) => void;
+}
+
+/** The checksum of a table, as `copyTable` answers it. */
+export async function sumTable(from: PlainConnection, table: Table): Promise<Copied> {
+  const digest = await eachBatch(from, table, async () => {});
+  return { name: table.name, rows: digest.rows, checksum: digest.sum() };
+}
+
+/** Copies a table, and compares count and checksum of both sides. */
+export async function copyTable({ from, to, table, progress }: Copying): Promise<Copied> {
+  const read = await eachBatch(from, table, async (rows) => {
+    await write(to, table, rows);
+    progress(rows.length);
+  });
+  const written = await eachBatch(to, table, async (rows) => progress(rows.length));
+  const counts = [await countRows(from, table), await countRows(to, table)];
+  const equal = read.sum() === written.sum() && read.rows === written.rows;
+  if (!equal || counts.some((count) => count !== read.rows)) throw unequal(table, counts);
+  return { name: table.name, rows: read.rows, checksum: read.sum() };
+}
+
+async function eachBatch(
+  connection: PlainConnection,
+  table: Table,
+  work: (rows: Values[]) => Promise<void>,
+): Promise<Digest> {
+  const digest = digestOf(table);
+  let limit = firstBatch;
+  for (let after: Values | null = null; ; ) {
+    const { rows, last } = await readBatch(connection, table, { after, limit });
+    if (last === null) return digest;
+    for (const row of rows) digest.add(row);
+    await work(rows);
+    after = last;
+    limit = nextLimit(rows);
+  }
+}
+
+/** Rows of one table may be small or large, so the size of a batch follows that of the last one. */
+function nextLimit(rows: Values[]): number {
+  let length = 0;
+  for (const row of rows)
+    for (const value of row) length += typeof value === 'string' ? value.length : 8;
+  const fitting = Math.floor((most.bytes * rows.length) / length);
+  return Math.max(1, Math.min(most.rows, rows.length * 4, fitting));
+}
+
+async function write(to: PlainConnection, table: Table, rows: Values[]): Promise<void> {
+  try {
+    await writeBatch(to, table, rows);
+  } catch (error) {
+    if (!isUnstorable(error)) throw error;
+    for (const row of rows) {
+      await writeBatch(to, table, [row]).catch((cause: unknown) => {
+        throw isUnstorable(cause) ? unstorable(table, row, cause) : cause;
+      });
+    }
+    throw error;
+  }
+}
+
+/** PostgreSQL's class of values that a column cannot hold, such as text with a NUL character. */
+function isUnstorable(error: unknown): boolean {
+  return codeOf(error)?.startsWith('22') ?? false;
+}
+
+function unstorable({ name, columns, key }: Table, row: Values, cause: unknown): Refusal {
+  const parts = key.map((column) => row[columns.findIndex((each) => each.name === column)]);
+  const reason = cause instanceof Error ? ` (${cause.message})` : '';
+  return new Refusal(
+    'conflict',
+    `The new database cannot store the row ${parts.join(', ')} of the table ${name}${reason}.`,
+    { hint: 'Correct this row in the present database, then run the move again.', cause },
+  );
+}
+
+function unequal({ name }: Table, [from, to]: number[]): Refusal {
+  return new Refusal(
+    'conflict',
+    `The copy of the table ${name} differs from the original (${from} rows, copied ${to}).`,
+    { hint: 'Nothing was changed in the present database. Run the move again.' },
+  );
+}

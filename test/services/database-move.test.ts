@@ -1,0 +1,318 @@
+import { readdir, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { stringifyCookie } from 'cookie';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Organization } from '../../src/database/models/organization.ts';
+import { createToken } from '../../src/services/people/tokens/operations.ts';
+import { rotateScimToken } from '../../src/services/provisioning/scim/token.ts';
+import { addCrowd } from '../support/crowd.ts';
+import { copyOfDatabase, dialect } from '../support/database.ts';
+import { createClient } from '../support/http.ts';
+import { type Installation, install } from '../support/installation.ts';
+import {
+  type BothKinds,
+  interruptions,
+  killAndRunAgain,
+  moveTo,
+  otherKind,
+  startBothKinds,
+  withoutPassword,
+} from '../support/move.ts';
+import { postgresMissing } from '../support/postgres.ts';
+import { isSignedBy, type Receiver, startReceiver } from '../support/receiver.ts';
+
+const user = 'olga@acme.test';
+const crowd = 250;
+const known = { pat: '', scim: '', org: '', webhookSecret: '' };
+const env = { IDCTL_OUTBOUND_ALLOW: '127.0.0.1' };
+
+const missing = (await postgresMissing()) !== null;
+let site: Installation;
+let both: BothKinds;
+let receiver: Receiver;
+let cookie: string;
+
+beforeAll(async () => {
+  if (missing) return;
+  [both, receiver] = await Promise.all([startBothKinds(), startReceiver()]);
+  site = await install({
+    env,
+    prepare: async (operator) => {
+      known.pat = (await createToken(operator(), { user, name: 'robot' })).token;
+      known.scim = (await rotateScimToken(operator(), { org: 'acme' })).token;
+      const [organization] = await Organization.findAll();
+      known.org = organization?.id ?? '';
+    },
+  });
+  const webhook = ['webhook', 'add', receiver.url, '--org', 'acme', '--events', 'project.created'];
+  known.webhookSecret = (await site.run([...webhook, '--quiet'])).out.trim();
+  const daemon = await site.serve();
+  const browser = createClient(daemon.url, { keepCookies: true });
+  await browser.post('/api/v1/auth/login', site.owner);
+  cookie = stringifyCookie(Object.fromEntries(browser.jar));
+  await daemon.stop();
+  // No daemon runs, so its delivery waits.
+  await site.run(['project', 'create', 'Rocket', '--org', 'acme']);
+  await addCrowd(site.database, known.org, crowd);
+}, 120_000);
+afterAll(async () => {
+  await site?.close();
+  await Promise.all([both?.stop(), receiver?.stop()]);
+});
+
+const at = (database: string) => ({ IDCTL_DATABASE: database });
+const rowsIn = async (database: string, table: string) =>
+  Number((await site.query(`SELECT count(*) AS n FROM ${table}`, database))[0]?.['n']);
+
+async function change(database: string, sql: string): Promise<void> {
+  if (database.startsWith('sqlite:')) {
+    const sqlite = new DatabaseSync(database.slice('sqlite:'.length));
+    sqlite.exec(sql);
+    return sqlite.close();
+  }
+  const client = new pg.Client(database);
+  await client.connect();
+  await client.query(sql);
+  await client.end();
+}
+
+describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
+  test('to the other kind: sessions, tokens, secrets and waiting deliveries go on, and the old one is refused', async () => {
+    const from = await copyOfDatabase(site.database);
+    const to = await both.fresh(otherKind);
+    const { code, out, err } = await moveTo(site, to, at(from), '--json');
+    expect([code, err]).toEqual([0, expect.stringContaining('Next: set database.url')]);
+    const view = JSON.parse(out);
+    const shown = withoutPassword(to);
+    expect(view).toMatchObject({ from: withoutPassword(from), to: shown });
+    for (const { name, rows } of view.tables) {
+      // The move records itself in the new database.
+      const added = name === 'events' ? 1 : 0;
+      expect([name, await rowsIn(to, name)]).toEqual([name, rows + added]);
+    }
+    expect(await rowsIn(to, `events WHERE kind = 'database.moved'`)).toBe(1);
+
+    for (const words of [['serve'], ['org', 'list'], ['migrate'], ['backup', 'never']]) {
+      const refused = await site.run([...words, '--json'], '', at(from));
+      expect([words, refused.code]).toEqual([words, 3]);
+      expect(JSON.parse(refused.err)).toMatchObject({
+        code: 'database_moved',
+        detail: `This database was moved to ${shown}.`,
+        movedTo: shown,
+      });
+    }
+
+    const daemon = await site.serve(at(to));
+    const client = createClient(daemon.url);
+    expect((await client.get('/api/v1/me', { cookie })).body.email).toBe(user);
+    expect((await client.post('/api/v1/auth/refresh', {}, { cookie })).status).toBe(200);
+    const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+    expect((await client.get('/api/v1/me', bearer(known.pat))).body.email).toBe(user);
+    const users = await client.get(`/scim/v2/orgs/${known.org}/Users?count=1`, bearer(known.scim));
+    expect([users.status, users.body.totalResults]).toEqual([200, crowd + 1]);
+    await expect.poll(() => receiver.received.length).toBe(1);
+    const [delivered] = receiver.received;
+    expect(delivered && isSignedBy(known.webhookSecret, delivered)).toBe(true);
+    await daemon.stop();
+  });
+
+  test('there and back again, and to the same kind, the checksums stay the same', async () => {
+    const from = await copyOfDatabase(site.database);
+    const there = await both.fresh(otherKind);
+    const back = await both.fresh(dialect);
+    const again = await both.fresh(dialect);
+    const sums: Map<string, string>[] = [];
+    for (const [old, to] of [
+      [from, there],
+      [there, back],
+      [back, again],
+    ] as const) {
+      const { code, out, err } = await moveTo(site, to, at(old), '--json');
+      expect([code, err]).toEqual([0, expect.any(String)]);
+      const tables: { name: string; checksum: string }[] = JSON.parse(out).tables;
+      // Each move adds an event.
+      const still = tables.filter(({ name }) => name !== 'events');
+      sums.push(new Map(still.map(({ name, checksum }) => [name, checksum])));
+    }
+    expect(sums[1]).toEqual(sums[0]);
+    expect(sums[2]).toEqual(sums[0]);
+    const files = [from, there, back, again].filter((url) => url.startsWith('sqlite:'));
+    for (const url of files)
+      expect((await stat(url.slice('sqlite:'.length))).mode & 0o777).toBe(0o600);
+    const columns = 'name, email, created_at, awaits_code FROM accounts ORDER BY id';
+    expect(await site.query(`SELECT ${columns}`, again)).toEqual(
+      await site.query(`SELECT ${columns}`, from),
+    );
+  });
+
+  test('killed at any statement and run again, it ends with everything in one place', async () => {
+    const { statements, begin } = await interruptions(site, both, otherKind);
+    const anywhere = () => 1 + Math.floor(Math.random() * statements);
+    const seen: string[] = [];
+    // The one before the last is while both are refused, the last one after that.
+    for (const killAt of [anywhere(), anywhere(), anywhere(), statements - 4, statements]) {
+      const move = await begin();
+      seen.push(await killAndRunAgain(move, killAt));
+      expect([killAt, await rowsIn(move.to, 'accounts')]).toEqual([killAt, crowd + 1]);
+      const moves = await rowsIn(move.to, `events WHERE kind = 'database.moved'`);
+      expect([killAt, moves]).toEqual([killAt, 1]);
+    }
+    expect(seen.at(-2)).toBe('none');
+  });
+
+  test('a half copy is refused with the words to go on, and only its own move may overwrite it', async () => {
+    const { statements, begin } = await interruptions(site, both, otherKind);
+    const move = await begin();
+    await move.run(Math.floor(0.8 * statements));
+    for (const words of [['serve'], ['org', 'list']]) {
+      const { code, err } = await site.run(words, '', at(move.to));
+      expect([code, err]).toEqual([
+        3,
+        expect.stringContaining(
+          `A move from ${withoutPassword(move.from)} into this database is unfinished`,
+        ),
+      ]);
+      expect(err).toContain('run the same idctl database move again');
+    }
+    const other = await moveTo(site, move.to, at(await copyOfDatabase(site.database)));
+    expect([other.code, other.err]).toEqual([1, expect.stringContaining('is not empty')]);
+    // The present database still serves, and what is written there meanwhile is moved too.
+    await site.run(['org', 'create', 'Late Ltd'], '', at(move.from));
+    expect((await move.run()).code).toBe(0);
+    expect(await rowsIn(move.to, `organizations WHERE name = 'Late Ltd'`)).toBe(1);
+  });
+
+  test('while a daemon serves, it is refused; after the daemon has stopped, it is not', async () => {
+    const from = await copyOfDatabase(site.database);
+    const to = await both.fresh(otherKind);
+    const daemon = await site.serve(at(from));
+    const refused = await moveTo(site, to, at(from));
+    expect([refused.code, refused.err]).toEqual([
+      1,
+      expect.stringContaining(`A daemon serves from this database: ${daemon.url}`),
+    ]);
+    await daemon.stop();
+    expect((await moveTo(site, to, at(from))).code).toBe(0);
+  });
+
+  test('after a daemon was killed, SQLite knows at once that it is gone, and PostgreSQL after a while', async () => {
+    const from = await copyOfDatabase(site.database);
+    const daemon = await site.serve(at(from));
+    process.kill(daemon.pid, 'SIGKILL');
+    await daemon.stop().catch(() => null);
+    const to = await both.fresh(otherKind);
+    const { code, err } = await moveTo(site, to, at(from));
+    if (dialect === 'sqlite') expect([code, err]).toEqual([0, expect.any(String)]);
+    else
+      expect([code, err]).toEqual([
+        1,
+        expect.stringMatching(/If it was killed, wait until \d\d:\d\d:\d\d UTC/),
+      ]);
+    await change(from, 'DELETE FROM daemons').catch(() => null);
+    expect((await moveTo(site, to, at(from))).code).toBe(0);
+  });
+
+  test('while another process has the database open, it is refused', async () => {
+    const from = await copyOfDatabase(site.database);
+    const to = await both.fresh(otherKind);
+    const hold = await holdOpen(from);
+    const { code, err } = await moveTo(site, to, at(from));
+    await hold();
+    expect([code, err]).toEqual([1, expect.stringContaining('Another process uses this database')]);
+  });
+
+  test.runIf(dialect === 'postgres')(
+    'a process that has the moved database open can no longer write it',
+    async () => {
+      const from = await copyOfDatabase(site.database);
+      const client = new pg.Client(from);
+      await client.connect();
+      expect((await moveTo(site, await both.fresh('sqlite'), at(from))).code).toBe(0);
+      await expect(client.query('DELETE FROM sessions')).rejects.toMatchObject({ code: '25006' });
+      await client.end();
+    },
+  );
+
+  test('--dry-run says what would be copied and each refusal, and writes nothing', async () => {
+    const from = await copyOfDatabase(site.database);
+    const to = await both.fresh('sqlite');
+    const { code, out, err } = await moveTo(site, to, at(from), '--dry-run', '--json');
+    expect([code, err]).toEqual([0, expect.stringContaining('Dry run')]);
+    const view = JSON.parse(out);
+    expect(view.refusals).toEqual([]);
+    expect(view.tables).toContainEqual({ name: 'accounts', rows: crowd + 1 });
+    expect(await readdir(join(to.slice('sqlite:'.length), '..'))).not.toContain(
+      to.slice(to.lastIndexOf('/') + 1),
+    );
+
+    const daemon = await site.serve(at(from));
+    await writeFile(to.slice('sqlite:'.length), 'no database');
+    const refused = await moveTo(site, to, at(from), '--dry-run', '--json');
+    await daemon.stop();
+    expect(refused.code).toBe(1);
+    expect(JSON.parse(refused.out).refusals).toMatchObject([
+      { code: 'conflict', message: expect.stringContaining('A daemon serves') },
+      { code: 'database_unreachable', message: expect.stringContaining(to) },
+    ]);
+  });
+
+  test('a database that is not empty is refused, and so is the present one', async () => {
+    const from = await copyOfDatabase(site.database);
+    const other = await copyOfDatabase(site.database);
+    for (const to of [from, other]) {
+      const { code, err } = await moveTo(site, to, at(from));
+      expect([code, err]).toEqual([1, expect.stringContaining('is not empty')]);
+    }
+    expect((await site.run(['org', 'list'], '', at(from))).code).toBe(0);
+  });
+
+  test('X4 a password in an argument is refused, and so is an address that is none', async () => {
+    for (const [words, said] of [
+      [['--to', 'postgres://idctl:secret@127.0.0.1/idctl'], '--to: must not hold the password'],
+      [
+        ['--to', 'postgres://127.0.0.1/idctl?user=a&password=secret'],
+        '--to: must not hold the password',
+      ],
+      [['--to', 'mysql://127.0.0.1/idctl'], '--to: must be sqlite:'],
+      [['--to', 'sqlite:a', '--to-file', 'b'], '--to-file: cannot be combined'],
+      [['--to-file', '/nowhere/at/all'], '--to-file: /nowhere/at/all'],
+      [[], '--to: is required'],
+    ] as const) {
+      const { code, err } = await site.run(['database', 'move', ...words]);
+      expect([words, code, err]).toEqual([words, 2, expect.stringContaining(said)]);
+    }
+  });
+
+  test.runIf(dialect === 'sqlite')('text that PostgreSQL cannot store is named', async () => {
+    const from = await copyOfDatabase(site.database);
+    await change(
+      from,
+      `UPDATE scim_records SET search = '{"a":"\\u0000"}' WHERE user_name = 'person-7@crowd.test'`,
+    );
+    const { code, err } = await moveTo(site, await both.fresh('postgres'), at(from));
+    expect([code, err]).toEqual([
+      1,
+      expect.stringMatching(
+        /cannot store the row 019b7003-0000-7000-8000-000000000007 of the table scim_records/,
+      ),
+    ]);
+    expect((await site.run(['org', 'list'], '', at(from))).code).toBe(0);
+  });
+});
+
+/** Has the database open, in a transaction that writes, until told to end. */
+async function holdOpen(database: string): Promise<() => Promise<unknown>> {
+  if (database.startsWith('sqlite:')) {
+    const sqlite = new DatabaseSync(database.slice('sqlite:'.length));
+    // Even a reader that does nothing at the moment.
+    sqlite.prepare('SELECT count(*) FROM accounts').get();
+    return async () => sqlite.close();
+  }
+  const client = new pg.Client(database);
+  await client.connect();
+  await client.query('BEGIN');
+  await client.query("UPDATE accounts SET name = name WHERE email = 'olga@acme.test'");
+  return () => client.end();
+}

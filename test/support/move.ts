@@ -1,0 +1,141 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { inject } from 'vitest';
+import { copyOfDatabase, dialect } from './database.ts';
+import type { Installation } from './installation.ts';
+import { type PostgresServer, startPostgres } from './postgres.ts';
+
+/** Databases of both kinds, whichever this run of the file is about. */
+export interface BothKinds {
+  /** The URL of an empty database of this kind. */
+  fresh(kind: 'sqlite' | 'postgres'): Promise<string>;
+  stop(): Promise<void>;
+}
+
+/** The other kind than that of the run. */
+export const otherKind = dialect === 'sqlite' ? 'postgres' : 'sqlite';
+
+/** Starts a PostgreSQL server beside the databases of the run, where they are not its own. */
+export async function startBothKinds(): Promise<BothKinds> {
+  const folder = mkdtempSync(join(tmpdir(), 'idctl-move-'));
+  const server: PostgresServer | null = dialect === 'sqlite' ? await startPostgres() : null;
+  let made = 0;
+  return {
+    async fresh(kind) {
+      made += 1;
+      if (kind === 'sqlite') return `sqlite:${join(folder, `${made}.db`)}`;
+      const url = new URL(server?.url ?? inject('databases'));
+      const name = `idctl_${inject('run')}_move_${made}_${process.pid}`;
+      const client = new pg.Client(url.href);
+      await client.connect();
+      // Orders text otherwise than by bytes, as most servers do.
+      await client.query(
+        `CREATE DATABASE "${name}" TEMPLATE template0 LOCALE_PROVIDER icu ICU_LOCALE 'en-US'`,
+      );
+      await client.end();
+      url.pathname = `/${name}`;
+      return url.href;
+    },
+    async stop() {
+      await server?.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The address as idctl shows it. */
+export function withoutPassword(url: string): string {
+  return url.replace(/^(postgres:\/\/[^:]+):[^@]*@/, '$1@');
+}
+
+const preload = `--import=${new URL('./kill-at-statement.ts', import.meta.url).href}`;
+
+/** What a command says on a database: 0, or 3 with the refusal. */
+interface Looked {
+  code: number | null;
+  err: string;
+}
+
+/** One move of a copy of the installation, to be killed and run again. */
+export interface Interrupted {
+  from: string;
+  to: string;
+  /** Runs the move, killed right before this statement where one is named. */
+  run(killAt?: number): Promise<{ code: number | null; out: string; err: string }>;
+  /** Tries a command on the old and on the new database. */
+  look(): Promise<{ from: Looked; to: Looked }>;
+}
+
+/** Moves of the installation, each of a fresh copy into a fresh target of this kind. */
+export interface Interruptions {
+  /** How many statements a whole move takes. */
+  statements: number;
+  begin(): Promise<Interrupted>;
+}
+
+/** Does one move to its end, to count its statements. */
+export async function interruptions(
+  site: Installation,
+  both: BothKinds,
+  kind: 'sqlite' | 'postgres',
+): Promise<Interruptions> {
+  const begin = async (more: Record<string, string> = {}): Promise<Interrupted> => {
+    const [from, to] = [await copyOfDatabase(site.database), await both.fresh(kind)];
+    const tried = async (database: string) => {
+      const { code, err } = await site.run(['org', 'list'], '', { IDCTL_DATABASE: database });
+      return { code, err };
+    };
+    return {
+      from,
+      to,
+      run: (killAt) => {
+        const kill: Record<string, string> = killAt === undefined ? {} : { KILL_AT: `${killAt}` };
+        return moveTo(site, to, { IDCTL_DATABASE: from, NODE_OPTIONS: preload, ...more, ...kill });
+      },
+      look: async () => {
+        const [old, made] = await Promise.all([tried(from), tried(to)]);
+        return { from: old, to: made };
+      },
+    };
+  };
+  const counted = join(site.folder, 'count');
+  const { code, err } = await (await begin({ COUNT_FILE: counted })).run();
+  if (code !== 0) throw new Error(`the move ended with ${code}: ${err}`);
+  return { statements: Number(await readFile(counted, 'utf8')), begin };
+}
+
+/**
+ * Kills a move right before a statement, looks that no write could be lost, and runs it again. Answers what was seen
+ * in between: on which of the two databases commands worked.
+ */
+export async function killAndRunAgain(move: Interrupted, killAt: number): Promise<string> {
+  const killed = await move.run(killAt);
+  if (killed.code !== null && killed.code !== 0) throw new Error(killed.err);
+  const { from, to } = await move.look();
+  const seen = `${from.code === 0 ? 'old' : ''}${to.code === 0 ? 'new' : ''}` || 'none';
+  if (seen === 'oldnew') throw new Error(`killed at ${killAt}, both databases can be written`);
+  if (seen === 'none' && !from.err.includes('This database was moved to'))
+    throw new Error(`killed at ${killAt}, the old database says: ${from.err}`);
+  if (to.code !== 0 && to.code !== 3) throw new Error(`the new database says: ${to.err}`);
+  const { code, err } = await move.run();
+  if (code !== 0) throw new Error(`killed at ${killAt}, and run again it ended with: ${err}`);
+  const after = await move.look();
+  if (after.from.code !== 3 || after.to.code !== 0)
+    throw new Error(`killed at ${killAt}, run again: ${JSON.stringify(after)}`);
+  return seen;
+}
+
+/** Moves the installation; the URL is in a file, because it may hold a password. */
+export async function moveTo(
+  site: Installation,
+  to: string,
+  more: Record<string, string> = {},
+  ...words: string[]
+): Promise<{ code: number | null; out: string; err: string }> {
+  const file = join(site.folder, `to-${crypto.randomUUID()}`);
+  await writeFile(file, `${to}\n`);
+  return site.run(['database', 'move', '--to-file', file, ...words], '', more);
+}
