@@ -27,7 +27,7 @@ const postgres = {
 
 export default defineConfig({
   test: {
-    maxWorkers: 2,
+    maxWorkers: 3,
     testTimeout: 30_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 15_000 } },
