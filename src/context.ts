@@ -40,7 +40,7 @@ export interface App {
    * `not_ready`, `database_unreachable` or `key_invalid` otherwise.
    */
   ready(): Promise<{ writable: boolean }>;
-  /** Logs an outage once, however often it is told, and later its end. */
+  /** Logs an outage once, even if it is reported again, and later its end. */
   tellOutage(refusal: Refusal): void;
   /**
    * The refusal for a thrown platform error (a database that is gone or busy), or null for a bug.

@@ -51,7 +51,7 @@ export const refusals = {
   last_owner: { kind: 'conflict', title: 'The last owner stays' },
   owners_locked_out: { kind: 'conflict', title: 'No owner could sign in' },
   domain_taken: { kind: 'conflict', title: 'Domain verified by another organization' },
-  domain_shared: { kind: 'conflict', title: 'Not a domain of one organization' },
+  domain_shared: { kind: 'conflict', title: 'Domain shared by many organizations' },
   domain_unverified: { kind: 'conflict', title: 'Domain not verified' },
   domain_not_verified: { kind: 'pending', title: 'Domain not verified yet' },
   version_mismatch: { kind: 'precondition', title: 'Changed meanwhile' },

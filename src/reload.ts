@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Config } from './config/schema.ts';
-import { isReloadable, settingIn, settings } from './config/settings.ts';
+import { isReloadable, settingIn, settings } from './config/setting-list.ts';
 import type { App } from './context.ts';
 import { assertNoTransaction } from './database/transaction.ts';
 import { createOutbound } from './outbound/create.ts';

@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import { type Setting, settings } from '../../src/config/settings.ts';
+import { type Setting, settings } from '../../src/config/setting-list.ts';
 import {
   bold,
   entry,

@@ -47,7 +47,7 @@ export function sessionsEnding({ sessionsEnded: count }: Ended): string {
   return count === 0 ? '' : count === 1 ? '1 session ends.' : `${count} sessions end.`;
 }
 
-/** How many people, in words. */
+/** `1 person` or `3 people`. */
 export function persons({ length }: string[]): string {
   return length === 1 ? '1 person' : `${length} people`;
 }

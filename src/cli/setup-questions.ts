@@ -39,12 +39,12 @@ export async function setupGiven(call: Call): Promise<Setup> {
   };
 }
 
-/** An argument must not hold a password, because every user of the machine can read arguments. */
+/** An argument must not contain a password, because every user of the machine can read arguments. */
 function withoutPassword(database: string): string {
   if (!holdsPassword(database)) return database;
   throw refuseField(
     '--database',
-    'must not hold the password',
+    'must not contain the password',
     'Write the URL into idctl.yaml, as database.url, before idctl init; or give it in IDCTL_DATABASE.',
   );
 }
@@ -55,7 +55,7 @@ function withPassword(smtpUrl: string, password: string | undefined): string {
   if (url.password !== '')
     throw refuseField(
       '--smtp-url',
-      'must not hold the password',
+      'must not contain the password',
       'Give it by --smtp-password-stdin or --smtp-password-file.',
     );
   if (password === undefined) return smtpUrl;
@@ -92,13 +92,13 @@ export async function setupAsked(
       organization:
         organization ?? (await askField(shape.organization, 'First organization', 'Default')),
       owner:
-        owner ?? (await askField(shape.owner, 'Its owner, by e-mail address', 'admin@idctl.test')),
+        owner ?? (await askField(shape.owner, 'E-mail address of its owner', 'admin@idctl.test')),
     },
   };
 }
 
 /**
- * The fault of an answer. Other people may read the screen, so an answer must not hold a password.
+ * The fault of an answer. Other people may read the screen, so an answer must not contain a password.
  */
 async function faultIn(
   call: Call,

@@ -4,7 +4,7 @@ import { Refusal } from '../errors.ts';
 import { fileFault, isMissing } from '../file-fault.ts';
 import { absolute, type Given, refuseUnknown } from './given.ts';
 import type { Environment } from './places.ts';
-import { type Setting, settings } from './settings.ts';
+import { type Setting, settings } from './setting-list.ts';
 
 const short: Readonly<Record<string, string>> = { IDCTL_DATABASE: 'IDCTL_DATABASE_URL' };
 // idctl reads these variables besides its settings.

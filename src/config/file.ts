@@ -13,7 +13,7 @@ import { Refusal } from '../errors.ts';
 import { fileFault, isFolder, isMissing, nameFileIn } from '../file-fault.ts';
 import { typed } from './environment.ts';
 import { absolute, type Given, refuseUnknown } from './given.ts';
-import { settings } from './settings.ts';
+import { settings } from './setting-list.ts';
 
 /**
  * The text of a configuration file, or null if it does not exist. Refuses a file that cannot be

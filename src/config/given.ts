@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { Refusal } from '../errors.ts';
-import type { Setting } from './settings.ts';
+import type { Setting } from './setting-list.ts';
 
 /** The source of a configuration value. */
 export type SettingOrigin = 'default' | 'file' | 'environment' | 'option';

@@ -16,7 +16,7 @@ import {
   searchedFiles,
 } from './places.ts';
 import { type Config, configSchema, type Settings } from './schema.ts';
-import { isReloadable, settings } from './settings.ts';
+import { isReloadable, settings } from './setting-list.ts';
 
 /** The options that say where to look for the configuration. */
 export interface LoadOptions {

@@ -114,17 +114,17 @@ const allSettings = z.strictObject({
   signin: settingGroup({
     password: help(
       onOff.default('on'),
-      'Sign-in with e-mail and password where no organization decides',
+      'Sign-in with e-mail and password unless an organization sets it',
     ),
     magicCode: help(
       onOff.default('off'),
-      'Sign-in with a code by mail where no organization decides',
+      'Sign-in with a code by mail unless an organization sets it',
     ),
-    google: help(onOff.default('on'), 'Sign-in with Google where no organization decides'),
-    github: help(onOff.default('on'), 'Sign-in with GitHub where no organization decides'),
+    google: help(onOff.default('on'), 'Sign-in with Google unless an organization sets it'),
+    github: help(onOff.default('on'), 'Sign-in with GitHub unless an organization sets it'),
     allowSelfSignup: help(
       onOff.default('off'),
-      'Sign-up without an invitation where no organization decides',
+      'Sign-up without an invitation unless an organization sets it',
     ),
     restrictOauthToVerifiedDomains: help(
       onOff.default('off'),

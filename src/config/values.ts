@@ -56,7 +56,7 @@ export const shownName = z
   .string()
   .min(1)
   .max(100)
-  .refine(isSeen, 'must not hold control characters');
+  .refine(isSeen, 'must not contain control characters');
 const spellings = new Map([
   ['true', 'on'],
   ['false', 'off'],

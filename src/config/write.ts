@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import { type Setting, settings } from './settings.ts';
+import { type Setting, settings } from './setting-list.ts';
 
 /** The text of an `idctl.yaml` with these settings, by key, each under its line of help. */
 export function renderConfig(values: Readonly<Record<string, unknown>>): string {

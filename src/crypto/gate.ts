@@ -30,7 +30,7 @@ export interface Gate {
    * Refuses `overloaded` if this client's queue is full. Asked first, so that a refusal costs
    * nothing else.
    */
-  requirePlace(client: string | null): Promise<void>;
+  refuseIfFull(client: string | null): Promise<void>;
   /** How many items run now, and how many wait. */
   load(): { running: number; waiting: number };
 }
@@ -102,7 +102,7 @@ export function createGate(places: () => number, maxWaitMs: number): Gate {
       leave();
     }
   };
-  const requirePlace = async (client: string | null) => {
+  const refuseIfFull = async (client: string | null) => {
     const most = places();
     if (running < most || !queueFor(client, most).full) return;
     held += 1;
@@ -112,7 +112,7 @@ export function createGate(places: () => number, maxWaitMs: number): Gate {
     throw overloaded(maxWaitMs);
   };
   const load = () => ({ running, waiting: known.length + strangers.length });
-  return Object.assign(pass, { requirePlace, load });
+  return Object.assign(pass, { refuseIfFull, load });
 }
 
 function overloaded(maxWaitMs: number): Refusal {

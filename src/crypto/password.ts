@@ -23,7 +23,7 @@ export interface PasswordHasher {
    * Refuses `overloaded` if a turn would be refused now. Asked first, so that a refusal costs
    * nothing else.
    */
-  requirePlace(client: string | null): Promise<void>;
+  refuseIfFull(client: string | null): Promise<void>;
   /** Loads the hashing library. Throws if that fails, so that a daemon reports it at start. */
   ready(): Promise<void>;
   /** How many hashes and checks run now, and how many wait. */
@@ -58,7 +58,7 @@ export function createPasswordHasher(options: HashingOptions): PasswordHasher {
   const parameters = { memoryCost: memory, timeCost: time, parallelism: lanes };
   return {
     load: turn.load,
-    requirePlace: turn.requirePlace,
+    refuseIfFull: turn.refuseIfFull,
     ready: async () => void (await argon2()),
     hash: (password, client) =>
       turn(async () => {

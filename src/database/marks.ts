@@ -24,7 +24,7 @@ export function movedMark(to: Address): string {
   return `${moved}${shownAddress(to)}`.slice(0, longest);
 }
 
-/** The mark of a database that gets the data of an instance; `instance` is its oldest key. */
+/** The mark of a database that an instance is moved to; `instance` is its oldest key. */
 export function unfinishedMark(instance: string, source: Address): string {
   return `${unfinished}${instance}${from}${shownAddress(source)}`.slice(0, longest);
 }

@@ -32,8 +32,8 @@ const freshFor = 1_000;
 const trustedFor = 5_000;
 
 /**
- * Makes a check for each write that refuses `schema_newer` once a newer idctl has migrated the
- * database. A write seldom waits for it, so an older daemon may write for a second longer.
+ * Returns a check to run before each write. It refuses `schema_newer` once a newer idctl has
+ * migrated the database. Its last result is used again for a second.
  */
 export function watchSchema(sequelize: Sequelize): () => Promise<void> {
   let checkedAt = performance.now();

@@ -8,7 +8,7 @@ import { Refusal } from '../errors.ts';
 
 type Program = 'pg_dump' | 'pg_restore';
 
-/** One run of a program. */
+/** A run of `pg_dump` or `pg_restore`. */
 export interface Run {
   program: Program;
   words: string[];

@@ -10,6 +10,7 @@ import { ldapRoutes } from './routes/ldap.ts';
 import { mailCodeRoutes } from './routes/mail-codes.ts';
 import { mappingRoutes } from './routes/mappings.ts';
 import { meRoutes } from './routes/me.ts';
+import { memberRoutes } from './routes/members.ts';
 import { organizationRoutes } from './routes/organizations.ts';
 import { projectRoutes } from './routes/projects.ts';
 import { keyRoutes, referenceRoutes } from './routes/reference.ts';
@@ -29,6 +30,7 @@ const operations: Route[] = [
   ...mailCodeRoutes,
   ...meRoutes,
   ...organizationRoutes,
+  ...memberRoutes,
   ...invitationRoutes,
   ...projectRoutes,
   ...domainRoutes,

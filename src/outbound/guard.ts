@@ -4,7 +4,7 @@ import { type AddressKind, canonicalHost, kindOf } from '../address.ts';
 import { Refusal } from '../errors.ts';
 import { type AllowList, entryFor } from './allow-list.ts';
 import { defaultLimits } from './limits.ts';
-import { inTurn, lookupsAtOnce, type ResolveHost } from './lookups.ts';
+import { inTurn, lookupsAtOnce, type ResolveHost } from './lookup-queue.ts';
 
 // Security S9 limits where tenant-supplied hosts may lead. A name is resolved once, every address
 // is checked, and the connection goes to a checked address. `net` and `tls` never look up an IP

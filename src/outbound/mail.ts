@@ -8,7 +8,7 @@ import type { Limits } from './limits.ts';
 import type { MailMessage } from './outbound.ts';
 
 /**
- * The mail server and the sender. Both are the operator's, and trusted as configured (security S9).
+ * The mail server and the sender. The operator sets both, so they are trusted (security S9).
  */
 export interface MailServer {
   /**

@@ -99,7 +99,7 @@ export interface TxtAnswer {
   values: string[];
 }
 
-/** The answer of a configured address. */
+/** The response from a configured URL. */
 interface Reached {
   status: number;
   body: string;

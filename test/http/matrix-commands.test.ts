@@ -55,6 +55,7 @@ const ofTheHost = [
   'serve',
   'migrate',
   'restore',
+  'database move',
   'doctor',
   'completion',
   'config show',

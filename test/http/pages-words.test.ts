@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { settings } from '../../src/config/settings.ts';
+import { settings } from '../../src/config/setting-list.ts';
 import { pages } from '../../src/http/pages/list.ts';
 import { createLog } from '../../src/log.ts';
 import { password, person, signedIn } from '../support/builders.ts';

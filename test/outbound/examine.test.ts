@@ -215,8 +215,8 @@ describe('each fault is reported once, with one thing to change', () => {
       '1 key, none for these algorithms',
     ],
     ['there are none of', { keys: [] }, '0 keys, none for these algorithms'],
-    ['that are no key set', { canary: true }, 'something that is no key set'],
-    ['that are not JSON', '<html>canary', 'something that is no key set'],
+    ['that are no key set', { canary: true }, 'a response that is not a key set'],
+    ['that are not JSON', '<html>canary', 'a response that is not a key set'],
   ])('S4 keys %s', async (_, body, seen) => {
     provider.answers.jwks = () => ({ body });
     const { failed, ran } = await examine();

@@ -15,7 +15,7 @@ import { allowList } from '../../src/outbound/allow-list.ts';
 import { createGuard } from '../../src/outbound/guard.ts';
 import { guardedClient } from '../../src/outbound/http.ts';
 import { defaultLimits, type Limits } from '../../src/outbound/limits.ts';
-import { inTurn, lookupsAtOnce, type ResolveHost } from '../../src/outbound/lookups.ts';
+import { inTurn, lookupsAtOnce, type ResolveHost } from '../../src/outbound/lookup-queue.ts';
 import { trustedRoots } from '../../src/outbound/roots.ts';
 import { type Authority, createAuthority } from '../support/certificates.ts';
 import { portOf } from '../support/ports.ts';

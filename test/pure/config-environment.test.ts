@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
 import { defaultPlaces, searchedFiles } from '../../src/config/places.ts';
-import { settings } from '../../src/config/settings.ts';
+import { settings } from '../../src/config/setting-list.ts';
 
 let folder: string;
 

@@ -124,8 +124,8 @@ test.each([
   ['signup:\n  open: maybe', 'line 2: signup.open must be on or off'],
   ['baseUrl: https:id.example.com', 'line 1: baseUrl must be an origin'],
   ['baseUrl: https://id.example.com?a', 'line 1: baseUrl must be an origin'],
-  ['instance:\n  name: "a\\u202Eb"', 'line 2: instance.name must not hold control characters'],
-  ['instance:\n  name: "a\\nb"', 'line 2: instance.name must not hold control characters'],
+  ['instance:\n  name: "a\\u202Eb"', 'line 2: instance.name must not contain control characters'],
+  ['instance:\n  name: "a\\nb"', 'line 2: instance.name must not contain control characters'],
   ['keyFile: {a: b}', 'line 1: keyFile must be a string'],
 ])('%j is refused with its line and setting', async (text, message) => {
   await expect(load(text)).rejects.toEqual(refused(`${file} ${message}`));

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
-import { settings } from '../../src/config/settings.ts';
+import { settings } from '../../src/config/setting-list.ts';
 import { renderConfig, renderExample } from '../../src/config/write.ts';
 
 const example = new URL('../../config/idctl.example.yaml', import.meta.url);

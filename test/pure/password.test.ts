@@ -184,14 +184,14 @@ test('P8 in a full queue a stranger waits before it is refused, and a known clie
     turn(async () => 'waited').catch(() => 'refused'),
   );
   const began = performance.now();
-  await turn.requirePlace('A');
-  await expect(turn.requirePlace(null)).rejects.toMatchObject({
+  await turn.refuseIfFull('A');
+  await expect(turn.refuseIfFull(null)).rejects.toMatchObject({
     code: 'overloaded',
     retryAfter: 1,
   });
   expect(performance.now() - began).toBeGreaterThan(20);
   expect(new Set(await Promise.all(waiting))).toEqual(new Set(['refused']));
-  await turn.requirePlace(null);
+  await turn.refuseIfFull(null);
   long.finish('done');
   await running;
 });

@@ -270,10 +270,10 @@ describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
 
   test('X4 a password in an argument is refused, and so is an address that is none', async () => {
     for (const [words, said] of [
-      [['--to', 'postgres://idctl:secret@127.0.0.1/idctl'], '--to: must not hold the password'],
+      [['--to', 'postgres://idctl:secret@127.0.0.1/idctl'], '--to: must not contain the password'],
       [
         ['--to', 'postgres://127.0.0.1/idctl?user=a&password=secret'],
-        '--to: must not hold the password',
+        '--to: must not contain the password',
       ],
       [['--to', 'mysql://127.0.0.1/idctl'], '--to: must be sqlite:'],
       [['--to', 'sqlite:a', '--to-file', 'b'], '--to-file: cannot be combined'],

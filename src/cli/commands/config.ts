@@ -24,7 +24,7 @@ export function addConfigCommands(program: Command): void {
 
 async function show(call: Call): Promise<void> {
   const loaded = await readConfiguration(call.flags);
-  const { settingIn, settings } = await import('../../config/settings.ts');
+  const { settingIn, settings } = await import('../../config/setting-list.ts');
   const exact = call.input['origin'] === true;
   const views = settings().map(({ key, secret }) => ({
     key,

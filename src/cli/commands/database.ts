@@ -103,7 +103,7 @@ async function newAddress({ to, toFile }: Record<string, unknown>): Promise<stri
   if (holdsPassword(to))
     throw refuseField(
       'to',
-      'must not hold the password',
+      'must not contain the password',
       'Write the URL to a file: --to-file FILE',
     );
   return checked('to', to);

@@ -44,7 +44,7 @@ async function patientOf(flags: Flags): Promise<Patient> {
   return {
     readConfig: async () => {
       const loaded = await readConfiguration(flags);
-      // Runs before any part of it is opened (security X8).
+      // Must run before any file of the instance is opened (security X8).
       becomeDatabaseOwner(loaded);
       return loaded;
     },

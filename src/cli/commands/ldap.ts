@@ -45,7 +45,7 @@ const settings = {
   '--no-tls': 'do not; for a directory on this machine',
   '--ca-file <file>': 'certificate authority of the directory, PEM',
   '--no-ca-file': 'trust what this machine trusts (default)',
-  '--bind-dn <dn>': 'the account that searches',
+  '--bind-dn <dn>': 'DN of the account that searches the directory',
   '--search-base <dn>': 'where people are searched',
   '--search-filter <filter>': 'such as (uid={username})',
   '--email-attribute <name>': 'such as mail',

@@ -91,10 +91,7 @@ async function serveUntilSignal(call: Call, given: Given, app: App): Promise<voi
   app.log.info('stopped');
 }
 
-/**
- * SIGHUP also comes when the daemon's terminal is closed. That stops the daemon, like other
- * programs.
- */
+/** The system sends SIGHUP also when the terminal closes. That stops the daemon. */
 async function terminalGone(): Promise<void> {
   for await (const _ of on(process, 'SIGHUP')) if (isTerminalGone()) return;
 }

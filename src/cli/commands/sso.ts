@@ -233,7 +233,7 @@ function addRelink(sso: Command): void {
       await relinkPeople(call, relinkSso, {
         fields: relinked,
         question: ({ people, fromIssuer, issuer }) =>
-          `Unlink the identities of ${persons(people)} at ${fromIssuer}? Then a person is linked again by the address that ${issuer} names.`,
+          `Unlink the identities of ${persons(people)} at ${fromIssuer}? At the next sign-in, the address that ${issuer} names decides which account is linked.`,
       });
     },
   });

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { userView } from '../../services/people/accounts/account.ts';
-import type { loginLinkView } from '../../services/people/sessions/sign-in.ts';
+import type { loginLinkView } from '../../services/people/sessions/schema.ts';
 import type { passwordSetView, shownUserView } from '../../services/people/users/operations.ts';
 import type { deletedUserView } from '../../services/tenancy/profile/operations.ts';
 import { noun, verb } from '../command.ts';

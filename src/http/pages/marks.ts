@@ -31,10 +31,8 @@ export function requireFormToken(expected: string, sent: unknown): void {
   });
 }
 
-// A page's address names the notice to show, with a mark that only this instance can make. The mark
-// is bound to the account and to the form cookie of the browser. So a link from elsewhere shows no
-// notice, and nothing is stored. It is not bound to the session: connecting a provider begins a new
-// one.
+// A page's URL names the notice to show, signed and bound to the account and the form cookie. So a
+// link from elsewhere shows no notice. Not bound to the session: connecting a provider begins one.
 
 type Bound = Pick<Visit, 'ctx' | 'cookie'>;
 

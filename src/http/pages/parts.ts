@@ -1,4 +1,4 @@
-import { settings } from '../../config/settings.ts';
+import { settings } from '../../config/setting-list.ts';
 import type { InputFault, Refusal } from '../../errors.ts';
 import { type Html, html } from './html.ts';
 import type { Visit } from './page.ts';

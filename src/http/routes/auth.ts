@@ -6,7 +6,7 @@ import {
   signedInView,
   signedUpView,
   signInInput,
-} from '../../services/people/sessions/sign-in.ts';
+} from '../../services/people/sessions/schema.ts';
 import { signIn } from '../../services/signin/flow.ts';
 import { resumeSession } from '../../services/signin/return-to.ts';
 import { signUp } from '../../services/signin/sign-up/sign-up.ts';

@@ -1,4 +1,4 @@
-import { signedInView } from '../../services/people/sessions/sign-in.ts';
+import { signedInView } from '../../services/people/sessions/schema.ts';
 import { signInByLdap } from '../../services/signin/flow.ts';
 import { testLdap } from '../../services/signin/methods/ldap/test.ts';
 import {

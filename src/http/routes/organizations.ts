@@ -1,11 +1,4 @@
 import { listEvents } from '../../services/foundation/events/operations.ts';
-import { addMember } from '../../services/tenancy/memberships/add.ts';
-import {
-  changeMemberRole,
-  leaveOrganization,
-  listMembers,
-  removeMember,
-} from '../../services/tenancy/memberships/operations.ts';
 import {
   createOrganization,
   deleteOrganization,
@@ -15,7 +8,7 @@ import {
 } from '../../services/tenancy/organizations/operations.ts';
 import { route } from '../route.ts';
 
-/** Organizations, their members and their events. */
+/** Organizations and their events. */
 export const organizationRoutes = [
   route('GET', '/api/v1/orgs', listOrganizations, {
     summary: 'The organizations of the person signed in',
@@ -37,27 +30,6 @@ export const organizationRoutes = [
   route('DELETE', '/api/v1/orgs/:org', deleteOrganization, {
     summary: 'Delete an organization; its accounts stay',
     cli: 'org delete',
-  }),
-  route('GET', '/api/v1/orgs/:org/members', listMembers, {
-    summary: 'The members',
-    cli: 'member list',
-  }),
-  route('POST', '/api/v1/orgs/:org/members', addMember, {
-    summary: 'Add an existing account on a verified domain of the organization; invite others',
-    status: 201,
-    cli: 'member add',
-  }),
-  route('PATCH', '/api/v1/orgs/:org/members/:user', changeMemberRole, {
-    summary: 'Give a member another role',
-    cli: 'member role',
-  }),
-  // Must come before `:user`, which would match `me` too.
-  route('DELETE', '/api/v1/orgs/:org/members/me', leaveOrganization, {
-    summary: 'Leave the organization; the last owner stays',
-  }),
-  route('DELETE', '/api/v1/orgs/:org/members/:user', removeMember, {
-    summary: 'Remove a member; the account stays',
-    cli: 'member remove',
   }),
   route('GET', '/api/v1/orgs/:org/events', listEvents, {
     summary: 'The events, oldest first',

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Context } from '../../context.ts';
-import { signedInView } from '../../services/people/sessions/sign-in.ts';
+import { signedInView } from '../../services/people/sessions/schema.ts';
 import { finishSocial } from '../../services/signin/flow.ts';
 import {
   listSocial,

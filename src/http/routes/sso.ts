@@ -1,4 +1,4 @@
-import { signedInView } from '../../services/people/sessions/sign-in.ts';
+import { signedInView } from '../../services/people/sessions/schema.ts';
 import { listAttempts } from '../../services/signin/attempts.ts';
 import { finishSso } from '../../services/signin/flow.ts';
 import { startSso } from '../../services/signin/methods/sso.ts';

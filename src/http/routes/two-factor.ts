@@ -1,4 +1,4 @@
-import { signedInView } from '../../services/people/sessions/sign-in.ts';
+import { signedInView } from '../../services/people/sessions/schema.ts';
 import {
   confirmTotp,
   disableTotp,

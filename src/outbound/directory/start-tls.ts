@@ -7,9 +7,8 @@ const request = Buffer.concat([
 ]);
 
 /**
- * Asks for TLS on this connection (RFC 4511 §4.14). Returns the reason why it cannot begin, or
- * null. The library's own StartTLS treats bytes between the answer and the encryption as encrypted.
- * An attacker on the network could inject a bind answer there.
+ * Asks for TLS (RFC 4511 §4.14). Returns the reason why it cannot begin, or null. The library's
+ * StartTLS accepts plaintext after the answer, where an attacker could inject a bind answer.
  */
 export function startTls(
   socket: Socket,

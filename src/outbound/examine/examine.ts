@@ -96,7 +96,7 @@ const expectations: Record<StepName, (subject: Confidential) => string> = {
   keys: () => 'a key for RS256, PS256, ES256 or EdDSA',
   'client authentication': () => 'the client ID and secret are accepted, a made-up code is not',
   'redirect URI': ({ redirectUri }) => `the provider accepts ${redirectUri}`,
-  clock: () => 'at most 60 seconds from ours',
+  clock: () => "at most 60 seconds off this machine's clock",
 };
 
 /**

@@ -33,7 +33,7 @@ const publish = 'Have the provider publish its keys at its jwks_uri.';
 
 function judge(text: string): Finding {
   const keys = keysIn(text);
-  if (keys === null) return wrong('something that is no key set', publish);
+  if (keys === null) return wrong('a response that is not a key set', publish);
   const usable = algorithms.filter((algorithm) =>
     keys.some((key) => algorithmsOf(key).includes(algorithm)),
   );

@@ -104,7 +104,7 @@ export function slugOf(name: string): string {
     .replace(/^-+|-+$/g, '');
   if (slug.safeParse(text).success) return text;
   throw new Refusal('invalid_input', `slug: no short name can be made of ${JSON.stringify(name)}`, {
-    faults: [{ path: 'slug', message: 'is required with this name' }],
+    faults: [{ path: 'slug', message: 'is required: no short name can be derived from this name' }],
     hint: 'Give one with --slug (or `slug`): lower-case letters, digits and single dashes.',
   });
 }

@@ -9,7 +9,7 @@ import { retryOnceWhenOvertaken } from '../../database/unique.ts';
 import { Refusal } from '../../errors.ts';
 import { after } from '../foundation/time.ts';
 import { lockAccount } from '../people/accounts/account.ts';
-import { signInFailed } from '../people/sessions/sign-in.ts';
+import { signInFailed } from '../people/sessions/schema.ts';
 import {
   answerSecondFactor,
   type SecondFactor,
@@ -53,8 +53,9 @@ interface Admission {
 }
 
 /**
- * Lets a proven person in. Only the account tells whether a second factor is needed. The account
- * may be known only after the person is attached to it, so `enter` may run twice (security P12).
+ * Lets a proven person in. Only after the person is attached is it known whether a second factor is
+ * needed: by the account, for single sign-on also by the connection. So `enter` may run twice
+ * (security P12).
  * The first run is then rolled back. The code is checked outside the transaction, so that a wrong
  * one stays counted.
  */

@@ -7,7 +7,7 @@ import { insertRow } from '../../database/select.ts';
 import { countSignIn, recordEvent } from '../foundation/events/record.ts';
 import { after, sessionSeconds } from '../foundation/time.ts';
 import { isEmailVerified, lockAccount } from '../people/accounts/account.ts';
-import { emailUnverified, signInFailed } from '../people/sessions/sign-in.ts';
+import { emailUnverified, signInFailed } from '../people/sessions/schema.ts';
 import { keepRefreshToken, nextRefreshToken, signSession } from '../people/sessions/tokens.ts';
 import {
   acceptSecondFactor,

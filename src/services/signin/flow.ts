@@ -10,7 +10,7 @@ import {
   type openLoginLinkInput,
   signInFailed,
   type signInInput,
-} from '../people/sessions/sign-in.ts';
+} from '../people/sessions/schema.ts';
 import { answerSecondFactor } from '../people/two-factor/second-factor.ts';
 import type { SocialProvider } from '../tenancy/identities/providers.ts';
 import type { signInByLdapInput } from '../tenancy/ldap/schema.ts';
@@ -44,9 +44,10 @@ import {
   recordRefusedSignIn,
 } from './refused.ts';
 
-// Every sign-in takes these steps. A mailed code and the operator's link prove and count elsewhere:
-// their functions name the file.
-// 1. Count the try, so that guessing is limited.
+// Every sign-in takes these steps:
+// 1. Count the try, so that guessing is limited. Password and LDAP count here, a mailed code in
+//    `answerCode`. Single sign-on, social sign-in and the link count none: each state or link works
+//    once.
 // 2. Prove who the person is. The files in methods/ do this; the result is an `Arrival`.
 // 3. Let the person in (`admit`): find the account, check the second factor, begin the session.
 // 4. If this fails, record the refusal. A second step (`answerPendingSignIn`) records only for
@@ -65,7 +66,7 @@ interface Page {
  */
 export async function signIn(ctx: Context, input: z.output<typeof signInInput>, page?: Page) {
   const client = await knownClient(ctx);
-  await ctx.passwords.requirePlace(client);
+  await ctx.passwords.refuseIfFull(client);
   const limits = await passwordLimits(ctx, input.email);
   await requireRoom(ctx, limits);
   const account = await findByEmail(input.email);
@@ -119,7 +120,7 @@ export function signInByCode(ctx: Context, input: z.output<typeof signInByCodeIn
 
 /**
  * Signs in by an organization's directory (spec §4.2). The try is counted before the directory is
- * asked. It is returned unless the directory refused the person's credential (security L7, L8).
+ * asked. It is returned if the person is let in, or if the person was not refused (security L8).
  */
 export async function signInByLdap(
   ctx: Context,

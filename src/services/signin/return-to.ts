@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Context } from '../../context.ts';
 import { refuseField } from '../../errors.ts';
 import { refreshSession } from '../people/sessions/operations.ts';
-import type { resumeInput } from '../people/sessions/sign-in.ts';
+import type { resumeInput } from '../people/sessions/schema.ts';
 
 /** Where a sign-in may end: a path of this instance, or a configured origin (security S7). */
 export function requireReturnTo(ctx: Context, returnTo: string | undefined): string {

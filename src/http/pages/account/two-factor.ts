@@ -96,7 +96,7 @@ export function qrModules(text: string): boolean[][] {
     [...line].map((sign) => !upperLit.has(sign)),
     [...line].map((sign) => !lowerLit.has(sign)),
   ]);
-  // The frame starts half a line above, and its end is ragged.
+  // Cut the frame: one row at the top, and all beyond the width.
   const width = (lines[1] ?? '').length;
   return rows.slice(1, width + 1).map((row) => row.slice(0, width));
 }

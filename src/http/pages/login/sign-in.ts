@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { email } from '../../../services/foundation/fields.ts';
 import { givenPassword } from '../../../services/people/accounts/account.ts';
-import { openLoginLinkInput } from '../../../services/people/sessions/sign-in.ts';
+import { openLoginLinkInput } from '../../../services/people/sessions/schema.ts';
 import { answerPendingSignIn } from '../../../services/signin/admit.ts';
 import { openLoginLink, signIn } from '../../../services/signin/flow.ts';
 import { lookAtLoginLink } from '../../../services/signin/methods/link.ts';

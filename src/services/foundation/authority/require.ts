@@ -153,7 +153,7 @@ async function requireStanding(ctx: Context, org: string): Promise<Standing> {
   const role = organization === null ? null : await roleIn(ctx.actor, organization.id);
   if (organization !== null && role !== null) return { organization, role };
   throw new Refusal('not_found', `There is no organization ${JSON.stringify(org)}.`, {
-    hint: 'idctl org list (or GET /api/v1/orgs) shows them.',
+    hint: 'To list them, run: idctl org list (or GET /api/v1/orgs)',
   });
 }
 
@@ -229,6 +229,6 @@ export async function requireProject(
 
 function noProject(project: string): Refusal {
   return new Refusal('not_found', `There is no project ${JSON.stringify(project)}.`, {
-    hint: 'idctl project list (or GET /api/v1/orgs/…/projects) shows them.',
+    hint: 'To list them, run: idctl project list (or GET /api/v1/orgs/…/projects)',
   });
 }

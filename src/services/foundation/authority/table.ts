@@ -49,7 +49,7 @@ export const authority = {
   'members.takeOwner': { least: 'owner', effect: 'changes' },
   'invitations.see': { least: 'admin', effect: 'reads' },
   'invitations.change': { least: 'admin', effect: 'changes' },
-  /** Naming the organization about whose tokens the actor's own app then asks. */
+  /** Choosing the organization whose tokens the actor's app may introspect. */
   'apps.introspect': { least: 'admin', session: 'usually', effect: 'changes' },
   'events.see': { least: 'admin', effect: 'reads' },
   'webhooks.see': { least: 'admin', effect: 'reads' },

@@ -32,7 +32,7 @@ export async function findOwner(name: string): Promise<string | null> {
   return domain?.organizationId ?? null;
 }
 
-/** Whether an organization has verified the domain, or signs in with it (`trust.domains: off`). */
+/** Whether the domain is verified, or an enabled connection has it (`trust.domains: off`). */
 export async function isClaimed(name: string): Promise<boolean> {
   if ((await findOwner(name)) !== null) return true;
   return (await SsoConnection.count({ where: { emailDomain: name, enabled: true } })) > 0;

@@ -73,7 +73,7 @@ function placeOf(row: string): SealedPlace {
   return { table: 'key_canaries', column: 'sealed', row };
 }
 
-/** Seals with the database's current master key; another process may have made it (security X1). */
+/** Switches to the database's master key, which another process may have made (security X1). */
 export async function followMasterKey(ctx: Context): Promise<void> {
   const [canary] = await listCanaries();
   if (canary === undefined || canary.keyId === ctx.keyring.keyId) return;

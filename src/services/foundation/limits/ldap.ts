@@ -21,7 +21,7 @@ export function testedLimits(ctx: Context, username: string, organizationId: str
   return [...ownLimits(ctx, 'ldap person'), ...directoryLimits(ctx, username, organizationId)];
 }
 
-/** How much one person may try over all organizations. The operator has the passwords anyway. */
+/** The limit of a person over all organizations. The operator can read the passwords: no limit. */
 function ownLimits(ctx: Context, name: string): Limit[] {
   return ctx.actor.kind === 'user' ? [ldapLimit(ctx, name, ctx.actor.accountId)] : [];
 }

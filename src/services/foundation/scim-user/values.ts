@@ -131,7 +131,7 @@ function coerceBoolean(attribute: Attribute, value: unknown): boolean {
 function coerceText(attribute: Attribute, value: unknown): string {
   if (typeof value === 'number') return String(value);
   if (typeof value !== 'string') throw unfit(attribute, 'must be a string');
-  if (!isStorable(value)) throw unfit(attribute, 'must not hold NUL or half a character');
+  if (!isStorable(value)) throw unfit(attribute, 'must not contain NUL or an unpaired surrogate');
   if (value.length > attribute.maxLength) {
     throw unfit(attribute, `must have at most ${attribute.maxLength} characters`);
   }

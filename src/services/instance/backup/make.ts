@@ -67,7 +67,8 @@ async function describe({ keyring, now }: Context): Promise<z.output<typeof back
 
 async function requirePlace(file: string): Promise<void> {
   const found = await stat(file).catch(() => null);
-  if (found && !found.isFile()) throw refuseField('file', `is there, and not a file: ${file}`);
+  if (found && !found.isFile())
+    throw refuseField('file', `exists but is not a regular file: ${file}`);
   const beside = dirname(file);
   const around = await stat(beside).catch(() => null);
   if (around && !around.isDirectory()) {

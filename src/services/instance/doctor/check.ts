@@ -60,5 +60,5 @@ function told(error: unknown): Finding {
   }
   // The error's message may hold secrets.
   const name = error instanceof Error ? error.name : typeof error;
-  return wrong(`the check failed (${name})`, 'This is a bug of idctl: please report it.');
+  return wrong(`the check failed (${name})`, 'This is a bug in idctl. Please report it.');
 }

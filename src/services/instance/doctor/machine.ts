@@ -18,7 +18,7 @@ export function checkRuntime(version = process.versions.node): Promise<Check> {
     const message = `idctl ${readVersion()} on Node ${version}`;
     return fits
       ? right(message)
-      : wrong(message, 'Run install.sh again: it brings a Node that fits.');
+      : wrong(message, 'Run install.sh again to install a supported Node version.');
   });
 }
 

@@ -75,7 +75,7 @@ export function viewOwner(
   return { id, email, emailVerified, name, locale, twoFactorEnabled };
 }
 
-/** An account as the operator sees it too. */
+/** An account with the fields of the operator's view. */
 export function viewUser(ctx: Pick<Context, 'config'>, account: Account) {
   return {
     ...viewOwner(ctx, account, account.totpEnabledAt !== null),
@@ -94,7 +94,7 @@ export async function requireAccount(user: string): Promise<Account> {
   const account = isUuid(user) ? await Account.findByPk(user) : await findByEmail(user);
   if (account === null)
     throw new Refusal('not_found', `There is no user ${user}.`, {
-      hint: 'idctl user list shows them.',
+      hint: 'To list them, run: idctl user list',
     });
   return account;
 }

@@ -140,7 +140,7 @@ export const introspectToken = operation({
     if (holder?.kind !== 'user') return { active: false };
     const organization = await findShared(app.id, holder.accountId);
     if (organization === null) return { active: false };
-    // Only a use by an app that is about to serve the token counts.
+    // The token counts as used only if the app and its owner share an organization.
     for (const [id, at] of tokenUses) ctx.tokenUses.set(id, at);
     const details =
       holder.via === 'session' ? sessionDetails(ctx, input.token) : tokenDetails(holder.tokenId);

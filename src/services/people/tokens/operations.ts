@@ -62,8 +62,8 @@ const createInput = z.strictObject({
     .enum(tokenScopes, `must be one of ${tokenScopes.join(', ')}`)
     .optional()
     .describe(
-      'read changes nothing; write, the default, does what its owner may, except what lets others in; admin does that ' +
-        'too. A token of scope admin is made in a session that passed your own second factor.',
+      'read changes nothing; write (the default) can do what its owner can, except give others access; admin can do ' +
+        'that too. Only a session with your own second factor makes a token of scope admin.',
     ),
 });
 

@@ -85,7 +85,7 @@ export const createUser = operation({
       };
       const made = await refusingDuplicate(Account.create(row), {
         message: `There is a user ${input.email} already.`,
-        hint: `${commandLine('idctl user show', input.email)} shows them.`,
+        hint: `To see them, run: ${commandLine('idctl user show', input.email)}`,
       });
       await recordEvent(ctx, {
         kind: 'user.created',

@@ -46,7 +46,7 @@ export async function syncDirectoryGroups(
   });
 }
 
-/** The groups of a sign-in, and whether they count every time or only at the first one. */
+/** The groups of a sign-in; applied at every sign-in, or only at the first (`everyTime`). */
 interface Sync {
   source: GroupSource;
   groups: () => Groups;

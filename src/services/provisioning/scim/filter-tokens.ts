@@ -55,7 +55,7 @@ export function filterValue(attribute: Attribute, operator: FilterOperator, text
   if (!allowed) throw invalidFilter(`${operator} does not compare ${attribute.name}`);
   if (attribute.type === 'boolean') return readBoolean(attribute, text);
   if (attribute.type === 'dateTime') return readInstant(attribute, text);
-  if (!isStorable(text)) throw invalidFilter('a value holds NUL or half a character');
+  if (!isStorable(text)) throw invalidFilter('a value contains NUL or an unpaired surrogate');
   return text;
 }
 

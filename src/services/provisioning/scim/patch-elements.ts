@@ -112,7 +112,7 @@ function createElement(
   return element;
 }
 
-/** The values that satisfy the filter. Null if it has more than equalities. */
+/** The values that satisfy the filter. Null if it uses more than `eq` and `and`. */
 function impliedBy(filter: Filter): ScimResource | null {
   if (filter.kind === 'compare' && filter.operator === 'eq') {
     return { [filter.target.attribute.name]: filter.value };

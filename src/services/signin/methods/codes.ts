@@ -26,7 +26,7 @@ import {
   tryCode,
 } from '../../people/codes/code.ts';
 import { endSignIns } from '../../people/credentials/credentials.ts';
-import { signedInView } from '../../people/sessions/sign-in.ts';
+import { signedInView } from '../../people/sessions/schema.ts';
 import { acceptSecondFactor, answerSecondFactor } from '../../people/two-factor/second-factor.ts';
 import { localPart, takeOver } from '../../tenancy/identities/reclaim.ts';
 import { joinInvited } from '../../tenancy/invitations/invitation.ts';

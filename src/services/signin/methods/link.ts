@@ -11,7 +11,7 @@ import { recordEvent } from '../../foundation/events/record.ts';
 import { operation } from '../../foundation/operation.ts';
 import { after } from '../../foundation/time.ts';
 import { lockAccount, requireAccount, userRefInput } from '../../people/accounts/account.ts';
-import { loginLinkView, type openLoginLinkInput } from '../../people/sessions/sign-in.ts';
+import { loginLinkView, type openLoginLinkInput } from '../../people/sessions/schema.ts';
 import type { SecondFactor } from '../../people/two-factor/second-factor.ts';
 import { beginSession } from '../begin.ts';
 

@@ -4,7 +4,7 @@ import { Account } from '../../../database/models/account.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { rememberClient } from '../../foundation/limits/password.ts';
 import { isEmailVerified } from '../../people/accounts/account.ts';
-import { signInFailed } from '../../people/sessions/sign-in.ts';
+import { signInFailed } from '../../people/sessions/schema.ts';
 import type { SecondFactor } from '../../people/two-factor/second-factor.ts';
 import { type Begun, beginSession } from '../begin.ts';
 

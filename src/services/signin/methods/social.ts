@@ -8,7 +8,7 @@ import { canonicalEmail, domainOf } from '../../foundation/domain-names/canonica
 import { tallyEvent } from '../../foundation/events/record.ts';
 import { instant, name as nameField } from '../../foundation/fields.ts';
 import { holdAccount } from '../../people/accounts/account.ts';
-import { signInFailed } from '../../people/sessions/sign-in.ts';
+import { signInFailed } from '../../people/sessions/schema.ts';
 import type { SecondFactor } from '../../people/two-factor/second-factor.ts';
 import { attachSocial } from '../../tenancy/identities/attach.ts';
 import { detachIdentities, recordUnlinked } from '../../tenancy/identities/operations.ts';

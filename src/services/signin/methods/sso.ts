@@ -7,7 +7,7 @@ import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { tallyEvent } from '../../foundation/events/record.ts';
 import { lockAccount } from '../../people/accounts/account.ts';
-import { signInFailed } from '../../people/sessions/sign-in.ts';
+import { signInFailed } from '../../people/sessions/schema.ts';
 import type { SecondFactor } from '../../people/two-factor/second-factor.ts';
 import { attachIdentity } from '../../tenancy/identities/attach.ts';
 import { belongsElsewhere } from '../../tenancy/identities/reclaim.ts';
@@ -87,7 +87,7 @@ function reasonOf(refusal: Refusal): string {
   return String(extra['reason'] ?? refusal.code);
 }
 
-/** Lets the person in by connection and domain as they are in this transaction (security S6). */
+/** Lets the person in. The transaction reads connection and domain again (security S6). */
 export async function enterBySso(
   ctx: Context,
   { state, said }: { state: FlowState; said: Said },

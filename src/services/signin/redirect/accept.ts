@@ -6,7 +6,7 @@ import { transaction } from '../../../database/transaction.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { Refusal } from '../../../errors.ts';
 import { after } from '../../foundation/time.ts';
-import { signInFailed } from '../../people/sessions/sign-in.ts';
+import { signInFailed } from '../../people/sessions/schema.ts';
 import { type Flow, type FlowState, isSameBrowser, readState, stateSeconds } from './state.ts';
 
 /** The parts of a callback that are the same for every provider. */

@@ -7,7 +7,7 @@ import { Refusal } from '../../../errors.ts';
 import type { AuthorizationResponse } from '../../../outbound/outbound.ts';
 import { domain } from '../../foundation/fields.ts';
 import { after } from '../../foundation/time.ts';
-import { signInFailed } from '../../people/sessions/sign-in.ts';
+import { signInFailed } from '../../people/sessions/schema.ts';
 
 // The input of both steps of a sign-in by redirect (RFC 6749 §4.1, RFC 9207).
 

@@ -94,7 +94,7 @@ async function requireIdentities(
   if (first !== undefined) return [first, ...more];
   const whose = account === null ? 'There is no' : `${account.email ?? account.name} has no`;
   throw new Refusal('not_found', `${whose} identity${which === undefined ? '' : ` ${which}`}.`, {
-    hint: 'idctl identity list --user EMAIL shows them.',
+    hint: 'To list them, run: idctl identity list --user EMAIL',
   });
 }
 

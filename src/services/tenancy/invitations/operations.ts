@@ -18,7 +18,7 @@ import { operation } from '../../foundation/operation.ts';
 import { pageInput, readRows } from '../../foundation/page.ts';
 import { after } from '../../foundation/time.ts';
 import { findByEmail, holdAccount, isEmailVerified } from '../../people/accounts/account.ts';
-import { emailUnverified } from '../../people/sessions/sign-in.ts';
+import { emailUnverified } from '../../people/sessions/schema.ts';
 import { isMember } from '../memberships/membership.ts';
 import {
   acceptedView,
@@ -151,7 +151,7 @@ async function organizationOf(ctx: Context, invitationId: string): Promise<strin
 
 function notWaiting(invitationId: string): Refusal {
   return new Refusal('not_found', `There is no pending invitation ${invitationId}.`, {
-    hint: 'idctl invitation list --org ORG shows them.',
+    hint: 'To list them, run: idctl invitation list --org ORG',
   });
 }
 

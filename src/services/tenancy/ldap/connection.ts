@@ -91,7 +91,9 @@ export function requireSameServer(
   throw new Refusal(
     'secret_required',
     'A changed server, CA certificate, bind DN or TLS mode needs the bind password again.',
-    { hint: 'The stored password goes only to the server it was entered for; give it again.' },
+    {
+      hint: 'Enter the password again. idctl sends the stored one only to the server it was entered for.',
+    },
   );
 }
 

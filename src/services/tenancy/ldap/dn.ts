@@ -38,7 +38,7 @@ export function isUnder(dn: readonly string[], base: readonly string[]): boolean
   return above >= 0 && base.every((rdn, at) => rdn === dn[above + at]);
 }
 
-/** The domain of a canonical DN: its last components, which name it; without any, its root. */
+/** The domain of a canonical DN: its `dc=` components at the end, or else its last component. */
 export function realmOf(dn: readonly string[]): string[] {
   const at = dn.findLastIndex((rdn) => !rdn.startsWith('dc='));
   return dn.slice(Math.min(at + 1, dn.length - 1));

@@ -2,12 +2,12 @@ import { FilterParser } from 'ldapts';
 
 const placeholder = '{username}';
 
-/** The fault of a search filter, or null. It must hold `{username}` as a value (security L3). */
+/** Why a search filter is invalid, or null. It must compare with `{username}` (security L3). */
 export function faultOfFilter(filter: string): string | null {
   if (!filter.includes(placeholder)) return `must contain ${placeholder}`;
   if (/(^|\()[^(=]*\{username\}/.test(filter))
     return `must have ${placeholder} after an equals sign`;
-  // The library would read each of them as one character.
+  // The library would read each escaped byte as one character.
   if (/\\[89a-f][0-9a-f]/i.test(filter))
     return 'must have characters outside ASCII as they are, not escaped';
   // The library would add a missing parenthesis at the end, and search for something else.

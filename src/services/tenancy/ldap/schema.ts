@@ -11,7 +11,7 @@ const text = (most: number) =>
     .trim()
     .min(1, 'must not be empty')
     .max(most, `must have at most ${most} characters`)
-    .refine((given) => !control.test(given), 'must not hold control characters');
+    .refine((given) => !control.test(given), 'must not contain control characters');
 
 const uri = z
   .string()
@@ -65,7 +65,7 @@ const caCertificate = z
 const secret = z
   .string()
   .refine((given) => Buffer.byteLength(given) <= 1024, 'must have at most 1024 bytes')
-  .refine((given) => !given.includes('\0'), 'must not hold NUL');
+  .refine((given) => !given.includes('\0'), 'must not contain NUL');
 
 const settings = {
   uri,
@@ -102,7 +102,7 @@ const username = z
   .string()
   .refine((given) => given.trim() !== '', 'is required')
   .refine((given) => [...given].length <= 256, 'must have at most 256 characters')
-  .refine((given) => !control.test(given), 'must not hold control characters');
+  .refine((given) => !control.test(given), 'must not contain control characters');
 const password = secret.refine((given) => given !== '', 'is required');
 
 export const signInByLdapInput = z.strictObject({

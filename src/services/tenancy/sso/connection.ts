@@ -93,7 +93,9 @@ export function requireSameClient(
   throw new Refusal(
     'secret_required',
     'A changed issuer or client id needs the client secret again.',
-    { hint: 'The stored secret goes only to the provider it was entered for; give it again.' },
+    {
+      hint: 'Enter the secret again. idctl sends the stored one only to the provider it was entered for.',
+    },
   );
 }
 

@@ -5,7 +5,7 @@ const url = z
   .url({ protocol: /^https?$/, error: 'must be an https:// URL' })
   .max(500)
   .regex(/^[\x21-\x7e]*$/, 'must be printable ASCII')
-  .refine((text) => !/[?#@]/.test(text), 'must not hold a query, a fragment or a user');
+  .refine((text) => !/[?#@]/.test(text), 'must not contain a query, a fragment or a user');
 const visible = z.string().regex(/^[\x20-\x7e]+$/, 'must be printable ASCII');
 
 /** All settings (spec §2.2); an absent one gets its default, except the stored secret. */

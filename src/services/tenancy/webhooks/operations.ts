@@ -41,7 +41,7 @@ const url = z
   .refine((text) => {
     const { username, password, hash } = new URL(text);
     return username === '' && password === '' && hash === '';
-  }, 'must not hold credentials or a fragment');
+  }, 'must not contain credentials or a fragment');
 
 const events = z
   .array(kindPattern)
@@ -202,6 +202,6 @@ export async function requireWebhook(
   const webhook = await Webhook.findOne({ where: { id: which, organizationId } });
   if (webhook !== null) return webhook;
   throw new Refusal('not_found', `${slug} has no webhook ${which}.`, {
-    hint: 'idctl webhook list (or GET /api/v1/orgs/…/webhooks) shows them.',
+    hint: 'To list them, run: idctl webhook list (or GET /api/v1/orgs/…/webhooks)',
   });
 }

@@ -85,7 +85,7 @@ async function requireFreeName(record: Entry, resource: Named): Promise<void> {
   if (holder !== null && holder.id !== record.id) throw notUnique(resource.userName);
 }
 
-/** The names of the attributes that differ; their values are the client's business. */
+/** The names of the attributes that differ, without their values. */
 function changes(before: object, after: object): { attributes: string[] } {
   const [was, is] = [new Map(Object.entries(before)), new Map(Object.entries(after))];
   const names = new Set([...was.keys(), ...is.keys()]);

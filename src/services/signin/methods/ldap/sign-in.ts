@@ -9,7 +9,7 @@ import { findVerified, findVerifiedNames } from '../../../foundation/domain-name
 import { tallyEvent } from '../../../foundation/events/record.ts';
 import { entryLimit } from '../../../foundation/limits/ldap.ts';
 import { type Limit, spend } from '../../../foundation/limits/limit.ts';
-import { inWordsOf, signInFailed } from '../../../people/sessions/sign-in.ts';
+import { inWordsOf, signInFailed } from '../../../people/sessions/schema.ts';
 import type { SecondFactor } from '../../../people/two-factor/second-factor.ts';
 import { attachIdentity } from '../../../tenancy/identities/attach.ts';
 import { directorySettingsOf, openBindPassword } from '../../../tenancy/ldap/connection.ts';
@@ -86,7 +86,7 @@ export async function enterByDirectory(
   return enter(ctx, connection, person, secondFactor, () => holdConnection(connection));
 }
 
-/** Writes the sign-in inside its transaction, or refuses. `hold` locks a stored connection. */
+/** Attaches the person and begins the session, or refuses. `hold` locks a stored connection. */
 export async function enter(
   ctx: Context,
   connection: { id: string; organizationId: string; uri: string },

@@ -116,7 +116,7 @@ function messageOf({ steps, entries = 0 }: DirectoryExamination, wholeSignIn: bo
   return `The connection worked; ${returned} returned.${end}`;
 }
 
-/** Rehearses the sign-in of a proven person as steps of an examination, and rolls it back. */
+/** Runs the sign-in of a proven person, returns its steps, and rolls it back. */
 async function rehearseSignIn(
   ctx: Context,
   connection: { id: string; organizationId: string; uri: string },

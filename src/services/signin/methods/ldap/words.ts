@@ -152,7 +152,7 @@ export const refusalWords: Record<string, Words> = {
   },
   identity_conflict: {
     seen: 'the address belongs to an account that another entry, or an entry of another server, signs in to',
-    hint: 'Look at it with idctl identity list --user EMAIL; idctl identity unlink unlinks the other one. After a change of server: idctl ldap relink.',
+    hint: 'To see the linked identities, run: idctl identity list --user EMAIL. To remove one: idctl identity unlink. If the server changed: idctl ldap relink.',
   },
   deactivated: {
     seen: 'the person was removed from the organization',

@@ -80,7 +80,7 @@ async function requireDelivery(webhook: Webhook, which: string): Promise<Webhook
   const delivery = await WebhookDelivery.findOne({ where: { id: which, webhookId: webhook.id } });
   if (delivery !== null) return delivery;
   throw new Refusal('not_found', `The webhook ${webhook.id} has no delivery ${which}.`, {
-    hint: 'idctl webhook deliveries (or GET …/deliveries) shows them.',
+    hint: 'To list them, run: idctl webhook deliveries (or GET …/deliveries)',
   });
 }
 

@@ -1,0 +1,33 @@
+import { addMember } from '../../services/tenancy/memberships/add.ts';
+import {
+  changeMemberRole,
+  leaveOrganization,
+  listMembers,
+  removeMember,
+} from '../../services/tenancy/memberships/operations.ts';
+import { route } from '../route.ts';
+
+/** The members of an organization. */
+export const memberRoutes = [
+  route('GET', '/api/v1/orgs/:org/members', listMembers, {
+    summary: 'The members',
+    cli: 'member list',
+  }),
+  route('POST', '/api/v1/orgs/:org/members', addMember, {
+    summary: 'Add an existing account on a verified domain of the organization; invite others',
+    status: 201,
+    cli: 'member add',
+  }),
+  route('PATCH', '/api/v1/orgs/:org/members/:user', changeMemberRole, {
+    summary: 'Give a member another role',
+    cli: 'member role',
+  }),
+  // Must come before `:user`, which would match `me` too.
+  route('DELETE', '/api/v1/orgs/:org/members/me', leaveOrganization, {
+    summary: 'Leave the organization; the last owner stays',
+  }),
+  route('DELETE', '/api/v1/orgs/:org/members/:user', removeMember, {
+    summary: 'Remove a member; the account stays',
+    cli: 'member remove',
+  }),
+];
