@@ -45,13 +45,22 @@ import {
 } from './refused.ts';
 
 // Every sign-in takes these steps:
-// 1. Count the try, so that guessing is limited. Password and LDAP count here, a mailed code in
-//    `answerCode`. Single sign-on, social sign-in and the link count none: each state or link works
-//    once.
+// 1. Count the try, so that guessing is limited. It is returned if the person is not refused.
 // 2. Prove who the person is. The files in methods/ do this; the result is an `Arrival`.
 // 3. Let the person in (`admit`): find the account, check the second factor, begin the session.
 // 4. If this fails, record the refusal. A second step (`answerPendingSignIn`) records only for
 //    single sign-on.
+//
+// method           counts the try in    records a refusal by
+// password         this file            recordRefusedSignIn
+// mailed code      answerCode           recordRefusedSignIn
+// LDAP             this file            recordRefusedByDirectory
+// single sign-on   nowhere: the state   recordRefusedBySso, and as an attempt (keepAttempt)
+//                  works once
+// social           nowhere: as above    recordRefusedSignIn
+// login link       nowhere: the link    nothing
+//                  works once
+//
 // Only `beginSession` issues a session. Only `attachIdentity` and `attachSocial` find the account
 // of an external identity.
 
