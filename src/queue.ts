@@ -10,6 +10,7 @@ export function waitForTurn<T>(
   work: () => Promise<T>,
   { patience, late }: { patience: number; late: () => Error },
 ): Promise<T> {
+  if (queues.every((queue) => hasRoom(queue()))) return passThrough(queues, work);
   const waiting = new AbortController();
   const timer = setTimeout(() => waiting.abort(late()), patience);
   // A queue would start the work in the async context of the work before it.
@@ -17,10 +18,21 @@ export function waitForTurn<T>(
     clearTimeout(timer);
     return work();
   });
-  const pass = queues.reduceRight(
-    (next, queue) => () => queue().add(next, { signal: waiting.signal }),
-    begin,
-  );
+  return passThrough(queues, begin, waiting.signal);
+}
+
+/** Work that is added now begins at once. */
+function hasRoom({ size, pending, concurrency }: PQueue): boolean {
+  return size === 0 && pending < concurrency;
+}
+
+function passThrough<T>(
+  queues: (() => PQueue)[],
+  work: () => Promise<T>,
+  signal?: AbortSignal,
+): Promise<T> {
+  const options = signal === undefined ? {} : { signal };
+  const pass = queues.reduceRight((next, queue) => () => queue().add(next, options), work);
   return pass();
 }
 

@@ -82,7 +82,7 @@ export const days = z
 export const cidr = z
   .string()
   .refine(
-    (text) => isIP(text) !== 0 || parseRange(text) !== null,
+    (text) => isIP(text) !== 0 || parseRange(text.replace(/%[^/]+/, '')) !== null,
     'must be an address or a range such as 10.0.0.0/8',
   );
 export const webUrl = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' });

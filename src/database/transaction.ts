@@ -95,8 +95,11 @@ export function serveTransactions(sequelize: Sequelize, around: Around): () => P
   begin = async (work) => {
     inHand += 1;
     try {
-      await around.before();
-      return await turn(() => transactionOn(sequelize, work));
+      // `before` is part of the turn, so that the last turn comes after every transaction begun.
+      return await turn(async () => {
+        await around.before();
+        return transactionOn(sequelize, work);
+      });
     } catch (error) {
       around.failed(error);
       throw error;

@@ -12,6 +12,8 @@ declare module 'vitest' {
     run: string;
     /** The URL of a migrated database without rows. Nothing opens it: tests get copies. */
     migrated: string;
+    /** Hashes of the builders' password, each with its own salt. */
+    hashes: string[];
   }
 }
 

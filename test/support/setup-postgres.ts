@@ -1,7 +1,7 @@
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { createPostgresDatabase, type PostgresServer, startPostgres } from './postgres.ts';
-import { migrateTemplate } from './template.ts';
+import { provideTemplates } from './template.ts';
 
 let server: PostgresServer | undefined;
 
@@ -12,8 +12,7 @@ export async function setup(project: TestProject): Promise<void> {
   const databases = given ?? server?.url ?? '';
   project.provide('databases', databases);
   project.provide('run', run);
-  const template = await createPostgresDatabase(databases, `idctl_${run}_template`);
-  project.provide('migrated', await migrateTemplate(template));
+  await provideTemplates(project, await createPostgresDatabase(databases, `idctl_${run}_template`));
 }
 
 /** Stops it; on a server that is not ours, drops what the run created. */

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { migrateTemplate } from './template.ts';
+import { provideTemplates } from './template.ts';
 
 let folder: string | undefined;
 
@@ -11,7 +11,7 @@ export async function setup(project: TestProject): Promise<void> {
   folder = mkdtempSync(join(tmpdir(), 'idctl-sqlite-'));
   project.provide('databases', `sqlite:${folder}`);
   project.provide('run', '');
-  project.provide('migrated', await migrateTemplate(`sqlite:${folder}/template.db`));
+  await provideTemplates(project, `sqlite:${folder}/template.db`);
 }
 
 /** Removes it. */

@@ -204,8 +204,7 @@ function addAttempts(sso: Command): void {
     options: { '--reference <id>': 'the reference that a refused person was shown' },
     example: 'idctl sso attempts --org acme',
     run: async (call) => {
-      const { listAttempts } = await import('../../services/signin/attempts.ts');
-      const { attemptDays } = await import('../../services/signin/attempts.ts');
+      const { attemptDays, listAttempts } = await import('../../services/signin/attempts.ts');
       const { reference } = call.input;
       const kept = `Check it; attempts are kept ${attemptDays} days.`;
       const unknown = `No attempt has the reference ${String(reference)}. ${kept}`;

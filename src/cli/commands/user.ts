@@ -95,8 +95,7 @@ export function addUserCommands(program: Command): void {
     detail: 'It asks first if an organization has no other active owner.',
     example: 'idctl user disable ada@example.com',
     run: async (call) => {
-      const { disableUser } = await operations();
-      const { listOwnedAlone } = await import('../../services/people/users/operations.ts');
+      const { disableUser, listOwnedAlone } = await operations();
       const owned = await call.operate(listOwnedAlone);
       const alone = `${String(call.input['user'])} is the only active owner of ${owned.join(', ')}.`;
       if (owned.length > 0) await call.confirm(`${alone} Disable the account?`);

@@ -81,7 +81,7 @@ export async function findRecord(
   organizationId: string,
   { userName, email }: { userName: string; email: string | null },
 ): Promise<Entry | null> {
-  const [row] = await select<Row>(
+  const [found] = await select<Row & { rank: number }>(
     `SELECT ${columns}, 1 AS rank FROM scim_records r WHERE r.organization_id = $1 AND r.user_name_canonical = $2
      UNION ALL
      SELECT ${columns}, 2 AS rank FROM accounts a
@@ -89,7 +89,9 @@ export async function findRecord(
      ORDER BY rank LIMIT 1`,
     [organizationId, fold(userName), email],
   );
-  return row === undefined ? null : entryOf(row);
+  if (found === undefined) return null;
+  const { rank: _, ...row } = found;
+  return entryOf(row);
 }
 
 /** The record of this id that clients of the organization see, or 404. */

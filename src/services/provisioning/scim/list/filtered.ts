@@ -40,7 +40,11 @@ export function inListTurn<T>(
   until: number,
   read: () => Promise<T>,
 ): Promise<T> {
-  return waitForTurn([() => ofOrganization(organizationId), () => slowReads], read, {
+  const inTime = async () => {
+    if (performance.now() >= until) throw new OutOfTime();
+    return read();
+  };
+  return waitForTurn([() => ofOrganization(organizationId), () => slowReads], inTime, {
     patience: until - performance.now(),
     late: () => new OutOfTime(),
   });
