@@ -84,7 +84,7 @@ export async function disableConnection<S extends OfOrganization, View extends A
   fields: Fields<View>,
 ): Promise<void> {
   const shutOut = await shutOutBy(call, disable);
-  if (shutOut !== null && !call.flags.dryRun) await call.confirm(`${shutOut} Go on?`);
+  if (shutOut !== null && !call.flags.dryRun) await call.confirm(`${shutOut} Continue?`);
   const view = await call.perform(disable, [...fields, ...affectedFields]);
   if (view.owners.length > 0) call.note(affectedOwners(view));
 }
@@ -98,7 +98,7 @@ export async function relinkPeople<S extends OfOrganization, View extends { peop
   await call.destroy(relink, {
     fields,
     question,
-    done: ({ people }) => `${persons(people)} ${are(people)} linked anew at the next sign-in.`,
+    done: ({ people }) => `${persons(people)} ${are(people)} linked again at the next sign-in.`,
   });
 }
 
