@@ -171,17 +171,17 @@ describe('S9 answers of a provider', () => {
     );
     const { browser, callback } = await returning(idctl, provider);
     const begun = performance.now();
+    let ended = 0;
     const hanging = liars.map(async ({ domain, ask }) => {
       const { status } = await ask();
-      const soon = performance.now() - begun < 12_000;
+      ended += 1;
+      // Ten seconds, and what a busy machine adds.
+      const soon = performance.now() - begun < 25_000;
       return [status, (await whyUnusable(domain)).reason, soon];
     });
-    const other = comeBack(browser, callback).then(({ status }) => [
-      status,
-      performance.now() - begun < 5_000,
-    ]);
+    const other = comeBack(browser, callback).then(({ status }) => [status, ended]);
     expect(await Promise.all(hanging)).toEqual(endpoints.map(() => [502, 'timeout', true]));
-    expect(await other).toEqual([200, true]);
+    expect(await other).toEqual([200, 0]);
     await Promise.all(liars.map(({ liar }) => liar.stop()));
   });
 
