@@ -147,6 +147,9 @@ test('L8 trying passwords in the connection test is limited per actor, over all 
   expect(answers).toEqual([...Array(5).fill('password'), 'too_many_requests']);
 });
 
+/** A quarter of an hour, in seconds, from which a busy machine takes a few. */
+const aboutAQuarter = expect.toSatisfy((seconds) => seconds > 870 && seconds <= 900);
+
 describe('L8 a bind password cannot be guessed either', () => {
   const limited = async (org: string) =>
     (await listEvents(idctl.operator(), { org, kind: 'ldap.bind.limited', limit: 9 })).items;
@@ -193,7 +196,11 @@ describe('L8 a bind password cannot be guessed either', () => {
     expect(turnedAway).toHaveLength(15);
     for (const one of turnedAway)
       expect(one).toMatchObject({
-        reason: { code: 'too_many_requests', retryAfter: 900, hint: 'Try again in 15 minutes.' },
+        reason: {
+          code: 'too_many_requests',
+          retryAfter: aboutAQuarter,
+          hint: 'Try again in 15 minutes.',
+        },
       });
     expect(tried()).toBe(5);
   });
