@@ -1,0 +1,96 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'vitest';
+import type { Daemon } from './daemon.ts';
+import { openLedger, seededRandom } from './ledger.ts';
+import { tryCredentials } from './load-credentials.ts';
+import { openLoad, type Stage, setStage } from './mixed-load.ts';
+import { startReceiver } from './receiver.ts';
+import { faultsIn, readStored, statesIn } from './stored.ts';
+
+const mostWrites = 40;
+const readyWithinMs = 10_000;
+
+/** Kills the daemon so many times under load, and expects that nothing is lost or done by half. */
+export async function killUnderLoad(kills: number): Promise<void> {
+  const seed = Number(process.env['IDCTL_TEST_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
+  const ledger = openLedger();
+  const stage = await setStage({ ledger, random: seededRandom(seed) });
+  const webhook = await addWebhook(stage);
+  let daemon = await stage.site.serve();
+  stage.url = daemon.url;
+  const load = await openLoad(stage);
+  let after = 0;
+  for (let kill = 1; kill <= kills; kill += 1) {
+    const stopLoad = load.start();
+    const moment = await randomMoment(stage, kill);
+    process.kill(daemon.pid, 'SIGKILL');
+    await Promise.all([stopLoad(), daemon.stop()]);
+    daemon = await restart(stage);
+    after += await compare(stage);
+    expectNoFault(stage, `seed ${seed}, kill ${kill} ${moment}`);
+  }
+  const { acknowledged, unavailable, cut } = ledger.counts;
+  // Kills came in the middle of the load.
+  expect([unavailable, cut > 0]).toEqual([0, true]);
+  await webhook.expectAllDelivered();
+  expect(await daemon.stop()).toBe(0);
+  process.stdout.write(
+    `${kills} kills, seed ${seed}: ${acknowledged} acknowledged, ${cut} cut, ${after} of them stored\n`,
+  );
+}
+
+/** Waits for a number of writes, and then a little; every third time long enough for the jobs. */
+async function randomMoment({ ledger, random }: Stage, kill: number): Promise<string> {
+  const { counts } = ledger;
+  const writes = 1 + Math.floor(random() * mostWrites);
+  const ms = Math.floor(random() * (kill % 3 === 0 ? 1500 : 30));
+  const enough = counts.acknowledged + writes;
+  while (counts.acknowledged < enough && ledger.faults.length === 0) await pause(1);
+  await pause(ms);
+  return `after ${writes} writes and ${ms} ms`;
+}
+
+async function restart(stage: Stage): Promise<Daemon> {
+  const began = performance.now();
+  const daemon = await stage.site.serve();
+  stage.url = daemon.url;
+  const took = performance.now() - began;
+  if (took > readyWithinMs) stage.ledger.faults.push(`ready again after ${Math.round(took)} ms`);
+  return daemon;
+}
+
+/** Compares the ledger with the database and the answers; how many cut-off writes are stored. */
+export async function compare(stage: Stage): Promise<number> {
+  const { site, ledger } = stage;
+  const stored = await readStored(site);
+  const done = ledger.settle(statesIn(stored));
+  ledger.faults.push(...(await faultsIn(site, stored)));
+  await tryCredentials(stage);
+  return done;
+}
+
+/** Expects no fault so far, and empties the list of them. */
+export function expectNoFault({ ledger }: Stage, what: string): void {
+  expect(ledger.faults.splice(0), what).toEqual([]);
+}
+
+/** A webhook of the members' events, and what must have arrived at the end. */
+async function addWebhook({ site }: Stage) {
+  const receiver = await startReceiver();
+  const events = ['--events', 'member.*'];
+  const added = await site.run(['webhook', 'add', receiver.url, '--org', 'acme', ...events]);
+  expect(added.code).toBe(0);
+  return {
+    async expectAllDelivered() {
+      const undelivered = async () =>
+        (await site.query("SELECT id FROM webhook_deliveries WHERE status <> 'delivered'")).length;
+      // The lease of a killed daemon lasts for twenty seconds.
+      await expect.poll(undelivered, { timeout: 120_000, interval: 500 }).toBe(0);
+      const queued = await site.query('SELECT id FROM webhook_deliveries');
+      const arrived = new Set(receiver.received.map(({ id }) => id));
+      expect(queued.length).toBeGreaterThan(0);
+      expect(queued.filter(({ id }) => !arrived.has(String(id)))).toEqual([]);
+      await receiver.stop();
+    },
+  };
+}
