@@ -13,7 +13,7 @@ test('§8 a daemon stopped under load exits with 0, and each request is finished
   let daemon = await site.serve();
   stage.url = daemon.url;
   const load = await openLoad(stage);
-  for (let time = 0; time < 3; time += 1) {
+  for (let time = 0; time < 4; time += 1) {
     const stopLoad = load.start();
     const enough = ledger.counts.acknowledged + 20;
     await expect.poll(() => ledger.counts.acknowledged, { interval: 5 }).toBeGreaterThan(enough);
@@ -25,12 +25,12 @@ test('§8 a daemon stopped under load exits with 0, and each request is finished
     daemon = await site.serve();
     stage.url = daemon.url;
     // None of the writes that were cut off is stored.
-    expect(await compare(stage)).toBe(0);
+    expect(await compare(stage)).toEqual([]);
     expectNoFault(stage, 'after the stop');
   }
 }, 120_000);
 
-test('§8 during 200 parallel sign-ins, the daemon answers /healthz', async ({ annotate }) => {
+test('§8 during 200 parallel sign-ins, the daemon answers /healthz', async () => {
   const site = await install({ env: { IDCTL_LIMITS_ENABLED: 'off' } });
   onTestFinished(() => site.close());
   const client = createClient((await site.serve()).url);
@@ -52,5 +52,5 @@ test('§8 during 200 parallel sign-ins, the daemon answers /healthz', async ({ a
   expect([...statuses].filter((status) => status !== 200 && status !== 503)).toEqual([]);
   times.sort((a, b) => a - b);
   const p99 = times[Math.ceil(times.length * 0.99) - 1] ?? 0;
-  await annotate(`/healthz p99 ${p99.toFixed(0)} ms of ${times.length} answers`);
+  process.stdout.write(`/healthz p99 ${p99.toFixed(0)} ms of ${times.length} answers\n`);
 }, 120_000);

@@ -26,7 +26,7 @@ export async function killUnderLoad(kills: number): Promise<void> {
     process.kill(daemon.pid, 'SIGKILL');
     await Promise.all([stopLoad(), daemon.stop()]);
     daemon = await restart(stage);
-    after += await compare(stage);
+    after += (await compare(stage)).length;
     expectNoFault(stage, `seed ${seed}, kill ${kill} ${moment}`);
   }
   const { acknowledged, unavailable, cut } = ledger.counts;
@@ -59,8 +59,8 @@ async function restart(stage: Stage): Promise<Daemon> {
   return daemon;
 }
 
-/** Compares the ledger with the database and the answers; how many cut-off writes are stored. */
-export async function compare(stage: Stage): Promise<number> {
+/** Compares the ledger with the database and the answers; the cut-off writes that are stored. */
+export async function compare(stage: Stage): Promise<string[]> {
   const { site, ledger } = stage;
   const stored = await readStored(site);
   const done = ledger.settle(statesIn(stored));

@@ -39,9 +39,9 @@ export interface Ledger {
   isSettled(subject: string): boolean;
   /**
    * Compares with what the database has; an absent subject is `gone`. A write of unknown end is
-   * there as a whole or not at all. Returns how many of those are there.
+   * there as a whole or not at all. Returns those that are there.
    */
-  settle(found: ReadonlyMap<string, State>): number;
+  settle(found: ReadonlyMap<string, State>): string[];
 }
 
 /** Opens an empty ledger. */
@@ -98,14 +98,14 @@ export function openLedger(): Ledger {
     isSettled: (subject) => ![...unknown].some(({ changes }) => subject in changes),
     settle(found) {
       const at = (subject: string) => found.get(subject) ?? 'gone';
-      let done = 0;
+      const done: string[] = [];
       for (const write of unknown) {
         const changes = Object.entries(write.changes);
         const there = changes.filter(([subject, state]) => at(subject) === state);
         if (there.length > 0 && there.length < changes.length)
           faults.push(`${write.what}: done by half: ${JSON.stringify(Object.fromEntries(there))}`);
         if (there.length < changes.length || changes.length === 0) continue;
-        done += 1;
+        done.push(write.what);
         for (const [subject, state] of changes) known.set(subject, state);
       }
       unknown.clear();
