@@ -22,7 +22,7 @@ export async function killUnderLoad(kills: number): Promise<void> {
   let after = 0;
   for (let kill = 1; kill <= kills; kill += 1) {
     const stopLoad = load.start();
-    const moment = await randomMoment(stage, kill);
+    const moment = await randomMoment(stage, kill, webhook.arrived);
     process.kill(daemon.pid, 'SIGKILL');
     await Promise.all([stopLoad(), daemon.stop()]);
     daemon = await restart(stage);
@@ -39,13 +39,17 @@ export async function killUnderLoad(kills: number): Promise<void> {
   );
 }
 
-/** Waits for a number of writes, and then a little; every third time long enough for the jobs. */
-async function randomMoment({ ledger, random }: Stage, kill: number): Promise<string> {
-  const { counts } = ledger;
-  const writes = 1 + Math.floor(random() * mostWrites);
-  const ms = Math.floor(random() * (kill % 3 === 0 ? 1500 : 30));
+/** Waits for a number of writes, every third time also for a webhook, and then a little. */
+async function randomMoment(stage: Stage, kill: number, arrived: unknown[]): Promise<string> {
+  const { counts, faults } = stage.ledger;
+  const writes = 1 + Math.floor(stage.random() * mostWrites);
+  const ms = Math.floor(stage.random() * 60);
   const enough = counts.acknowledged + writes;
-  while (counts.acknowledged < enough && ledger.faults.length === 0) await pause(1);
+  while (counts.acknowledged < enough && faults.length === 0) await pause(1);
+  const before = arrived.length;
+  // None comes while the lease of a killed daemon lasts.
+  const latest = Date.now() + (kill % 3 === 1 ? 1500 : 0);
+  while (arrived.length === before && Date.now() < latest) await pause(1);
   await pause(ms);
   return `after ${writes} writes and ${ms} ms`;
 }
@@ -81,6 +85,7 @@ async function addWebhook({ site }: Stage) {
   const added = await site.run(['webhook', 'add', receiver.url, '--org', 'acme', ...events]);
   expect(added.code).toBe(0);
   return {
+    arrived: receiver.received,
     async expectAllDelivered() {
       const undelivered = async () =>
         (await site.query("SELECT id FROM webhook_deliveries WHERE status <> 'delivered'")).length;

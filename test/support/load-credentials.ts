@@ -111,7 +111,7 @@ function sessionHolder(stage: Stage): () => Promise<void> {
   };
 }
 
-/** Signs in twice and changes the password in one session, which ends all others. */
+/** Changes the password in a new session, which ends the session before. */
 function passwordChanger(stage: Stage): () => Promise<void> {
   const { ledger } = stage;
   let live: string[] = [];
@@ -119,7 +119,6 @@ function passwordChanger(stage: Stage): () => Promise<void> {
     if (!ledger.isSettled(changes)) return;
     const times = Number(ledger.stateOf(changes) ?? 0);
     const currentPassword = passwordAfter(times);
-    await enter(currentPassword);
     const own = await enter(currentPassword);
     if (own === null) return;
     const others = live.filter((subject) => subject !== own.subject);
