@@ -18,8 +18,10 @@ interface Write {
 export interface Ledger {
   /** Writes that idctl got wrong, in words. */
   faults: string[];
-  /** How many writes were acknowledged, answered with 503, and cut off without an answer. */
-  counts: { acknowledged: number; unavailable: number; cut: number };
+  /** The answers with 503, in words. */
+  unavailable: string[];
+  /** How many writes were acknowledged, and cut off without an answer. */
+  counts: { acknowledged: number; cut: number };
   /** Asks for a write. The answer is null unless the write was acknowledged. */
   write(
     what: string,
@@ -49,12 +51,13 @@ export function openLedger(): Ledger {
   const known = new Map<string, State>();
   const unknown = new Set<Write>();
   const faults: string[] = [];
-  const counts = { acknowledged: 0, unavailable: 0, cut: 0 };
+  const unavailable: string[] = [];
+  const counts = { acknowledged: 0, cut: 0 };
   /** True if the write was done, false if it was refused, null if neither is known. */
   const endOf = (what: string, answer: Told | null): boolean | null => {
     if (answer === null) counts.cut += 1;
     else if (answer.status === 503) {
-      counts.unavailable += 1;
+      unavailable.push(`${what}: ${told(answer)}`);
       if (answer.headers['retry-after'] === undefined) faults.push(`${what}: 503, no Retry-After`);
     } else if (answer.status >= 500) faults.push(`${what}: ${told(answer)}`);
     else return answer.status < 400;
@@ -67,6 +70,7 @@ export function openLedger(): Ledger {
   };
   return {
     faults,
+    unavailable,
     counts,
     async write(what, changes, ask) {
       const write = { what, changes };
