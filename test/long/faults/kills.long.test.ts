@@ -2,5 +2,5 @@ import { test } from 'vitest';
 import { killUnderLoad } from '../../support/kills.ts';
 
 test('§8 a daemon killed a hundred times under load loses nothing and leaves no half write', async () => {
-  await killUnderLoad(35);
+  await killUnderLoad(100);
 }, 1_200_000);
