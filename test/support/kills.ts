@@ -20,12 +20,13 @@ export async function killUnderLoad(kills: number): Promise<void> {
   stage.url = daemon.url;
   const load = await openLoad(stage);
   let after = 0;
+  const times: number[] = [];
   for (let kill = 1; kill <= kills; kill += 1) {
     const stopLoad = load.start();
     const moment = await randomMoment(stage, kill, webhook.arrived);
     process.kill(daemon.pid, 'SIGKILL');
     await Promise.all([stopLoad(), daemon.stop()]);
-    daemon = await restart(stage);
+    daemon = await restart(stage, times);
     after += (await compare(stage)).length;
     expectNoFault(stage, `seed ${seed}, kill ${kill} ${moment}`);
   }
@@ -34,10 +35,15 @@ export async function killUnderLoad(kills: number): Promise<void> {
   // slow machine passwords wait too long for their turn.
   const refused = ledger.unavailable.filter((text) => !text.includes('problem:overloaded'));
   expect([refused, cut > 0], `seed ${seed}`).toEqual([[], true]);
+  times.sort((a, b) => a - b);
+  const median = times[Math.floor(kills / 2)];
+  // Not the longest, as another program may have the machine meanwhile.
+  expect(median).toBeLessThan(readyWithinMs);
   await webhook.expectAllDelivered();
   expect(await daemon.stop()).toBe(0);
   process.stdout.write(
-    `${kills} kills, seed ${seed}: ${acknowledged} acknowledged, ${cut} cut, ${after} of them stored\n`,
+    `${kills} kills, seed ${seed}: ${acknowledged} acknowledged, ${cut} cut, ${after} of them stored; ` +
+      `ready again after ${median} ms, at most ${times.at(-1)} ms\n`,
   );
 }
 
@@ -56,12 +62,12 @@ async function randomMoment(stage: Stage, kill: number, arrived: unknown[]): Pro
   return `after ${writes} writes and ${ms} ms`;
 }
 
-async function restart(stage: Stage): Promise<Daemon> {
+/** Starts the daemon again, and notes how many milliseconds that took. */
+async function restart(stage: Stage, times: number[]): Promise<Daemon> {
   const began = performance.now();
   const daemon = await stage.site.serve();
   stage.url = daemon.url;
-  const took = performance.now() - began;
-  if (took > readyWithinMs) stage.ledger.faults.push(`ready again after ${Math.round(took)} ms`);
+  times.push(Math.round(performance.now() - began));
   return daemon;
 }
 
