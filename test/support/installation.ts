@@ -38,6 +38,8 @@ export interface Installation {
 }
 
 interface InstallOptions {
+  /** Its database, which may be empty; a fresh one of the run unless told. */
+  database?: string;
   /** More settings, for its commands and daemons. */
   env?: Record<string, string>;
   /** What the operator does in it first, in this process. */
@@ -45,11 +47,12 @@ interface InstallOptions {
 }
 
 /** Makes an instance; a process can have one open at a time, and this one does not once it is made. */
-export async function install({ env = {}, prepare }: InstallOptions = {}): Promise<Installation> {
+export async function install(options: InstallOptions = {}): Promise<Installation> {
+  const { env = {}, prepare } = options;
   const folder = await mkdtemp(join(tmpdir(), 'idctl-install-'));
   const keyFile = join(folder, 'master.key');
   await createKeyFile(keyFile);
-  const database = await migratedDatabaseUrl();
+  const database = options.database ?? (await migratedDatabaseUrl());
   const owner = await found({ database, keyFile }, prepare);
   const daemons: Daemon[] = [];
   return {

@@ -27,6 +27,10 @@ export interface PostgresServer {
   url: string;
   /** Of the server's first process. */
   pid: number;
+  /** Ends it without a checkpoint, like `pg_ctl restart -m immediate`, and starts it again. */
+  restart(): Promise<void>;
+  /** Stops all of its processes until the returned function lets them go on. */
+  freeze(): Promise<() => void>;
   /** Ends it and removes its files. */
   stop(): Promise<void>;
 }
@@ -54,11 +58,16 @@ export async function startPostgres(): Promise<PostgresServer> {
   const password = randomBytes(12).toString('hex');
   initialise(native, folder, password, user);
   const port = await freePort();
-  const server = spawn(join(native, 'bin/postgres'), serverArguments(folder, port), {
-    ...user,
-    stdio: 'ignore',
-  });
-  const stop = () => stopServer(server, folder);
+  const start = () =>
+    spawn(join(native, 'bin/postgres'), serverArguments(folder, port), {
+      ...user,
+      stdio: 'ignore',
+    });
+  let server = start();
+  const stop = async () => {
+    await endServer(server, 'SIGINT');
+    rmSync(folder, { recursive: true, force: true });
+  };
   const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
   try {
     await ready(url, server);
@@ -66,7 +75,17 @@ export async function startPostgres(): Promise<PostgresServer> {
     await stop();
     throw error;
   }
-  return { url, pid: server.pid ?? 0, stop };
+  return {
+    url,
+    pid: server.pid ?? 0,
+    async restart() {
+      await endServer(server, 'SIGQUIT');
+      server = start();
+      await ready(url, server);
+    },
+    freeze: () => freezeServer(url, server),
+    stop,
+  };
 }
 
 /** Creates a database on the server; its URL. A template must not be open. */
@@ -155,14 +174,29 @@ async function ready(url: string, server: ChildProcess): Promise<void> {
   }
 }
 
-async function stopServer(server: ChildProcess, folder: string): Promise<void> {
-  if (server.exitCode === null && server.signalCode === null) {
-    const ended = once(server, 'exit');
-    // PostgreSQL's fast shutdown.
-    server.kill('SIGINT');
-    await ended;
-  }
-  rmSync(folder, { recursive: true, force: true });
+/** Ends it by PostgreSQL's fast shutdown (SIGINT), or by its immediate one (SIGQUIT). */
+async function endServer(server: ChildProcess, signal: 'SIGINT' | 'SIGQUIT'): Promise<void> {
+  if (server.exitCode !== null || server.signalCode !== null) return;
+  const ended = once(server, 'exit');
+  server.kill(signal);
+  await ended;
+}
+
+async function freezeServer(url: string, server: ChildProcess): Promise<() => void> {
+  const client = new pg.Client(url);
+  await client.connect();
+  // The first process starts the others, so it stops before they are listed.
+  server.kill('SIGSTOP');
+  const { rows } = await client.query<{ pid: number }>(
+    'SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()',
+  );
+  await client.end();
+  const pids = rows.map(({ pid }) => pid);
+  for (const pid of pids) process.kill(pid, 'SIGSTOP');
+  return () => {
+    for (const pid of pids) process.kill(pid, 'SIGCONT');
+    server.kill('SIGCONT');
+  };
 }
 
 async function freePort(): Promise<number> {

@@ -1,0 +1,77 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { dialect } from '../support/database.ts';
+import { compare, expectNoFault } from '../support/kills.ts';
+import { openLedger, seededRandom } from '../support/ledger.ts';
+import { openLoad, type Stage, setStage } from '../support/mixed-load.ts';
+import { type PostgresServer, startPostgres } from '../support/postgres.ts';
+
+// The same load and ledger as for kills, while PostgreSQL fails and the daemon stays.
+
+/** Runs a load while the server fails and is back again, and expects that nothing is lost. */
+async function failUnderLoad(fail: (server: PostgresServer, stage: Stage) => Promise<void>) {
+  const server = await startPostgres();
+  onTestFinished(() => server.stop());
+  const ledger = openLedger();
+  const stage = await setStage({ ledger, random: seededRandom(1), database: server.url });
+  const daemon = await stage.site.serve();
+  stage.url = daemon.url;
+  const stopLoad = (await openLoad(stage)).start();
+  await moreWrites(stage);
+  await fail(server, stage);
+  await expect.poll(() => isReady(stage), { timeout: 5000 }).toBe(true);
+  await moreWrites(stage);
+  await stopLoad();
+  // What the server has not finished yet may still be stored.
+  await expect.poll(() => busyConnections(server)).toBe(0);
+  await compare(stage);
+  expectNoFault(stage, 'after the failure');
+  expect([ledger.unavailable.length > 0, ledger.counts.cut]).toEqual([true, 0]);
+  expect(await daemon.stop()).toBe(0);
+}
+
+async function moreWrites({ ledger: { counts } }: Stage): Promise<void> {
+  const enough = counts.acknowledged + 30;
+  await expect.poll(() => counts.acknowledged).toBeGreaterThan(enough);
+}
+
+const isReady = async ({ url }: Stage) => (await fetch(`${url}/readyz`)).ok;
+
+const untilRefused = async ({ ledger: { unavailable } }: Stage) => {
+  await expect.poll(() => unavailable.length, { interval: 5 }).toBeGreaterThan(0);
+};
+
+async function query(server: PostgresServer, sql: string): Promise<number> {
+  const client = new pg.Client(server.url);
+  await client.connect();
+  const { rowCount } = await client.query(sql);
+  await client.end();
+  return rowCount ?? 0;
+}
+
+const others = "FROM pg_stat_activity WHERE application_name = 'idctl' AND pid <> pg_backend_pid()";
+const busyConnections = (server: PostgresServer) =>
+  query(server, `SELECT pid ${others} AND state <> 'idle'`);
+
+describe.skipIf(dialect !== 'postgres')('§8 nothing is lost, and answers are 503, when', () => {
+  test('PostgreSQL restarts under load without a checkpoint', async () => {
+    await failUnderLoad((server) => server.restart());
+  }, 120_000);
+
+  test('PostgreSQL is frozen under load and goes on', async () => {
+    await failUnderLoad(async (server, stage) => {
+      const goOn = await server.freeze();
+      await untilRefused(stage).finally(goOn);
+    });
+  }, 120_000);
+
+  test('the connections to PostgreSQL are killed again and again under load', async () => {
+    await failUnderLoad(async (server, { ledger: { unavailable } }) => {
+      while (unavailable.length < 10) {
+        await query(server, `SELECT pg_terminate_backend(pid) ${others}`);
+        await pause(50);
+      }
+    });
+  }, 120_000);
+});

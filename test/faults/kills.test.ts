@@ -1,0 +1,8 @@
+import { test } from 'vitest';
+import { killUnderLoad } from '../support/kills.ts';
+
+// `npm run test:long` kills it a hundred times on each database.
+
+test('§8 a daemon killed twelve times under load loses nothing and leaves no half write', async () => {
+  await killUnderLoad(12);
+}, 180_000);

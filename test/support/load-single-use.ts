@@ -1,0 +1,130 @@
+import { generateSync } from 'otplib';
+import { password } from './builders.ts';
+import { type Client, createClient } from './http.ts';
+import type { Stage } from './mixed-load.ts';
+
+/** The account that the operator makes sign-in links for. */
+export const linkUser = 'lea@home.test';
+/** Accounts that ask for one mailed code each. */
+export const mailUsers = Array.from({ length: 150 }, (_, at) => `mail${at}@home.test`);
+/** Accounts that sign in with a second factor. */
+export const totpUsers = ['tom@home.test', 'tim@home.test', 'tess@home.test'];
+
+const uses = (email: string, method: string) => `sign-ins of ${email} by ${method}`;
+
+/** The workers that use, twice at once, what can be used once: codes, links and time steps. */
+export function spenders(stage: Stage): (() => Promise<void>)[] {
+  return [mailCodes(stage), links(stage), timeSteps(stage)];
+}
+
+/** Asks for codes by mail, and uses each that arrives. */
+function mailCodes(stage: Stage): () => Promise<void> {
+  const { ledger, smtp } = stage;
+  const [unasked, waiting] = [[...mailUsers], new Set<string>()];
+  return async () => {
+    if (waiting.size < 2) {
+      const email = unasked.shift();
+      if (email === undefined) return;
+      const asked = await ledger.write(`mail a code to ${email}`, {}, () =>
+        createClient(stage.url).post('/api/v1/auth/magic-code', { email }),
+      );
+      // Not asked again, as the second code would replace the first.
+      if (asked !== null) waiting.add(email);
+      return;
+    }
+    const letter = smtp.letters.findLast(({ to }) => waiting.has(to));
+    if (letter === undefined) return;
+    waiting.delete(letter.to);
+    const email = letter.to;
+    const code = /\b\d{6}\b/.exec(letter.text)?.[0];
+    // A mail whose sender was killed is sent again, with another code.
+    await ledger.useOnce(
+      `use the code of ${email}`,
+      uses(email, 'magicCode'),
+      () => createClient(stage.url).post('/api/v1/auth/magic-code/verify', { email, code }),
+      'may refuse',
+    );
+  };
+}
+
+/** Makes a sign-in link in each round, by a command beside the daemon, and uses it. */
+function links(stage: Stage): () => Promise<void> {
+  const { ledger } = stage;
+  const subject = uses(linkUser, 'loginLink');
+  const made = `user.login_link.created of ${linkUser}`;
+  let [round, unused, spent]: [number, string?, string?] = [0];
+  // Not by `open`, which follows the redirect, and fails if only that is cut off.
+  const use = async (url: string) => {
+    const { pathname, search, searchParams } = new URL(url);
+    const client = createClient(stage.url, { keepCookies: true });
+    const page = await client.get(pathname + search, { accept: 'text/html' });
+    if (page.status !== 200) return page;
+    const [, token = ''] = /name="token"[^>]*? value="([^"]*)"/.exec(page.body) ?? [];
+    return client.form(pathname, { token, link: searchParams.get('token') ?? '' });
+  };
+  return async () => {
+    if (!ledger.isSettled(subject) || !ledger.isSettled(made)) return;
+    if (unused !== undefined) {
+      const url = unused;
+      unused = undefined;
+      if (await ledger.useOnce('use a link', subject, () => use(url))) spent = url;
+    } else if (spent !== undefined) {
+      const answer = await use(spent).catch(() => null);
+      spent = undefined;
+      if (answer !== null && answer.status < 400) ledger.faults.push('a used link signs in again');
+    } else if (round < stage.round) {
+      round = stage.round;
+      const change = { [made]: Number(ledger.stateOf(made) ?? 0) + 1 };
+      unused = (await ledger.write('make a link', change, () => makeLink(stage)))?.url;
+    }
+  };
+}
+
+async function makeLink({ site }: Stage): ReturnType<Client['send']> {
+  const { code, out, err } = await site.run(['user', 'login-link', linkUser, '--json']);
+  const headers = { 'retry-after': '1' };
+  // Exit code 3: the database cannot be used.
+  if (code !== 0) return { status: code === 3 ? 503 : 500, headers, body: err, cookies: [] };
+  return { status: 200, headers, body: JSON.parse(out), cookies: [] };
+}
+
+const periodSeconds = 30;
+const stepNow = () => Math.floor(Date.now() / 1000 / periodSeconds);
+const codeAt = (secret: string, step: number) =>
+  generateSync({ secret, epoch: step * periodSeconds });
+
+/** Switches the second factor of these accounts on, with a code that is half a minute old. */
+export async function enrolAll(stage: Stage): Promise<void> {
+  for (const email of totpUsers) {
+    const client = createClient(stage.url, { keepCookies: true });
+    const signIn = () => client.post('/api/v1/auth/login', { email, password });
+    await stage.ledger.write(`sign in ${email}`, { [uses(email, 'password')]: 1 }, signIn);
+    const { secret } = (await client.post('/api/v1/me/totp')).body;
+    const last = stepNow() - 1;
+    const confirm = { code: codeAt(secret, last) };
+    await stage.ledger.write(`enrol ${email}`, {}, () =>
+      client.post('/api/v1/me/totp/confirm', confirm),
+    );
+    stage.enrolled.push({ email, secret, last });
+  }
+}
+
+/** Signs in with codes of the second factor, and tries each accepted one again. */
+function timeSteps(stage: Stage): () => Promise<void> {
+  const { ledger } = stage;
+  return async () => {
+    const person = stage.enrolled.find(
+      ({ email, last }) => last <= stepNow() && ledger.isSettled(uses(email, 'password')),
+    );
+    if (person === undefined) return;
+    const { email, secret } = person;
+    // The next step is accepted too: clocks may differ by one.
+    person.last = Math.max(person.last + 1, stepNow());
+    const totpCode = codeAt(secret, person.last);
+    const signIn = () =>
+      createClient(stage.url).post('/api/v1/auth/login', { email, password, totpCode });
+    if (!(await ledger.useOnce(`use a code of ${email}`, uses(email, 'password'), signIn))) return;
+    const again = await signIn().catch(() => null);
+    if (again?.status === 200) ledger.faults.push(`a code of ${email} is accepted again`);
+  };
+}

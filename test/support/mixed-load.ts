@@ -1,0 +1,97 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { onTestFinished } from 'vitest';
+import { createToken } from '../../src/services/people/tokens/operations.ts';
+import { createUser } from '../../src/services/people/users/operations.ts';
+import { rotateScimToken } from '../../src/services/provisioning/scim/token.ts';
+import { addDomain, assertDomain } from '../../src/services/tenancy/domains/operations.ts';
+import { password } from './builders.ts';
+import { type Installation, install } from './installation.ts';
+import type { Ledger } from './ledger.ts';
+import { type Credential, credentialWriters, paul, rita, tina } from './load-credentials.ts';
+import { memberEmails, peopleWriters } from './load-people.ts';
+import { enrolAll, linkUser, mailUsers, spenders, totpUsers } from './load-single-use.ts';
+import { type Smtp, startSmtp } from './smtp.ts';
+
+/** What the workers of a load share. */
+export interface Stage {
+  site: Installation;
+  ledger: Ledger;
+  random: () => number;
+  /** Where the daemon listens now. */
+  url: string;
+  smtp: Smtp;
+  /** The path of the SCIM users, and the tokens of the SCIM client and the owner. */
+  scim: { users: string; token: string };
+  ownerToken: string;
+  /** Credentials of this round, to try when the fault is over. */
+  made: Credential[];
+  /** Accounts with a second factor, and the last time step that was tried. */
+  enrolled: { email: string; secret: string; last: number }[];
+  /** How many times the load was started. */
+  round: number;
+}
+
+/** Makes an instance with everyone who works in a load. */
+export async function setStage(given: {
+  ledger: Ledger;
+  random: () => number;
+  /** The database; a fresh one of the run unless told. */
+  database?: string;
+}): Promise<Stage> {
+  const smtp = await startSmtp();
+  onTestFinished(() => smtp.stop());
+  let ownerToken = '';
+  let scim = { users: '', token: '' };
+  const site = await install({
+    ...(given.database === undefined ? {} : { database: given.database }),
+    env: {
+      IDCTL_MAIL_SMTP_URL: smtp.url,
+      IDCTL_MAIL_FROM: 'idctl@acme.test',
+      IDCTL_SIGNIN_MAGIC_CODE: 'on',
+      IDCTL_LIMITS_ENABLED: 'off',
+      IDCTL_OUTBOUND_ALLOW: '127.0.0.1',
+    },
+    prepare: async (operator) => {
+      await addDomain(operator(), { org: 'acme', domain: 'acme.test' });
+      await assertDomain(operator(), { org: 'acme', domain: 'acme.test' });
+      const { token, baseUrl } = await rotateScimToken(operator(), { org: 'acme' });
+      scim = { users: `${new URL(baseUrl).pathname}/Users`, token };
+      const owner = { user: 'olga@acme.test', name: 'owner', scope: 'admin' as const };
+      ownerToken = (await createToken(operator(), owner)).token;
+      const add = (email: string, more = {}) =>
+        createUser(operator(), { email, name: 'Ada', ...more });
+      for (const email of [...memberEmails, ...mailUsers, linkUser]) await add(email);
+      for (const email of [tina, rita, paul, ...totpUsers]) await add(email, { password });
+    },
+  });
+  onTestFinished(() => site.close());
+  return { ...given, site, url: '', smtp, scim, ownerToken, made: [], enrolled: [], round: 0 };
+}
+
+/** A mix of writes that can be started again and again. */
+export interface Load {
+  /** The returned function stops it, and waits for what was asked. */
+  start(): () => Promise<void>;
+}
+
+/** Makes the workers of a load, once the daemon is up. */
+export async function openLoad(stage: Stage): Promise<Load> {
+  await enrolAll(stage);
+  const steps = [...peopleWriters(stage), ...credentialWriters(stage), ...spenders(stage)];
+  return {
+    start() {
+      stage.round += 1;
+      let over = false;
+      const working = steps.map(async (step) => {
+        while (!over) {
+          await step();
+          await pause(stage.random() * 20);
+        }
+      });
+      return async () => {
+        over = true;
+        await Promise.all(working);
+      };
+    },
+  };
+}
