@@ -137,7 +137,12 @@ async function readFound(
   // People may share an address, but no two records share an id or a name.
   const most = few + possible.length;
   const { sql, bind } = composeFound(organizationId, asked, possible, most);
-  const rows = await select<Row | { id: null }>(sql, bind);
+  const constant = isOneKey(asked, possible) && asked.sortBy === undefined;
+  const rows = await select<Row | { id: null }>(
+    sql,
+    bind,
+    constant ? { prepared: true } : undefined,
+  );
   if (rows.length > most) return null;
   return rows.filter((row): row is Row => row.id !== null).map(entryOf);
 }
@@ -153,7 +158,9 @@ export function composeFound(
   keys: Key[],
   most: number,
 ): Query {
-  const { condition, bind, order } = compose(organizationId, asked);
+  // The records of one key are the matches. PostgreSQL would plan the condition for nothing.
+  const filter = isOneKey(asked, keys) ? null : asked.filter;
+  const { condition, bind, order } = compose(organizationId, { ...asked, filter });
   const found = keys.map(({ column, value }) => {
     const { from, by, record, stored } = places[column];
     const given = bind.push(stored(value));
@@ -166,6 +173,11 @@ export function composeFound(
       ${order}`,
     bind,
   };
+}
+
+/** Whether the filter is one comparison that an index answers; an id is also compared by case. */
+function isOneKey({ filter }: FilteredQuery, [key]: Key[]): boolean {
+  return filter?.kind === 'compare' && key?.column !== 'id';
 }
 
 /** The table and index to find a key's records with. */
