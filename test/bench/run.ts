@@ -4,17 +4,22 @@ import { benchDaemonStart } from './daemon-start.ts';
 import { table } from './figures.ts';
 import { benchMail } from './mail.ts';
 import { benchMe } from './me.ts';
+import { benchMemory } from './memory.ts';
 import { buildRelease } from './release.ts';
 import { benchSignIn } from './sign-in.ts';
 import { setStage } from './stage.ts';
 import { benchStartUp } from './start-up.ts';
 import { benchStorm } from './storm.ts';
 
-// `npm run bench [-- --rounds N --only start-up|sign-in|mail|storm|me]`. Ratios against a limit or a peer measured in the
+// `npm run bench [-- --rounds N --only start-up|sign-in|mail|storm|me|memory]`. Ratios against a limit or a peer measured in the
 // same run, turn by turn; each figure is the median of the rounds. The machine's own speed, and its other load, fall out.
 
 const { values } = parseArgs({
-  options: { rounds: { type: 'string', default: '5' }, only: { type: 'string' } },
+  options: {
+    rounds: { type: 'string', default: '5' },
+    only: { type: 'string' },
+    seconds: { type: 'string', default: '120' },
+  },
 });
 const rounds = Number(values.rounds);
 const wanted = (name: string) => values.only === undefined || values.only === name;
@@ -33,7 +38,8 @@ if (wanted('start-up')) {
     await release.remove();
   }
 }
-if (values.only === 'start-up') process.exit(0);
+if (wanted('memory')) await benchMemory(rounds, Number(values.seconds), print);
+if (values.only === 'start-up' || values.only === 'memory') process.exit(0);
 
 const hello = await startHello();
 try {

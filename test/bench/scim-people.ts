@@ -5,6 +5,7 @@ import { configSchema } from '../../src/config/schema.ts';
 import { openContext } from '../../src/context.ts';
 import { Account } from '../../src/database/models/account.ts';
 import { ScimRecord } from '../../src/database/models/scim-record.ts';
+import { execute } from '../../src/database/select.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { memberResource } from '../../src/services/foundation/scim-user/resource.ts';
 import { searchDocument } from '../../src/services/foundation/scim-user/search.ts';
@@ -51,6 +52,9 @@ async function fill(
     const some = Array.from({ length: Math.min(1000, count - from) }, (_, at) => from + at);
     await transaction(() => fillSome(organizationId, some, nameOf));
   }
+  const emails = `INSERT INTO scim_emails (record_id, value_canonical, organization_id)
+    SELECT id, user_name_canonical, organization_id FROM scim_records WHERE organization_id = $1`;
+  await transaction(() => execute(emails, [organizationId]));
 }
 
 async function fillSome(

@@ -113,6 +113,8 @@ async function reads(url: string, organizations: People[]): Promise<Figure[]> {
   const figures: Figure[] = [];
   const seen = organizations.map(() => ({
     filter: [] as number[],
+    externalId: [] as number[],
+    email: [] as number[],
     page: [] as number[],
     first: [] as number[],
     deep: [] as number[],
@@ -120,9 +122,15 @@ async function reads(url: string, organizations: People[]): Promise<Figure[]> {
   for (let round = 0; round < rounds; round += 1) {
     for (const [at, people] of organizations.entries()) {
       const anybody = () => Math.floor(Math.random() * people.count);
-      const filter = () =>
-        `/Users?filter=${encodeURIComponent(`userName eq "${people.nameOf(anybody())}"`)}`;
-      seen[at]?.filter.push(await load(url, people, { method: 'GET', path: filter }, ms));
+      const filters = {
+        filter: () => `userName eq "${people.nameOf(anybody())}"`,
+        externalId: () => `externalId eq "e${anybody()}"`,
+        email: () => `emails.value eq "${people.nameOf(anybody())}"`,
+      };
+      for (const what of ['filter', 'externalId', 'email'] as const) {
+        const path = () => `/Users?filter=${encodeURIComponent(filters[what]())}`;
+        seen[at]?.[what].push(await load(url, people, { method: 'GET', path }, ms));
+      }
       seen[at]?.first.push(
         await load(url, people, { method: 'GET', path: () => '/Users?count=100' }, ms, 1),
       );
@@ -132,10 +140,15 @@ async function reads(url: string, organizations: People[]): Promise<Figure[]> {
       seen[at]?.page.push(await crawl(url, people));
     }
   }
-  const of = (at: number, what: 'filter' | 'page' | 'first' | 'deep') =>
+  const of = (at: number, what: 'filter' | 'externalId' | 'email' | 'page' | 'first' | 'deep') =>
     median(seen[at]?.[what] ?? []);
   for (const [at, { count }] of organizations.entries()) {
-    figures.push(figure(`filter userName eq, ${count} users`, of(at, 'filter'), '/s'));
+    const share = (what: 'externalId' | 'email') => (100 * of(at, what)) / of(at, 'filter');
+    figures.push(
+      figure(`filter userName eq, ${count} users`, of(at, 'filter'), '/s'),
+      figure('  externalId eq, against it', share('externalId'), '%', { least: 80 }),
+      figure('  emails.value eq, against it', share('email'), '%', { least: 80 }),
+    );
     if (at > 0)
       figures.push(
         figure('  against the smallest', (100 * of(at, 'filter')) / of(0, 'filter'), '%', {

@@ -43,7 +43,7 @@ export async function setStage(
   const database = server?.url ?? `sqlite:${join(folder, 'idctl.db')}`;
   const keyFile = join(folder, 'master.key');
   await createKeyFile(keyFile);
-  const token = await populate(database, keyFile);
+  const token = await populateStage(database, keyFile);
   const daemon = await startDaemon({
     database,
     keyFile,
@@ -54,7 +54,7 @@ export async function setStage(
   return {
     name,
     url: daemon.url,
-    shots: shots(cookie, token),
+    shots: shotsOf(cookie, token),
     async loopDelay(work) {
       daemon.tell('reset');
       const result = await work();
@@ -68,7 +68,8 @@ export async function setStage(
   };
 }
 
-async function populate(database: string, keyFile: string): Promise<string> {
+/** Fills a fresh database with the accounts of the shots, and returns a token of one. */
+export async function populateStage(database: string, keyFile: string): Promise<string> {
   const settings = configSchema.parse({ log: { level: 'fatal' } });
   const address = { ...settings.database, url: database };
   const config = { ...settings, baseUrl: 'http://127.0.0.1', keyFile, database: address };
@@ -92,7 +93,8 @@ async function signIn(url: string): Promise<string> {
   return `access_token=${client.jar.get('access_token')}`;
 }
 
-function shots(cookie: string, token: string): Stage['shots'] {
+/** The requests of a stage. */
+export function shotsOf(cookie: string, token: string): Stage['shots'] {
   const login = (address: string, given: string, expect: number): Shot => ({
     path: '/api/v1/auth/login',
     method: 'POST',

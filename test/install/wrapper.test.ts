@@ -18,7 +18,7 @@ beforeAll(() => {
   copyFileSync(join(checkout, 'bin/idctl'), join(release, 'bin/idctl'));
   writeFileSync(
     join(release, 'dist/main.js'),
-    'console.log(JSON.stringify({ pid: process.pid, arguments: process.argv.slice(2), umask: process.umask() }))',
+    'console.log(JSON.stringify({ pid: process.pid, arguments: process.argv.slice(2), umask: process.umask(), flags: process.execArgv, arenas: process.env.MALLOC_ARENA_MAX }))',
   );
   symlinkSync(process.execPath, join(release, 'node_modules/.bin/node'));
   symlinkSync('releases/1', join(folder, 'lib/idctl/current'));
@@ -49,6 +49,15 @@ test('X8 idctl runs with umask 077, whatever the caller’s umask is', () => {
 test('a signal to idctl reaches the program itself, as no shell stays between', () => {
   const { pid, stdout } = spawnSync(bin, { encoding: 'utf8' });
   expect(told(stdout).pid).toBe(pid);
+});
+
+test('a daemon gives memory back, and a command has room to load', () => {
+  const run = (...words: string[]) => told(execFileSync(bin, words, { encoding: 'utf8' }));
+  const daemon = run('--config', '/etc/x.yaml', 'serve');
+  expect(daemon).toMatchObject({ flags: ['--max-semi-space-size=4'], arenas: '1' });
+  const command = run('org', 'list');
+  expect(command).toMatchObject({ flags: ['--min-semi-space-size=16'] });
+  expect(command).not.toHaveProperty('arenas');
 });
 
 test('without its Node idctl takes a fitting one from PATH, else says what to do and exits with 3', () => {

@@ -23,6 +23,7 @@ import { operatorInDeliveries } from './0025-operator-in-deliveries.ts';
 import { attemptReferences } from './0028-attempt-references.ts';
 import { daemons } from './0029-daemons.ts';
 import { vouchedTokens } from './0030-vouched-tokens.ts';
+import { sealedAccounts } from './0031-sealed-accounts.ts';
 import type { Migration } from './migration.ts';
 
 /** Every migration in the order of release. Append only. */
@@ -52,4 +53,5 @@ export const migrations: readonly Migration[] = [
   attemptReferences,
   daemons,
   vouchedTokens,
+  sealedAccounts,
 ];

@@ -1,4 +1,4 @@
-import type { CreationOptional, Sequelize } from 'sequelize';
+import { type CreationOptional, Op, type Sequelize } from 'sequelize';
 import * as column from './columns.ts';
 import { Row, table } from './columns.ts';
 
@@ -74,6 +74,7 @@ export function initAccount(sequelize: Sequelize): void {
     table(sequelize, 'accounts', [
       column.unique('accounts_email', ['email']),
       column.index('accounts_unproved', ['id'], { email_proof: 'none' }),
+      column.index('accounts_sealed', ['id'], { totp_secret: { [Op.ne]: null } }),
     ]),
   );
 }

@@ -1,4 +1,3 @@
-import freeMailDomains from 'free-email-domains';
 import { Op } from 'sequelize';
 import { getPublicSuffix } from 'tldts';
 import { z } from 'zod';
@@ -52,14 +51,23 @@ export function isProven(answer: TxtAnswer, expected: string): boolean {
   return answer.rcode === 'NOERROR' && !answer.truncated && answer.values.includes(expected);
 }
 
-const consumerMail = new Set(freeMailDomains);
+let consumerMail: Promise<ReadonlySet<string>> | undefined;
 
 /** Why no organization can own a domain, or null: it is shared by many (security D2). */
-export function whyShared(domain: string): string | null {
+export async function whyShared(domain: string): Promise<string | null> {
   if (getPublicSuffix(domain, { allowPrivateDomains: true }) === domain) {
     return 'is a public suffix, under which anyone can register';
   }
-  return consumerMail.has(domain) ? 'is a mail provider that anyone can have an address at' : null;
+  consumerMail ??= readConsumerMail();
+  return (await consumerMail).has(domain)
+    ? 'is a mail provider that anyone can have an address at'
+    : null;
+}
+
+/** Read when first needed: it takes a megabyte, and domains are rarely added. */
+async function readConsumerMail(): Promise<ReadonlySet<string>> {
+  const { default: domains } = await import('free-email-domains');
+  return new Set(domains);
 }
 
 /**

@@ -47,8 +47,8 @@ export const addDomain = operation({
   authority: 'domains.change',
   input: domainInput,
   output: domainView,
-  run: (ctx, input, standing) => {
-    const why = whyShared(input.domain);
+  run: async (ctx, input, standing) => {
+    const why = await whyShared(input.domain);
     if (why === null) return claim(ctx, input.domain, standing, {});
     throw new Refusal('domain_shared', `${input.domain} ${why}.`, {
       hint: 'Add a domain of your own; the operator can add it anyway: idctl domain add --override',

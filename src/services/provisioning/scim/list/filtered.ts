@@ -10,10 +10,10 @@ import { queueForEach, waitForTurn } from '../../../../queue.ts';
 import { isUuid } from '../../../foundation/fields.ts';
 import { fold } from '../../../foundation/scim-user/names.ts';
 import { scimRefusal } from '../../../foundation/scim-user/refusal.ts';
-import { columns, entryOf, type Row } from '../../../tenancy/scim-records/record.ts';
+import { columns, type Entry, entryOf, type Row } from '../../../tenancy/scim-records/record.ts';
 import { type Filter, type Key, keysOf } from '../filter.ts';
 import { filterCondition } from '../filter-sql.ts';
-import { type Dialect, sortExpression } from '../sql.ts';
+import { sortExpression } from '../sql.ts';
 
 /** A list with a filter or its own order. */
 export interface FilteredQuery {
@@ -57,9 +57,12 @@ export function inListTurn<T>(
  */
 export async function readFiltered(organizationId: string, asked: FilteredQuery) {
   const keys = asked.filter === null ? null : keysOf(asked.filter);
-  const atOnce = keys !== null && (await areFew(organizationId, keys));
-  const queries = composeQueries(organizationId, asked, atOnce ? keys : null);
-  if (atOnce) return readPage(asked, queries, (query) => select(query.sql, query.bind));
+  const found = keys === null ? null : await readFound(organizationId, asked, keys);
+  if (found !== null) {
+    const { from, count } = asked;
+    return { total: found.length, records: found.slice(from, from + count) };
+  }
+  const queries = composeQueries(organizationId, asked);
   const until = performance.now() + budgetMs;
   try {
     return await inListTurn(organizationId, until, () =>
@@ -73,13 +76,6 @@ export async function readFiltered(organizationId: string, asked: FilteredQuery)
       'The filter takes too long; ask by userName, externalId or e-mail.',
     );
   }
-}
-
-/** Without the plus sign, SQLite without statistics would scan the whole list in its order. */
-function foundBy(keys: Key[], bind: unknown[], dialect: Dialect): string {
-  const bare = dialect === 'sqlite' ? '+' : '';
-  return `r.id IN (${recordsWith(keys, bind)})
-    AND ${bare}r.organization_id = $1 AND ${bare}r.hidden = $2`;
 }
 
 interface Queries {
@@ -99,26 +95,11 @@ async function readPage({ from, count }: FilteredQuery, queries: Queries, read: 
   return { total: Number(counted?.total ?? 0), records };
 }
 
-/** The statements of a page: of the records with these keys; else of all, within the time. */
-export function composeQueries(
-  organizationId: string,
-  asked: FilteredQuery,
-  keys: Key[] | null,
-): Queries {
-  const { filter, sortBy, descending, from, count } = asked;
-  const dialect = dialectOfDatabase();
-  const by = sortBy === undefined ? null : sortExpression(sortBy, dialect);
-  const condition =
-    filter === null ? null : filterCondition(filter, { dialect, first: 3, organization: 1 });
-  const bind = [organizationId, false, ...(condition?.bind ?? [])];
-  const where = [
-    keys === null
-      ? `r.organization_id = $1 AND r.hidden = $2 AND ${whileInTime(dialect)}`
-      : foundBy(keys, bind, dialect),
-    condition?.sql ?? 'true',
-  ].join(' AND ');
-  const direction = descending ? 'DESC NULLS FIRST' : 'ASC NULLS LAST';
-  const order = `ORDER BY ${by === null ? '' : `${by} ${direction}, `}r.created_at, r.id`;
+/** The statements of a page, both within the time. */
+function composeQueries(organizationId: string, asked: FilteredQuery): Queries {
+  const { condition, bind, order } = compose(organizationId, asked);
+  const where = `r.organization_id = $1 AND r.hidden = $2
+    AND ${whileInTime(dialectOfDatabase())} AND ${condition}`;
   return {
     page: {
       // Resources can be large, so only the page's are read, after sorting.
@@ -126,13 +107,82 @@ export function composeQueries(
           SELECT r.id FROM scim_records r WHERE ${where} ${order}
            LIMIT $${bind.length + 1} OFFSET $${bind.length + 2}) page
         JOIN scim_records r ON r.id = page.id ${order}`,
-      bind: [...bind, count, from],
+      bind: [...bind, asked.count, asked.from],
     },
     count: { sql: `SELECT count(*) AS total FROM scim_records r WHERE ${where}`, bind },
   };
 }
 
+/** The condition and the order on `scim_records r`, with the first parameters of a statement. */
+function compose(organizationId: string, { filter, sortBy, descending }: FilteredQuery) {
+  const dialect = dialectOfDatabase();
+  const by = sortBy === undefined ? null : sortExpression(sortBy, dialect);
+  const written =
+    filter === null ? null : filterCondition(filter, { dialect, first: 3, organization: 1 });
+  const direction = descending ? 'DESC NULLS FIRST' : 'ASC NULLS LAST';
+  return {
+    condition: written?.sql ?? 'true',
+    bind: [organizationId, false, ...(written?.bind ?? [])],
+    order: `ORDER BY ${by === null ? '' : `${by} ${direction}, `}r.created_at, r.id`,
+  };
+}
+
 const few = 50;
+
+/** All matches among the records with any of the keys. Null if there are many such records. */
+async function readFound(
+  organizationId: string,
+  asked: FilteredQuery,
+  keys: Key[],
+): Promise<Entry[] | null> {
+  // PostgreSQL fails on an invalid uuid.
+  const possible = keys.filter(({ column, value }) => column !== 'id' || isUuid(value));
+  if (possible.length === 0) return [];
+  // People may share an address, but no two records share an id or a name.
+  const most = few + possible.length;
+  const { sql, bind } = composeFound(organizationId, asked, possible, most);
+  const constant = isOneKey(asked, possible) && asked.sortBy === undefined;
+  const rows = await select<Row | { id: null }>(
+    sql,
+    bind,
+    constant ? { prepared: true } : undefined,
+  );
+  if (rows.length > most) return null;
+  return rows.filter((row): row is Row => row.id !== null).map(entryOf);
+}
+
+/**
+ * The statement of `readFound`: a row for each record with any of the keys, empty if the record
+ * does not match. The join fixes the order of the tables. Otherwise SQLite scans the list in its
+ * order, or an index for each organization.
+ */
+export function composeFound(
+  organizationId: string,
+  asked: FilteredQuery,
+  keys: Key[],
+  most: number,
+): Query {
+  // The records of one key are the matches. PostgreSQL would plan the condition for nothing.
+  const filter = isOneKey(asked, keys) ? null : asked.filter;
+  const { condition, bind, order } = compose(organizationId, { ...asked, filter });
+  const found = keys.map(({ column, value }) => {
+    const { from, by, record, stored } = places[column];
+    const given = bind.push(stored(value));
+    return `SELECT ${record} FROM ${from} WHERE organization_id = $1 AND ${by} = $${given}`;
+  });
+  return {
+    sql: `WITH found(id) AS MATERIALIZED (${found.join(' UNION ')} LIMIT ${most + 1})
+      SELECT ${columns} FROM found LEFT JOIN scim_records r
+        ON r.id = found.id AND r.organization_id = $1 AND r.hidden = $2 AND ${condition}
+      ${order}`,
+    bind,
+  };
+}
+
+/** Whether the filter is one comparison that an index answers; an id is also compared by case. */
+function isOneKey({ filter }: FilteredQuery, [key]: Key[]): boolean {
+  return filter?.kind === 'compare' && key?.column !== 'id';
+}
 
 /** The table and index to find a key's records with. */
 const places = {
@@ -146,32 +196,3 @@ const places = {
   },
   email: { from: 'scim_emails', by: 'value_canonical', record: 'record_id', stored: fold },
 } as const satisfies Record<Key['column'], unknown>;
-
-/** Selects the ids of records with any of the keys, each by its index; adds values to `bind`. */
-function recordsWith(keys: Key[], bind: unknown[]): string {
-  // PostgreSQL fails on an invalid uuid.
-  const possible = keys.filter(({ column, value }) => column !== 'id' || isUuid(value));
-  const parts = possible.map(({ column, value }) => {
-    const { from, by, record, stored } = places[column];
-    const given = bind.push(stored(value));
-    return `SELECT ${record} FROM ${from} WHERE organization_id = $1 AND ${by} = $${given}`;
-  });
-  // Matches no record.
-  return parts.length === 0 ? 'SELECT NULL' : parts.join(' UNION ');
-}
-
-/** Whether few enough records have any of the keys to read at once: people may share an address. */
-async function areFew(organizationId: string, keys: Key[]): Promise<boolean> {
-  const shared = keys.filter(({ column }) => column === 'externalId' || column === 'email');
-  if (shared.length === 0) return true;
-  const bind: unknown[] = [organizationId];
-  const counts = shared.map(
-    (key) =>
-      `(SELECT count(*) FROM (${recordsWith([key], bind)} LIMIT ${few + 1}) k${bind.length})`,
-  );
-  const [row] = await select<{ records: number | string }>(
-    `SELECT ${counts.join(' + ')} AS records`,
-    bind,
-  );
-  return Number(row?.records ?? 0) <= few;
-}

@@ -1,0 +1,135 @@
+import { DatabaseSync } from 'node:sqlite';
+import pg from 'pg';
+import { vi } from 'vitest';
+import { execute, select, servedDatabase } from '../../src/database/select.ts';
+import { transaction } from '../../src/database/transaction.ts';
+import { dialect } from './database.ts';
+
+interface Statement {
+  sql: string;
+  bind: unknown[];
+}
+
+/** Collects the statements that the drivers get from now on, each text once. */
+export function watchStatements(): { take(): Statement[] } {
+  const seen = new Map<string, Statement>();
+  const note = (sql: unknown, bind: unknown) => {
+    if (typeof sql === 'string') seen.set(sql, { sql, bind: Array.isArray(bind) ? bind : [] });
+  };
+  if (dialect === 'sqlite') {
+    const prepare = DatabaseSync.prototype.prepare;
+    vi.spyOn(DatabaseSync.prototype, 'prepare').mockImplementation(function (
+      this: DatabaseSync,
+      ...given
+    ) {
+      note(given[0], []);
+      return prepare.apply(this, given);
+    });
+  } else {
+    const query = pg.Client.prototype.query;
+    const watched = function (this: pg.Client, ...given: unknown[]): unknown {
+      const [first, values] = given;
+      if (typeof first === 'object' && first !== null && 'text' in first)
+        note(first.text, 'values' in first ? first.values : []);
+      else note(first, values);
+      return Reflect.apply(query, this, given);
+    };
+    Reflect.set(pg.Client.prototype, 'query', watched);
+  }
+  return {
+    take: () =>
+      [...seen.values()].filter(
+        ({ sql }) =>
+          /^\s*(SELECT|WITH|UPDATE|DELETE|INSERT\s+INTO counters)\b/i.test(sql) &&
+          !sql.includes(numbers),
+      ),
+  };
+}
+
+// Marks the statements that fill the tables.
+const numbers = 'WITH RECURSIVE s(n)';
+const filled = new Set<string>();
+
+/** Copies the only row of a table so many times; the columns given get other values by `n`. */
+export async function multiply(
+  table: string,
+  times: number,
+  changed: Record<string, string>,
+): Promise<void> {
+  filled.add(table);
+  const model = Object.values(servedDatabase().models).find(
+    (each) => each.getTableName() === table,
+  );
+  if (model === undefined) throw new Error(`there is no table ${table}`);
+  const columns = Object.values(model.getAttributes()).map(({ field }) => String(field));
+  const values = columns.map((column) => changed[column] ?? `o.${column}`);
+  await transaction(() =>
+    execute(
+      `INSERT INTO ${table} (${columns.join(', ')})
+       ${numbers} AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < ${times})
+       SELECT ${values.join(', ')} FROM s CROSS JOIN (SELECT * FROM ${table} LIMIT 1) o`,
+      [],
+    ),
+  );
+}
+
+/** SQL for the id of the nth row of a kind. */
+export function nthId(kind: string): string {
+  const text = `'00000000-0000-7000-${kind}-' || (100000000000 + n)`;
+  return dialect === 'postgres' ? `CAST(${text} AS uuid)` : text;
+}
+
+/** SQL for the instant of the nth row. */
+export function nthInstant(): string {
+  const text = `'2026-01-01 00:00:00.' || substr(CAST(100000 + n AS text), 2) || ' +00:00'`;
+  return dialect === 'postgres' ? `CAST(${text} AS timestamptz)` : text;
+}
+
+/** The steps of a plan that read a filled table whole, or sort more than `most` rows of it. */
+export async function slowSteps({ sql, bind }: Statement, most: number): Promise<string[]> {
+  if (dialect === 'postgres') {
+    const [row] = await select<{ 'QUERY PLAN': [{ Plan: Step }] }>(
+      `EXPLAIN (FORMAT JSON) ${sql}`,
+      bind,
+    );
+    if (row === undefined) return [];
+    const [{ Plan: whole }] = row['QUERY PLAN'];
+    return slowBelow(whole, whole['Total Cost'], most);
+  }
+  const rows = await select<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql}`, []);
+  return rows
+    .map(({ detail }) => detail)
+    .filter((detail) => {
+      const [, scanned] = /^SCAN (\w+)/.exec(detail) ?? [];
+      return scanned === undefined
+        ? /USE TEMP B-TREE/.test(detail) && [...filled].some((table) => sql.includes(table))
+        : isFilled(scanned, sql);
+    });
+}
+
+/** Whether a name in a plan is a filled table, or another name that the statement gives one. */
+function isFilled(name: string, sql: string): boolean {
+  return [...filled].some(
+    (table) =>
+      table === name || new RegExp(`\\b${table}["\`]?\\s+(AS\\s+)?["\`]?${name}\\b`, 'i').test(sql),
+  );
+}
+
+interface Step {
+  'Node Type': string;
+  'Plan Rows': number;
+  'Total Cost': number;
+  'Relation Name'?: string;
+  Plans?: Step[];
+}
+
+function slowBelow(step: Step, cost: number, most: number): string[] {
+  const below = (step.Plans ?? []).flatMap((each) => slowBelow(each, cost, most));
+  const large =
+    (step['Node Type'] === 'Seq Scan' && filled.has(String(step['Relation Name']))) ||
+    (step['Node Type'] === 'Sort' && step['Plan Rows'] > most);
+  // A limit ends some of these steps early: then the whole costs less than the step would.
+  const slow = large && cost > step['Total Cost'] / 2;
+  const own = `${step['Node Type']} ${step['Relation Name'] ?? ''} ${step['Plan Rows']}`;
+  return slow ? [own, ...below] : below;
+}
