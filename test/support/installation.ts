@@ -40,16 +40,22 @@ export interface Installation {
 interface InstallOptions {
   /** More settings, for its commands and daemons. */
   env?: Record<string, string>;
+  /** An empty database to use instead of a fresh one of the run. */
+  database?: string;
   /** What the operator does in it first, in this process. */
   prepare?: (operator: () => Context) => Promise<unknown>;
 }
 
 /** Makes an instance; a process can have one open at a time, and this one does not once it is made. */
-export async function install({ env = {}, prepare }: InstallOptions = {}): Promise<Installation> {
+export async function install({
+  env = {},
+  database: given,
+  prepare,
+}: InstallOptions = {}): Promise<Installation> {
   const folder = await mkdtemp(join(tmpdir(), 'idctl-install-'));
   const keyFile = join(folder, 'master.key');
   await createKeyFile(keyFile);
-  const database = await migratedDatabaseUrl();
+  const database = given ?? (await migratedDatabaseUrl());
   const owner = await found({ database, keyFile }, prepare);
   const daemons: Daemon[] = [];
   return {
