@@ -28,6 +28,8 @@ export interface Patroni {
   settled(): Promise<Node>;
   /** Kills every process of a node. */
   kill(node: Node): Promise<void>;
+  /** Lets this primary and the standby change places, as `patronictl switchover` does. */
+  switchOver(primary: Node): Promise<void>;
   /** Starts a node again. */
   start(node: Node): void;
   /** Waits until this node is the primary. Answers the time of its promotion. */
@@ -67,6 +69,7 @@ export async function startPatroni(): Promise<Patroni> {
       pooledUrl,
       settled,
       kill: (node) => killAllIn(site.home[node]),
+      switchOver: (primary) => switchOver(site, primary),
       start(node) {
         startEtcd(site, node);
         startNode(site, node);
@@ -189,11 +192,22 @@ async function answers(site: Site, node: Node, path: string): Promise<boolean> {
   );
 }
 
+async function switchOver(site: Site, leader: Node): Promise<void> {
+  const answer = await fetch(`http://${addressOf(site, leader)}:8008/switchover`, {
+    method: 'POST',
+    body: JSON.stringify({ leader, candidate: otherNode(leader) }),
+  });
+  if (answer.status !== 200) throw new Error(await answer.text());
+}
+
+/** The node that is not this one. */
+export const otherNode = (node: Node): Node => (node === 'db1' ? 'db2' : 'db1');
+
 async function findPrimary(site: Site): Promise<Node> {
   let primary: Node = 'db1';
   await until('a primary has a synchronous standby', 120, async () => {
     primary = (await answers(site, 'db1', '/primary')) ? 'db1' : 'db2';
-    const standby = primary === 'db1' ? 'db2' : 'db1';
+    const standby = otherNode(primary);
     if (!(await answers(site, primary, '/primary'))) return false;
     if (!(await answers(site, standby, '/synchronous'))) return false;
     const [row] = await query(site, primary, 'SELECT sync_state FROM pg_stat_replication');
