@@ -1,22 +1,23 @@
-import { spawn } from 'node:child_process';
-import { chownSync, closeSync, mkdirSync, openSync, statSync, writeFileSync } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { parse } from 'yaml';
+import {
+  addressOf,
+  createSite,
+  fileFor,
+  here,
+  hosts,
+  type Node,
+  removeSite,
+  run,
+  type Site,
+  said,
+  write,
+} from './hosts.ts';
 import { documentedFile } from './operations.ts';
-import { unprivileged } from './postgres.ts';
 import { killAllIn } from './processes.ts';
-
-// The three hosts of "High availability" in docs/operations.md, on addresses of the loopback network.
-// Every process of a host works in the host's folder, so that a host can be killed as a whole.
-
-const hosts = ['db1', 'db2', 'id1'] as const;
-type Host = (typeof hosts)[number];
-/** A host with PostgreSQL. */
-type Node = 'db1' | 'db2';
 
 /** PostgreSQL under Patroni, with a synchronous standby, behind HAProxy and PgBouncer. */
 export interface Patroni {
@@ -44,12 +45,8 @@ export interface Patroni {
 
 /** Starts all of it, with the files of docs/operations.md and an empty database `idctl`. */
 export async function startPatroni(): Promise<Patroni> {
-  const folder = await mkdtemp(join(tmpdir(), 'idctl-patroni-'));
-  const site = createSite(folder);
-  const stop = async () => {
-    await killAllIn(folder);
-    await rm(folder, { recursive: true, force: true });
-  };
+  const site = await createSite();
+  const stop = () => removeSite(site);
   try {
     for (const host of hosts) startEtcd(site, host);
     startNode(site, 'db1');
@@ -86,74 +83,7 @@ export async function startPatroni(): Promise<Patroni> {
   }
 }
 
-interface Site {
-  /** What 127.x.y is to these hosts. */
-  network: string;
-  home: Record<Host, string>;
-}
-
-function createSite(folder: string): Site {
-  const { uid, gid } = unprivileged();
-  const own = (path: string) => {
-    mkdirSync(path, { recursive: true, mode: 0o755 });
-    if (uid !== undefined) chownSync(path, uid, gid);
-    return path;
-  };
-  own(folder);
-  const home = (host: Host) => {
-    for (const place of ['', 'etc', 'lib', 'log', 'run']) own(join(folder, host, place));
-    for (const place of ['lib', 'log', 'run']) own(join(folder, host, place, 'postgresql'));
-    return join(folder, host);
-  };
-  const part = () => 1 + Math.floor(Math.random() * 254);
-  return {
-    network: `127.${part()}.${part()}`,
-    home: { db1: home('db1'), db2: home('db2'), id1: home('id1') },
-  };
-}
-
-const addressOf = ({ network }: Site, host: Host) => `${network}.${hosts.indexOf(host) + 1}`;
-
-/** The text with the addresses and folders of here. */
-function here(site: Site, host: Host, text: string): string {
-  return text
-    .replaceAll('10.0.0.0/24', '127.0.0.0/8')
-    .replaceAll('127.0.0.1', addressOf(site, 'id1'))
-    .replaceAll('10.0.0.', `${site.network}.`)
-    .replaceAll(/\/var\/(lib|log|run)\//g, `${site.home[host]}/$1/`)
-    .replaceAll('/etc/pgbouncer', `${site.home[host]}/etc`);
-}
-
-/** The file of db1, changed for another host as the page says. */
-function fileFor(host: Host, path: string): string {
-  const change = (line: string) =>
-    line.replaceAll('db1', host).replaceAll('10.0.0.1', `10.0.0.${hosts.indexOf(host) + 1}`);
-  const lines = documentedFile(path).split('\n');
-  return lines.map((line) => (line.includes('10.0.0.2') ? line : change(line))).join('\n');
-}
-
-/** Writes a file of a host; its path. */
-function write(site: Site, host: Host, name: string, text: string): string {
-  const path = join(site.home[host], 'etc', name);
-  writeFileSync(path, here(site, host, text));
-  return path;
-}
-
-function run(site: Site, host: Host, program: string, words: string[], more: RunOptions = {}) {
-  const cwd = site.home[host];
-  const log = openSync(join(cwd, 'log', `${program.split('/').at(-1)}.log`), 'a');
-  const env = { PATH: process.env['PATH'], LC_ALL: 'C.UTF-8', HOME: cwd, ...more.env };
-  const user = more.asRoot ? {} : unprivileged();
-  spawn(program, words, { ...user, cwd, env, stdio: ['ignore', log, log] });
-  closeSync(log);
-}
-
-interface RunOptions {
-  env?: Record<string, string>;
-  asRoot?: boolean;
-}
-
-function startEtcd(site: Site, host: Host): void {
+function startEtcd(site: Site, host: (typeof hosts)[number]): void {
   const lines = here(site, host, fileFor(host, '/etc/default/etcd')).split('\n');
   const settings = lines.filter((line) => /^ETCD_/.test(line)).map((line) => line.split(/=(.*)/));
   // As Debian's unit says.
@@ -254,16 +184,4 @@ async function until(what: string, seconds: number, holds: () => Promise<unknown
     if (Date.now() > deadline) throw new Error(`waited ${seconds} seconds in vain: ${what}`);
     await pause(50);
   }
-}
-
-async function said({ home }: Site): Promise<string> {
-  const logs = hosts.flatMap((host) =>
-    ['etcd', 'patroni', 'haproxy', 'pgbouncer'].map((name) => join(home[host], `log/${name}.log`)),
-  );
-  const tails = logs.map(async (log) => {
-    const text = await readFile(log, 'utf8').catch(() => '');
-    const name = join(dirname(log), '..').split('/').at(-1);
-    return text === '' ? '' : `${name} ${log}\n${text.split('\n').slice(-15).join('\n')}`;
-  });
-  return (await Promise.all(tails)).join('\n');
 }
