@@ -9,7 +9,8 @@ here=$(cd "$(dirname "$0")" && pwd -P)
 
 # What the tests talk to: a program, and the Debian package that brings it.
 counterparts='named:bind9 slapd:slapd ldapsearch:ldap-utils chromium:chromium zsh:zsh fish:fish groff:groff-base
-nginx:nginx pgbouncer:pgbouncer pg_dump:postgresql-client systemd-analyze:systemd bash:bash script:bsdutils'
+nginx:nginx pgbouncer:pgbouncer pg_dump:postgresql-client systemd-analyze:systemd bash:bash script:bsdutils
+haproxy:haproxy patroni:patroni etcd:etcd-server /usr/lib/postgresql/15/bin/postgres:postgresql-15'
 
 # Debian asks this file before it starts a service.
 policy=/usr/sbin/policy-rc.d
@@ -382,9 +383,12 @@ add_counterparts() {
   if is_root && command -v apt-get >/dev/null; then
     say "Installing from Debian:$missing"
     keep_services_off
-    # shellcheck disable=SC2086 # a list of package names
-    (apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
-      $missing) >"$log" 2>&1 </dev/null || cat "$log" >&2
+    apt-get update >"$log" 2>&1 </dev/null || cat "$log" >&2
+    # One at a time, so that a package that this Debian lacks does not keep the others away.
+    for package in $missing; do
+      DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$package" \
+        >"$log" 2>&1 </dev/null || cat "$log" >&2
+    done
     let_services_start
   else
     say "Not here, and some tests need it:$missing (as root on Debian: apt-get install$missing)"

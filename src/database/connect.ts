@@ -4,7 +4,13 @@ import { dirname, resolve } from 'node:path';
 import type pg from 'pg';
 import { type Options, Sequelize } from 'sequelize';
 import { Refusal } from '../errors.ts';
-import { isPooled, prepareConnection, withDeadline } from './postgres-connection.ts';
+import {
+  generationOf,
+  isPooled,
+  newestGeneration,
+  prepareConnection,
+  withDeadline,
+} from './postgres-connection.ts';
 import { limitReads, readDirectly } from './select.ts';
 
 /** The address of the database, and the driver for SQLite. */
@@ -99,7 +105,7 @@ async function toPostgres(url: string, behaviour: Behaviour): Promise<Link> {
   const sequelize = new Sequelize(url, {
     ...common,
     dialectModule: withDeadline(driver),
-    pool: { max: behaviour.poolSize, min: 0, idle: 10_000, acquire: 5_000 },
+    pool: { max: behaviour.poolSize, min: 0, idle: 10_000, acquire: 5_000, validate: isUsable },
     dialectOptions: {
       application_name: 'idctl',
       keepAlive: true,
@@ -138,6 +144,13 @@ async function readPostgres(sequelize: Sequelize, query: pg.QueryConfig): Promis
     void connectionManager.destroyConnection(client).catch(() => {});
     throw error;
   }
+}
+
+/** Whether the pool may give out this connection. */
+function isUsable(connection: unknown): boolean {
+  // Here it is pg's client, with Sequelize's mark and pg's own on it.
+  const client = connection as pg.Client & { _invalid?: boolean; _ending: boolean };
+  return !client._invalid && !client._ending && generationOf(client) === newestGeneration();
 }
 
 // Without this, a ROLLBACK queued behind an unanswered statement would wait just as long again.

@@ -2,6 +2,7 @@ import { QueryTypes, type Sequelize } from 'sequelize';
 import { type Address, type Behaviour, connect, type Link } from './connect.ts';
 import { applyMigrations, pendingMigrations, watchSchema } from './migrate.ts';
 import { initModels } from './models/index.ts';
+import { dropGeneration, newestGeneration } from './postgres-connection.ts';
 import { standbyRefusal } from './refusals.ts';
 import { serveStatements } from './select.ts';
 import { endReader } from './select-within.ts';
@@ -77,11 +78,14 @@ export async function openDatabase(options: Address & { poolSize?: number }): Pr
 
 async function ping({ sequelize, dialect }: Link): Promise<void> {
   if (dialect === 'sqlite') return sequelize.authenticate();
+  const generation = newestGeneration();
   const [row] = await sequelize.query<{ value: string }>(
     "SELECT current_setting('transaction_read_only') AS value",
     { type: QueryTypes.SELECT },
   );
-  if (row?.value === 'on') throw standbyRefusal();
+  if (row?.value !== 'on') return;
+  dropGeneration(generation);
+  throw standbyRefusal();
 }
 
 function loadOf({ sequelize, dialect }: Link): DatabaseLoad {

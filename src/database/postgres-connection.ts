@@ -10,6 +10,26 @@ const readyWithin = 4_500;
 const deadlines = new WeakMap<object, NodeJS.Timeout>();
 const patiences = new WeakMap<object, number>();
 
+// A server that has become read-only may keep its connections. So connections have a generation, and
+// when one of the newest finds such a server, the pool drops all of that generation.
+const generations = new WeakMap<object, number>();
+let newest = 0;
+
+/** The generation of connections opened now. */
+export function newestGeneration(): number {
+  return newest;
+}
+
+/** The generation of this connection. */
+export function generationOf(connection: object): number {
+  return generations.get(connection) ?? newest;
+}
+
+/** Makes the pool drop the connections of this generation before their next use. */
+export function dropGeneration(generation: number): void {
+  if (generation === newest) newest += 1;
+}
+
 /**
  * The driver, with a deadline: a connection that takes no query in time is ended. Sequelize forgets
  * such a connection, and it would keep the process alive.
@@ -18,6 +38,7 @@ export function withDeadline(driver: typeof pg): typeof pg {
   class Client extends driver.Client {
     constructor(config?: string | pg.ClientConfig) {
       super(config);
+      generations.set(this, newest);
       const end = () => void this.end().catch(() => {});
       deadlines.set(this, setTimeout(end, readyWithin));
       this.once('end', () => clearTimeout(deadlines.get(this)));

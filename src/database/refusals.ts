@@ -146,6 +146,11 @@ export function standbyRefusal(): Refusal {
   return new Refusal(standby.code, standby.message, { hint: standby.hint, retryAfter: 5 });
 }
 
+/** Whether a server refused a write because it is a standby or read-only. */
+export function isReadOnly(error: unknown): boolean {
+  return causes(error).some((link) => codeOf(link) === '25006');
+}
+
 /**
  * The refusal for a database error: connection lost, busy, full, or a row removed that another
  * should refer to. Null for any other error.

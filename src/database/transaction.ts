@@ -4,8 +4,8 @@ import PQueue from 'p-queue';
 import { Sequelize, Transaction } from 'sequelize';
 import { Refusal } from '../errors.ts';
 import { waitForTurn } from '../queue.ts';
-import { limitsOfTransaction } from './postgres-connection.ts';
-import { databaseRefusal } from './refusals.ts';
+import { dropGeneration, generationOf, limitsOfTransaction } from './postgres-connection.ts';
+import { databaseRefusal, isReadOnly } from './refusals.ts';
 
 // The transaction is ambient: every query inside the work joins it, and no caller passes it on. On
 // SQLite, writers of this process take turns before they compete with other processes.
@@ -186,6 +186,7 @@ async function end(
 }
 
 async function abandon(sequelize: Sequelize, opened: Transaction, reason: unknown): Promise<void> {
+  if (isReadOnly(reason)) dropGeneration(generationOf(connectionOf(opened)));
   try {
     if (isLost(sequelize, reason))
       await sequelize.connectionManager.destroyConnection(connectionOf(opened));

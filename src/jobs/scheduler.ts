@@ -35,6 +35,8 @@ const jobs: Job[] = [
   { name: 'SCIM requests', everySeconds: 0.25, lastly: true, run: writeRequests },
   { name: 'webhooks', everySeconds: 1, run: deliverWebhooks },
   { name: 'master key', everySeconds: 5, run: followMasterKey },
+  // Leaves a database server that has become read-only, also when no request writes.
+  { name: 'database', everySeconds: 5, run: (ctx) => ctx.ready().then(() => {}) },
 ];
 
 /**

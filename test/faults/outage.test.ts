@@ -2,10 +2,12 @@ import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { createToken } from '../../src/services/people/tokens/operations.ts';
 import { dialect } from '../support/database.ts';
 import { createClient } from '../support/http.ts';
 import { install } from '../support/installation.ts';
 import { portOf } from '../support/ports.ts';
+import { createPostgresDatabase, startPostgres } from '../support/postgres.ts';
 
 describe.skipIf(dialect !== 'postgres')('a database server', () => {
   test('that takes no writes makes the daemon not ready, and doctor says so', async () => {
@@ -30,6 +32,43 @@ describe.skipIf(dialect !== 'postgres')('a database server', () => {
       1,
       expect.stringContaining('The database server takes no writes'),
     ]);
+  });
+
+  test('that becomes read-only is left for the primary, also by connections that only read', async () => {
+    const server = await startPostgres();
+    onTestFinished(() => server.stop());
+    let token = '';
+    const site = await install({
+      database: await createPostgresDatabase(server.url, 'idctl'),
+      prepare: async (operator) => {
+        ({ token } = await createToken(operator(), { user: 'olga@acme.test', name: 'ci' }));
+      },
+    });
+    onTestFinished(() => site.close());
+    const client = createClient((await site.serve()).url);
+    let reading = true;
+    const headers = { authorization: `Bearer ${token}` };
+    const readers = Array.from({ length: 8 }, async () => {
+      while (reading) await client.get('/api/v1/me', headers);
+    });
+    onTestFinished(async () => {
+      reading = false;
+      await Promise.all(readers);
+    });
+    const connections = async () =>
+      (await site.query("SELECT pid FROM pg_stat_activity WHERE application_name = 'idctl'")).map(
+        ({ pid }) => pid,
+      );
+    await expect.poll(async () => (await connections()).length).toBeGreaterThan(3);
+    // Only connections from before are on a server that takes no writes.
+    await site.query('ALTER DATABASE idctl SET default_transaction_read_only = off');
+    const before = await connections();
+    await site.query('ALTER SYSTEM SET default_transaction_read_only = on');
+    await site.query('SELECT pg_reload_conf()');
+    const left = async () => (await connections()).filter((pid) => before.includes(pid));
+    await expect.poll(left, { timeout: 10_000 }).toEqual([]);
+    expect((await client.post('/api/v1/auth/login', site.owner)).status).toBe(200);
+    expect((await client.get('/readyz')).status).toBe(200);
   });
 
   test('that is away for a while is told of once when it goes and once when it is back', async () => {

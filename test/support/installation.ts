@@ -38,10 +38,10 @@ export interface Installation {
 }
 
 interface InstallOptions {
-  /** Its database, which may be empty; a fresh one of the run unless told. */
-  database?: string;
   /** More settings, for its commands and daemons. */
   env?: Record<string, string>;
+  /** An empty database to use instead of a fresh one of the run. */
+  database?: string;
   /** What the operator does in it first, in this process. */
   prepare?: (operator: () => Context) => Promise<unknown>;
 }

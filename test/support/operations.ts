@@ -9,3 +9,12 @@ export function blocksOf(language: 'sh' | 'nginx' | 'yaml'): string[] {
     .filter(([, named]) => named === language)
     .map(([, , text = '']) => text);
 }
+
+/** The configuration file of this path that docs/operations.md shows. */
+export function documentedFile(path: string): string {
+  for (const [, indent = '', text = ''] of page.matchAll(/^( *)```\w+\n([\s\S]*?)^\1```$/gm)) {
+    const file = text.replaceAll(new RegExp(`^${indent}`, 'gm'), '');
+    if (file.split('\n')[0]?.replace(/^[#;] /, '') === path) return file;
+  }
+  throw new Error(`docs/operations.md lacks the file ${path}`);
+}
