@@ -1,7 +1,12 @@
 import type { Logger } from 'pino';
 import { type Refusal, type RefusalCode, withReason } from './errors.ts';
 
-const outages: RefusalCode[] = ['database_unreachable', 'database_full', 'schema_newer'];
+const outages: RefusalCode[] = [
+  'database_unreachable',
+  'database_full',
+  'schema_newer',
+  'database_moved',
+];
 const lookEvery = 1_000;
 
 /** Whether the refusal says that the database cannot be used, by any request. */

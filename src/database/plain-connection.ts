@@ -1,6 +1,8 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import type pg from 'pg';
+import { Refusal } from '../errors.ts';
 import { type Address, connect, fileOf } from './connect.ts';
+import { isPooled } from './postgres-connection.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
 import { namedError } from './sqlite-errors.ts';
 
@@ -58,6 +60,14 @@ async function plainPostgres(address: Address, patience: number): Promise<PlainC
   const { connectionManager } = sequelize;
   // Sequelize types it as object; here it is pg's client.
   const client = (await connectionManager.getConnection({ type: 'write' })) as pg.Client;
+  // A pooler may give its next client a session with the settings and locks of a move.
+  if (isPooled(client)) {
+    await connectionManager.destroyConnection(client).catch(() => {});
+    await close();
+    throw new Refusal('conflict', 'This address is a pooler such as PgBouncer.', {
+      hint: 'Name the PostgreSQL server itself, for both databases of a move.',
+    });
+  }
   return {
     dialect: 'postgres',
     all: async (sql, values = []) => (await client.query<PlainRow>(sql, [...values])).rows,

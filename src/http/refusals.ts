@@ -35,10 +35,15 @@ export const problemType = 'application/problem+json';
 
 /** The problem object of a refusal. */
 export function problemOf(
-  refusal: Refusal,
+  given: Refusal,
   requestId: string,
-  status = statuses[refusal.kind],
+  status = statuses[given.kind],
 ): Problem {
+  // Where the new database is concerns only the operator.
+  const refusal =
+    given.code === 'database_moved'
+      ? new Refusal('database_moved', 'The database of this daemon was moved.')
+      : given;
   return {
     ...refusal.extra,
     type: `urn:idctl:problem:${refusal.code}`,

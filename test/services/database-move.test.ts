@@ -248,7 +248,7 @@ describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
     );
 
     const daemon = await site.serve(at(from));
-    await writeFile(to.slice('sqlite:'.length), 'no database');
+    await writeFile(to.slice('sqlite:'.length), 'no database', { mode: 0o600 });
     const refused = await moveTo(site, to, at(from), '--dry-run', '--json');
     await daemon.stop();
     expect(refused.code).toBe(1);
@@ -256,6 +256,20 @@ describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
       { code: 'conflict', message: expect.stringContaining('A daemon serves') },
       { code: 'database_unreachable', message: expect.stringContaining(to) },
     ]);
+  });
+
+  test('X8 an existing file that others may read, or an empty one, is refused', async () => {
+    const from = await copyOfDatabase(site.database);
+    for (const [text, mode] of [
+      ['', 0o600],
+      ['', 0o666],
+      ['no database', 0o644],
+    ] as const) {
+      const to = await both.fresh('sqlite');
+      await writeFile(to.slice('sqlite:'.length), text, { mode });
+      const { code, err } = await moveTo(site, to, at(from));
+      expect([code, err]).toEqual([1, expect.stringContaining('exists already')]);
+    }
   });
 
   test('a database that is not empty is refused, and so is the present one', async () => {

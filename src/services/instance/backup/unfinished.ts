@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs';
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { lstat, mkdtemp, readdir, rm, rmdir, unlink } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { isOtherRunning } from '../../../running.ts';
@@ -36,22 +36,27 @@ export async function inFolder<T>(beside: string, work: (folder: string) => Prom
   }
 }
 
-const day = 86_400_000;
+/** What such a folder holds, and nothing else. */
+const held = /^(?:backup|database|dump|list)(?:-wal|-shm|-journal)?$/;
 
 /**
- * Removes the folders that killed processes have left: of this machine at once, of others or of an
- * earlier idctl after a day.
+ * Removes the folders that killed processes of this machine have left. In a folder such as `/tmp`,
+ * other users choose names too. So only known files in a folder of our own go, by name.
  */
 async function removeAbandoned(beside: string): Promise<void> {
   for (const name of await readdir(beside)) {
-    const match = /^\.idctl-(?:(.+)-(\d+)-)?\w{6}$/.exec(name);
-    if (match === null) continue;
-    const [, host, pid] = match;
-    const path = join(beside, name);
-    const found = await stat(path).catch(() => null);
-    if (found === null || found.uid !== process.geteuid?.()) continue;
-    const isLeft = host === hostname() && !isOtherRunning(Number(pid));
-    if (isLeft || found.mtimeMs < Date.now() - day)
-      await rm(path, { recursive: true, force: true });
+    const [, host, pid] = /^\.idctl-(.+)-(\d+)-\w{6}$/.exec(name) ?? [];
+    if (host !== hostname() || isOtherRunning(Number(pid))) continue;
+    // What cannot be removed stays; it must not stop a backup.
+    await removeOwn(join(beside, name)).catch(() => {});
   }
+}
+
+async function removeOwn(path: string): Promise<void> {
+  const found = await lstat(path);
+  if (!found.isDirectory() || found.uid !== process.geteuid?.()) return;
+  const files = await readdir(path);
+  if (!files.every((file) => held.test(file))) return;
+  for (const file of files) await unlink(join(path, file));
+  await rmdir(path);
 }

@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, lstatSync } from 'node:fs';
 import { emptyTables } from '../../../database/bulk.ts';
 import { type Address, connect, fileOf } from '../../../database/connect.ts';
 import { shownAddress } from '../../../database/marks.ts';
@@ -98,9 +98,17 @@ async function takeMoveLock({ all }: PlainConnection): Promise<void> {
 
 /** Opening a missing SQLite file would create it. */
 function isMissing({ url }: Address): boolean {
-  if (!url.startsWith('sqlite:')) return false;
+  return url.startsWith('sqlite:') && !existsSync(fileOf(url));
+}
+
+/** An existing file may belong to another user, or be readable by one (security X8). */
+function requireOwnFile({ url }: Address): void {
   const file = fileOf(url);
-  return !existsSync(file) || (statSync(file).isFile() && statSync(file).size === 0);
+  const { uid, mode, size } = lstatSync(file);
+  if (uid === process.geteuid?.() && (mode & 0o077) === 0 && size > 0) return;
+  throw new Refusal('conflict', `${file} exists already.`, {
+    hint: 'A move replaces nothing. Name a file that does not exist.',
+  });
 }
 
 type Ask = (sql: string) => Promise<PlainRow[]>;
@@ -108,6 +116,7 @@ type Ask = (sql: string) => Promise<PlainRow[]>;
 /** The tables there, and what the table `migrations` names. Writes nothing. */
 async function lookAt(to: Address): Promise<{ tables: string[]; names: string[] }> {
   if (isMissing(to)) return { tables: [], names: [] };
+  if (to.url.startsWith('sqlite:')) requireOwnFile(to);
   try {
     return await asking(to, async (ask) => {
       const tables = namesIn(await ask(to.url.startsWith('sqlite:') ? inSqlite : inPostgres));
