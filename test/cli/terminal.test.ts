@@ -37,7 +37,7 @@ describe.skipIf(counterpartMissing('bsdutils'))('on a terminal', { timeout: 120_
       ['Where people reach idctl', '\r'],
       ['Mail server', '\r'],
       ['First organization', '\r'],
-      ['Its owner', '\r'],
+      ['E-mail address of its owner', '\r'],
     ];
     const refused = await idctl('init', [...asked, ['Set up an instance there?', 'n\r']]);
     expect(refused.shown).toContain(join(folder, 'master.key'));
@@ -68,7 +68,7 @@ describe.skipIf(counterpartMissing('bsdutils'))('on a terminal', { timeout: 120_
         ['Mail server', 'smtp://ada@127.0.0.1:1\r'],
         ['Password of ada', 'of the mail\r'],
         ['First organization', 'Acme Ltd\r'],
-        ['Its owner', 'nobody\r'],
+        ['E-mail address of its owner', 'nobody\r'],
         ['must be an e-mail', `${again}ada@acme.test\r`],
         ['Set up an instance there?', '\r'],
       ],
