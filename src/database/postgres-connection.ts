@@ -14,6 +14,8 @@ const patiences = new WeakMap<object, number>();
 // when one of the newest finds such a server, the pool drops all of that generation.
 const generations = new WeakMap<object, number>();
 let newest = 0;
+// Of no generation: the server ended the connection.
+const ended = -1;
 
 /** The generation of connections opened now. */
 export function newestGeneration(): number {
@@ -39,6 +41,8 @@ export function withDeadline(driver: typeof pg): typeof pg {
     constructor(config?: string | pg.ClientConfig) {
       super(config);
       generations.set(this, newest);
+      // Sequelize does not listen at each moment, and an error without a listener ends the process.
+      this.on('error', () => generations.set(this, ended));
       const end = () => void this.end().catch(() => {});
       deadlines.set(this, setTimeout(end, readyWithin));
       this.once('end', () => clearTimeout(deadlines.get(this)));

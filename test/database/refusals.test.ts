@@ -1,9 +1,15 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
 import { QueryTypes } from 'sequelize';
 import { expect, onTestFinished, test } from 'vitest';
 import { OutboxItem } from '../../src/database/models/outbox-item.ts';
 import { type Database, openDatabase } from '../../src/database/open.ts';
+import {
+  generationOf,
+  newestGeneration,
+  withDeadline,
+} from '../../src/database/postgres-connection.ts';
 import { databaseRefusal } from '../../src/database/refusals.ts';
 import { select } from '../../src/database/select.ts';
 import { transaction } from '../../src/database/transaction.ts';
@@ -162,6 +168,20 @@ if (dialect === 'postgres') {
     await killOthers();
     expect(new Set(await codes)).toEqual(new Set(['database_unreachable']));
     expect(await codesOf(Array.from({ length: 20 }, write))).toEqual([]);
+  });
+
+  test('a connection that the server ends before Sequelize has it ends no daemon, and is not used', async () => {
+    const { Client } = withDeadline(pg);
+    const client = new Client(await freshDatabaseUrl());
+    await client.connect();
+    const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+    // Nothing of Sequelize listens for errors yet.
+    const ended = new Promise((resolve) => client.once('end', resolve));
+    const database = await openFreshDatabase();
+    onTestFinished(() => database.close());
+    await select('SELECT pg_terminate_backend($1)', [rows[0]?.pid]);
+    await ended;
+    expect(generationOf(client)).not.toBe(newestGeneration());
   });
 
   test('a stopped or frozen server is database_unreachable instead of a hang, and is used again when it answers', async () => {
