@@ -1,11 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import PQueue from 'p-queue';
 import { Sequelize, Transaction } from 'sequelize';
 import { Refusal } from '../errors.ts';
 import { waitForTurn } from '../queue.ts';
 import { dropGeneration, generationOf, limitsOfTransaction } from './postgres-connection.ts';
 import { databaseRefusal, isReadOnly } from './refusals.ts';
+import { watchQueries } from './watch-queries.ts';
 
 // The transaction is ambient: every query inside the work joins it, and no caller passes it on. On
 // SQLite, writers of this process take turns before they compete with other processes.
@@ -208,44 +208,4 @@ function isLost(sequelize: Sequelize, reason: unknown): boolean {
 function connectionOf(opened: Transaction): object {
   // Sequelize stores it there; its types omit it.
   return (opened as Transaction & { connection: object }).connection;
-}
-
-// A promise not awaited inside a transaction is lost or runs outside it. In tests this throws.
-
-const started = new WeakMap<Transaction, { running: number; total: number }>();
-const watched = new WeakSet<Sequelize>();
-
-/**
- * Watches the transaction's queries, in tests only. The returned function throws if a query is
- * still running, or starts, after the work is done.
- */
-function watchQueries(sequelize: Sequelize, transaction: Transaction): () => Promise<void> {
-  if (process.env['NODE_ENV'] !== 'test') return async () => {};
-  countQueries(sequelize);
-  const queries = { running: 0, total: 0 };
-  started.set(transaction, queries);
-  return async () => {
-    const { running, total } = queries;
-    await turnOfTheLoop();
-    if (running > 0 || queries.total > total) {
-      throw new Error(
-        'a transaction ended with queries in flight: a promise inside it was not awaited',
-      );
-    }
-  };
-}
-
-function countQueries(sequelize: Sequelize): void {
-  if (watched.has(sequelize)) return;
-  watched.add(sequelize);
-  sequelize.addHook('beforeQuery', ({ transaction }) => {
-    const queries = transaction ? started.get(transaction) : undefined;
-    if (!queries) return;
-    queries.running += 1;
-    queries.total += 1;
-  });
-  sequelize.addHook('afterQuery', ({ transaction }) => {
-    const queries = transaction ? started.get(transaction) : undefined;
-    if (queries) queries.running -= 1;
-  });
 }

@@ -38,7 +38,7 @@ export function watchWrites(sequelize: Sequelize): Writes {
 /** Makes the database take room, and changes nothing. Throws as a write would. */
 export async function tryWrite(sequelize: Sequelize): Promise<void> {
   if (sequelize.getDialect() === 'sqlite') {
-    // Nobody uses this number; storing it again writes a page.
+    // Nothing reads this number; storing it again writes a page.
     await transaction(() => sequelize.query('PRAGMA user_version = 0'));
     return;
   }

@@ -8,7 +8,7 @@ const examination: Examination = {
   message: 'Step 3, client authentication, failed: not accepted (invalid_client).',
   steps: [
     { name: 'name', ok: true, expected: 'addresses', seen: 'id.acme.test has one address' },
-    { name: 'clock', ok: true, skipped: true, seen: 'not checked: nobody tells the time' },
+    { name: 'clock', ok: true, skipped: true, seen: 'not checked: no server tells the time' },
     { name: 'TLS', ok: true, seen: 'a trusted certificate', hint: 'Have it renewed before then.' },
     {
       name: 'client authentication',
@@ -33,7 +33,7 @@ describe('interface page: the steps of an examination', () => {
   test('in a pipe they are plain and not shortened', () => {
     expect(shown(Number.POSITIVE_INFINITY).split('\n')).toEqual([
       '1 ok name: id.acme.test has one address',
-      '2 - clock: not checked: nobody tells the time',
+      '2 - clock: not checked: no server tells the time',
       '3 ok TLS: a trusted certificate',
       '    note:     Have it renewed before then.',
       '4 failed client authentication',

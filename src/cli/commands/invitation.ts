@@ -46,7 +46,7 @@ export function addInvitationCommands(program: Command): void {
       const { createInvitation } = await operations();
       const view = await call.operate(createInvitation);
       call.showSecret(view, made, ({ url }) => url);
-      if (view.replaced) call.note('The earlier invitation no longer works.');
+      if (view.replaced) call.note('The earlier invitation is revoked.');
     },
   });
   verb(invitation, 'list', {

@@ -76,7 +76,7 @@ interface Outcome {
   code: string | null;
 }
 
-const nobody: KeptClaims = { email: null, groups: null, groupsMalformed: false };
+const noClaims: KeptClaims = { email: null, groups: null, groupsMalformed: false };
 
 async function record(
   ctx: Context,
@@ -87,7 +87,7 @@ async function record(
   await transaction(async () => {
     const connection = await SsoConnection.findByPk(connectionId);
     if (connection === null) return;
-    const claims = said === undefined ? nobody : claimsToKeep(said);
+    const claims = said === undefined ? noClaims : claimsToKeep(said);
     const { now: at, requestId: reference } = ctx;
     await SsoAttempt.create({
       id: orderedId(),

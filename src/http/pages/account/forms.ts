@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Context } from '../../../context.ts';
 import { changePassword } from '../../../services/people/credentials/operations.ts';
 import { revokeSession, signOut } from '../../../services/people/sessions/operations.ts';
 import {
@@ -53,24 +54,34 @@ const back = (visit: Visit, done: string, section: SectionName): PageReply => ({
   goTo: `/?done=${markNotice(visit, done)}#${section}`,
 });
 
-const profileForm = sectionForm(
+/** A form that runs an operation, and shows its section again with the notice `done`. */
+function changeForm<Input extends z.ZodObject>(
+  section: SectionName,
+  path: string,
+  input: Input,
+  change: (ctx: Context, input: z.output<Input>) => Promise<unknown>,
+  done: string,
+): Page {
+  return sectionForm(section, path, input, async (visit, given) => {
+    await change(visit.ctx, given);
+    return back(visit, done, section);
+  });
+}
+
+const profileForm = changeForm(
   'profile',
   'profile',
   updateMe.input.required({ name: true }),
-  async (visit, input) => {
-    await updateMe(visit.ctx, input);
-    return back(visit, 'profile', 'profile');
-  },
+  updateMe,
+  'profile',
 );
 
-const passwordForm = sectionForm(
+const passwordForm = changeForm(
   'password',
   'password',
   changePassword.input.extend({ email: z.string().optional() }),
-  async (visit, { currentPassword, newPassword }) => {
-    await changePassword(visit.ctx, { currentPassword, newPassword });
-    return back(visit, 'password', 'password');
-  },
+  (ctx, { currentPassword, newPassword }) => changePassword(ctx, { currentPassword, newPassword }),
+  'password',
 );
 
 const startForm = sectionForm('two-factor', 'two-factor', z.strictObject({}), async (visit) =>
@@ -97,24 +108,20 @@ const confirmForm = form({
   refused: confirmAgain,
 });
 
-const disableForm = sectionForm(
+const disableForm = changeForm(
   'two-factor',
   'two-factor/disable',
   spaced(disableTotp.input),
-  async (visit, input) => {
-    await disableTotp(visit.ctx, input);
-    return back(visit, 'two-factor-off', 'two-factor');
-  },
+  disableTotp,
+  'two-factor-off',
 );
 
-const endForm = sectionForm(
+const endForm = changeForm(
   'sessions',
   'sessions/end',
   revokeSession.input,
-  async (visit, input) => {
-    await revokeSession(visit.ctx, input);
-    return back(visit, 'session', 'sessions');
-  },
+  revokeSession,
+  'session',
 );
 
 // A form sends only text.
@@ -133,15 +140,7 @@ const regenerateForm = sectionForm(
   async ({ ctx }, input) => newToken(await regenerateToken(ctx, input)),
 );
 
-const revokeForm = sectionForm(
-  'tokens',
-  'tokens/revoke',
-  revokeToken.input,
-  async (visit, input) => {
-    await revokeToken(visit.ctx, input);
-    return back(visit, 'token', 'tokens');
-  },
-);
+const revokeForm = changeForm('tokens', 'tokens/revoke', revokeToken.input, revokeToken, 'token');
 
 const linkForm = sectionForm(
   'sign-in',
@@ -150,14 +149,12 @@ const linkForm = sectionForm(
   (visit, input) => leadAway(visit, input.provider),
 );
 
-const unlinkForm = sectionForm(
+const unlinkForm = changeForm(
   'sign-in',
   'social/unlink',
   z.strictObject({ provider: z.enum(socialProviders) }),
-  async (visit, input) => {
-    await unlinkSocial(visit.ctx, input.provider);
-    return back(visit, 'unlinked', 'sign-in');
-  },
+  (ctx, { provider }) => unlinkSocial(ctx, provider),
+  'unlinked',
 );
 
 const leaveForm = sectionForm(

@@ -12,7 +12,7 @@ export interface Shown {
 }
 
 /**
- * How the organization sees these accounts. A person whom its provisioning named by a foreign address
+ * How the organization sees these accounts. A person that its provisioning named by a foreign address
  * shows only the client's data, so that no account is read or detected (security I4).
  */
 export async function shownTo(

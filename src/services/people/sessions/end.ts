@@ -41,7 +41,7 @@ export async function endSessionsByDomain(
 }
 
 // An id that no session has.
-const nobody = '00000000-0000-0000-0000-000000000000';
+const noSession = '00000000-0000-0000-0000-000000000000';
 
 const endingPastSecondFactor = `UPDATE sessions SET ended_at = $2
   WHERE account_id = $1 AND method = 'sso' AND second_factor_at IS NULL AND ended_at IS NULL AND id <> $3
@@ -58,7 +58,7 @@ export async function endSessionsPastSecondFactor(
   accountId: string,
   but: string | null = null,
 ): Promise<void> {
-  await select(endingPastSecondFactor, [accountId, ctx.now, but ?? nobody]);
+  await select(endingPastSecondFactor, [accountId, ctx.now, but ?? noSession]);
 }
 
 /**

@@ -28,7 +28,9 @@ export const newInvitationView = invitationView.extend({
     .describe(
       'Not mailed, because the organization mailed two invitations to this address within a day.',
     ),
-  replaced: z.boolean().describe('Whether an earlier invitation of this address no longer works.'),
+  replaced: z
+    .boolean()
+    .describe('Whether it replaces, and so revokes, an earlier invitation of this address.'),
 });
 
 /** The organization that an account became a member of, and its role there. */

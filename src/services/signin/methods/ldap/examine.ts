@@ -187,7 +187,7 @@ async function lookThroughFilter(ask: Ask, trial: Sought): Promise<Finding<Peopl
   if (!sampled.ok) return refusedWith(sampled);
   const sample = sampled.value.entries.slice(0, sampleSize);
   if (trial.username === undefined) {
-    if (sample.length === 0) return { ok: false, ...searchWords.nobody };
+    if (sample.length === 0) return { ok: false, ...searchWords.empty };
     return found({ sample, person: null, entry: null }, 'it finds people');
   }
   const answer = await ask(personQuery(trial, trial.username));

@@ -96,8 +96,8 @@ export const reasonWords: Record<DirectoryReason, Words> = {
 };
 
 /** The faults in the result of a search. */
-export const searchWords: Record<'nobody' | Missing, Words> = {
-  nobody: {
+export const searchWords: Record<'empty' | Missing, Words> = {
+  empty: {
     seen: 'the filter matches no entry',
     hint: 'Check the attributes in the filter, and that the service account may read the entries.',
   },
