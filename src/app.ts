@@ -57,6 +57,7 @@ export async function openApp(
     databaseLoad: () => database.load(),
     ready,
     tellOutage: outages.tell,
+    moved: outages.moved,
     refusalOf: databaseRefusal,
     rehearse,
     close: async () => {

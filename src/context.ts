@@ -42,6 +42,8 @@ export interface App {
   ready(): Promise<{ writable: boolean }>;
   /** Logs an outage once, even if it is reported again, and later its end. */
   tellOutage(refusal: Refusal): void;
+  /** Resolves once an outage says that the database was moved away. */
+  moved: Promise<Refusal>;
   /**
    * The refusal for a thrown platform error (a database that is gone or busy), or null for a bug.
    */
@@ -72,7 +74,7 @@ type Proof =
 
 /** One request, command or job: the App, the actor, and one instant. */
 export interface Context
-  extends Omit<App, 'clock' | 'refusalOf' | 'rehearse' | 'tellOutage' | 'close'> {
+  extends Omit<App, 'clock' | 'refusalOf' | 'rehearse' | 'tellOutage' | 'moved' | 'close'> {
   actor: Actor;
   /** The instant of the request, read once, so that everything in it agrees. */
   now: Date;

@@ -56,7 +56,7 @@ export function codeOf(cause: unknown): string | undefined {
 }
 
 /** The user that runs idctl: root may have become the owner of the database. */
-function userName(): string {
+export function userName(): string {
   try {
     return userInfo().username;
   } catch {

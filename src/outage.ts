@@ -17,6 +17,8 @@ export function isOutage({ code }: Refusal): boolean {
 /** Logs outages: one line at the beginning and one at the end, however many requests fail. */
 export interface OutageLog {
   tell(refusal: Refusal): void;
+  /** Resolves if the database was moved away. That outage does not end. */
+  moved: Promise<Refusal>;
   /** Stops looking for the end of an outage. */
   end(): void;
 }
@@ -29,6 +31,7 @@ export function createOutageLog(
   let current: RefusalCode | undefined;
   let looking = false;
   let timer: NodeJS.Timeout | undefined;
+  const { promise: moved, resolve: tellMoved } = Promise.withResolvers<Refusal>();
   const end = () => {
     clearInterval(timer);
     timer = undefined;
@@ -49,6 +52,7 @@ export function createOutageLog(
   return {
     tell(refusal) {
       if (refusal.code === current) return;
+      if (refusal.code === 'database_moved') tellMoved(refusal);
       current = refusal.code;
       log.error(
         { code: refusal.code, reason: withReason(refusal).message, err: refusal.cause },
@@ -56,6 +60,7 @@ export function createOutageLog(
       );
       timer ??= setInterval(() => void lookOnce(), lookEvery).unref();
     },
+    moved,
     end,
   };
 }

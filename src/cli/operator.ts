@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import { chown, mkdir } from 'node:fs/promises';
 import { userInfo } from 'node:os';
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import type { LoadedConfig, LoadOptions } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import { type App, type Context, openContext } from '../context.ts';
@@ -153,6 +153,17 @@ export function becomeOwnerOf(file: string): void {
 }
 
 /**
+ * Makes the folder of a new database if it is missing. As root, it then becomes the owner of the
+ * instance, as `init` does: that of the embedded database, or of the key file.
+ */
+export async function becomeOwnerWith({ config }: LoadedConfig, newFile: string): Promise<void> {
+  const owned = databaseFile(config.database.url) ?? config.keyFile;
+  const folder = dirname(newFile);
+  if (!existsSync(folder)) await makeFolder(folder, nearestOwner(owned));
+  becomeOwnerOf(owned);
+}
+
+/**
  * Makes the folder if it is missing. Root gives it to `owner`; without `owner`, a new folder gets
  * the owner of the folder above.
  */
@@ -162,6 +173,11 @@ export async function makeFolder(path: string, owner: Owner | null): Promise<voi
   if (process.getuid?.() !== 0) return;
   const { uid, gid } = owner ?? inherited;
   if (owner !== null || made !== undefined) await chown(path, uid, gid);
+  if (made === undefined) return;
+  for (let above = resolve(path); above !== resolve(made); ) {
+    above = dirname(above);
+    await chown(above, uid, gid);
+  }
 }
 
 /** The user of this name, if the system has it. */

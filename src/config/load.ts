@@ -216,12 +216,15 @@ async function warningsOf(
     origins.get('database.url') === 'file' &&
     /^postgres/.test(config.database.url)
   ) {
-    const { mode } = await stat(file);
-    if ((mode & 0o077) !== 0) {
-      warnings.push(
-        `${file} names the database's password and others may read it: chmod 600 ${file}`,
-      );
-    }
+    const warning = await readableByOthers(file);
+    if (warning !== null) warnings.push(warning);
   }
   return warnings;
+}
+
+/** The warning if others may read a file that names the database's password; null otherwise. */
+export async function readableByOthers(file: string): Promise<string | null> {
+  const { mode } = await stat(file);
+  if ((mode & 0o077) === 0) return null;
+  return `${file} names the database's password and others may read it: chmod 600 ${file}`;
 }

@@ -31,8 +31,9 @@ const typeOnPostgres: Record<ColumnKind, string> = {
 /** Rows of one INSERT on SQLite; it takes 32,766 values. */
 const rowsTogether = 100;
 
-const quoted = (name: string) => `"${name}"`;
-const list = (names: string[]) => names.map(quoted).join(', ');
+const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
+/** The names as a list for SQL. */
+export const list = (names: string[]) => names.map(quoted).join(', ');
 const places = (from: number, count: number) =>
   Array.from({ length: count }, (_, at) => `$${from + at}`).join(', ');
 
@@ -87,6 +88,15 @@ export async function writeBatch(
       await all(`${into} VALUES ${each.join(', ')}`, some.flat());
     }
   });
+}
+
+/** Converts a value as `writeBatch` does on PostgreSQL. Throws if a column cannot store it. */
+export async function tryValue(
+  { all }: PlainConnection,
+  { kind }: Pick<Table['columns'][number], 'kind'>,
+  value: unknown,
+): Promise<void> {
+  await all(`SELECT $1::${typeOnPostgres[kind]}`, [value]);
 }
 
 /** How many rows the table has. */

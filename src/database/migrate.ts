@@ -78,20 +78,22 @@ export async function applyMigrations(
 }
 
 /**
- * Marks a database before its first migration. Refuses if `mayMark` does not accept the names that
- * the table `migrations` has.
+ * Marks a database before its first migration. `replaced` gets the names in the table `migrations`
+ * and answers the earlier mark that this one replaces, or null; it may refuse.
  */
 export async function markFirst(
   link: Link,
   mark: string,
-  mayMark: (names: string[]) => void,
+  replaced: (names: string[]) => string | null,
 ): Promise<void> {
-  await transactionOn(link.sequelize, async () => {
+  const { sequelize } = link;
+  await transactionOn(sequelize, async () => {
     await lock(link);
-    await createRecord(link.sequelize);
-    const names = await recorded(link.sequelize);
-    mayMark(names);
-    if (!names.includes(mark)) await record(link.sequelize, mark);
+    await createRecord(sequelize);
+    const former = replaced(await recorded(sequelize));
+    if (former !== null)
+      await sequelize.getQueryInterface().bulkDelete(recordTable, { name: former });
+    await record(sequelize, mark);
   });
 }
 

@@ -2,9 +2,13 @@ import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import type pg from 'pg';
 import { Refusal } from '../errors.ts';
 import { type Address, connect, fileOf } from './connect.ts';
+import { shownAddress } from './marks.ts';
 import { isPooled } from './postgres-connection.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
 import { namedError } from './sqlite-errors.ts';
+
+/** How long a statement waits for a lock of PostgreSQL, in milliseconds. */
+const lockPatience = 5_000;
 
 /** A row by the names of its columns. */
 export type PlainRow = Record<string, unknown>;
@@ -64,10 +68,11 @@ async function plainPostgres(address: Address, patience: number): Promise<PlainC
   if (isPooled(client)) {
     await connectionManager.destroyConnection(client).catch(() => {});
     await close();
-    throw new Refusal('conflict', 'This address is a pooler such as PgBouncer.', {
+    throw new Refusal('conflict', `${shownAddress(address)} is a pooler such as PgBouncer.`, {
       hint: 'Name the PostgreSQL server itself, for both databases of a move.',
     });
   }
+  await client.query(`SET lock_timeout = ${lockPatience}`);
   return {
     dialect: 'postgres',
     all: async (sql, values = []) => (await client.query<PlainRow>(sql, [...values])).rows,

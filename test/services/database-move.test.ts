@@ -150,16 +150,13 @@ describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
   test('killed at any statement and run again, it ends with everything in one place', async () => {
     const { statements, begin } = await interruptions(site, both, otherKind);
     const anywhere = () => 1 + Math.floor(Math.random() * statements);
-    const seen: string[] = [];
-    // The one before the last is while both are refused, the last one after that.
-    for (const killAt of [anywhere(), anywhere(), anywhere(), statements - 4, statements]) {
+    for (const killAt of [anywhere(), anywhere(), anywhere(), statements]) {
       const move = await begin();
-      seen.push(await killAndRunAgain(move, killAt));
+      await killAndRunAgain(move, killAt);
       expect([killAt, await rowsIn(move.to, 'accounts')]).toEqual([killAt, crowd + 1]);
       const moves = await rowsIn(move.to, `events WHERE kind = 'database.moved'`);
       expect([killAt, moves]).toEqual([killAt, 1]);
     }
-    expect(seen.at(-2)).toBe('none');
   });
 
   test('a half copy is refused with the words to go on, and only its own move may overwrite it', async () => {
@@ -297,22 +294,6 @@ describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
       const { code, err } = await site.run(['database', 'move', ...words]);
       expect([words, code, err]).toEqual([words, 2, expect.stringContaining(said)]);
     }
-  });
-
-  test.runIf(dialect === 'sqlite')('text that PostgreSQL cannot store is named', async () => {
-    const from = await copyOfDatabase(site.database);
-    await change(
-      from,
-      `UPDATE scim_records SET search = '{"a":"\\u0000"}' WHERE user_name = 'person-7@crowd.test'`,
-    );
-    const { code, err } = await moveTo(site, await both.fresh('postgres'), at(from));
-    expect([code, err]).toEqual([
-      1,
-      expect.stringMatching(
-        /cannot store the row 019b7003-0000-7000-8000-000000000007 of the table scim_records/,
-      ),
-    ]);
-    expect((await site.run(['org', 'list'], '', at(from))).code).toBe(0);
   });
 });
 

@@ -73,6 +73,7 @@ function appWithoutInside(options: DoorOptions, log: Record<string, unknown>[]):
     databaseLoad: () => ({ used: 0, idle: 0, waiting: 0 }),
     ready: async () => ({ writable: true }),
     tellOutage: () => undefined,
+    moved: new Promise(() => {}),
     rehearse: (work) => work(),
     refusalOf: () => null,
     close: async () => undefined,

@@ -52,12 +52,15 @@ export const addressOf = ({ network }: Site, host: Host) => `${network}.${hosts.
 
 /** The text with the addresses and folders of here. */
 export function here(site: Site, host: Host, text: string): string {
-  return text
-    .replaceAll('10.0.0.0/24', '127.0.0.0/8')
-    .replaceAll('127.0.0.1', addressOf(site, 'id1'))
-    .replaceAll('10.0.0.', `${site.network}.`)
-    .replaceAll(/\/var\/(lib|log|run)\//g, `${site.home[host]}/$1/`)
-    .replaceAll('/etc/pgbouncer', `${site.home[host]}/etc`);
+  return (
+    text
+      .replaceAll('127.0.0.1', addressOf(site, 'id1'))
+      // On the loopback network, every connection comes from this address.
+      .replaceAll(/10\.0\.0\.\d\/32/g, '127.0.0.1/32')
+      .replaceAll('10.0.0.', `${site.network}.`)
+      .replaceAll(/\/var\/(lib|log|run)\//g, `${site.home[host]}/$1/`)
+      .replaceAll('/etc/pgbouncer', `${site.home[host]}/etc`)
+  );
 }
 
 /** The file of db1, changed for another host as the page says. */
@@ -65,13 +68,16 @@ export function fileFor(host: Host, path: string): string {
   const change = (line: string) =>
     line.replaceAll('db1', host).replaceAll('10.0.0.1', `10.0.0.${hosts.indexOf(host) + 1}`);
   const lines = documentedFile(path).split('\n');
-  return lines.map((line) => (line.includes('10.0.0.2') ? line : change(line))).join('\n');
+  const isKept = (line: string) => line.includes('10.0.0.2') || /^ *- host /.test(line);
+  return lines.map((line) => (isKept(line) ? line : change(line))).join('\n');
 }
 
-/** Writes a file of a host; its path. */
+/** Writes a file of a host, for the user that runs its programs alone; its path. */
 export function write(site: Site, host: Host, name: string, text: string): string {
   const path = join(site.home[host], 'etc', name);
-  writeFileSync(path, here(site, host, text));
+  const { uid, gid } = unprivileged();
+  writeFileSync(path, here(site, host, text), { mode: 0o600 });
+  if (uid !== undefined) chownSync(path, uid, gid);
   return path;
 }
 

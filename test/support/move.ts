@@ -74,6 +74,8 @@ export interface Interruptions {
   /** How many statements a whole move takes. */
   statements: number;
   begin(): Promise<Interrupted>;
+  /** Kills this move after the old database was marked, and before the new one was released. */
+  killHalfway(move: Interrupted): Promise<void>;
 }
 
 /** Does one move to its end, to count its statements. */
@@ -104,20 +106,46 @@ export async function interruptions(
   const counted = join(site.folder, 'count');
   const { code, err } = await (await begin({ COUNT_FILE: counted })).run();
   if (code !== 0) throw new Error(`the move ended with ${code}: ${err}`);
-  return { statements: Number(await readFile(counted, 'utf8')), begin };
+  const statements = Number(await readFile(counted, 'utf8'));
+  let halfway: number | undefined;
+  return {
+    statements,
+    begin,
+    async killHalfway(move) {
+      halfway ??= await findHalfway(begin, statements);
+      // The number of statements differs by a few from one run to the next.
+      for (let at = halfway; at < halfway + 5; at += 1) {
+        await move.run(at);
+        if (await isHalfway(move)) return;
+      }
+      throw new Error(`killed at ${halfway}, the move is not halfway`);
+    },
+  };
 }
 
-/**
- * Kills a move right before a statement, looks that no write could be lost, and runs it again. Answers what was seen
- * in between: on which of the two databases commands worked.
- */
-export async function killAndRunAgain(move: Interrupted, killAt: number): Promise<string> {
+/** The statement near the end before which both databases are refused. */
+async function findHalfway(begin: () => Promise<Interrupted>, statements: number): Promise<number> {
+  for (let at = statements; at > statements - 30; at -= 1) {
+    const move = await begin();
+    await move.run(at);
+    if (await isHalfway(move)) return at;
+  }
+  throw new Error('no statement of the move is between mark and release');
+}
+
+async function isHalfway(move: Interrupted): Promise<boolean> {
+  const { from, to } = await move.look();
+  return from.code === 3 && to.code === 3;
+}
+
+/** Kills a move right before a statement, looks that no write could be lost, and runs it again. */
+export async function killAndRunAgain(move: Interrupted, killAt: number): Promise<void> {
   const killed = await move.run(killAt);
   if (killed.code !== null && killed.code !== 0) throw new Error(killed.err);
   const { from, to } = await move.look();
-  const seen = `${from.code === 0 ? 'old' : ''}${to.code === 0 ? 'new' : ''}` || 'none';
-  if (seen === 'oldnew') throw new Error(`killed at ${killAt}, both databases can be written`);
-  if (seen === 'none' && !from.err.includes('This database was moved to'))
+  if (from.code === 0 && to.code === 0)
+    throw new Error(`killed at ${killAt}, both databases can be written`);
+  if (from.code !== 0 && !from.err.includes('This database was moved to'))
     throw new Error(`killed at ${killAt}, the old database says: ${from.err}`);
   if (to.code !== 0 && to.code !== 3) throw new Error(`the new database says: ${to.err}`);
   const { code, err } = await move.run();
@@ -125,7 +153,6 @@ export async function killAndRunAgain(move: Interrupted, killAt: number): Promis
   const after = await move.look();
   if (after.from.code !== 3 || after.to.code !== 0)
     throw new Error(`killed at ${killAt}, run again: ${JSON.stringify(after)}`);
-  return seen;
 }
 
 /** Moves the installation; the URL is in a file, because it may hold a password. */
@@ -136,6 +163,6 @@ export async function moveTo(
   ...words: string[]
 ): Promise<{ code: number | null; out: string; err: string }> {
   const file = join(site.folder, `to-${crypto.randomUUID()}`);
-  await writeFile(file, `${to}\n`);
+  await writeFile(file, `${to}\n`, { mode: 0o600 });
   return site.run(['database', 'move', '--to-file', file, ...words], '', more);
 }

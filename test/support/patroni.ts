@@ -123,10 +123,14 @@ async function answers(site: Site, node: Node, path: string): Promise<boolean> {
 }
 
 async function switchOver(site: Site, leader: Node): Promise<void> {
-  const answer = await fetch(`http://${addressOf(site, leader)}:8008/switchover`, {
-    method: 'POST',
-    body: JSON.stringify({ leader, candidate: otherNode(leader) }),
-  });
+  const url = `http://${addressOf(site, leader)}:8008/switchover`;
+  const body = JSON.stringify({ leader, candidate: otherNode(leader) });
+  const unnamed = await fetch(url, { method: 'POST', body });
+  if (unnamed.status !== 401) throw new Error(`without a password: ${unnamed.status}`);
+  const { username, password } = parse(documentedFile('/etc/patroni/config.yml')).restapi
+    .authentication;
+  const authorization = `Basic ${btoa(`${username}:${password}`)}`;
+  const answer = await fetch(url, { method: 'POST', body, headers: { authorization } });
   if (answer.status !== 200) throw new Error(await answer.text());
 }
 

@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import { refuseField } from '../../errors.ts';
-import type { Moving } from '../../services/instance/move/move.ts';
+import type { Moving } from '../../services/instance/move/examine.ts';
 import type { foreseenView, movedView } from '../../services/instance/move/schema.ts';
 import { noun, verb } from '../command.ts';
 import {
   becomeDatabaseOwner,
-  becomeOwnerOf,
+  becomeOwnerWith,
   databaseFile,
   operatorName,
   readConfiguration,
@@ -57,13 +57,14 @@ export function addDatabaseCommands(program: Command): void {
 }
 
 async function move(call: Call): Promise<void> {
-  const { foreseeMove, moveDatabase } = await import('../../services/instance/move/move.ts');
-  const url = await newAddress(call.input);
+  const { foreseeMove } = await import('../../services/instance/move/foresee.ts');
+  const { moveDatabase } = await import('../../services/instance/move/move.ts');
+  const url = await newAddress(call);
   const loaded = await readConfiguration(call.flags);
   requireDatabaseFile(loaded);
-  becomeDatabaseOwner(loaded);
   const file = databaseFile(url);
-  if (file !== null) becomeOwnerOf(file);
+  if (file === null || call.flags.dryRun) becomeDatabaseOwner(loaded);
+  else await becomeOwnerWith(loaded, file);
   const from = loaded.config.database;
   let doing = 'checking';
   const moving: Moving = {
@@ -71,9 +72,10 @@ async function move(call: Call): Promise<void> {
     to: { ...from, url },
     operator: operatorName(),
     clock: () => new Date(),
+    again: call.flags.yes,
     open: (database, migrate) => openAt(loaded, database, migrate),
-    progress: ({ table, done, total }) => {
-      doing = `copying ${table}, ${Math.floor((100 * done) / Math.max(1, total))} %`;
+    progress: ({ doing: step, table, done, total }) => {
+      doing = `${step} ${table}, ${Math.floor((100 * done) / Math.max(1, total))} %`;
     },
   };
   const work = async (): Promise<Moved | Foreseen> =>
@@ -94,10 +96,13 @@ function tellForeseen(call: Call, view: Foreseen): void {
 }
 
 /** The new URL. Every user of the machine can read arguments, so only a file may hold a password. */
-async function newAddress({ to, toFile }: Record<string, unknown>): Promise<string> {
+async function newAddress(call: Call): Promise<string> {
+  const { to, toFile } = call.input;
   if (typeof toFile === 'string') {
     if (to !== undefined) throw refuseField('toFile', 'cannot be combined with --to');
-    return checked('toFile', (await readNamedFile('toFile', toFile)).toString('utf8').trim());
+    const url = (await readNamedFile('toFile', toFile)).toString('utf8').trim();
+    if (holdsPassword(url)) await warnOfReaders(call, toFile);
+    return checked('toFile', url);
   }
   if (typeof to !== 'string') throw refuseField('to', 'is required, or --to-file');
   if (holdsPassword(to))
@@ -107,6 +112,12 @@ async function newAddress({ to, toFile }: Record<string, unknown>): Promise<stri
       'Write the URL to a file: --to-file FILE',
     );
   return checked('to', to);
+}
+
+async function warnOfReaders(call: Call, file: string): Promise<void> {
+  const { readableByOthers } = await import('../../config/load.ts');
+  const warning = await readableByOthers(file);
+  if (warning !== null) call.note(`warning: ${warning}`);
 }
 
 async function checked(field: string, url: string): Promise<string> {

@@ -68,7 +68,12 @@ async function serveUntilSignal(call: Call, given: Given, app: App): Promise<voi
   const metrics = await openMetrics(app, config.metrics.listen);
   const server = createServer(app, { ...surface, ...(metrics ? { watch: metrics.watch } : {}) });
   // Catches signals before a client can see that the daemon is ready.
-  const stopped = Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT'), terminalGone()]);
+  const stopped = Promise.race([
+    once(process, 'SIGTERM'),
+    once(process, 'SIGINT'),
+    terminalGone(),
+    app.moved,
+  ]);
   await server.listen(config.listen).catch((error) => notTwice(error, config.listen));
   const stopJobs = startJobs(app);
   const file = configurationFile(given.loaded) ?? noFile;
@@ -80,8 +85,9 @@ async function serveUntilSignal(call: Call, given: Given, app: App): Promise<voi
     call.note(`idctl: listening on ${server.url}, reached at ${config.baseUrl}`);
   else app.log.info({ listen: server.url, baseUrl: config.baseUrl, pid: process.pid }, 'listening');
   await tellSystemd(app, 'READY=1');
-  await stopped;
-  endInTime(app);
+  const cause = await stopped;
+  const moved = cause instanceof Refusal ? cause : null;
+  endInTime(app, moved === null ? 0 : 3);
   await tellSystemd(app, 'STOPPING=1');
   await server.close(drainBudget);
   await metrics?.close();
@@ -89,6 +95,8 @@ async function serveUntilSignal(call: Call, given: Given, app: App): Promise<voi
   await stopJobs();
   await presence.end();
   app.log.info('stopped');
+  // Ends with a failure, so that systemd starts the daemon again, with the new configuration.
+  if (moved !== null) throw moved;
 }
 
 /** The system sends SIGHUP also when the terminal closes. That stops the daemon. */
@@ -137,10 +145,10 @@ async function reloadConfiguration(
  * A database that does not answer must not keep the process running. Acknowledged data is stored;
  * the rest is given up.
  */
-function endInTime(app: App): void {
+function endInTime(app: App, code: number): void {
   const end = () => {
     app.log.warn('stopped before all data was stored');
-    process.exit(0);
+    process.exit(code);
   };
   setTimeout(end, stopBudget).unref();
 }

@@ -362,6 +362,7 @@ export const eventKinds = {
   'database.moved': onInstance(null, 'The instance was moved to this database', {
     from: text,
     rows: number,
+    move: text,
   }),
 } satisfies Record<string, EventKind>;
 

@@ -1,4 +1,4 @@
-import { countRows, readBatch, type Values, writeBatch } from '../../../database/bulk.ts';
+import { countRows, readBatch, tryValue, type Values, writeBatch } from '../../../database/bulk.ts';
 import type { PlainConnection } from '../../../database/plain-connection.ts';
 import type { Table } from '../../../database/tables.ts';
 import { Refusal } from '../../../errors.ts';
@@ -9,8 +9,8 @@ import { type Digest, digestOf } from './digest.ts';
 const most = { rows: 1000, bytes: 2 ** 18 };
 const firstBatch = 100;
 
-/** A table that was copied, and found equal on both sides. */
-interface Copied {
+/** A table that was copied. */
+export interface Copied {
   name: string;
   rows: number;
   checksum: string;
@@ -20,7 +20,7 @@ interface Copying {
   from: PlainConnection;
   to: PlainConnection;
   table: Table;
-  /** Called with the number of rows of each batch, on the way there and when they are compared. */
+  /** Called with the number of rows of each batch. */
   progress: (rows: number) => void;
 }
 
@@ -30,17 +30,24 @@ export async function sumTable(from: PlainConnection, table: Table): Promise<Cop
   return { name: table.name, rows: digest.rows, checksum: digest.sum() };
 }
 
-/** Copies a table, and compares count and checksum of both sides. */
+/** Copies a table. `compareTable` says whether the copy is right. */
 export async function copyTable({ from, to, table, progress }: Copying): Promise<Copied> {
-  const read = await eachBatch(from, table, async (rows) => {
+  const digest = await eachBatch(from, table, async (rows) => {
     await write(to, table, rows);
     progress(rows.length);
   });
-  const written = await eachBatch(to, table, async (rows) => progress(rows.length));
+  return { name: table.name, rows: digest.rows, checksum: digest.sum() };
+}
+
+/** Compares count and checksum of both sides, by what `copyTable` has read. */
+export async function compareTable(
+  { from, to, table, progress }: Copying,
+  { rows, checksum }: Copied,
+): Promise<void> {
+  const written = await eachBatch(to, table, async (some) => progress(some.length));
   const counts = [await countRows(from, table), await countRows(to, table)];
-  const equal = read.sum() === written.sum() && read.rows === written.rows;
-  if (!equal || counts.some((count) => count !== read.rows)) throw unequal(table, counts);
-  return { name: table.name, rows: read.rows, checksum: read.sum() };
+  const equal = written.sum() === checksum && written.rows === rows;
+  if (!equal || counts.some((count) => count !== rows)) throw unequal(table, counts);
 }
 
 async function eachBatch(
@@ -75,26 +82,39 @@ async function write(to: PlainConnection, table: Table, rows: Values[]): Promise
   } catch (error) {
     if (!isUnstorable(error)) throw error;
     for (const row of rows) {
-      await writeBatch(to, table, [row]).catch((cause: unknown) => {
-        throw isUnstorable(cause) ? unstorable(table, row, cause) : cause;
+      await writeBatch(to, table, [row]).catch(async (cause: unknown) => {
+        throw isUnstorable(cause) ? await unstorable(to, table, row) : cause;
       });
     }
     throw error;
   }
 }
 
+/** PostgreSQL's errors for the character U+0000, in text and in JSON. */
+const nul = ['22021', '22P05'];
+
 /** PostgreSQL's class of values that a column cannot hold, such as text with a NUL character. */
 function isUnstorable(error: unknown): boolean {
   return codeOf(error)?.startsWith('22') ?? false;
 }
 
-function unstorable({ name, columns, key }: Table, row: Values, cause: unknown): Refusal {
+/** The refusal names the value's place only: PostgreSQL's own message may show the value. */
+async function unstorable(to: PlainConnection, table: Table, row: Values): Promise<Refusal> {
+  const { name, columns, key } = table;
   const parts = key.map((column) => row[columns.findIndex((each) => each.name === column)]);
-  const reason = cause instanceof Error ? ` (${cause.message})` : '';
+  let [column, reason] = ['', ''];
+  for (const [at, each] of columns.entries()) {
+    const fault = await tryValue(to, each, row[at]).catch((cause: unknown) => cause);
+    if (!isUnstorable(fault)) continue;
+    column = `the column ${each.name} of `;
+    reason = nul.includes(codeOf(fault) ?? '')
+      ? 'It contains the character U+0000. '
+      : `It is no value of the type ${each.kind}. `;
+  }
   return new Refusal(
     'conflict',
-    `The new database cannot store the row ${parts.join(', ')} of the table ${name}${reason}.`,
-    { hint: 'Correct this row in the present database, then run the move again.', cause },
+    `The new database cannot store ${column}the row ${parts.join(', ')} of the table ${name}.`,
+    { hint: `${reason}Correct it in the present database, then run the move again.` },
   );
 }
 
@@ -102,6 +122,6 @@ function unequal({ name }: Table, [from, to]: number[]): Refusal {
   return new Refusal(
     'conflict',
     `The copy of the table ${name} differs from the original (${from} rows, copied ${to}).`,
-    { hint: 'Nothing was changed in the present database. Run the move again.' },
+    { hint: 'The new database is refused until the move is complete. Run the move again.' },
   );
 }

@@ -1,6 +1,6 @@
-import { countRows } from '../../../database/bulk.ts';
+import { countRows, list } from '../../../database/bulk.ts';
 import type { Address } from '../../../database/connect.ts';
-import { movedMark, shownAddress } from '../../../database/marks.ts';
+import { type MovedMark, movedMarkIn, movedRow, sourceOf } from '../../../database/marks.ts';
 import { advisoryLock } from '../../../database/migrate.ts';
 import { connectPlain, type PlainConnection } from '../../../database/plain-connection.ts';
 import type { Table } from '../../../database/tables.ts';
@@ -11,45 +11,71 @@ import { silentSeconds } from '../daemons.ts';
 
 /** How long one statement of a move may take, in milliseconds. */
 export const statementPatience = 300_000;
-const lockPatience = { sqlite: 1000, postgres: 5000 };
+const patienceForFile = 1000;
 
 /** The database that a move reads, while no other process can write it. */
 export interface Source {
   connection: PlainConnection;
-  /** Marks it as moved to the address and ends the lock, in one transaction. */
-  markMoved(to: Address): Promise<void>;
+  /** Marks it as moved and ends the lock, in one transaction. */
+  markMoved(mark: MovedMark): Promise<void>;
   /** Ends the lock. Safe to call after `markMoved`. */
   release(): Promise<void>;
 }
 
 /** Takes the writer's lock. Refuses `conflict` if a daemon or a command uses the database. */
 export async function holdSource(address: Address, tables: Table[], now: Date): Promise<Source> {
-  const sqlite = address.url.startsWith('sqlite:');
-  const connection = await connectPlain(address, sqlite ? lockPatience.sqlite : statementPatience);
+  const connection = await connectSource(address);
   try {
-    await (sqlite ? lockFile(connection, now) : lockTables(connection, tables, now));
+    await (connection.dialect === 'sqlite'
+      ? lockFile(connection, now)
+      : lockTables(connection, tables, now));
   } catch (error) {
     await connection.close();
     throw error;
   }
   return {
     connection,
-    markMoved: async (to) => {
+    markMoved: async (mark) => {
       await connection.all('INSERT INTO migrations (name, applied_at) VALUES ($1, $2)', [
-        movedMark(to),
+        movedRow(mark),
         now,
       ]);
-      if (!sqlite) await refuseWrites(connection, tables, to);
+      if (connection.dialect === 'postgres') await refuseWrites(connection, tables, mark.to);
       await connection.all('COMMIT');
     },
     release: () => connection.close(),
   };
 }
 
-/** The id of the instance's oldest signing key. A copy of the instance has it too. */
-export async function instanceIn({ all }: PlainConnection): Promise<string> {
+/**
+ * Refuses `conflict` if a daemon or a command uses the database now. On PostgreSQL it takes no lock
+ * and waits for none.
+ */
+export async function requireUnused(address: Address, tables: Table[], now: Date): Promise<void> {
+  const connection = await connectSource(address);
+  try {
+    if (connection.dialect === 'sqlite') return await lockFile(connection, now);
+    const refusal = (await daemonIn(connection, now)) ?? (await lockedIn(connection, tables));
+    if (refusal !== null) throw refusal;
+  } finally {
+    await connection.close();
+  }
+}
+
+function connectSource(address: Address): Promise<PlainConnection> {
+  const sqlite = address.url.startsWith('sqlite:');
+  return connectPlain(address, sqlite ? patienceForFile : statementPatience);
+}
+
+/** The database as a mark names it, and its own mark if it was moved. */
+export async function identify(
+  { all }: PlainConnection,
+  address: Address,
+): Promise<{ source: string; moved: MovedMark | null }> {
+  // A copy of the instance has this key too.
   const [key] = await all('SELECT id FROM signing_keys ORDER BY created_at, id LIMIT 1');
-  return String(key?.['id'] ?? 'none');
+  const names = (await all('SELECT name FROM migrations')).map(({ name }) => String(name));
+  return { source: sourceOf(String(key?.['id'] ?? 'none'), address), moved: movedMarkIn(names) };
 }
 
 /** The number of rows of each table. */
@@ -80,17 +106,33 @@ async function lockTables(connection: PlainConnection, tables: Table[], now: Dat
   const running = await daemonIn(connection, now);
   if (running !== null) throw running;
   await all('BEGIN');
-  await all(`SET LOCAL lock_timeout = ${lockPatience.postgres}`);
   try {
     await all(`SELECT pg_advisory_xact_lock(${advisoryLock})`);
-    const names = tables.map(({ name }) => `"${name}"`);
-    await all(`LOCK TABLE ${names.join(', ')} IN EXCLUSIVE MODE`);
+    await all(`LOCK TABLE ${list(tables.map(({ name }) => name))} IN EXCLUSIVE MODE`);
   } catch (error) {
     throw codeOf(error) === '55P03' ? inUse() : error;
   }
   // A daemon may have started between the first look and the lock.
   const started = await daemonIn(connection, now);
   if (started !== null) throw started;
+}
+
+/**
+ * The refusal if another process has a lock that the move would wait for. Those of VACUUM and
+ * ANALYZE do not count: PostgreSQL ends its own, or they end soon.
+ */
+async function lockedIn({ all }: PlainConnection, tables: Table[]): Promise<Refusal | null> {
+  const [held] = await all(
+    `SELECT pid FROM pg_locks WHERE granted AND pid <> pg_backend_pid()
+       AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+       AND ((locktype = 'advisory' AND (classid::bigint << 32) + objid::bigint = $1)
+         OR (locktype = 'relation' AND mode NOT IN ('AccessShareLock', 'ShareUpdateExclusiveLock')
+           AND relation IN (SELECT oid FROM pg_class WHERE relname = ANY($2)
+                            AND relnamespace = current_schema()::regnamespace)))
+     LIMIT 1`,
+    [advisoryLock, tables.map(({ name }) => name)],
+  );
+  return held === undefined ? null : inUse();
 }
 
 /** The refusal that names a running daemon; null if none is known. */
@@ -119,7 +161,7 @@ function clockTime(instant: Date): string {
 
 function inUse(): Refusal {
   return new Refusal('conflict', 'Another process uses this database.', {
-    hint: 'Stop the daemon (systemctl stop idctl), and let other idctl commands end.',
+    hint: 'Stop the daemon (systemctl stop idctl). Let other idctl commands and database tools end.',
   });
 }
 
@@ -127,12 +169,15 @@ function inUse(): Refusal {
  * A command that opened the database before the move may still want to write. The server then
  * refuses that, so no acknowledged write is lost.
  */
-async function refuseWrites({ all }: PlainConnection, tables: Table[], to: Address): Promise<void> {
-  const message = `This database was moved to ${shownAddress(to)}.`.replaceAll("'", "''");
+async function refuseWrites({ all }: PlainConnection, tables: Table[], to: string): Promise<void> {
   await all(`CREATE OR REPLACE FUNCTION idctl_moved() RETURNS trigger LANGUAGE plpgsql AS
     $$ BEGIN RAISE EXCEPTION USING ERRCODE = '25006', MESSAGE = TG_ARGV[0]; END $$`);
-  for (const { name } of tables) {
-    await all(`CREATE TRIGGER idctl_moved BEFORE INSERT OR UPDATE OR DELETE ON "${name}"
-      FOR EACH STATEMENT EXECUTE FUNCTION idctl_moved('${message}')`);
-  }
+  // PostgreSQL itself quotes what becomes part of a statement.
+  const made = await all(
+    `SELECT format('CREATE TRIGGER idctl_moved BEFORE INSERT OR UPDATE OR DELETE ON %I
+       FOR EACH STATEMENT EXECUTE FUNCTION idctl_moved(%L)', name, $2::text) AS sql
+     FROM unnest($1::text[]) AS name`,
+    [tables.map(({ name }) => name), `This database was moved to ${to}.`],
+  );
+  for (const { sql } of made) await all(String(sql));
 }

@@ -1,0 +1,150 @@
+import { existsSync, lstatSync } from 'node:fs';
+import { type Address, fileOf } from '../../../database/connect.ts';
+import {
+  shownAddress,
+  type UnfinishedMark,
+  unfinishedMarkIn,
+  unfinishedRow,
+} from '../../../database/marks.ts';
+import { connectPlain, type PlainRow } from '../../../database/plain-connection.ts';
+import { databaseRefusal } from '../../../database/refusals.ts';
+import { readSqlite } from '../../../database/sqlite-copy.ts';
+import { Refusal } from '../../../errors.ts';
+import { userName } from '../../../file-fault.ts';
+
+// Looks at the new database before anything is written there.
+
+/** Refuses an address whose database is neither empty nor a half copy of this source. */
+export async function requireTarget(to: Address, { source }: UnfinishedMark): Promise<void> {
+  const { tables, names } = await lookAt(to);
+  if (tables.length > 0 && unfinishedMarkIn(names)?.source !== source) throw notEmpty(to, names);
+}
+
+/**
+ * The row of the mark that a move of this source replaces, null in an empty database. Refuses any
+ * other database, by the names in its table `migrations`.
+ */
+export function replacedRow(
+  to: Address,
+  { source }: UnfinishedMark,
+  names: readonly string[],
+): string | null {
+  if (names.length === 0) return null;
+  const found = unfinishedMarkIn(names);
+  if (found?.source !== source) throw notEmpty(to, names);
+  return unfinishedRow(found);
+}
+
+/**
+ * How far the move with this id has come in the new database. Refuses a database that is neither
+ * empty nor the copy of that move.
+ */
+export async function findCopy(to: Address, move: string): Promise<'none' | 'half' | 'released'> {
+  const { tables, names } = await lookAt(to);
+  if (tables.length === 0) return 'none';
+  const half = unfinishedMarkIn(names);
+  if (half?.move === move) return 'half';
+  const shown = shownAddress(to);
+  if (half !== null) {
+    throw new Refusal('conflict', `${shown} is the half copy of another move, from ${half.from}.`, {
+      hint: 'Set database.url to that address, then run the same idctl database move again.',
+    });
+  }
+  if (tables.includes('events') && (await hasReleased(to, move))) return 'released';
+  throw new Refusal(
+    'conflict',
+    `This database was moved to ${shown}, but another database is there.`,
+    {
+      hint: 'Check the address. If the copy is lost, empty that database, then run the move again.',
+    },
+  );
+}
+
+/** Whether the event of the move with this id is there. */
+function hasReleased(to: Address, move: string): Promise<boolean> {
+  return asking(to, async (ask) => {
+    const rows = await ask("SELECT data FROM events WHERE kind = 'database.moved'");
+    return rows.some(({ data }) => moveIn(data) === move);
+  });
+}
+
+/** The id of the move in the data of its event. */
+function moveIn(data: unknown): unknown {
+  // SQLite stores it as text.
+  const read: unknown = typeof data === 'string' ? JSON.parse(data) : data;
+  return typeof read === 'object' && read !== null && 'move' in read ? read.move : null;
+}
+
+type Ask = (sql: string) => Promise<PlainRow[]>;
+
+/** The tables there, and what the table `migrations` names. Writes nothing. */
+async function lookAt(to: Address): Promise<{ tables: string[]; names: string[] }> {
+  if (isMissing(to)) return { tables: [], names: [] };
+  if (to.url.startsWith('sqlite:')) requireOwnFile(to);
+  try {
+    return await asking(to, async (ask) => {
+      const tables = namesIn(await ask(to.url.startsWith('sqlite:') ? inSqlite : inPostgres));
+      const marked = tables.includes('migrations');
+      return { tables, names: marked ? namesIn(await ask('SELECT name FROM migrations')) : [] };
+    });
+  } catch (error) {
+    throw ofTarget(to, error);
+  }
+}
+
+const inSqlite = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'";
+const inPostgres = 'SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema()';
+
+function namesIn(rows: PlainRow[]): string[] {
+  return rows.map(({ name }) => String(name));
+}
+
+/** Opening a missing SQLite file would create it. */
+function isMissing({ url }: Address): boolean {
+  return url.startsWith('sqlite:') && !existsSync(fileOf(url));
+}
+
+/** An existing file may belong to another user, or be readable by one (security X8). */
+function requireOwnFile({ url }: Address): void {
+  const file = fileOf(url);
+  const { uid, mode, size } = lstatSync(file);
+  if (uid === process.geteuid?.() && (mode & 0o077) === 0 && size > 0) return;
+  throw new Refusal('conflict', `${file} exists already.`, {
+    hint: 'A move replaces nothing. Name a file that does not exist.',
+  });
+}
+
+async function asking<T>(to: Address, work: (ask: Ask) => Promise<T>): Promise<T> {
+  // A connection of the drivers would change the journal of a file that may not be ours.
+  if (to.url.startsWith('sqlite:')) return work(async (sql) => readSqlite(fileOf(to.url), sql));
+  const connection = await connectPlain(to, 5000);
+  try {
+    return await work((sql) => connection.all(sql));
+  } finally {
+    await connection.close();
+  }
+}
+
+/** The error of the new database: other refusals speak of the configured one. */
+export function ofTarget(to: Address, error: unknown): unknown {
+  const refusal = databaseRefusal(error);
+  if (refusal?.code !== 'database_unreachable') return error;
+  const hint = to.url.startsWith('sqlite:')
+    ? `Name another file, or let the user ${userName()} write it and its folder.`
+    : 'Check the URL with its user and password, and that the server runs.';
+  return new Refusal(refusal.code, `The new database ${shownAddress(to)} cannot be used.`, {
+    hint,
+    cause: refusal,
+  });
+}
+
+function notEmpty(to: Address, names: readonly string[]): Refusal {
+  const half = unfinishedMarkIn(names);
+  const what = half === null ? '.' : `: it has a half copy of ${half.from}.`;
+  const one = to.url.startsWith('sqlite:')
+    ? 'Name a file that does not exist.'
+    : 'Make an empty database (createdb NAME) and name it.';
+  return new Refusal('conflict', `The new database ${shownAddress(to)} is not empty${what}`, {
+    hint: `A move replaces nothing. ${one}`,
+  });
+}
