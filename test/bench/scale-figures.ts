@@ -6,11 +6,16 @@ interface Measured {
   seen: Record<string, number[]>;
 }
 
+/** The pages of a crawl: at most 1,000 of 100 records, spread over the whole list in its order. */
+export function crawlPages(count: number): number {
+  return Math.min(1000, Math.ceil(count / 100));
+}
+
 /** The figures of one size, beside those of the size before it. */
 export function figuresOf(subjects: Measured[], at: number, expired: number): Figure[] {
   const of = (what: string, which = at) => median(subjects[which]?.seen[what] ?? []);
-  const pages = (which: number) => Math.ceil((subjects[which]?.crowd.count ?? 0) / 100);
-  const page = (which: number) => of('crawl', which) / pages(which);
+  const page = (which: number) =>
+    of('crawl', which) / crawlPages(subjects[which]?.crowd.count ?? 0);
   const against = (what: string) => (100 * of(what)) / of(what, at - 1);
   const kept = (what: string, least: number) =>
     at === 0 ? [] : [figure('  against the size before', against(what), '%', { least })];

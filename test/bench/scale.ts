@@ -10,7 +10,7 @@ import { type Daemon, main, startDaemon, surroundings } from '../support/daemon.
 import { type PostgresServer, startPostgres } from '../support/postgres.ts';
 import { table } from './figures.ts';
 import { load as loadShots } from './load.ts';
-import { figuresOf } from './scale-figures.ts';
+import { crawlPages, figuresOf } from './scale-figures.ts';
 import { addExpired, type Crowd, countExpired, fillCrowd, openPlain } from './scale-fill.ts';
 import { ask, type Load, load } from './scim-people.ts';
 
@@ -126,8 +126,10 @@ async function measure(subject: Subject, round: number): Promise<void> {
   const create: Load = { method: 'POST', path: () => '/Users', body: made };
   note(subject, 'create', await load(daemon.url, crowd, create, ms, 4));
   await time(subject, 'crawl', async () => {
-    for (let at = 1; at <= count; at += 100)
-      await ask(daemon.url, crowd, `/Users?count=100&startIndex=${at}`);
+    for (let at = 0; at < crawlPages(count); at += 1) {
+      const startIndex = 1 + 100 * Math.floor((at * count) / 100 / crawlPages(count));
+      await ask(daemon.url, crowd, `/Users?count=100&startIndex=${startIndex}`);
+    }
   });
   await sweep(subject, 'sweep of nothing');
   await addExpired(database, 1 + round * expired, expired);
