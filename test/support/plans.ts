@@ -73,9 +73,9 @@ export async function multiply(
   );
 }
 
-/** SQL for the id of the nth row of a kind. */
-export function nthId(kind: string): string {
-  const text = `'00000000-0000-7000-${kind}-' || (100000000000 + n)`;
+/** SQL for the id of the nth row of a kind; `since` is its time, in hexadecimal digits. */
+export function nthId(kind: string, since = '00000000-0000'): string {
+  const text = `'${since}-7000-${kind}-' || (100000000000 + n)`;
   return dialect === 'postgres' ? `CAST(${text} AS uuid)` : text;
 }
 

@@ -24,6 +24,7 @@ import { attemptReferences } from './0028-attempt-references.ts';
 import { daemons } from './0029-daemons.ts';
 import { vouchedTokens } from './0030-vouched-tokens.ts';
 import { sealedAccounts } from './0031-sealed-accounts.ts';
+import { narrowIndexes } from './0032-narrow-indexes.ts';
 import type { Migration } from './migration.ts';
 
 /** Every migration in the order of release. Append only. */
@@ -54,4 +55,5 @@ export const migrations: readonly Migration[] = [
   daemons,
   vouchedTokens,
   sealedAccounts,
+  narrowIndexes,
 ];

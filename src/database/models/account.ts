@@ -54,6 +54,7 @@ export class Account extends Row<Account> {
 
 /** Binds the model to the open database. */
 export function initAccount(sequelize: Sequelize): void {
+  const collate = sequelize.getDialect() === 'sqlite' ? 'BINARY' : 'C';
   Account.init(
     {
       id: column.key(),
@@ -73,8 +74,14 @@ export function initAccount(sequelize: Sequelize): void {
     },
     table(sequelize, 'accounts', [
       column.unique('accounts_email', ['email']),
-      column.index('accounts_unproved', ['id'], { email_proof: 'none' }),
-      column.index('accounts_sealed', ['id'], { totp_secret: { [Op.ne]: null } }),
+      column.index('accounts_unproved', ['id'], {
+        email_proof: 'none',
+        password_hash: { [Op.ne]: null },
+      }),
+      // The beginning of a sealed value names the key. In the order of the bytes.
+      column.index('accounts_sealed', [{ name: 'totp_secret', collate }], {
+        totp_secret: { [Op.ne]: null },
+      }),
     ]),
   );
 }

@@ -55,7 +55,7 @@ export const withDefault = (column: Column, defaultValue: unknown): Column => ({
 /** An index over columns, by their names in the database. */
 export const index = (
   name: string,
-  fields: string[],
+  fields: NonNullable<IndexesOptions['fields']>,
   where?: IndexesOptions['where'],
 ): IndexesOptions => ({
   name,

@@ -1,5 +1,5 @@
-import { Op } from 'sequelize';
 import type { Context } from '../../context.ts';
+import { deleteOld } from '../../database/delete-batches.ts';
 import { Account } from '../../database/models/account.ts';
 import { Counter } from '../../database/models/counter.ts';
 import { ScimRequest } from '../../database/models/scim-request.ts';
@@ -13,6 +13,7 @@ import { dropSpentKeys } from '../foundation/keys/operations.ts';
 import { reseal } from '../foundation/keys/reseal.ts';
 import { epochSeconds } from '../foundation/limits/limit.ts';
 import { isMailConfigured } from '../foundation/mail/configured.ts';
+import { firstKey } from '../foundation/page.ts';
 import { after } from '../foundation/time.ts';
 import { lockAccount } from '../people/accounts/account.ts';
 import { unconfirmedSeconds } from '../people/codes/code.ts';
@@ -27,19 +28,18 @@ import { sweepDeliveries } from '../tenancy/webhooks/delivery/deliver.ts';
 /**
  * Deletes obsolete rows: expired sessions with their refresh tokens, unneeded signing keys, expired
  * bot tokens, states, codes and invitations. Also old attempts, SCIM requests, deliveries and
- * counts, unverified accounts, and events older than `events.retention`.
+ * counts, unverified accounts, and events older than `events.retention`. A run deletes a bounded
+ * number of rows in small transactions.
  */
 export async function sweepExpired(ctx: Context): Promise<void> {
-  await transaction(async () => {
-    await SpentState.destroy({ where: { expiresAt: { [Op.lt]: ctx.now } } });
-    await sweepCredentials(ctx);
-    await dropSpentKeys(ctx);
-    await Counter.destroy({ where: { expiresAt: { [Op.lt]: epochSeconds(ctx.now) } } });
-    const old = { where: { at: { [Op.lt]: after(ctx.now, -attemptDays * 86_400) } } };
-    await SsoAttempt.destroy(old);
-    await ScimRequest.destroy(old);
-    await sweepDeliveries(ctx);
-  });
+  await deleteOld(SpentState, { column: 'expires_at', before: ctx.now });
+  await sweepCredentials(ctx);
+  await transaction(() => dropSpentKeys(ctx));
+  await deleteOld(Counter, { column: 'expires_at', before: epochSeconds(ctx.now) });
+  const old = { column: 'at', before: after(ctx.now, -attemptDays * 86_400) };
+  await deleteOld(SsoAttempt, old);
+  await deleteOld(ScimRequest, old);
+  await sweepDeliveries(ctx);
   await sweepUnconfirmed(ctx);
   await sweepEvents(ctx);
   // Re-seals values sealed while another process replaced the master key (security X1).
@@ -49,6 +49,7 @@ export async function sweepExpired(ctx: Context): Promise<void> {
 
 /** Small batches: another writer waits for one batch, not for the whole deletion. */
 const batch = 50;
+const mostBatches = 400;
 
 /** Tables whose rows show that the account is in use. The sign-up itself names an invitation. */
 const traces = [...accountCredentials, ...withoutCredentials].filter(
@@ -69,12 +70,15 @@ const waiting = `SELECT a.id FROM accounts a
 async function sweepUnconfirmed(ctx: Context): Promise<void> {
   if (!isMailConfigured(ctx)) return;
   const before = after(ctx.now, -unconfirmedSeconds);
-  for (let more = true; more; ) {
-    const found = await select<{ id: string }>(`${waiting} ORDER BY a.id LIMIT ${batch}`, [before]);
+  let last = firstKey;
+  for (let batches = 0; batches < mostBatches; batches += 1) {
+    const further = `${waiting} AND a.id > $2 ORDER BY a.id LIMIT ${batch}`;
+    const found = await select<{ id: string }>(further, [before, last]);
     await transaction(async () => {
       for (const { id } of found) await forget(ctx, id, before);
     });
-    more = found.length === batch;
+    if (found.length < batch) return;
+    last = found.at(-1)?.id ?? last;
   }
 }
 

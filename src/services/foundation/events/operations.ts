@@ -3,11 +3,11 @@ import { z } from 'zod';
 import { secondsOf } from '../../../config/duration.ts';
 import type { Context } from '../../../context.ts';
 import { idOfInstant } from '../../../crypto/id.ts';
+import { deleteOld } from '../../../database/delete-batches.ts';
 import { Account } from '../../../database/models/account.ts';
 import { Event } from '../../../database/models/event.ts';
 import { Organization } from '../../../database/models/organization.ts';
-import { dialectOfDatabase, execute, select } from '../../../database/select.ts';
-import { transaction } from '../../../database/transaction.ts';
+import { dialectOfDatabase, select } from '../../../database/select.ts';
 import { requireAuthority } from '../authority/require.ts';
 import { ref } from '../fields.ts';
 import { operation } from '../operation.ts';
@@ -141,24 +141,14 @@ async function viewForOperator(events: readonly Event[]) {
   }));
 }
 
-/** Small batches: another writer waits for one batch, not for the whole deletion. */
-const batch = 1000;
-
-/** Deletes the events older than `events.retention`, each batch in its own transaction. */
+/** Deletes the events older than `events.retention`, a bounded number in a run. */
 export async function sweepEvents(ctx: Context): Promise<void> {
   const before = after(ctx.now, -secondsOf(ctx.config.events.retention));
-  for (let more = true; more; ) more = await transaction(() => sweepBatch(before));
-}
-
-async function sweepBatch(before: Date): Promise<boolean> {
   // Ids are ordered by time, so the oldest rows are found without a scan. The times decide.
-  const rows = await select<{ id: string; old: boolean | number }>(
-    `SELECT id, at < $1 AS old FROM events ORDER BY id LIMIT ${batch}`,
-    [before],
-  );
-  const old = rows.filter((row) => row.old).map(({ id }) => id);
-  if (old.length === 0) return false;
-  const places = old.map((_, at) => `$${at + 1}`);
-  await execute(`DELETE FROM events WHERE id IN (${places.join(', ')})`, old);
-  return old.length === rows.length && rows.length === batch;
+  await deleteOld(Event, {
+    column: 'id',
+    before: idOfInstant(before.getTime()),
+    also: 'at < $2',
+    bind: [before],
+  });
 }

@@ -1,6 +1,6 @@
 import type { Context } from '../../../context.ts';
 import { sealedPrefix } from '../../../crypto/seal.ts';
-import { execute, select } from '../../../database/select.ts';
+import { dialectOfDatabase, execute, select } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
 
 const batch = 100;
@@ -52,9 +52,14 @@ async function resealBatch({ keyring, ...ctx }: Context, at: SealedColumn): Prom
 
 function findFormer(ctx: Context, { table, column }: SealedColumn, most: number) {
   const prefix = sealedPrefix(ctx.keyring.keyId);
-  return select<{ id: string; sealed: string }>(
-    `SELECT id, ${column} AS sealed FROM ${table}
-     WHERE ${column} IS NOT NULL AND substr(${column}, 1, ${prefix.length}) <> $1 LIMIT ${most}`,
-    [prefix],
+  // Two ranges, which an index finds. A slash is the next character after a dot.
+  const bytes = dialectOfDatabase() === 'sqlite' ? column : `${column} COLLATE "C"`;
+  const sides = [`${bytes} < $1`, `${bytes} >= $2`].map(
+    (side) =>
+      `SELECT id, ${column} AS sealed FROM ${table} WHERE ${column} IS NOT NULL AND ${side}`,
   );
+  return select<{ id: string; sealed: string }>(`${sides.join(' UNION ALL ')} LIMIT ${most}`, [
+    prefix,
+    prefix.replace(/\.$/, '/'),
+  ]);
 }

@@ -1,6 +1,8 @@
-import { Op, type WhereOptions } from 'sequelize';
+import { type Model, type ModelStatic, Op } from 'sequelize';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
+import { idOfInstant } from '../../../crypto/id.ts';
+import { deleteOld } from '../../../database/delete-batches.ts';
 import { AccessToken } from '../../../database/models/access-token.ts';
 import { Account } from '../../../database/models/account.ts';
 import { OAuthApp } from '../../../database/models/app.ts';
@@ -9,9 +11,11 @@ import { Invitation } from '../../../database/models/invitation.ts';
 import { LoginLink } from '../../../database/models/login-link.ts';
 import { MailCode } from '../../../database/models/mail-code.ts';
 import { PendingSignIn } from '../../../database/models/pending-sign-in.ts';
+import { RefreshToken } from '../../../database/models/refresh-token.ts';
 import { Session } from '../../../database/models/session.ts';
 import { select } from '../../../database/select.ts';
 import { instant } from '../../foundation/fields.ts';
+import { after, refreshIdleSeconds } from '../../foundation/time.ts';
 import { discardTotp } from '../accounts/account.ts';
 import { endSessions } from '../sessions/end.ts';
 
@@ -19,13 +23,11 @@ import { endSessions } from '../sessions/end.ts';
 // all code that ends credentials uses this list. Tests compare the schema and the kill matrix with
 // it.
 
-type Remove = (where: WhereOptions) => Promise<number>;
-
 /** Steps on the way to a session: valid for minutes, and once. */
-const steps: Record<string, Remove> = {
-  mail_codes: (where) => MailCode.destroy({ where }),
-  login_links: (where) => LoginLink.destroy({ where }),
-  pending_sign_ins: (where) => PendingSignIn.destroy({ where }),
+const steps: Record<string, ModelStatic<Model>> = {
+  mail_codes: MailCode,
+  login_links: LoginLink,
+  pending_sign_ins: PendingSignIn,
 };
 
 /** What the next holder keeps: the second factor, and identities of this organization. */
@@ -75,7 +77,7 @@ type Whose = { accountId: string; but?: string | null } | 'everyone';
 /** Ends sessions and steps on the way to one, inside a transaction; returns how many sessions. */
 export async function endSignIns(ctx: Context, whose: Whose): Promise<number> {
   const where = whose === 'everyone' ? {} : { accountId: whose.accountId };
-  for (const remove of Object.values(steps)) await remove(where);
+  for (const step of Object.values(steps)) await step.destroy({ where });
   return endSessions(ctx, whose);
 }
 
@@ -87,11 +89,19 @@ export async function endCredentials(ctx: Context, accountId: string, kept: Kept
 
 /** Deletes expired credentials, except personal tokens, which their owners see in their list. */
 export async function sweepCredentials({ now }: Context): Promise<void> {
-  const where = { expiresAt: { [Op.lt]: now } };
-  for (const remove of Object.values(steps)) await remove(where);
-  await Session.destroy({ where });
-  await Invitation.destroy({ where });
-  await AccessToken.destroy({ where: { kind: 'bot', ...where } });
+  const expired = { column: 'expires_at', before: now };
+  for (const step of Object.values(steps)) await deleteOld(step, expired);
+  await deleteOld(RefreshToken, {
+    // A refresh token that was made before this has expired; ids are ordered by time.
+    column: 'id',
+    before: idOfInstant(after(now, -refreshIdleSeconds).getTime()),
+    also: 'expires_at < $2',
+    bind: [now],
+  });
+  // A session takes up to 1,400 refresh tokens with it.
+  await deleteOld(Session, { ...expired, batch: 20 });
+  await deleteOld(Invitation, expired);
+  await deleteOld(AccessToken, { ...expired, also: `kind = 'bot'` });
 }
 
 /** One kind of credential of an account. */

@@ -1,0 +1,24 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { openApp } from '../../src/app.ts';
+import { openContext } from '../../src/context.ts';
+import { sweepExpired } from '../../src/services/instance/upkeep.ts';
+import { configOf } from './scale-fill.ts';
+
+// A process of its own that sweeps when it is told to, and answers how long that took and how long
+// its event loop stood still at most, in milliseconds.
+
+const [database = '', keyFile = ''] = process.argv.slice(2);
+const app = await openApp({ config: configOf(database, keyFile) }, { migrate: 'already' });
+const delay = monitorEventLoopDelay({ resolution: 1 });
+
+process.on('message', async () => {
+  delay.reset();
+  delay.enable();
+  const began = performance.now();
+  await sweepExpired(openContext(app, { kind: 'system', name: 'sweep' }));
+  const ms = performance.now() - began;
+  delay.disable();
+  process.send?.({ ms, longest: delay.max / 1e6 });
+});
+process.once('disconnect', () => void app.close());
+process.send?.('ready');

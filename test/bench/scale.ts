@@ -1,0 +1,211 @@
+import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { createKeyFile } from '../../src/crypto/key-file.ts';
+import { type Daemon, main, startDaemon, surroundings } from '../support/daemon.ts';
+import { type PostgresServer, startPostgres } from '../support/postgres.ts';
+import { table } from './figures.ts';
+import { load as loadShots } from './load.ts';
+import { crawlPages, figuresOf } from './scale-figures.ts';
+import { addExpired, type Crowd, countExpired, fillCrowd, openPlain } from './scale-fill.ts';
+import { ask, type Load, load } from './scim-people.ts';
+
+// `npm run bench:scale -- [--rounds N] [--sizes 20000,100000,1000000] [--on SQLite|PostgreSQL]`. A
+// daemon for each size, asked in turn; medians of the rounds, beside those of the next smaller size
+// (goals 5 and 9, issue 17). A million accounts need 3 GB in the folder for temporary files.
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '5' },
+    sizes: { type: 'string', default: '20000' },
+    on: { type: 'string' },
+    ms: { type: 'string', default: '1500' },
+  },
+});
+const rounds = Number(values.rounds);
+const sizes = values.sizes.split(',').map(Number);
+const ms = Number(values.ms);
+const expired = 5000;
+const print = (text: string) => process.stdout.write(text);
+
+/** A filled database with its daemon, and a process that sweeps it. */
+interface Subject {
+  crowd: Crowd;
+  database: string;
+  daemon: Daemon;
+  sweeper: ChildProcess;
+  /** What was measured, by name. */
+  seen: Record<string, number[]>;
+}
+
+async function bench(name: 'SQLite' | 'PostgreSQL'): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'idctl-scale-'));
+  const keyFile = join(folder, 'master.key');
+  await createKeyFile(keyFile);
+  const servers: PostgresServer[] = [];
+  const subjects: Subject[] = [];
+  try {
+    for (const size of sizes) {
+      if (name === 'PostgreSQL') servers.push(await startPostgres());
+      const database = servers.at(-1)?.url ?? `sqlite:${join(folder, `${size}.db`)}`;
+      subjects.push(await openSubject(database, keyFile, size));
+    }
+    for (let round = 0; round < rounds; round += 1) {
+      for (const subject of subjects) await measure(subject, round);
+      print(`round ${round + 1} of ${rounds}, ${name}, ${new Date().toISOString()}\n`);
+    }
+    for (const subject of subjects) await measureLimit(subject);
+    if (name === 'SQLite') for (const subject of subjects) await measureBackup(subject, keyFile);
+    for (const [at, { crowd }] of subjects.entries())
+      print(table(`${crowd.count} accounts, ${name}`, figuresOf(subjects, at, expired)));
+  } finally {
+    for (const { daemon, sweeper } of subjects) {
+      sweeper.disconnect();
+      await daemon.stop();
+    }
+    for (const server of servers) await server.stop();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function openSubject(database: string, keyFile: string, size: number): Promise<Subject> {
+  const began = performance.now();
+  const crowd = await fillCrowd(database, keyFile, size);
+  const filled = (performance.now() - began) / 1000;
+  print(`${size} accounts in ${filled.toFixed(0)} s\n`);
+  const env = { IDCTL_LIMITS_ENABLED: 'off', IDCTL_LOG_LEVEL: 'warn' };
+  const daemon = await startDaemon({ database, keyFile, env });
+  const sweeping = fileURLToPath(new URL('./scale-sweep.ts', import.meta.url));
+  const sweeper = fork(sweeping, [database, keyFile]);
+  await once(sweeper, 'message');
+  const subject = { crowd, database, daemon, sweeper, seen: {} };
+  await time(subject, 'first page after a start', () => ask(daemon.url, crowd, '/Users?count=100'));
+  note(subject, 'size', await sizeOf(database));
+  return subject;
+}
+
+/** One round. */
+async function measure(subject: Subject, round: number): Promise<void> {
+  const { crowd, daemon, database } = subject;
+  const { count, nameOf, slug } = crowd;
+  const any = (most = count) => Math.floor(Math.random() * most);
+  const get = (path: () => string): Load => ({ method: 'GET', path });
+  const filters = {
+    userName: () => `userName eq "${nameOf(any())}"`,
+    externalId: () => `externalId eq "e${any() + 1}"`,
+    'emails.value': () => `emails.value eq "${nameOf(any())}"`,
+  };
+  for (const [what, filter] of Object.entries(filters)) {
+    const path = () => `/Users?filter=${encodeURIComponent(filter())}`;
+    note(subject, what, await load(daemon.url, crowd, get(path), ms));
+  }
+  const deep = () => `/Users?count=100&startIndex=${1 + any(count - 100)}`;
+  const first = () => '/Users?count=100';
+  note(subject, 'first page', await load(daemon.url, crowd, get(first), ms, 1));
+  note(subject, 'deep page', await load(daemon.url, crowd, get(deep), ms, 1));
+  const owner = { ...crowd, base: `/api/v1/orgs/${slug}/members`, token: crowd.owner };
+  const after = () => `?limit=100&cursor=${crowd.accountOf(any(count - 100))}`;
+  note(
+    subject,
+    'first members',
+    await load(
+      daemon.url,
+      owner,
+      get(() => '?limit=100'),
+      ms,
+      1,
+    ),
+  );
+  note(subject, 'deep members', await load(daemon.url, owner, get(after), ms, 1));
+  note(subject, 'sign-in', await signIns(subject));
+  const made = () => ({ userName: `${crypto.randomUUID()}@new.test`, active: true });
+  const create: Load = { method: 'POST', path: () => '/Users', body: made };
+  note(subject, 'create', await load(daemon.url, crowd, create, ms, 4));
+  await time(subject, 'crawl', async () => {
+    for (let at = 0; at < crawlPages(count); at += 1) {
+      const startIndex = 1 + 100 * Math.floor((at * count) / 100 / crawlPages(count));
+      await ask(daemon.url, crowd, `/Users?count=100&startIndex=${startIndex}`);
+    }
+  });
+  await sweep(subject, 'sweep of nothing');
+  await addExpired(database, 1 + round * expired, expired);
+  await sweep(subject, 'sweep');
+}
+
+/** Sign-ins a second, each of another account. */
+async function signIns({ crowd, daemon }: Subject): Promise<number> {
+  const any = () => {
+    for (;;) {
+      const n = Math.floor(Math.random() * crowd.count);
+      if (crowd.hasPassword(n)) return n;
+    }
+  };
+  const shot = {
+    path: '/api/v1/auth/login',
+    method: 'POST' as const,
+    expect: 200,
+    get body() {
+      return { email: crowd.nameOf(any()), password: crowd.password };
+    },
+  };
+  return (await loadShots(daemon.url, shot, 2, ms)).rate;
+}
+
+async function sweep(subject: Subject, what: string): Promise<void> {
+  subject.sweeper.send('sweep');
+  const [{ ms, longest }] = await once(subject.sweeper, 'message');
+  note(subject, what, ms);
+  note(subject, `${what}, longest pause`, longest);
+}
+
+/** Far more expired rows than usual: a run ends anyway. */
+async function measureLimit(subject: Subject): Promise<void> {
+  const before = await countExpired(subject.database);
+  await addExpired(subject.database, 1_000_000, 300_000);
+  await sweep(subject, 'sweep of 300,000');
+  const left = await countExpired(subject.database);
+  note(subject, 'states swept', 300_000 + before.states - left.states);
+  note(subject, 'events swept', 300_000 + before.events - left.events);
+}
+
+async function measureBackup(subject: Subject, keyFile: string): Promise<void> {
+  const file = `${subject.database.replace('sqlite:', '')}.backup`;
+  const env = { ...surroundings(), IDCTL_DATABASE: subject.database, IDCTL_KEY_FILE: keyFile };
+  await time(subject, 'backup', async () => {
+    const child = spawn(process.execPath, [main, 'backup', file], {
+      env,
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+    const [code] = await once(child, 'close');
+    if (code !== 0) throw new Error(`the backup ended with ${code}`);
+  });
+  note(subject, 'size of the backup', (await stat(file)).size / 1e6);
+  await rm(file);
+}
+
+async function sizeOf(database: string): Promise<number> {
+  const file = /^sqlite:(.*)/.exec(database)?.[1];
+  if (file !== undefined) return (await stat(file)).size / 1e6;
+  const connection = await openPlain(database);
+  const [row] = await connection.all('SELECT pg_database_size(current_database()) AS size');
+  await connection.close();
+  return Number(row?.['size']) / 1e6;
+}
+
+async function time(subject: Subject, what: string, work: () => Promise<void>): Promise<void> {
+  const began = performance.now();
+  await work();
+  note(subject, what, performance.now() - began);
+}
+
+function note({ seen }: Subject, what: string, value: number): void {
+  seen[what] = [...(seen[what] ?? []), value];
+}
+
+for (const name of ['SQLite', 'PostgreSQL'] as const) {
+  if (values.on === undefined || values.on === name) await bench(name);
+}
