@@ -52,25 +52,30 @@ export function createPasswordHasher(options: HashingOptions): PasswordHasher {
   const { memory, time, lanes } = options;
   const { concurrency } = options;
   const places = concurrency === undefined ? hashesAtOnce() : () => concurrency;
-  const turn = createGate(places, options.maxWaitMs ?? 2000);
+  // One more has its turn than may hash, so that its `onTurn` runs while the others hash.
+  const turn = createGate(() => places() + 1, options.maxWaitMs ?? 2000);
+  const hashing = createGate(places, patience);
   // No password matches this random hash, and checking it costs as much as a real one (P7).
   const dummy = `$argon2id$v=19$m=${memory},p=${lanes},t=${time}$${random(16)}$${random(32)}`;
   const parameters = { memoryCost: memory, timeCost: time, parallelism: lanes };
   return {
-    load: turn.load,
+    load: () => {
+      const { running, waiting } = hashing.load();
+      return { running, waiting: waiting + turn.load().waiting };
+    },
     refuseIfFull: turn.refuseIfFull,
     ready: async () => void (await argon2()),
     hash: (password, client) =>
       turn(async () => {
         const { argon2id, hash } = await argon2();
-        return hash(password, { type: argon2id, ...parameters });
+        return hashing(() => hash(password, { type: argon2id, ...parameters }));
       }, client),
     verify: (hash, password, onTurn, client) => {
       const known = hash !== null && readHash(hash) !== null;
       return turn(async () => {
         await onTurn?.();
         const { verify } = await argon2();
-        return verify(known ? hash : dummy, password);
+        return hashing(() => verify(known ? hash : dummy, password));
       }, client);
     },
     needsRehash: (hash) => {
@@ -104,6 +109,9 @@ function hashesAtOnce(): () => number {
 }
 
 const sampleMs = 100;
+
+// Only one item waits for the end of a hash, which comes.
+const patience = 60_000;
 
 const encoded =
   /^\$(argon2(?:id|i|d))\$v=19\$([mtp]=\d{1,8}(?:,[mtp]=\d{1,8}){2})\$[A-Za-z0-9+/]{11,86}\$[A-Za-z0-9+/]{22,86}$/;

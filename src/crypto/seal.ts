@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import { type KeyObject, createCipheriv, createDecipheriv, createSecretKey, hkdfSync, randomBytes } from 'node:crypto';
 import { Refusal } from '../errors.ts';
 
 // A sealed value is `v1.<key id>.<base64url of IV, ciphertext and tag>` (security X1). A master key
@@ -31,7 +31,7 @@ export interface Keyring {
   /**
    * Derives 32 bytes for one purpose. Every process that seals with this master key gets the same.
    */
-  derive(purpose: string): Buffer;
+  derive(purpose: string): KeyObject;
   /** Seals with the key of this id from now on. Answers false if the key is unknown. */
   sealWith(keyId: string): boolean;
 }
@@ -39,7 +39,7 @@ export interface Keyring {
 interface MasterKey {
   id: string;
   seal: Buffer;
-  derive(purpose: string): Buffer;
+  derive(purpose: string): KeyObject;
 }
 
 /**
@@ -97,10 +97,11 @@ function openMasterKey(masterKey: Buffer): MasterKey {
   }
   const subKey = (info: string, bytes = 32) =>
     Buffer.from(hkdfSync('sha256', masterKey, '', `idctl ${info}`, bytes));
-  // Cached: every sign-in attempt is counted under a derived key.
-  const derived = new Map<string, Buffer>();
-  const derive = (purpose: string): Buffer => {
-    const key = derived.get(purpose) ?? subKey(`derive ${purpose}`);
+  // Cached, and not as bytes, which Node makes a key of at each use: every sign-in is counted under
+  // a derived key a dozen times.
+  const derived = new Map<string, KeyObject>();
+  const derive = (purpose: string): KeyObject => {
+    const key = derived.get(purpose) ?? createSecretKey(subKey(`derive ${purpose}`));
     derived.set(purpose, key);
     return key;
   };

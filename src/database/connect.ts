@@ -4,6 +4,7 @@ import { dirname, resolve } from 'node:path';
 import type pg from 'pg';
 import { type Options, Sequelize } from 'sequelize';
 import { Refusal } from '../errors.ts';
+import { codeOf } from '../file-fault.ts';
 import {
   generationOf,
   isPooled,
@@ -11,7 +12,7 @@ import {
   prepareConnection,
   withDeadline,
 } from './postgres-connection.ts';
-import { limitReads, readDirectly } from './select.ts';
+import { limitReads, readDirectly, runDirectly } from './select.ts';
 
 /** The address of the database, and the driver for SQLite. */
 export interface Address {
@@ -74,6 +75,7 @@ async function toSqlite(address: Address, behaviour: Behaviour): Promise<Link> {
     foreignKeys: false,
   } as Options); // The types do not know `foreignKeys`.
   readDirectly(sequelize, driver.read);
+  runDirectly(sequelize, driver.run);
   if (address.sqliteDriver === 'sqlite3') {
     const { readInTime } = await import('./sqlite3.ts');
     limitReads(sequelize, (query, milliseconds) => readInTime(options, query, milliseconds));
@@ -119,13 +121,32 @@ async function toPostgres(url: string, behaviour: Behaviour): Promise<Link> {
     prepareConnection(connection as pg.Client, behaviour.patience),
   );
   sequelize.addHook('afterQuery', (_options, { connection }) => dropUnanswered(connection));
-  readDirectly(sequelize, (sql, bind, how) => {
-    const name = how?.prepared
-      ? { name: createHash('sha256').update(sql).digest('base64url') }
-      : {};
-    return readPostgres(sequelize, { text: sql, values: [...bind], ...name });
-  });
+  readDirectly(sequelize, (...statement) => readPostgres(sequelize, queryOf(...statement)));
+  runDirectly(sequelize, (connection, ...statement) =>
+    // Sequelize types it as object; here it is pg's client.
+    runPostgres(connection as pg.Client, queryOf(...statement)),
+  );
   return { sequelize, dialect: 'postgres', close: () => sequelize.close() };
+}
+
+// Only constant statements have names, so these are few.
+const namesOfStatements = new Map<string, string>();
+
+function queryOf(
+  text: string,
+  values: readonly unknown[],
+  how?: { prepared: true },
+): pg.QueryConfig {
+  const query = { text, values: values.map(withoutNul) };
+  if (how === undefined) return query;
+  const name = namesOfStatements.get(text) ?? createHash('sha256').update(text).digest('base64url');
+  namesOfStatements.set(text, name);
+  return { ...query, name };
+}
+
+/** PostgreSQL cannot store NUL; Sequelize writes it so, too. */
+function withoutNul(value: unknown): unknown {
+  return typeof value === 'string' ? value.replaceAll('\0', '\\0') : value;
 }
 
 /**
@@ -136,14 +157,34 @@ async function readPostgres(sequelize: Sequelize, query: pg.QueryConfig): Promis
   // Sequelize types it as object; here it is pg's client.
   const client = (await connectionManager.getConnection({ type: 'read' })) as pg.Client;
   try {
-    const { name: _, ...unnamed } = query;
-    const { rows } = await client.query<object>(isPooled(client) ? unnamed : query);
+    const { rows } = await send(client, query);
     connectionManager.releaseConnection(client);
     return rows;
   } catch (error) {
     void connectionManager.destroyConnection(client).catch(() => {});
     throw error;
   }
+}
+
+/** Runs a statement of a transaction. A connection that does not answer is ended. */
+async function runPostgres(client: pg.Client, query: pg.QueryConfig): Promise<object[]> {
+  try {
+    return (await send(client, query)).rows;
+  } catch (error) {
+    if (isUnanswered(error)) dropUnanswered(Object.assign(client, { _invalid: true }));
+    throw error;
+  }
+}
+
+function send(client: pg.Client, query: pg.QueryConfig): Promise<pg.QueryResult<object>> {
+  const { name: _, ...unnamed } = query;
+  return client.query<object>(isPooled(client) ? unnamed : query);
+}
+
+/** As Sequelize decides it for its own queries. */
+function isUnanswered(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return codeOf(error) === 'ECONNRESET' || error.message === 'Query read timeout';
 }
 
 /** Whether the pool may give out this connection. */

@@ -1,5 +1,5 @@
-import { QueryTypes, type Sequelize } from 'sequelize';
-import { isInTransaction, transaction } from './transaction.ts';
+import type { Sequelize } from 'sequelize';
+import { isInTransaction, onOpenConnection, transaction } from './transaction.ts';
 
 // Plain SQL with `$1` parameters, for queries that run so often that the ORM would dominate the
 // cost. Otherwise the models read and write rows. Table and column names in a statement come from
@@ -8,6 +8,9 @@ import { isInTransaction, transaction } from './transaction.ts';
 /** Reads by plain SQL with `$1` parameters, outside transactions. */
 type Read = (sql: string, bind: readonly unknown[], how?: { prepared: true }) => Promise<object[]>;
 
+/** Runs a statement on the connection of a transaction. */
+type Run = (connection: object, ...statement: Parameters<Read>) => Promise<object[]>;
+
 /** Reads by a query, and answers null if it takes longer than so many milliseconds. */
 type ReadInTime = (
   query: { sql: string; bind: readonly unknown[] },
@@ -15,6 +18,7 @@ type ReadInTime = (
 ) => Promise<object[] | null>;
 
 const reads = new WeakMap<Sequelize, Read>();
+const runs = new WeakMap<Sequelize, Run>();
 const readsInTime = new WeakMap<Sequelize, ReadInTime>();
 let served: Sequelize | undefined;
 
@@ -31,9 +35,16 @@ export function readDirectly(sequelize: Sequelize, read: Read): void {
   reads.set(sequelize, read);
 }
 
-/** The read that bypasses Sequelize, or undefined if the driver has none. */
-export function directReadOf(sequelize: Sequelize): Read | undefined {
-  return reads.get(sequelize);
+/** The read that bypasses Sequelize. */
+export function directReadOf(sequelize: Sequelize): Read {
+  const read = reads.get(sequelize);
+  if (read === undefined) throw new Error('the driver reads nothing');
+  return read;
+}
+
+/** Sets what runs the statements of `select` and `execute` in transactions, for the same reason. */
+export function runDirectly(sequelize: Sequelize, run: Run): void {
+  runs.set(sequelize, run);
 }
 
 /** Sets the read with a time limit. */
@@ -67,23 +78,45 @@ export async function select<Row extends object>(
   how?: { prepared: true },
 ): Promise<Row[]> {
   const sequelize = servedDatabase();
-  const read = isInTransaction() ? undefined : directReadOf(sequelize);
+  const rows = isInTransaction()
+    ? await runInTransaction(sequelize, sql, bind, how)
+    : await directReadOf(sequelize)(sql, bind, how);
   // The caller wrote the query, so it knows the row type.
-  if (read) return (await read(sql, bind, how)) as Row[];
-  // Sequelize returns no rows of a statement that starts with "INSERT INTO".
-  const returning = sql.replace(/^INSERT INTO/, 'INSERT\nINTO');
-  return sequelize.query<Row>(returning, { bind, type: QueryTypes.SELECT });
+  return rows as Row[];
 }
 
 /** Runs a statement inside a transaction. A violated index throws the same error as the ORM. */
-export async function execute(sql: string, bind: unknown[]): Promise<void> {
-  await servedDatabase().query(sql, { bind });
+export async function execute(
+  sql: string,
+  bind: unknown[],
+  how?: { prepared: true },
+): Promise<void> {
+  await runInTransaction(servedDatabase(), sql, bind, how);
+}
+
+function runInTransaction(sequelize: Sequelize, ...statement: Parameters<Read>): Promise<object[]> {
+  const run = runs.get(sequelize);
+  if (run === undefined) throw new Error('the driver runs no statements');
+  return onOpenConnection((connection) =>
+    run(connection, ...statement).catch((error) => {
+      throw asOfOrm(sequelize, connection, error);
+    }),
+  );
+}
+
+/** The error that the ORM would throw. */
+function asOfOrm(sequelize: Sequelize, connection: object, error: Error): Error {
+  // Sequelize's types omit its dialect.
+  const { dialect } = sequelize as Sequelize & {
+    dialect: { Query: new (...of: object[]) => { formatError(error: Error): Error } };
+  };
+  return new dialect.Query(connection, sequelize, {}).formatError(error);
 }
 
 /** Inserts one row, like `execute`. Objects are written as JSON. */
 export async function insertRow(table: string, row: Record<string, unknown>): Promise<void> {
   const { sql, bind } = insertion(table, row);
-  await execute(sql, bind);
+  await execute(sql, bind, { prepared: true });
 }
 
 /** The statement of `insertRow`, for a caller that extends it. */

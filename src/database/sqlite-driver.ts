@@ -6,7 +6,8 @@ import type {
   SqlParameters,
 } from './sqlite-connection.ts';
 import { isReadOnly, namedError } from './sqlite-errors.ts';
-import { checkSeldom, type Place, watchPlace } from './sqlite-place.ts';
+import { watchPlace } from './sqlite-place.ts';
+import { type Connections, connections } from './sqlite-pool.ts';
 import { withoutSync } from './transaction.ts';
 
 // Mimics the `sqlite3` package, as far as Sequelize 6 calls it, over connections of either driver.
@@ -22,6 +23,8 @@ export interface SqliteDriver {
   module: object;
   /** Reads, bypassing Sequelize. */
   read(sql: string, bind: readonly unknown[]): Promise<object[]>;
+  /** Runs a statement on a connection of a transaction, bypassing Sequelize. */
+  run(connection: object, sql: string, bind: readonly unknown[]): Promise<object[]>;
   /** Closes the kept connections, which Sequelize's own close does not know. */
   close(): Promise<void>;
 }
@@ -39,85 +42,25 @@ export function sqliteDriver(open: OpenConnection, options: SqliteOptions): Sqli
   return {
     module: { OPEN_READWRITE: 2, OPEN_CREATE: 4, Database },
     async read(sql, bind) {
-      const named = Object.fromEntries(bind.map((value, at) => [`$${at + 1}`, value]));
-      const rows = await (await pool.reader()).all(sql, named).catch(explainReadOnly);
+      const rows = await (await pool.reader()).all(sql, named(bind)).catch(explainReadOnly);
       // Like all answers, so that a chain of reads does not delay the rest.
       await turnOfTheLoop();
       return rows;
     },
+    run: (connection, sql, bind) =>
+      // Sequelize types a connection as object; it made this one.
+      new Promise((resolve, reject) =>
+        (connection as Session).all(sql, named(bind), (error, rows = []) =>
+          error ? reject(error) : resolve(rows),
+        ),
+      ),
     close: pool.close,
   };
 }
 
-interface Connections {
-  place: Place;
-  reader(): Promise<SqliteConnection>;
-  takeWriter(): Promise<SqliteConnection>;
-  giveBack(writer: SqliteConnection): Promise<void>;
-  close(): Promise<void>;
-}
-
-function connections(open: OpenConnection, options: SqliteOptions, place: Place): Connections {
-  let reader: Promise<SqliteConnection> | undefined;
-  let idle: SqliteConnection | undefined;
-  let closed = false;
-  const checkForRead = checkSeldom(place);
-  return {
-    place,
-    async reader() {
-      reader ??= openInPlace(open, options, false, place).catch((error) => {
-        reader = undefined;
-        throw error;
-      });
-      const reading = await reader;
-      checkForRead();
-      return reading;
-    },
-    async takeWriter() {
-      const writer = idle;
-      idle = undefined;
-      return writer ?? openInPlace(open, options, true, place);
-    },
-    async giveBack(writer) {
-      if ((await endsCleanly(writer)) && idle === undefined && !closed) idle = writer;
-      else await writer.close();
-    },
-    async close() {
-      closed = true;
-      const writing = idle;
-      idle = undefined;
-      await writing?.close();
-      const reading = await reader?.catch(() => undefined);
-      await reading?.close();
-    },
-  };
-}
-
-async function openInPlace(
-  open: OpenConnection,
-  options: SqliteOptions,
-  writer: boolean,
-  place: Place,
-): Promise<SqliteConnection> {
-  const connection = await open(options, writer);
-  try {
-    // The first read creates the log.
-    await connection.all('SELECT 1 FROM sqlite_master LIMIT 1', []);
-    place.taken();
-    return connection;
-  } catch (error) {
-    await connection.close();
-    throw error;
-  }
-}
-
-async function endsCleanly(writer: SqliteConnection): Promise<boolean> {
-  try {
-    await writer.rollback();
-    return true;
-  } catch {
-    return false;
-  }
+/** The parameters by their names in the statement: `$1` and so on. */
+function named(bind: readonly unknown[]): SqlParameters {
+  return Object.fromEntries(bind.map((value, at) => [`$${at + 1}`, value]));
 }
 
 /** The `this` of a callback. Sequelize asks for the class by its name. */

@@ -5,7 +5,7 @@ import { Refusal } from '../errors.ts';
 import { waitForTurn } from '../queue.ts';
 import { dropGeneration, generationOf, limitsOfTransaction } from './postgres-connection.ts';
 import { databaseRefusal, isReadOnly } from './refusals.ts';
-import { watchQueries } from './watch-queries.ts';
+import { countQuery, watchQueries } from './watch-queries.ts';
 
 // The transaction is ambient: every query inside the work joins it, and no caller passes it on. On
 // SQLite, writers of this process take turns before they compete with other processes.
@@ -159,11 +159,33 @@ async function setUp(sequelize: Sequelize, opened: Transaction): Promise<void> {
 
 /** Whether a transaction is open here. */
 export function isInTransaction(): boolean {
-  return Boolean(ambient.getStore()?.get('transaction'));
+  return openHere() !== undefined;
 }
 
-// Sequelize's types omit how a transaction gives its connection back.
+/** Runs a statement on the connection of the transaction that is open here. */
+export async function onOpenConnection<T>(
+  statement: (connection: object) => Promise<T>,
+): Promise<T> {
+  const opened = openHere();
+  if (opened === undefined) throw new Error('no transaction is open');
+  // Its connection may be another transaction's by now.
+  if (opened.finished) throw new Error('a statement came after its transaction had ended');
+  const done = countQuery(opened);
+  try {
+    return await statement(connectionOf(opened));
+  } finally {
+    done();
+  }
+}
+
+function openHere(): Opened | undefined {
+  // Only Sequelize and `transactionOn` set it.
+  return ambient.getStore()?.get('transaction') as Opened | undefined;
+}
+
+// Sequelize's types omit its end, and how a transaction gives its connection back.
 type Opened = Transaction & {
+  finished?: string;
   options: object;
   cleanup(): void;
   forceCleanup(): Promise<void>;

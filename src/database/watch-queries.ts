@@ -29,14 +29,20 @@ export function watchQueries(sequelize: Sequelize, transaction: Transaction): ()
 function countQueries(sequelize: Sequelize): void {
   if (watched.has(sequelize)) return;
   watched.add(sequelize);
-  sequelize.addHook('beforeQuery', ({ transaction }) => {
-    const queries = transaction ? started.get(transaction) : undefined;
-    if (!queries) return;
-    queries.running += 1;
-    queries.total += 1;
+  const counted = new WeakMap<object, () => void>();
+  sequelize.addHook('beforeQuery', (options) => {
+    if (options.transaction) counted.set(options, countQuery(options.transaction));
   });
-  sequelize.addHook('afterQuery', ({ transaction }) => {
-    const queries = transaction ? started.get(transaction) : undefined;
-    if (queries) queries.running -= 1;
-  });
+  sequelize.addHook('afterQuery', (options) => counted.get(options)?.());
+}
+
+/** Counts a query that begins, if the transaction is watched. Call the result when it ends. */
+export function countQuery(transaction: Transaction): () => void {
+  const queries = started.get(transaction);
+  if (queries === undefined) return () => {};
+  queries.running += 1;
+  queries.total += 1;
+  return () => {
+    queries.running -= 1;
+  };
 }

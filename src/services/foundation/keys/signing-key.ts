@@ -111,7 +111,7 @@ async function prepare(ctx: KeyContext, row: SigningKey): Promise<ReadyKey> {
   return {
     publicJwk,
     verifier: await importVerificationKey(publicJwk),
-    signer: await importSigner(row.id, privateJwk),
+    signer: importSigner(row.id, privateJwk),
     retiredAt: row.retiredAt,
   };
 }

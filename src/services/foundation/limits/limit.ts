@@ -73,16 +73,20 @@ const upsert = `INSERT INTO counters AS c (key, subject, window_id, used, second
 export async function countUp(ctx: Context, limit: Limit): Promise<Counted | null> {
   const { of, most, seconds, longest = seconds } = limit;
   const now = epochSeconds(ctx.now);
-  const [counted] = await select<Counted>(upsert, [
-    keyOf(ctx, limit),
-    subjectOf(ctx, of),
-    randomUUIDv7(),
-    seconds,
-    now,
-    now + 2 * longest,
-    most,
-    longest,
-  ]);
+  const [counted] = await select<Counted>(
+    upsert,
+    [
+      keyOf(ctx, limit),
+      subjectOf(ctx, of),
+      randomUUIDv7(),
+      seconds,
+      now,
+      now + 2 * longest,
+      most,
+      longest,
+    ],
+    { prepared: true },
+  );
   return counted ?? null;
 }
 
@@ -95,8 +99,6 @@ export function epochSeconds(instant: Date): number {
 // `giveBack` unless it was refused. The count is committed before the check, so parallel guesses
 // cannot pass together, over any number of processes.
 
-const fullWindow = `SELECT began_at + seconds - $2 AS seconds FROM counters
-  WHERE key = $1 AND ${lasts('$2')} AND used >= $3`;
 const decrement = 'UPDATE counters SET used = used - 1 WHERE used > 0 AND key IN';
 
 /** Counts one attempt under each of the limits, until given back. Refuses `too_many_requests`. */
@@ -124,7 +126,7 @@ export async function giveBack(ctx: Context, limits: Limit[]): Promise<void> {
   if (ctx.config.limits.enabled === 'off' || limits.length === 0) return;
   const keys = limits.map((limit) => keyOf(ctx, limit));
   const places = keys.map((_, at) => `$${at + 1}`).join(', ');
-  await transaction(() => execute(`${decrement} (${places})`, keys));
+  await transaction(() => execute(`${decrement} (${places})`, keys, { prepared: true }));
 }
 
 /** Like `giveBack` for one limit, inside a transaction. Returns whether the count is zero now. */
@@ -144,14 +146,15 @@ export async function requireRoom(ctx: Context, limits: Limit[]): Promise<void> 
 
 /** Seconds until every limit has room; 0 if all have. */
 export async function secondsUntilRoom(ctx: Context, limits: Limit[]): Promise<number> {
-  const now = epochSeconds(ctx.now);
-  const waits: number[] = [];
-  for (const limit of limits) {
-    const values = [keyOf(ctx, limit), now, limit.most];
-    const [full] = await select<{ seconds: number }>(fullWindow, values, { prepared: true });
-    if (full !== undefined) waits.push(full.seconds);
-  }
-  return Math.max(0, ...waits);
+  if (limits.length === 0) return 0;
+  const full = limits.map((_, at) => `(key = $${2 * at + 2} AND used >= $${2 * at + 3})`);
+  const [row] = await select<{ seconds: number | null }>(
+    `SELECT max(began_at + seconds - $1) AS seconds FROM counters
+      WHERE ${lasts('$1')} AND (${full.join(' OR ')})`,
+    [epochSeconds(ctx.now), ...limits.flatMap((limit) => [keyOf(ctx, limit), limit.most])],
+    { prepared: true },
+  );
+  return Math.max(0, row?.seconds ?? 0);
 }
 
 /** The same words for every limit of attempts, whether or not the account exists (security P8). */

@@ -3,7 +3,7 @@ import { networkOf } from '../../../address.ts';
 import type { Context } from '../../../context.ts';
 import type { Account } from '../../../database/models/account.ts';
 import { Session } from '../../../database/models/session.ts';
-import { select } from '../../../database/select.ts';
+import { execute, select } from '../../../database/select.ts';
 import {
   epochSeconds,
   keyOf,
@@ -22,7 +22,7 @@ const findingClient = 'SELECT subject FROM counters WHERE key = $1 AND expires_a
 // A row from today stays unchanged, so that sign-ins from one network do not wait for each other.
 const rememberingNetwork = `INSERT INTO counters (key, subject, window_id, used, seconds, began_at, expires_at)
   SELECT $1, $2, $3, 0, 0, $4, $5 WHERE NOT EXISTS (SELECT 1 FROM counters WHERE key = $1 AND expires_at > $6)
-  ON CONFLICT (key) DO UPDATE SET subject = excluded.subject, expires_at = excluded.expires_at RETURNING key`;
+  ON CONFLICT (key) DO UPDATE SET subject = excluded.subject, expires_at = excluded.expires_at`;
 
 /**
  * The known client that asks, or null. Strangers cannot take its turn at hashing (security P8). A
@@ -41,7 +41,8 @@ async function rememberNetwork(ctx: Context, email: string): Promise<void> {
   const now = epochSeconds(ctx.now);
   const whose = subjectOf(ctx, `client ${email}`);
   const times = [now, now + recent, now + recent - day];
-  await select(rememberingNetwork, [keyOf(ctx, here(ctx)), whose, randomUUIDv7(), ...times]);
+  const values = [keyOf(ctx, here(ctx)), whose, randomUUIDv7(), ...times];
+  await execute(rememberingNetwork, values, { prepared: true });
 }
 
 function here(ctx: Context) {
@@ -50,7 +51,7 @@ function here(ctx: Context) {
 
 // The row counts nothing: its existence says that the person is known.
 const rememberingClient = `INSERT INTO counters (key, subject, window_id, used, seconds, began_at, expires_at) VALUES ($1, $2, $3, 0, $4, $5, $6)
-  ON CONFLICT (key) DO UPDATE SET subject = excluded.subject, expires_at = excluded.expires_at RETURNING key`;
+  ON CONFLICT (key) DO UPDATE SET subject = excluded.subject, expires_at = excluded.expires_at`;
 
 /**
  * The cost of trying a password: a place of the account and one of the client. Networks where the
@@ -73,7 +74,8 @@ export async function rememberClient(ctx: Context, email: string): Promise<void>
   const now = epochSeconds(ctx.now);
   const window = [randomUUIDv7(), own.seconds, now, now + recent];
   // Found by the mailbox, so that `isStranger` knows the person under any tag.
-  await select(rememberingClient, [keyOf(ctx, own), subjectOf(ctx, mailboxOf(email)), ...window]);
+  const values = [keyOf(ctx, own), subjectOf(ctx, mailboxOf(email)), ...window];
+  await execute(rememberingClient, values, { prepared: true });
 }
 
 /** Whether the person of this mailbox has signed in lately, but not with this address from here. */

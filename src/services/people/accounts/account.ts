@@ -1,11 +1,12 @@
 import { randomInt } from 'node:crypto';
-import { Op, Transaction } from 'sequelize';
+import { Op } from 'sequelize';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { idAround, millisecondOf, orderedId } from '../../../crypto/id.ts';
 import { AccessToken } from '../../../database/models/access-token.ts';
 import { Account } from '../../../database/models/account.ts';
 import { Session } from '../../../database/models/session.ts';
+import { readRow } from '../../../database/read-row.ts';
 import { select } from '../../../database/select.ts';
 import { Refusal } from '../../../errors.ts';
 import {
@@ -86,7 +87,7 @@ export function viewUser(ctx: Pick<Context, 'config'>, account: Account) {
 
 /** The account with this canonical address. */
 export function findByEmail(email: string): Promise<Account | null> {
-  return Account.findOne({ where: { email } });
+  return readRow(Account, ['email', email]);
 }
 
 /** The account with this id or canonical address; refuses `not_found`. */
@@ -100,7 +101,7 @@ export async function requireAccount(user: string): Promise<Account> {
 }
 
 // Not FOR UPDATE, which waits for every writer of a row that refers to the account.
-const locks = { alone: Transaction.LOCK.NO_KEY_UPDATE, beside: Transaction.LOCK.SHARE };
+const locks = { alone: 'NO KEY UPDATE', beside: 'SHARE' };
 
 /**
  * Locks the account until the transaction ends and returns it as it is now; null if it is gone.
@@ -112,7 +113,7 @@ export function lockAccount(
   id: string,
   how: keyof typeof locks = 'alone',
 ): Promise<Account | null> {
-  return Account.findByPk(id, { lock: locks[how] });
+  return readRow(Account, ['id', id], locks[how]);
 }
 
 /**

@@ -67,10 +67,8 @@ export async function signSession(
     exp: wholeSeconds(refresh.expiresAt),
   };
   const [current, renewing] = [await currentSigner(ctx), await requireSigner(ctx, refresh.keyId)];
-  const [accessToken, refreshToken] = await Promise.all([
-    signToken({ typ: 'at+jwt', signer: current, claims: access }),
-    signToken({ typ: 'rt+jwt', signer: renewing, claims: renewal }),
-  ]);
+  const accessToken = signToken({ typ: 'at+jwt', signer: current, claims: access });
+  const refreshToken = signToken({ typ: 'rt+jwt', signer: renewing, claims: renewal });
   return {
     user: viewUser(ctx, account),
     accessToken,

@@ -1,0 +1,79 @@
+import type { OpenConnection, SqliteConnection, SqliteOptions } from './sqlite-connection.ts';
+import { checkSeldom, type Place } from './sqlite-place.ts';
+
+/** The connections of a process to its file. */
+export interface Connections {
+  place: Place;
+  reader(): Promise<SqliteConnection>;
+  takeWriter(): Promise<SqliteConnection>;
+  giveBack(writer: SqliteConnection): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Opens each connection when it is first needed. */
+export function connections(
+  open: OpenConnection,
+  options: SqliteOptions,
+  place: Place,
+): Connections {
+  let reader: Promise<SqliteConnection> | undefined;
+  let idle: SqliteConnection | undefined;
+  let closed = false;
+  const checkForRead = checkSeldom(place);
+  return {
+    place,
+    async reader() {
+      reader ??= openInPlace(open, options, false, place).catch((error) => {
+        reader = undefined;
+        throw error;
+      });
+      const reading = await reader;
+      checkForRead();
+      return reading;
+    },
+    async takeWriter() {
+      const writer = idle;
+      idle = undefined;
+      return writer ?? openInPlace(open, options, true, place);
+    },
+    async giveBack(writer) {
+      if ((await endsCleanly(writer)) && idle === undefined && !closed) idle = writer;
+      else await writer.close();
+    },
+    async close() {
+      closed = true;
+      const writing = idle;
+      idle = undefined;
+      await writing?.close();
+      const reading = await reader?.catch(() => undefined);
+      await reading?.close();
+    },
+  };
+}
+
+async function openInPlace(
+  open: OpenConnection,
+  options: SqliteOptions,
+  writer: boolean,
+  place: Place,
+): Promise<SqliteConnection> {
+  const connection = await open(options, writer);
+  try {
+    // The first read creates the log.
+    await connection.all('SELECT 1 FROM sqlite_master LIMIT 1', []);
+    place.taken();
+    return connection;
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
+}
+
+async function endsCleanly(writer: SqliteConnection): Promise<boolean> {
+  try {
+    await writer.rollback();
+    return true;
+  } catch {
+    return false;
+  }
+}
