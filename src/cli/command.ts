@@ -1,5 +1,6 @@
 import type { Command, CommanderError } from 'commander';
 import { Refusal } from '../errors.ts';
+import { findCommand } from './aliases.ts';
 import type { Flags } from './operator.ts';
 import type { Call } from './run.ts';
 
@@ -67,7 +68,13 @@ export function verb(parent: Command, signature: string, spec: Verb): void {
  */
 export function dressed(command: Command, example: string): Command {
   return command
-    .configureHelp({ showGlobalOptions: true, helpWidth: 80, subcommandTerm: termOf })
+    .configureHelp({
+      showGlobalOptions: true,
+      helpWidth: 80,
+      subcommandTerm: termOf,
+      // Commander's own usage names an alias too.
+      commandUsage: (described) => `${spelling(described)} ${described.usage()}`,
+    })
     .configureOutput({
       outputError: () => {},
       // Commander writes the help here if the command line names no command.
@@ -100,14 +107,24 @@ function usageRefusal(error: CommanderError, command: Command): Error {
   const help = `See ${spelling(command)} --help`;
   const [, typed] = /^unknown command '(.+)'$/.exec(message) ?? [];
   const known = meant[`${command.name()} ${typed}`];
-  const did = known === undefined ? suggestion?.replace(/^\(|\)$/g, '') : `Did you mean ${known}?`;
+  const did = known === undefined ? trulyNamed(suggestion, command) : `Did you mean ${known}?`;
   return new Refusal('invalid_input', message, {
     hint: did === undefined ? help : `${did} ${help}`,
   });
 }
 
+/** Commander's suggestion, with the true name of a command in place of an alias. */
+function trulyNamed(suggestion: string | undefined, command: Command): string | undefined {
+  const [, some] = /^\(Did you mean (?:one of )?(.+)\?\)$/.exec(suggestion ?? '') ?? [];
+  if (some === undefined) return undefined;
+  const names = some.split(', ').map((word) => findCommand(command, word)?.name() ?? word);
+  const [name, ...more] = new Set(names);
+  return `Did you mean ${more.length === 0 ? name : `one of ${[name, ...more].join(', ')}`}?`;
+}
+
 /** Typed names that mean a command with a different name and spelling. */
 const meant: Record<string, string> = {
+  'token create': 'rotate',
   'member set-role': 'role',
   'domain assert': 'idctl domain verify DOMAIN --assert',
 };

@@ -40,11 +40,11 @@ export function addAppCommands(program: Command): void {
     'OAuth apps, whose tokens act as their owner',
     'idctl app list --user ada@example.com',
   );
-  verb(app, 'register', {
-    summary: 'Register an app of an account; --quiet prints only its secret',
+  verb(app, 'create', {
+    summary: 'Create an app of an account; --quiet prints only its secret',
     required: { ...user, '--name <name>': 'the name of the app' },
     options: { [org]: 'the organization whose tokens it may introspect' },
-    example: 'idctl app register --user ada@example.com --name builder',
+    example: 'idctl app create --user ada@example.com --name builder',
     run: async (call) => {
       const { registerApp } = await operations();
       const { org: organization, ...input } = call.input;
