@@ -15,6 +15,8 @@ interface Verb {
   required?: Record<string, string>;
   /** The command cannot be undone: it asks first and has `--dry-run`. */
   destroys?: true;
+  /** The command makes something: it has `--if-absent` and `--dry-run`. */
+  makes?: true;
   /** The command can be undone, and still has `--dry-run` to show its effect first. */
   rehearsable?: true;
   /** A command line that works as typed. */
@@ -46,7 +48,8 @@ export function verb(parent: Command, signature: string, spec: Verb): void {
   }
   for (const [flags, help] of Object.entries(spec.options ?? {})) command.option(flags, help);
   if (spec.destroys) command.option('--dry-run', 'only show what would be removed');
-  if (spec.rehearsable) command.option('--dry-run', 'only show what would happen');
+  if (spec.makes) command.option('--if-absent', 'show an existing one instead; exit 0');
+  if (spec.rehearsable || spec.makes) command.option('--dry-run', 'only show what would happen');
   command.action(async () => {
     const [{ beginCall }, { fillOrganization }] = await Promise.all([
       import('./run.ts'),
@@ -54,7 +57,8 @@ export function verb(parent: Command, signature: string, spec: Verb): void {
     ]);
     const call = beginCall(flagsOf(command), inputOf(command));
     try {
-      if (spec.required?.[orgOption] !== undefined) await fillOrganization(call);
+      const tell = spec.destroys ?? spec.rehearsable ?? spec.makes ?? false;
+      if (spec.required?.[orgOption] !== undefined) await fillOrganization(call, tell);
       await spec.run(call);
     } finally {
       await call.end();
@@ -140,12 +144,13 @@ function asksJson(command: Command): boolean {
 }
 
 function flagsOf(command: Command): Flags {
-  const { json, quiet, yes, config, dryRun } = command.optsWithGlobals();
+  const { json, quiet, yes, config, dryRun, ifAbsent } = command.optsWithGlobals();
   return {
     json: json === true,
     quiet: quiet === true,
     yes: yes === true,
     dryRun: dryRun === true,
+    ifAbsent: ifAbsent === true,
     config: typeof config === 'string' ? config : undefined,
   };
 }
@@ -156,6 +161,6 @@ function inputOf(command: Command): Record<string, unknown> {
     command.processedArgs[at],
   ]);
   const given = named.filter(([, value]) => value !== undefined);
-  const { dryRun: _, ...options } = command.opts();
+  const { dryRun: _, ifAbsent: __, ...options } = command.opts();
   return { ...options, ...Object.fromEntries(given) };
 }

@@ -47,7 +47,7 @@ const canaries = async () =>
 const sealedBy = async (keyId: string) =>
   (await site.query(`SELECT id FROM accounts WHERE substr(totp_secret, 4, 11) = '${keyId}'`))
     .length;
-const rotate = () => site.run(['key', 'rotate', 'master', '--json', '--quiet']);
+const rotate = () => site.run(['key', 'rotate', 'master', '--yes', '--json', '--quiet']);
 
 test('X1 a daemon serves all the while a master key is replaced, and uses the new one', async () => {
   const daemon = await site.serve();

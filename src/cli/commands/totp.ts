@@ -33,11 +33,16 @@ export function addTotpCommands(program: Command): void {
   verb(totp, 'disable', {
     summary: 'Turn it off by a current code; the secret is discarded',
     required: { ...user, ...code },
-    example: 'idctl totp disable --user ada@example.com --code 123456',
+    rehearsable: true,
+    example: 'idctl totp disable --user ada@example.com --code 123456 --yes',
     run: async (call) => {
       const { disableTotp } = await operations();
-      const view = await call.operate(disableTotp.forOperator);
-      call.show(view, [['Two-factor', ({ twoFactorEnabled }) => twoFactorEnabled]]);
+      const asked = `Turn two-factor authentication off for ${String(call.input['user'])}?`;
+      // Not rehearsed before the question: each try of a code is counted.
+      if (!call.flags.dryRun)
+        await call.confirm(`${asked} Its authenticator gives no valid code after that.`);
+      const enabled = ({ twoFactorEnabled }: { twoFactorEnabled: boolean }) => twoFactorEnabled;
+      await call.perform(disableTotp.forOperator, [['Two-factor', enabled]]);
     },
   });
 }
