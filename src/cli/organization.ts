@@ -8,7 +8,7 @@ const mostNamed = 10;
  * Fills in a missing `--org`: from `IDCTL_ORG`, else the only organization. With `tell`, a person on
  * a terminal reads which one it is.
  */
-export async function fillOrganization(call: Call, tell: boolean): Promise<void> {
+export async function fillOrganization(call: Call, tell = false): Promise<void> {
   if (call.input['org'] !== undefined) return;
   const given = process.env['IDCTL_ORG'];
   const org = given ? given : await onlyOrganization(call);
