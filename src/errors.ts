@@ -43,6 +43,7 @@ export const refusals = {
   social_not_configured: { kind: 'missing', title: 'Not offered here' },
   method_not_allowed: { kind: 'method', title: 'Method not allowed' },
   already_exists: { kind: 'conflict', title: 'Already exists' },
+  exists_differently: { kind: 'conflict', title: 'Exists with other settings' },
   conflict: { kind: 'conflict', title: 'Conflict' },
   mail_not_configured: { kind: 'conflict', title: 'No mail on this instance' },
   sign_in_first: { kind: 'conflict', title: 'Sign in first' },

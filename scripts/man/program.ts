@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { alike } from '../../src/cli/aliases.ts';
 import { leavesOf, optionEntry, verbSection } from './commands.ts';
 import {
   bold,
@@ -65,7 +66,15 @@ const description = [
   paragraph(
     'Results go to standard output, everything else to standard error. A pipe gets no colour and whole values. Without a terminal, a command asks no question and names the missing option. Secrets come from a prompt, from standard input or from a file, never from an argument. The only exception is the code of an authenticator, which is valid once.',
   ),
+  paragraph(
+    `Some verbs have aliases: ${alike.map(aliasesOf).join('; ')}. A group's page names the verb that it has.`,
+  ),
 ];
+
+function aliasesOf({ verbs, words }: (typeof alike)[number]): Roff {
+  const others = words.map((word) => bold(word)).join(', ');
+  return `${others} for ${verbs.map((verb) => bold(verb)).join(' or ')}`;
+}
 
 const exitCodes = [
   ['0', 'Done.'],
@@ -82,6 +91,7 @@ const exitCodes = [
 
 const environment = [
   ['IDCTL_CONFIG', 'The configuration file, if --config names none.'],
+  ['IDCTL_ORG', 'The organization, if --org names none.'],
   ['IDCTL_...', 'Every setting has a variable, which overrides the file; see idctl.yaml(5).'],
   ['IDCTL_DATABASE', 'Short for IDCTL_DATABASE_URL.'],
   ['NO_COLOR', 'No colour, whatever its value, unless it is empty.'],

@@ -1,5 +1,6 @@
 import type { Command, CommanderError } from 'commander';
 import { Refusal } from '../errors.ts';
+import { findCommand } from './aliases.ts';
 import type { Flags } from './operator.ts';
 import type { Call } from './run.ts';
 
@@ -14,6 +15,8 @@ interface Verb {
   required?: Record<string, string>;
   /** The command cannot be undone: it asks first and has `--dry-run`. */
   destroys?: true;
+  /** The command makes something: it has `--if-absent` and `--dry-run`. */
+  makes?: true;
   /** The command can be undone, and still has `--dry-run` to show its effect first. */
   rehearsable?: true;
   /** A command line that works as typed. */
@@ -45,7 +48,8 @@ export function verb(parent: Command, signature: string, spec: Verb): void {
   }
   for (const [flags, help] of Object.entries(spec.options ?? {})) command.option(flags, help);
   if (spec.destroys) command.option('--dry-run', 'only show what would be removed');
-  if (spec.rehearsable) command.option('--dry-run', 'only show what would happen');
+  if (spec.makes) command.option('--if-absent', 'show an existing one instead; exit 0');
+  if (spec.rehearsable || spec.makes) command.option('--dry-run', 'only show what would happen');
   command.action(async () => {
     const [{ beginCall }, { fillOrganization }] = await Promise.all([
       import('./run.ts'),
@@ -53,7 +57,8 @@ export function verb(parent: Command, signature: string, spec: Verb): void {
     ]);
     const call = beginCall(flagsOf(command), inputOf(command));
     try {
-      if (spec.required?.[orgOption] !== undefined) await fillOrganization(call);
+      const tell = spec.destroys ?? spec.rehearsable ?? spec.makes ?? false;
+      if (spec.required?.[orgOption] !== undefined) await fillOrganization(call, tell);
       await spec.run(call);
     } finally {
       await call.end();
@@ -67,7 +72,13 @@ export function verb(parent: Command, signature: string, spec: Verb): void {
  */
 export function dressed(command: Command, example: string): Command {
   return command
-    .configureHelp({ showGlobalOptions: true, helpWidth: 80, subcommandTerm: termOf })
+    .configureHelp({
+      showGlobalOptions: true,
+      helpWidth: 80,
+      subcommandTerm: termOf,
+      // Commander's own usage names an alias too.
+      commandUsage: (described) => `${spelling(described)} ${described.usage()}`,
+    })
     .configureOutput({
       outputError: () => {},
       // Commander writes the help here if the command line names no command.
@@ -100,14 +111,24 @@ function usageRefusal(error: CommanderError, command: Command): Error {
   const help = `See ${spelling(command)} --help`;
   const [, typed] = /^unknown command '(.+)'$/.exec(message) ?? [];
   const known = meant[`${command.name()} ${typed}`];
-  const did = known === undefined ? suggestion?.replace(/^\(|\)$/g, '') : `Did you mean ${known}?`;
+  const did = known === undefined ? trulyNamed(suggestion, command) : `Did you mean ${known}?`;
   return new Refusal('invalid_input', message, {
     hint: did === undefined ? help : `${did} ${help}`,
   });
 }
 
+/** Commander's suggestion, with the true name of a command in place of an alias. */
+function trulyNamed(suggestion: string | undefined, command: Command): string | undefined {
+  const [, some] = /^\(Did you mean (?:one of )?(.+)\?\)$/.exec(suggestion ?? '') ?? [];
+  if (some === undefined) return undefined;
+  const names = some.split(', ').map((word) => findCommand(command, word)?.name() ?? word);
+  const [name, ...more] = new Set(names);
+  return `Did you mean ${more.length === 0 ? name : `one of ${[name, ...more].join(', ')}`}?`;
+}
+
 /** Typed names that mean a command with a different name and spelling. */
 const meant: Record<string, string> = {
+  'token create': 'rotate',
   'member set-role': 'role',
   'domain assert': 'idctl domain verify DOMAIN --assert',
 };
@@ -123,12 +144,13 @@ function asksJson(command: Command): boolean {
 }
 
 function flagsOf(command: Command): Flags {
-  const { json, quiet, yes, config, dryRun } = command.optsWithGlobals();
+  const { json, quiet, yes, config, dryRun, ifAbsent } = command.optsWithGlobals();
   return {
     json: json === true,
     quiet: quiet === true,
     yes: yes === true,
     dryRun: dryRun === true,
+    ifAbsent: ifAbsent === true,
     config: typeof config === 'string' ? config : undefined,
   };
 }
@@ -139,6 +161,6 @@ function inputOf(command: Command): Record<string, unknown> {
     command.processedArgs[at],
   ]);
   const given = named.filter(([, value]) => value !== undefined);
-  const { dryRun: _, ...options } = command.opts();
+  const { dryRun: _, ifAbsent: __, ...options } = command.opts();
   return { ...options, ...Object.fromEntries(given) };
 }

@@ -77,14 +77,18 @@ export async function enableConnection<S extends OfOrganization, View>(
   call.show(await call.operate(enable, input), fields);
 }
 
-/** Disables a connection. Asks first if that leaves no owner a way to sign in. */
+/** Disables a connection. `called` names the far end. */
 export async function disableConnection<S extends OfOrganization, View extends Affected>(
   call: Call,
   disable: Runs<S, View>,
-  fields: Fields<View>,
+  { fields, called }: { fields: Fields<View>; called: (view: View) => string },
 ): Promise<void> {
   const shutOut = await shutOutBy(call, disable);
-  if (shutOut !== null && !call.flags.dryRun) await call.confirm(`${shutOut} Continue?`);
+  if (!call.flags.dryRun) {
+    const view = await call.rehearse(disable);
+    const question = `Stop sign-ins by ${called(view)}?`;
+    await call.confirm(told([question, peopleBy(view), shutOut ?? '']));
+  }
   const view = await call.perform(disable, [...fields, ...affectedFields]);
   if (view.owners.length > 0) call.note(affectedOwners(view));
 }
@@ -122,6 +126,11 @@ export async function removeConnection<
       told([`Removed ${about(view)}.`, ...endings(view)]) +
       (view.people.length === 0 ? '' : linked(view)),
   });
+}
+
+function peopleBy({ people }: Affected): string {
+  if (people.length === 0) return '';
+  return `${persons(people)} ${people.length === 1 ? 'signs' : 'sign'} in by it.`;
 }
 
 function endings(view: Affected & { sessionsEnded: number }): string[] {

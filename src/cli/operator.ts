@@ -18,6 +18,8 @@ export interface Flags {
   yes: boolean;
   /** Only show what would be destroyed. */
   dryRun: boolean;
+  /** Show an existing thing instead of refusing to make it again. */
+  ifAbsent: boolean;
   /** The configuration file, when named on the command line. */
   config: string | undefined;
 }

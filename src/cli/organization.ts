@@ -2,13 +2,18 @@ import { refuseField } from '../errors.ts';
 import type { Call } from './run.ts';
 
 /** The most slugs that an error names. */
-const mostNamed = 12;
+const mostNamed = 10;
 
-/** Fills in a missing `--org`: from `IDCTL_ORG`, else the only organization. */
-export async function fillOrganization(call: Call): Promise<void> {
+/**
+ * Fills in a missing `--org`: from `IDCTL_ORG`, else the only organization. With `tell`, a person on
+ * a terminal reads which one it is.
+ */
+export async function fillOrganization(call: Call, tell = false): Promise<void> {
   if (call.input['org'] !== undefined) return;
   const given = process.env['IDCTL_ORG'];
-  call.input['org'] = given ? given : await onlyOrganization(call);
+  const org = given ? given : await onlyOrganization(call);
+  call.input['org'] = org;
+  if (tell && process.stderr.isTTY) call.note(`Organization: ${org}`);
 }
 
 async function onlyOrganization(call: Call): Promise<string> {

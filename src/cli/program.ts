@@ -1,5 +1,6 @@
 import { Command, type Help } from 'commander';
 import { versionText } from '../version.ts';
+import { addAliases, findCommand } from './aliases.ts';
 import { dressed } from './command.ts';
 import { asking, askingBash } from './complete/scripts.ts';
 import { report } from './report.ts';
@@ -81,6 +82,7 @@ export async function createProgram(first = ''): Promise<Command> {
   const only = declarations.get(first);
   const wanted = only === undefined ? [...declarations.values()] : [only];
   for (const declare of await Promise.all(wanted.map((read) => read()))) declare(program);
+  addAliases(program);
   return program;
 }
 
@@ -96,7 +98,7 @@ ${program.description()}
 
 ${commands.join('\n')}
 
-Each has its own help: idctl help <command>
+Help: idctl help <command>. create is also add or new, delete is also rm.
 
 ${options.join('\n')}
 `;
@@ -150,9 +152,9 @@ function spelledOut(program: Command, argv: string[]): string[] {
   const path: string[] = [];
   for (const name of argv.slice(1)) {
     if (found.commands.length === 0) break;
-    const next = found.commands.find((command) => command.name() === name);
+    const next = findCommand(found, name);
     if (next === undefined) return [...path, name];
-    path.push(name);
+    path.push(next.name());
     found = next;
   }
   return [...path, '--help'];

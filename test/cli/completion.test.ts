@@ -62,6 +62,9 @@ describe('interface page: idctl completion bash|zsh|fish', { timeout: 120_000 },
     expect(await asked('--config', '')).toEqual([':files']);
     expect(await asked('event', 'list', '--kind', 'domain.v')).toEqual(['domain.verified']);
     expect(await asked('org', 'create', '')).toEqual([]);
+    expect(await asked('member', 'r')).toEqual(['role', 'remove']);
+    expect(await asked('org', 'n')).toEqual([]);
+    expect(await asked('org', 'rm', 'acme', '--dr')).toEqual(['--dry-run']);
   });
 
   test('completes organizations, users, domains and projects from the database', async () => {

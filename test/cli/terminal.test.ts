@@ -138,6 +138,26 @@ describe.skipIf(counterpartMissing('bsdutils'))('on a terminal', { timeout: 120_
     expect(agreed.code).toBe(0);
   });
 
+  it('what ends something asks, also in an emergency, and names the organization it took', async () => {
+    const created = await idctl('user create eve@idctl.test --name Eve --if-absent --quiet');
+    expect(created.code).toBe(0);
+    const refused = await idctl('user disable eve@idctl.test', [
+      ['Disable the account of eve@idctl.test?', 'n\r'],
+    ]);
+    expect(refused.code).toBe(1);
+    expect((await idctl('user show eve@idctl.test --json')).shown).toContain('"disabled": false');
+    const agreed = await idctl('user disable eve@idctl.test', [
+      ['Disable the account of eve@idctl.test?', 'y\r'],
+    ]);
+    expect(agreed.code).toBe(0);
+    await idctl('project create Web --if-absent');
+    const kept = await idctl('project delete web', [['Delete Web', 'n\r']]);
+    expect(stripVTControlCharacters(kept.shown)).toContain('Organization: default');
+    expect(kept.code).toBe(1);
+    const named = await idctl('project delete web --org default --yes');
+    expect(named.shown).not.toContain('Organization:');
+  });
+
   it('the client secret is asked for only when it is needed', async () => {
     const set = 'sso set --org default --domain acme.test --issuer https://id.acme.test';
     const first = await idctl(`${set} --client-id one`, [['Client secret', 's3cret\r']]);

@@ -47,7 +47,8 @@ const canaries = async () =>
 const sealedBy = async (keyId: string) =>
   (await site.query(`SELECT id FROM accounts WHERE substr(totp_secret, 4, 11) = '${keyId}'`))
     .length;
-const rotate = () => site.run(['key', 'rotate', 'master', '--json', '--quiet']);
+const rotate = (...more: string[]) =>
+  site.run(['key', 'rotate', 'master', '--json', '--quiet', ...more]);
 
 test('X1 a daemon serves all the while a master key is replaced, and uses the new one', async () => {
   const daemon = await site.serve();
@@ -76,7 +77,7 @@ test('X1 a daemon serves all the while a master key is replaced, and uses the ne
       statuses.add((await owner.post(`${webhooks}/${id}/test`)).status);
     }
   })();
-  const rotated = await rotate();
+  const rotated = await rotate('--yes');
   over = true;
   await asking;
   expect([rotated.code, [...statuses]]).toEqual([0, [200]]);

@@ -196,7 +196,7 @@ describe.skipIf(missing)('a backup made under load', () => {
     const browser = createClient(daemon.url, { keepCookies: true });
     await browser.post('/api/v1/auth/login', site.owner);
     expect((await browser.get('/')).body).toContain('suspended on ');
-    const renewed = await secret('pat', 'regenerate', known.token);
+    const renewed = await secret('pat', 'regenerate', known.token, '--yes');
     expect((await asks(renewed)).status).toBe(200);
     expect(
       (await provisions(await secret('scim', 'token', 'rotate', '--org', 'acme', '--yes'))).status,
@@ -327,7 +327,7 @@ describe.skipIf(missing)('a backup made under load', () => {
         /"id":"[^"]*","purpose":"master"/g,
       ) ?? [];
     const [former] = await masters();
-    expect((await site.run(['key', 'rotate', 'master'])).code).toBe(0);
+    expect((await site.run(['key', 'rotate', 'master', '--yes'])).code).toBe(0);
     expect((await masters()).at(-1)).not.toBe(former);
     const { code, at } = await restore();
     expect([code, await masters(at)]).toEqual([0, [former]]);

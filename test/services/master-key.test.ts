@@ -10,8 +10,8 @@ import { Webhook } from '../../src/database/models/webhook.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { followMasterKey, requireRightKey } from '../../src/services/foundation/keys/open.ts';
 import {
+  foreseeMasterKey,
   listKeys,
-  listLeavingKeys,
   rotateMasterKey,
 } from '../../src/services/foundation/keys/operations.ts';
 import { sealedColumns } from '../../src/services/foundation/keys/reseal.ts';
@@ -95,8 +95,9 @@ describe('X1 `key rotate master`', () => {
     const { former } = await rotate();
     const [second, ...kept] = await lines();
     expect(kept).toEqual([first]);
-    const leaving = await listLeavingKeys(idctl.operator(), {});
-    expect(leaving.ids).toEqual([former]);
+    const plan = await foreseeMasterKey(idctl.operator(), { prepare: false });
+    const current = idctl.app.keyring.keyId;
+    expect(plan).toEqual({ state: 'rotated', former: current, leaving: [former] });
     await rotate();
     expect((await lines()).slice(1)).toEqual([second]);
     expect((await stat(keyFile())).mode & 0o777).toBe(0o600);

@@ -4,7 +4,7 @@ import { Account } from '../../src/database/models/account.ts';
 import { Event } from '../../src/database/models/event.ts';
 import { PendingSignIn } from '../../src/database/models/pending-sign-in.ts';
 import { SsoAttempt } from '../../src/database/models/sso-attempt.ts';
-import { resetTotp } from '../../src/services/people/two-factor/operations.ts';
+import { disableTotp, resetTotp } from '../../src/services/people/two-factor/operations.ts';
 import { fresh, password, person, signedIn } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { type OpenIdProvider, startOpenIdProvider } from '../support/openid-provider.ts';
@@ -256,4 +256,15 @@ test('S6 a waiting sign-in through a connection disabled meanwhile is refused', 
   );
   const refused = await browser.post('/api/v1/auth/second-factor', { totpCode: codeOf(secret) });
   expect(refused).toMatchObject({ status: 401, body: { code: 'signin_failed' }, cookies: [] });
+});
+
+test('P12 a rehearsal of turning it off does not tell a right code from a wrong one', async () => {
+  const { account, secret } = await enrolled();
+  const rehearsed = (code: string) =>
+    idctl.app.rehearse(() => disableTotp.forOperator(idctl.operator(), { user: account.id, code }));
+  const off = { twoFactorEnabled: false };
+  expect(await rehearsed('000000')).toEqual(off);
+  expect(await rehearsed(codeOf(secret))).toEqual(off);
+  const { totpEnabledAt } = await Account.findByPk(account.id, { rejectOnEmpty: true });
+  expect(totpEnabledAt).not.toBeNull();
 });

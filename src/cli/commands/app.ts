@@ -2,7 +2,9 @@ import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { appView, newAppView } from '../../services/people/apps/app.ts';
 import { noun, verb } from '../command.ts';
+import { type Hiding, make, performSecret } from '../making.ts';
 import type { Fields } from '../output.ts';
+import type { Call } from '../run.ts';
 
 const operations = () => import('../../services/people/apps/operations.ts');
 
@@ -16,10 +18,9 @@ const block: Fields<App> = [
   ['ID', (view) => view.id],
 ];
 
-const made: Fields<z.output<typeof newAppView>> = [
-  ['Client secret', (view) => view.clientSecret],
-  ...block,
-];
+type New = Hiding<z.output<typeof newAppView>, 'clientSecret'>;
+
+const made: Fields<New> = [['Client secret', (view) => view.clientSecret], ...block];
 
 const row: Fields<App> = [
   ['Name', (view) => view.name],
@@ -40,17 +41,13 @@ export function addAppCommands(program: Command): void {
     'OAuth apps, whose tokens act as their owner',
     'idctl app list --user ada@example.com',
   );
-  verb(app, 'register', {
-    summary: 'Register an app of an account; --quiet prints only its secret',
+  verb(app, 'create', {
+    summary: 'Create an app of an account; --quiet prints only its secret',
     required: { ...user, '--name <name>': 'the name of the app' },
     options: { [org]: 'the organization whose tokens it may introspect' },
-    example: 'idctl app register --user ada@example.com --name builder',
-    run: async (call) => {
-      const { registerApp } = await operations();
-      const { org: organization, ...input } = call.input;
-      const app = await call.operate(registerApp.forOperator, { ...input, organization });
-      call.showSecret(app, made, (view) => view.clientSecret);
-    },
+    makes: true,
+    example: 'idctl app create --user ada@example.com --name builder',
+    run: create,
   });
   verb(app, 'set <id>', {
     summary: 'Name the organization whose tokens an app may introspect',
@@ -73,17 +70,37 @@ export function addAppCommands(program: Command): void {
   verb(app, 'regenerate <id>', {
     summary: 'Give an app a new secret; the old one and its tokens stop at once',
     options: user,
-    example: 'idctl app regenerate 01991f6e-5c1f-7d0e-8a4b-2f6c1d9e0b37',
-    run: async (call) => {
-      const { regenerateApp } = await operations();
-      call.showSecret(
-        await call.operate(regenerateApp.forOperator),
-        made,
-        (view) => view.clientSecret,
-      );
-    },
+    rehearsable: true,
+    example: 'idctl app regenerate 01991f6e-5c1f-7d0e-8a4b-2f6c1d9e0b37 --yes',
+    run: async (call) =>
+      performSecret(call, (await operations()).regenerateApp.forOperator, {
+        fields: made,
+        secret: 'clientSecret',
+        question: ({ name }) =>
+          `Give the app ${name} a new secret? The old one and the app's tokens stop at once.`,
+      }),
   });
   addRevoke(app);
+}
+
+async function create(call: Call): Promise<void> {
+  const { listApps, registerApp } = await operations();
+  const { org: organization, ...input } = call.input;
+  const making = {
+    fields: made,
+    secret: 'clientSecret' as const,
+    repeats: true as const,
+    find: async ({ user, name }: Record<string, unknown>) => {
+      const apps = await call.every(listApps.forOperator, { user });
+      const found = apps.find((app) => app.name === name);
+      return found && { ...found, clientSecret: null };
+    },
+    // The organization may be given by its id or its slug.
+    has: ({ organization: one }: New, given: Record<string, unknown>) => ({
+      organization: one?.id === given['organization'] ? one?.id : (one?.slug ?? null),
+    }),
+  };
+  await make(call, registerApp.forOperator, making, { ...input, organization });
 }
 
 function addRevoke(app: Command): void {

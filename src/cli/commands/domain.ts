@@ -13,6 +13,7 @@ import {
   sessionsEnding,
   shutOutBy,
 } from '../consequences.ts';
+import { make } from '../making.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
 
@@ -56,16 +57,9 @@ export function addDomainCommands(program: Command): void {
     summary: 'Claim a domain and get the TXT record that proves it',
     required: org,
     options: { '--override': 'take a public suffix or mail provider too; recorded' },
+    makes: true,
     example: 'idctl domain add acme.com --org acme',
-    run: async (call) => {
-      const { addDomain, overrideDomain } = await operations();
-      const { override, ...input } = call.input;
-      const view = await call.operate(override === true ? overrideDomain : addDomain, input);
-      call.show(view, block);
-      call.note(
-        `Publish that TXT record, then:\n  ${call.here(`idctl domain verify ${shellWord(view.domain)} --org ${shellWord(String(call.input['org']))}`)}`,
-      );
-    },
+    run: add,
   });
   verb(domain, 'verify <domain>', {
     summary: 'Look up the TXT record; exit 8 while it is missing',
@@ -85,6 +79,23 @@ export function addDomainCommands(program: Command): void {
     run: async (call) => call.list((await operations()).listDomains, row, 'There are no domains.'),
   });
   addRemove(domain);
+}
+
+async function add(call: Call): Promise<void> {
+  const { addDomain, listDomains, overrideDomain } = await operations();
+  const { override, ...input } = call.input;
+  const making = {
+    fields: block,
+    find: async ({ org, domain }: Record<string, unknown>) => {
+      const domains = await call.every(listDomains, { org });
+      return domains.find((added) => added.domain === domain);
+    },
+  };
+  const { view } = await make(call, override === true ? overrideDomain : addDomain, making, input);
+  if (call.flags.dryRun || view.state === 'Verified') return;
+  call.note(
+    `Publish that TXT record, then:\n  ${call.here(`idctl domain verify ${shellWord(view.domain)} --org ${shellWord(String(call.input['org']))}`)}`,
+  );
 }
 
 async function verify(call: Call): Promise<Domain> {

@@ -5,24 +5,28 @@ import type {
   newInvitationView,
 } from '../../services/tenancy/invitations/invitation.ts';
 import { noun, org, verb } from '../command.ts';
+import { make } from '../making.ts';
 import type { Fields } from '../output.ts';
+import type { Call } from '../run.ts';
 
 const operations = () => import('../../services/tenancy/invitations/operations.ts');
 
-const fields: Fields<z.output<typeof invitationView>> = [
+type New = z.output<typeof newInvitationView>;
+
+/** A new invitation; or an existing one or a member, with null for what is not known of it. */
+type Shown = { [Name in keyof New]: New[Name] | null };
+
+const fields: Fields<Pick<Shown, keyof z.output<typeof invitationView>>> = [
   ['E-mail', (view) => view.email, 'whole'],
   ['Role', (view) => view.role],
   ['Expires', (view) => view.expiresAt],
   ['ID', (view) => view.id, 'whole'],
 ];
 
-const made: Fields<z.output<typeof newInvitationView>> = [
-  ['Link', (view) => view.url],
-  ...fields,
-  ['Mail', mailOf],
-];
+const made: Fields<Shown> = [['Link', (view) => view.url], ...fields, ['Mail', mailOf]];
 
-function mailOf({ email, mailed, mailLimited }: z.output<typeof newInvitationView>): string {
+function mailOf({ email, mailed, mailLimited }: Shown): string | null {
+  if (mailed === null) return null;
   if (mailed) return 'the daemon sends the link';
   return mailLimited
     ? `not sent: ${email} was mailed twice today. Send the link yourself.`
@@ -41,13 +45,9 @@ export function addInvitationCommands(program: Command): void {
     summary: 'Invite an address; mailed, if mail is set up; --quiet prints only the link',
     required: org,
     options: { '--role <role>': 'member (the default), admin or owner' },
+    makes: true,
     example: 'idctl invitation create ada@example.com --org acme',
-    run: async (call) => {
-      const { createInvitation } = await operations();
-      const view = await call.operate(createInvitation);
-      call.showSecret(view, made, ({ url }) => url);
-      if (view.replaced) call.note('The earlier invitation is revoked.');
-    },
+    run: create,
   });
   verb(invitation, 'list', {
     summary: 'List the invitations that wait to be accepted',
@@ -69,3 +69,31 @@ export function addInvitationCommands(program: Command): void {
       }),
   });
 }
+
+async function create(call: Call): Promise<void> {
+  const { createInvitation, listInvitations } = await operations();
+  const { listMembers } = await import('../../services/tenancy/memberships/operations.ts');
+  const of = (email: unknown) => (one: { email: string | null }) => one.email === email;
+  const { view, made: isNew } = await make<typeof createInvitation.input, Shown>(
+    call,
+    createInvitation,
+    {
+      fields: made,
+      secret: 'url',
+      hides: ['token'],
+      repeats: true,
+      // An accepted invitation is gone, and its person is a member.
+      find: async ({ org, email }) => {
+        const waiting = (await call.every(listInvitations, { org })).find(of(email));
+        if (waiting !== undefined) return { ...waiting, ...unknown };
+        const member = (await call.every(listMembers, { org })).find(of(email));
+        if (member === undefined) return undefined;
+        return { id: null, email: member.email, role: member.role, expiresAt: null, ...unknown };
+      },
+      has: ({ role }) => ({ role }),
+    },
+  );
+  if (isNew && view.replaced) call.note('The earlier invitation is revoked.');
+}
+
+const unknown = { token: null, url: null, mailed: null, mailLimited: null, replaced: null };

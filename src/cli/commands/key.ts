@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import type {
+  foreseenKeyView,
   keyView,
   newKeyView,
   newMasterKeyView,
@@ -43,8 +44,20 @@ const advice: Record<Rotated['state'], string> = {
   finished: 'An earlier rotation was interrupted. It is finished now, and no new key was made.',
 };
 
-function losing(ids: string[]): string {
-  return `The key ${ids.join(', ')} leaves the key file: backups made with it will open only with a copy that you kept.`;
+type Foreseen = z.output<typeof foreseenKeyView>;
+
+const foreseen: Fields<Foreseen> = [
+  ['State', (view) => view.state],
+  ['Former', (view) => view.former],
+  ['Leaves the file', (view) => view.leaving],
+];
+
+function questionOf({ leaving }: Foreseen): string {
+  const lost =
+    leaving.length === 0
+      ? ''
+      : `The key ${leaving.join(', ')} leaves the key file: backups made with it will open only with a copy that you kept. `;
+  return `${lost}Replace the master key?`;
 }
 
 /** Declares `idctl key`. */
@@ -60,15 +73,21 @@ export function addKeyCommands(program: Command): void {
     example: 'idctl key list',
     run: async (call) => call.list((await operations()).listKeys, row, 'There are no keys.'),
   });
-  const rotate = noun(key, 'rotate', 'Replace a key', 'idctl key rotate signing');
+  const rotate = noun(key, 'rotate', 'Replace a key', 'idctl key rotate signing --yes');
   verb(rotate, 'master', {
     summary: 'Seal all stored secrets with a new master key, while daemons run',
     options: { '--prepare': 'only write it into the key file, to copy it to other hosts first' },
-    example: 'idctl key rotate master',
+    rehearsable: true,
+    example: 'idctl key rotate master --yes',
     run: async (call) => {
-      const { listLeavingKeys, rotateMasterKey } = await operations();
-      const { ids } = await call.operate(listLeavingKeys, {});
-      if (ids.length > 0) await call.confirm(`${losing(ids)} Rotate?`);
+      const { foreseeMasterKey, rotateMasterKey } = await operations();
+      // A rehearsal would replace the key file.
+      const plan = await call.operate(foreseeMasterKey);
+      if (call.flags.dryRun) {
+        call.note('Dry run: nothing was changed.');
+        return call.show(plan, foreseen);
+      }
+      if (plan.state !== 'finished') await call.confirm(questionOf(plan));
       const view = await call.operate(rotateMasterKey);
       call.show(view, rotated);
       call.note(view.state === 'prepared' ? call.here(advice.prepared) : advice[view.state]);
@@ -76,11 +95,14 @@ export function addKeyCommands(program: Command): void {
   });
   verb(rotate, 'signing', {
     summary: 'Sign sessions with a new key; sessions go on',
-    example: 'idctl key rotate signing',
+    rehearsable: true,
+    example: 'idctl key rotate signing --yes',
     run: async (call) => {
       const { rotateSigningKey } = await operations();
-      call.show(await call.operate(rotateSigningKey), made);
-      call.note('The old key verifies until the last token that it signed has ended.');
+      const { dryRun } = call.flags;
+      if (!dryRun) await call.confirm('Replace the key that signs sessions? Sessions go on.');
+      await call.perform(rotateSigningKey, made);
+      if (!dryRun) call.note('The old key verifies until the last token that it signed has ended.');
     },
   });
 }

@@ -39,6 +39,8 @@ const fields: Fields<Connection> = [
   ['Groups attribute', (view) => view.groupsAttribute],
 ];
 
+const called = ({ uri }: Connection) => uri;
+
 const settings = {
   '--uri <uri>': 'ldaps://HOST, or ldap://HOST with StartTLS',
   '--tls': 'encrypt: with ldap:// it means StartTLS (default)',
@@ -96,11 +98,11 @@ export function addLdapCommands(program: Command): void {
   });
   verb(ldap, 'disable', {
     summary: 'Stop new sign-ins; the connection stays',
-    detail: 'It asks first if that leaves no owner a way to sign in.',
     required: org,
     rehearsable: true,
-    example: 'idctl ldap disable --org acme',
-    run: async (call) => disableConnection(call, (await operations()).disableLdap, fields),
+    example: 'idctl ldap disable --org acme --yes',
+    run: async (call) =>
+      disableConnection(call, (await operations()).disableLdap, { fields, called }),
   });
   addTest(ldap);
   addRelink(ldap);
@@ -112,7 +114,7 @@ export function addLdapCommands(program: Command): void {
     run: async (call) =>
       removeConnection(call, (await operations()).removeLdap, {
         fields,
-        called: ({ uri }) => uri,
+        called,
         next: 'To link them to another server, see idctl ldap relink --help',
       }),
   });

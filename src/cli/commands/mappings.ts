@@ -8,6 +8,7 @@ import type {
 } from '../../services/provisioning/mappings/view.ts';
 import { noun, org, verb } from '../command.ts';
 import { gaveText } from '../consequences.ts';
+import { make } from '../making.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
 
@@ -53,11 +54,8 @@ export function addMappingCommands(program: Command): void {
     },
     example:
       'idctl mappings add --org acme --group Developers --project website \\\n      --role member',
-    run: async (call) => {
-      const { addMapping } = await operations();
-      call.show(await call.operate(addMapping), fields);
-      call.note('People get the role at their next sign-in.');
-    },
+    makes: true,
+    run: add,
   });
   verb(mappings, 'list', {
     summary: 'List the mappings',
@@ -67,10 +65,9 @@ export function addMappingCommands(program: Command): void {
   });
   verb(mappings, 'remove <id>', {
     summary: 'Remove a mapping; memberships stay until the next sign-in',
-    required: org,
+    options: org,
     destroys: true,
-    example:
-      'idctl mappings remove 0199c3a4-7c1e-7d55-8d1f-3f0e8a1b2c3d \\\n      --org acme --yes',
+    example: 'idctl mappings remove 0199c3a4-7c1e-7d55-8d1f-3f0e8a1b2c3d --yes',
     run: async (call) =>
       call.destroy((await operations()).removeMapping, {
         fields: removed,
@@ -98,6 +95,21 @@ export function addMappingCommands(program: Command): void {
   });
 }
 
+async function add(call: Call): Promise<void> {
+  const { made } = await make(call, (await operations()).addMapping, {
+    fields,
+    // A group may have several roles in a project, so only an equal mapping is the same one.
+    find: async ({ group, project, role }) =>
+      (await all(call)).find(
+        (one) =>
+          one.group === group &&
+          one.role === role &&
+          (one.project.slug === project || one.project.id === project),
+      ),
+  });
+  if (made) call.note('People get the role at their next sign-in.');
+}
+
 function addPreview(mappings: Command): void {
   verb(mappings, 'preview', {
     summary: "Show what a person's next sign-in would do; writes nothing",
@@ -113,7 +125,7 @@ function addPreview(mappings: Command): void {
       const { previewMappings } = await import('../../services/provisioning/mappings/preview.ts');
       const { groups, group, fromAttempt, ...input } = call.input;
       const named = [
-        ...(typeof groups === 'string' ? split(groups) : []),
+        ...(typeof groups === 'string' ? groups.split(',').filter(Boolean) : []),
         ...(Array.isArray(group) ? group : []),
       ];
       const given = {
@@ -204,13 +216,9 @@ function lines({ adds, changes, removes }: Preview): Step[] {
   ];
 }
 
-function split(list: string): string[] {
-  return list.split(',').filter((group) => group !== '');
-}
-
 async function all(call: Call) {
   const { listMappings } = await operations();
-  return call.every(listMappings);
+  return call.every(listMappings, { org: call.input['org'] });
 }
 
 function told({ group, project, role }: z.output<typeof mappingView>): string {

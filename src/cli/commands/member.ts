@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { memberView } from '../../services/tenancy/memberships/membership.ts';
 import { noun, org, verb } from '../command.ts';
 import { credentialText } from '../consequences.ts';
+import { make } from '../making.ts';
 import type { Fields } from '../output.ts';
 import { canAsk } from '../prompt.ts';
 import type { Call } from '../run.ts';
@@ -10,7 +11,9 @@ import type { Call } from '../run.ts';
 const operations = () => import('../../services/tenancy/memberships/operations.ts');
 const additions = () => import('../../services/tenancy/memberships/add.ts');
 
-const fields: Fields<z.output<typeof memberView>> = [
+type Member = z.output<typeof memberView>;
+
+const fields: Fields<Member> = [
   ['E-mail', (view) => view.email, 'whole'],
   ['Name', (view) => view.name],
   ['Role', (view) => view.role],
@@ -36,6 +39,7 @@ export function addMemberCommands(program: Command): void {
     options: {
       '--keep-credentials': 'leave the credentials of an account whose address was never verified',
     },
+    makes: true,
     example: 'idctl member add ada@example.com --org acme --role admin',
     run: add,
   });
@@ -70,7 +74,15 @@ async function add(call: Call): Promise<void> {
   const { addMemberAsOperator } = await additions();
   const { keepCredentials, ...input } = call.input;
   const credentials = keepCredentials === true ? 'keep' : await agreedFate(call, input);
-  call.show(await call.operate(addMemberAsOperator, { ...input, credentials }), fields);
+  const making = {
+    fields,
+    find: async ({ org, email }: Record<string, unknown>) => {
+      const members = await call.every((await operations()).listMembers, { org });
+      return members.find((member) => member.email === email);
+    },
+    has: ({ role }: Member) => ({ role }),
+  };
+  await make(call, addMemberAsOperator, making, { ...input, credentials });
 }
 
 /**
@@ -79,8 +91,8 @@ async function add(call: Call): Promise<void> {
  */
 async function agreedFate(call: Call, input: Record<string, unknown>): Promise<'end' | undefined> {
   if (call.flags.yes) return 'end';
-  // Without a terminal, the service refuses and names both options.
-  if (!canAsk()) return undefined;
+  // Without a question, the service refuses and names both options.
+  if (call.flags.dryRun || !canAsk()) return undefined;
   const { findUnproven } = await additions();
   const found = await call.operate(findUnproven, input);
   if (found.length === 0) return undefined;

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { organizationView } from '../../services/tenancy/organizations/view.ts';
 import { shellWord } from '../../shell-word.ts';
 import { noun, verb } from '../command.ts';
+import { ifFound, make, slugOfGiven } from '../making.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
 
@@ -29,16 +30,9 @@ export function addOrganizationCommands(program: Command): void {
   verb(org, 'create <name>', {
     summary: 'Create an organization',
     options: { '--slug <slug>': 'short name in paths (default: made from the name)' },
+    makes: true,
     example: "idctl org create 'Acme Ltd' --slug acme",
-    run: async (call) => {
-      const { createOrganization } = await operations();
-      call.show(await call.operate(createOrganization), fields);
-      const { findOverruled } = await import(
-        '../../services/tenancy/signin-settings/operations.ts'
-      );
-      const overruled = await call.operate(findOverruled, {});
-      if (overruled !== null) call.note(heardNoMore(call, overruled));
-    },
+    run: create,
   });
   verb(org, 'list', {
     summary: 'List the organizations',
@@ -57,6 +51,20 @@ export function addOrganizationCommands(program: Command): void {
     run: async (call) => call.perform((await operations()).renameOrganization, fields),
   });
   addDelete(org);
+}
+
+async function create(call: Call): Promise<void> {
+  const { createOrganization, showOrganization } = await operations();
+  const { made } = await make(call, createOrganization, {
+    fields,
+    find: async (given) =>
+      ifFound(call.operate(showOrganization, { org: await slugOfGiven(given) })),
+    has: ({ name }) => ({ name }),
+  });
+  if (!made) return;
+  const { findOverruled } = await import('../../services/tenancy/signin-settings/operations.ts');
+  const overruled = await call.operate(findOverruled, {});
+  if (overruled !== null) call.note(heardNoMore(call, overruled));
 }
 
 /**

@@ -4,6 +4,7 @@ import { Refusal } from '../../errors.ts';
 import type { newTokenView, tokenView } from '../../services/people/tokens/token.ts';
 import type { memberTokenView } from '../../services/tenancy/memberships/operations.ts';
 import { noun, verb } from '../command.ts';
+import { type Hiding, make, performSecret } from '../making.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
 
@@ -11,7 +12,7 @@ const operations = () => import('../../services/people/tokens/operations.ts');
 
 type Token = z.output<typeof tokenView>;
 type MemberToken = z.output<typeof memberTokenView>;
-type NewToken = z.output<typeof newTokenView>;
+type NewToken = Hiding<z.output<typeof newTokenView>, 'token'>;
 
 const block: Fields<Token> = [
   ['Name', (view) => view.name],
@@ -57,11 +58,14 @@ export function addPatCommands(program: Command): void {
   verb(pat, 'regenerate <id>', {
     summary: 'Give a token a new value; the old one stops at once',
     options: user,
-    example: 'idctl pat regenerate 01991f6e-5c1f-7d0e-8a4b-2f6c1d9e0b37',
-    run: async (call) => {
-      const { regenerateToken } = await operations();
-      call.showSecret(await call.operate(regenerateToken.forOperator), made, (view) => view.token);
-    },
+    rehearsable: true,
+    example: 'idctl pat regenerate 01991f6e-5c1f-7d0e-8a4b-2f6c1d9e0b37 --yes',
+    run: async (call) =>
+      performSecret(call, (await operations()).regenerateToken.forOperator, {
+        fields: made,
+        secret: 'token',
+        question: ({ name }) => `Give the token ${name} a new value? The old one stops at once.`,
+      }),
   });
   addRevoke(pat);
 }
@@ -90,17 +94,40 @@ function addCreate(pat: Command): void {
       '--expires-in-days <days>': '1 to 365; without it until revoked (scope admin: 90)',
       '--scope <scope>': 'the scope: read, write (default) or admin',
     },
+    makes: true,
     example: 'idctl pat create --user ada@example.com --name backup --scope read',
-    run: async (call) => {
-      const { createToken } = await operations();
-      const input = { ...call.input, expiresInDays: numeric(call.input['expiresInDays']) };
-      call.showSecret(
-        await call.operate(createToken.forOperator, input),
-        made,
-        (view) => view.token,
-      );
-    },
+    run: create,
   });
+}
+
+async function create(call: Call): Promise<void> {
+  const { createToken, listTokens } = await operations();
+  const input = { ...call.input, expiresInDays: numeric(call.input['expiresInDays']) };
+  const making = {
+    fields: made,
+    secret: 'token' as const,
+    repeats: true as const,
+    find: async ({ user, name }: Record<string, unknown>) => {
+      const tokens = await call.every(listTokens.forOperator, { user });
+      const found = tokens.find((token) => token.name === name && !isExpired(token));
+      return found && { ...found, token: null };
+    },
+    has: (view: NewToken) => {
+      const { description, scope } = view;
+      return { description, scope, expiresInDays: daysOf(view) };
+    },
+  };
+  await make(call, createToken.forOperator, making, input);
+}
+
+function isExpired({ expiresAt }: Token): boolean {
+  return expiresAt !== null && new Date(expiresAt) <= new Date();
+}
+
+/** How many days the token was made for; null for no end. */
+function daysOf({ createdAt, expiresAt }: NewToken): number | null {
+  if (expiresAt === null) return null;
+  return Math.round((Date.parse(expiresAt) - Date.parse(createdAt)) / 86_400_000);
 }
 
 /** Converts digits to a number; the schema refuses anything else. */

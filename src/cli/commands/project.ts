@@ -3,6 +3,8 @@ import type { z } from 'zod';
 import { projectRoles } from '../../services/foundation/project-roles.ts';
 import type { projectMemberView, projectView } from '../../services/tenancy/projects/view.ts';
 import { noun, org, verb } from '../command.ts';
+import { make, slugOfGiven } from '../making.ts';
+import { fillOrganization } from '../organization.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
 
@@ -25,6 +27,14 @@ const row: Fields<Project> = [
   ['ID', (view) => view.id, 'whole'],
 ];
 
+const place = { '--org <org>': 'the organization of a slug (or IDCTL_ORG); an id needs none' };
+
+/** A project named by its slug needs the organization. */
+async function locate(call: Call): Promise<void> {
+  const { isUuid } = await import('../../services/foundation/fields.ts');
+  if (!isUuid(String(call.input['project']))) await fillOrganization(call, true);
+}
+
 /** Declares `idctl project`. */
 export function addProjectCommands(program: Command): void {
   const project = noun(
@@ -37,8 +47,9 @@ export function addProjectCommands(program: Command): void {
     summary: 'Create a project',
     required: org,
     options: { '--slug <slug>': 'short name in paths (default: made from the name)' },
+    makes: true,
     example: "idctl project create 'New Website' --org acme --slug website",
-    run: async (call) => call.perform((await operations()).createProject, fields),
+    run: create,
   });
   verb(project, 'list', {
     summary: 'List the projects',
@@ -49,21 +60,40 @@ export function addProjectCommands(program: Command): void {
   });
   verb(project, 'rename <project> <name>', {
     summary: 'Give a project another name; its slug stays',
-    required: org,
+    options: place,
+    rehearsable: true,
     example: "idctl project rename website 'Newer Website' --org acme",
-    run: async (call) => call.perform((await operations()).renameProject, fields),
+    run: async (call) => {
+      await locate(call);
+      await call.perform((await operations()).renameProject, fields);
+    },
   });
   verb(project, 'delete <project>', {
     summary: 'Delete a project; its people stay in the organization',
-    required: org,
+    options: place,
     destroys: true,
     example: 'idctl project delete website --org acme --yes',
-    run: async (call) =>
-      call.destroy((await operations()).deleteProject, {
+    run: async (call) => {
+      await locate(call);
+      await call.destroy((await operations()).deleteProject, {
         fields,
         question: ({ name, members }) => `Delete ${name} (members: ${members})?`,
         done: ({ name }) => `Deleted ${name}.`,
-      }),
+      });
+    },
+  });
+}
+
+async function create(call: Call): Promise<void> {
+  const { createProject, listProjects } = await operations();
+  await make(call, createProject, {
+    fields,
+    find: async (given) => {
+      const slug = await slugOfGiven(given);
+      const projects = await call.every(listProjects, { org: given['org'] });
+      return projects.find((project) => project.slug === slug);
+    },
+    has: ({ name }) => ({ name }),
   });
 }
 
@@ -101,9 +131,10 @@ export function addProjectMemberCommands(program: Command): void {
   verb(member, 'add <user>', {
     summary: 'Add a member of the organization to a project',
     required: { ...at, ...role },
+    makes: true,
     example:
       'idctl project-member add ada@example.com --org acme --project website \\\n      --role member',
-    run: (call) => put(call, 'absent'),
+    run: add,
   });
   verb(member, 'list', {
     summary: 'List the members of a project, and how each was added',
@@ -121,15 +152,22 @@ export function addProjectMemberCommands(program: Command): void {
     required: { ...at, ...role },
     example:
       'idctl project-member role ada@example.com --org acme \\\n      --project website --role admin',
-    run: (call) => put(call, 'present'),
+    run: async (call) =>
+      call.show(await call.operate((await memberOperations()).changeProjectMember), memberFields),
   });
   addRemove(member);
 }
 
-async function put(call: Call, expected: 'absent' | 'present'): Promise<void> {
-  const { addProjectMember, changeProjectMember } = await memberOperations();
-  const operation = expected === 'absent' ? addProjectMember : changeProjectMember;
-  call.show(await call.operate(operation), memberFields);
+async function add(call: Call): Promise<void> {
+  const { addProjectMember, listProjectMembers } = await memberOperations();
+  await make(call, addProjectMember, {
+    fields: memberFields,
+    find: async ({ org, project, user }) => {
+      const members = await call.every(listProjectMembers, { org, project });
+      return members.find(({ userId, email }) => userId === user || email === user);
+    },
+    has: ({ role }) => ({ role }),
+  });
 }
 
 function addRemove(member: Command): void {

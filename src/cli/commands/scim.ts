@@ -4,6 +4,7 @@ import type { scimUserView } from '../../services/provisioning/scim/list/records
 import type { scimRequestView } from '../../services/provisioning/scim/log.ts';
 import type { newScimTokenView, scimTokenView } from '../../services/provisioning/scim/token.ts';
 import { noun, org, verb } from '../command.ts';
+import { type Hiding, performSecret } from '../making.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
 
@@ -19,7 +20,9 @@ const block: Fields<Token> = [
   ['Base URL', (view) => view.baseUrl],
 ];
 
-const made: Fields<z.output<typeof newScimTokenView>> = [['Token', (view) => view.token], ...block];
+type New = Hiding<z.output<typeof newScimTokenView>, 'token'>;
+
+const made: Fields<New> = [['Token', (view) => view.token], ...block];
 
 const user: Fields<z.output<typeof scimUserView>> = [
   ['User name', (view) => view.userName],
@@ -78,6 +81,7 @@ function addToken(scim: Command): void {
   verb(token, 'rotate', {
     summary: 'Make a token; an existing one stops at once. --quiet prints only the token',
     required: org,
+    rehearsable: true,
     example: 'idctl scim token rotate --org acme',
     run: rotate,
   });
@@ -104,9 +108,9 @@ function addToken(scim: Command): void {
 async function rotate(call: Call): Promise<void> {
   const { rotateScimToken, showScimToken } = await operations();
   const { configured, prefix } = await call.operate(showScimToken);
-  if (configured)
+  if (configured && !call.flags.dryRun)
     await call.confirm(
       `Replace the SCIM token ${prefix}…? The client cannot connect until it has the new one.`,
     );
-  call.showSecret(await call.operate(rotateScimToken), made, (view) => view.token);
+  await performSecret(call, rotateScimToken, { fields: made, secret: 'token' });
 }

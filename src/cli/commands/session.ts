@@ -4,6 +4,7 @@ import { Refusal, refuseField } from '../../errors.ts';
 import type { sessionView } from '../../services/people/sessions/operations.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
+import { canAsk } from '../prompt.ts';
 import type { Call } from '../run.ts';
 
 const operations = () => import('../../services/people/sessions/operations.ts');
@@ -34,8 +35,10 @@ export function addSessionCommands(program: Command): void {
   });
   verb(session, 'revoke [id]', {
     summary: 'End one session, or all sessions of an account',
+    detail: 'It asks on a terminal. Without one it does not ask, for scripts in an emergency.',
     options: user,
-    example: 'idctl session revoke --user ada@example.com',
+    rehearsable: true,
+    example: 'idctl session revoke --yes --user ada@example.com',
     run: revoke,
   });
 }
@@ -50,8 +53,17 @@ async function revoke(call: Call): Promise<void> {
   if (id !== undefined && chosen.length === 0) {
     throw new Refusal('not_found', `${user} has no live session ${id}.`);
   }
-  for (const session of chosen) await call.operate(revokeSession.forOperator, { id: session.id });
+  const { dryRun } = call.flags;
+  if (!dryRun && canAsk() && chosen.length > 0) await call.confirm(questionOf(call, chosen.length));
+  const run = dryRun ? call.rehearse : call.operate;
+  for (const session of chosen) await run(revokeSession.forOperator, { id: session.id });
+  if (dryRun) call.note('Dry run: nothing was changed.');
   call.show({ ended: chosen.length }, [['Ended', (view) => view.ended]]);
+}
+
+function questionOf({ input: { user } }: Call, count: number): string {
+  const whose = user === undefined ? '' : ` of ${String(user)}`;
+  return `End ${count === 1 ? '1 session' : `${count} sessions`}${whose}?`;
 }
 
 async function listed(call: Call) {

@@ -40,6 +40,8 @@ const fields: Fields<Connection> = [
   ['Local two-factor', (view) => view.requireLocalTwoFactor],
 ];
 
+const called = ({ issuer }: Connection) => issuer;
+
 /** Declares `idctl sso`. */
 export function addSsoCommands(program: Command): void {
   const sso = noun(
@@ -66,11 +68,11 @@ export function addSsoCommands(program: Command): void {
   });
   verb(sso, 'disable', {
     summary: 'Stop new sign-ins; the connection stays',
-    detail: 'It asks first if that leaves no owner a way to sign in.',
     required: org,
     rehearsable: true,
-    example: 'idctl sso disable --org acme',
-    run: async (call) => disableConnection(call, (await operations()).disableSso, fields),
+    example: 'idctl sso disable --org acme --yes',
+    run: async (call) =>
+      disableConnection(call, (await operations()).disableSso, { fields, called }),
   });
   addTest(sso);
   addAttempts(sso);
@@ -83,7 +85,7 @@ export function addSsoCommands(program: Command): void {
     run: async (call) =>
       removeConnection(call, (await operations()).removeSso, {
         fields,
-        called: ({ issuer }) => issuer,
+        called,
         next: 'To link them to another provider, see idctl sso relink --help',
       }),
   });

@@ -32,12 +32,17 @@ export function addTotpCommands(program: Command): void {
   });
   verb(totp, 'disable', {
     summary: 'Turn it off by a current code; the secret is discarded',
+    detail: 'A dry run does not check the code.',
     required: { ...user, ...code },
-    example: 'idctl totp disable --user ada@example.com --code 123456',
+    rehearsable: true,
+    example: 'idctl totp disable --user ada@example.com --code 123456 --yes',
     run: async (call) => {
       const { disableTotp } = await operations();
-      const view = await call.operate(disableTotp.forOperator);
-      call.show(view, [['Two-factor', ({ twoFactorEnabled }) => twoFactorEnabled]]);
+      const asked = `Turn two-factor authentication off for ${String(call.input['user'])}?`;
+      if (!call.flags.dryRun)
+        await call.confirm(`${asked} Its authenticator gives no valid code after that.`);
+      const enabled = ({ twoFactorEnabled }: { twoFactorEnabled: boolean }) => twoFactorEnabled;
+      await call.perform(disableTotp.forOperator, [['Two-factor', enabled]]);
     },
   });
 }

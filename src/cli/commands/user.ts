@@ -7,8 +7,9 @@ import type { deletedUserView } from '../../services/tenancy/profile/operations.
 import { noun, verb } from '../command.ts';
 import { credentialText } from '../consequences.ts';
 import type { Fields } from '../output.ts';
-import { canAsk, givenSecret, secretOrAsk } from '../prompt.ts';
+import { canAsk, secretOrAsk } from '../prompt.ts';
 import type { Call } from '../run.ts';
+import { addUserCreate, block, passwordOptions } from './user-create.ts';
 
 const operations = () => import('../../services/people/users/operations.ts');
 
@@ -20,17 +21,6 @@ const row: Fields<User> = [
   ['Name', (view) => view.name],
   ['Disabled', (view) => view.disabled],
   ['Created', (view) => view.createdAt],
-];
-
-const block: Fields<User> = [
-  ['E-mail', (view) => view.email],
-  ['Verified', (view) => view.emailVerified],
-  ['Name', (view) => view.name],
-  ['Locale', (view) => view.locale],
-  ['Two-factor', (view) => view.twoFactorEnabled],
-  ['Disabled', (view) => view.disabled],
-  ['Created', (view) => view.createdAt],
-  ['ID', (view) => view.id],
 ];
 
 const shown: Fields<z.output<typeof shownUserView>> = [
@@ -63,11 +53,6 @@ const proofs: Record<z.output<typeof shownUserView>['emailProof'], string> = {
   social: 'Google or GitHub',
 };
 
-const passwordOptions = {
-  '--password-stdin': 'read the password from standard input',
-  '--password-file <file>': 'read the password from a file',
-};
-
 /** Declares `idctl user`. */
 export function addUserCommands(program: Command): void {
   const user = noun(
@@ -76,7 +61,7 @@ export function addUserCommands(program: Command): void {
     'Accounts of people, each named by address or id',
     'idctl user list',
   );
-  addCreate(user);
+  addUserCreate(user);
   verb(user, 'list', {
     summary: 'List the accounts',
     example: 'idctl user list --json',
@@ -92,15 +77,11 @@ export function addUserCommands(program: Command): void {
   });
   verb(user, 'disable <user>', {
     summary: 'Shut an account out and end its sessions',
-    detail: 'It asks first if an organization has no other active owner.',
-    example: 'idctl user disable ada@example.com',
-    run: async (call) => {
-      const { disableUser, listOwnedAlone } = await operations();
-      const owned = await call.operate(listOwnedAlone);
-      const alone = `${String(call.input['user'])} is the only active owner of ${owned.join(', ')}.`;
-      if (owned.length > 0) await call.confirm(`${alone} Disable the account?`);
-      await call.perform(disableUser, block);
-    },
+    detail:
+      'It asks on a terminal. Without one it asks for --yes only if an organization has no other active owner.',
+    rehearsable: true,
+    example: 'idctl user disable ada@example.com --yes',
+    run: disable,
   });
   verb(user, 'enable <user>', {
     summary: 'Let a disabled account sign in again',
@@ -118,33 +99,22 @@ export function addUserCommands(program: Command): void {
   addDelete(user);
 }
 
-function addCreate(user: Command): void {
-  verb(user, 'create <email>', {
-    summary: 'Create an account; without a password it signs in by other ways',
-    required: { '--name <name>': 'full name' },
-    options: { '--locale <tag>': 'language, such as en or de-AT', ...passwordOptions },
-    example:
-      "idctl user create ada@example.com --name 'Ada Byron' \\\n      --password-stdin <password",
-    run: async (call) => {
-      const { createUser } = await operations();
-      const { passwordStdin: stdin, passwordFile: file, ...input } = call.input;
-      const password = await givenSecret({ name: 'password', stdin, file });
-      const view = await call.perform(createUser, block, { ...input, password });
-      if (password !== undefined) return;
-      const { commandLine } = await import('../../shell-word.ts');
-      const email = String(view.email);
-      const setPassword = call.here(commandLine('idctl user password', email));
-      const invite = call.here(commandLine('idctl invitation create', email, '--org ORG'));
-      call.note(`Next: ${setPassword}, or ${invite}`);
-    },
-  });
-}
-
 const passwordSet: Fields<z.output<typeof passwordSetView>> = [
   ...block,
   ['Sessions ended', (view) => view.ended.sessions],
   ['Tokens ended', (view) => view.ended.tokens],
 ];
+
+async function disable(call: Call): Promise<void> {
+  const { disableUser, listOwnedAlone } = await operations();
+  const user = String(call.input['user']);
+  const owned = await call.operate(listOwnedAlone);
+  const alone = `${user} is the only active owner of ${owned.join(', ')}. `;
+  const question = `${owned.length > 0 ? alone : ''}Disable the account of ${user}? Its sessions end.`;
+  // In an emergency, a script must be able to disable an account.
+  if (!call.flags.dryRun && (owned.length > 0 || canAsk())) await call.confirm(question);
+  await call.perform(disableUser, block);
+}
 
 function addPassword(user: Command): void {
   verb(user, 'password <user>', {
@@ -154,11 +124,13 @@ function addPassword(user: Command): void {
       ...passwordOptions,
       '--keep-tokens': 'leave personal tokens and bot tokens as they are',
     },
+    rehearsable: true,
     example: 'idctl user password ada@example.com --password-stdin <password',
     run: async (call) => {
       const { setUserPassword } = await operations();
       const { passwordStdin: stdin, passwordFile: file, ...input } = call.input;
-      if (input['keepTokens'] !== true && canAsk()) await confirmTokensEnd(call);
+      const asks = input['keepTokens'] !== true && !call.flags.dryRun && canAsk();
+      if (asks) await confirmTokensEnd(call);
       const password = await secretOrAsk({ name: 'password', stdin, file }, 'New password', true);
       await call.perform(setUserPassword, passwordSet, { ...input, password });
     },

@@ -9,6 +9,7 @@ import type {
   webhookView,
 } from '../../services/tenancy/webhooks/webhook.ts';
 import { noun, org, verb } from '../command.ts';
+import { type Hiding, make, performSecret } from '../making.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
 import { failedResult } from '../steps.ts';
@@ -35,11 +36,13 @@ const block: Fields<Webhook> = [
   ['Failing since', (view) => view.failingSince],
 ];
 
-const made: Fields<z.output<typeof newWebhookView>> = [['Secret', (view) => view.secret], ...block];
+type New = Hiding<z.output<typeof newWebhookView>, 'secret'>;
+
+const made: Fields<New> = [['Secret', (view) => view.secret], ...block];
 
 const removed: Fields<Removed> = [...block, ['Waiting', (view) => view.waiting]];
 
-const rotated: Fields<z.output<typeof rotatedWebhookView>> = [
+const rotated: Fields<Hiding<z.output<typeof rotatedWebhookView>, 'secret'>> = [
   ['Secret', (view) => view.secret],
   ['ID', (view) => view.id],
   ['URL', (view) => view.url],
@@ -80,8 +83,10 @@ export function addWebhookCommands(program: Command): void {
   );
   verb(webhook, 'add <url>', {
     summary: 'Send events to a URL; --quiet prints only the secret that signs them',
+    detail: 'A dry run does not look the host up.',
     required: org,
     options: { '--events <list>': 'kinds, or groups such as scim.*, with commas (default: all)' },
+    makes: true,
     example:
       "idctl webhook add https://crm.acme.com/hooks --org acme \\\n      --events 'scim.*,member.removed'",
     run: add,
@@ -98,11 +103,12 @@ export function addWebhookCommands(program: Command): void {
   verb(webhook, 'rotate <id>', {
     summary: 'Make a new secret; for 24 hours messages are signed by both',
     options: org,
+    rehearsable: true,
     example: `idctl webhook rotate ${example}`,
     run: async (call) => {
       const { rotateWebhook } = await operations();
-      const at = await located(call);
-      call.showSecret(await call.operate(rotateWebhook, at), rotated, (view) => view.secret);
+      const telling = { fields: rotated, secret: 'secret' } as const;
+      await performSecret(call, rotateWebhook, telling, await located(call));
     },
   });
   verb(webhook, 'test <id>', {
@@ -116,10 +122,26 @@ export function addWebhookCommands(program: Command): void {
 }
 
 async function add(call: Call): Promise<void> {
-  const { addWebhook } = await operations();
+  const { addWebhook, listWebhooks } = await operations();
   const { events, ...input } = call.input;
-  const given = typeof events === 'string' ? { ...input, events: events.split(',') } : input;
-  call.showSecret(await call.operate(addWebhook, given), made, (view) => view.secret);
+  const given = typeof events === 'string' ? { ...input, events: kindsOf(events) } : input;
+  const making = {
+    fields: made,
+    secret: 'secret' as const,
+    repeats: true as const,
+    find: async ({ org, url }: Record<string, unknown>) => {
+      const found = (await call.every(listWebhooks, { org })).find((one) => one.url === url);
+      return found && { ...found, secret: null };
+    },
+    has: ({ events: kinds }: New) => ({ events: kinds }),
+  };
+  await make(call, addWebhook, making, given);
+}
+
+/** The kinds of a list; one with `*` means all. */
+function kindsOf(list: string): string[] {
+  const kinds = list.split(',');
+  return kinds.includes('*') ? ['*'] : kinds;
 }
 
 async function test(call: Call): Promise<void> {

@@ -1,5 +1,6 @@
 import type { Command, Option } from 'commander';
 import type { Kind, NamedThing } from '../../services/instance/completion.ts';
+import { findCommand } from '../aliases.ts';
 
 /**
  * The possible completions of a command line: idctl's own words, names in the database, or files.
@@ -80,7 +81,7 @@ function walk(program: Command, words: readonly string[]): Reached {
       if (value === undefined && option !== undefined && takesValue(option)) at.awaited = option;
       continue;
     }
-    const next = at.command.commands.find((command) => command.name() === word);
+    const next = findCommand(at.command, word);
     if (next === undefined) at.positions += 1;
     else at.command = next;
   }

@@ -19,7 +19,7 @@ export const appRoutes = [
   route('POST', '/api/v1/me/apps', registerApp, {
     summary: 'Register an app that acts as you; its secret is shown this once',
     status: 201,
-    cli: 'app register',
+    cli: 'app create',
   }),
   route({
     method: 'PATCH',

@@ -42,6 +42,13 @@ export const newMasterKeyView = z.object({
   resealed: z.int(),
 });
 
+/** A rotation as it is foreseen: its new key does not exist yet. */
+export const foreseenKeyView = newMasterKeyView
+  .pick({ state: true, former: true })
+  .extend({ leaving: z.array(z.string()) });
+
+const rotationInput = z.strictObject({ prepare: z.boolean().default(false) });
+
 /** A signing key without its halves, with its state among the others. */
 function viewSigningKey(key: SigningKey, state: 'waits' | 'signs' | 'verifies') {
   return {
@@ -86,18 +93,22 @@ export const listKeys = operation({
 });
 
 /**
- * The ids of the master keys that once sealed, which the next rotation removes from the key file. A
- * backup made under one needs a copy of it. Empty while a rotation is unfinished.
+ * What the next rotation of the master key does: it makes a key, or finishes an interrupted
+ * rotation. `leaving` are the keys that once sealed, and leave the key file. A backup made under
+ * one needs a copy of it.
  */
-export const listLeavingKeys = operation({
+export const foreseeMasterKey = operation({
   authority: 'operator',
-  input: z.strictObject({}),
-  output: z.object({ ids: z.array(z.string()) }),
-  run: async (ctx) => {
-    if (await isAnythingFormer(ctx)) return { ids: [] };
+  input: rotationInput,
+  output: foreseenKeyView,
+  run: async (ctx, { prepare }) => {
+    if (await isAnythingFormer(ctx))
+      return { state: 'finished' as const, former: null, leaving: [] };
+    const former = ctx.keyring.keyId;
     const used = await usedKeyIds();
     const ids = (await readKeyFile(ctx.config.keyFile)).map(idOfMasterKey);
-    return { ids: ids.filter((id) => id !== ctx.keyring.keyId && used.has(id)) };
+    const leaving = ids.filter((id) => id !== former && used.has(id));
+    return { state: prepare ? ('prepared' as const) : ('rotated' as const), former, leaving };
   },
 });
 
@@ -156,7 +167,7 @@ export async function dropSpentKeys(ctx: Context): Promise<void> {
  */
 export const rotateMasterKey = operation({
   authority: 'operator',
-  input: z.strictObject({ prepare: z.boolean().default(false) }),
+  input: rotationInput,
   output: newMasterKeyView,
   run: async (ctx, { prepare }) => {
     const { id, state, former } = await transaction(async () => {

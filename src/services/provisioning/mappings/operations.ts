@@ -9,6 +9,7 @@ import { transaction } from '../../../database/transaction.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { Refusal } from '../../../errors.ts';
 import { shellWord } from '../../../shell-word.ts';
+import { requireAuthorityOver } from '../../foundation/authority/over.ts';
 import { requireAuthority, requireProject } from '../../foundation/authority/require.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { id, projectRole, ref } from '../../foundation/fields.ts';
@@ -108,11 +109,19 @@ async function createMapping(
 
 /**
  * Removes a mapping and lists the memberships that it gave. They stay until their people sign in
- * again, and then end only if the connection sets `autoRemove`.
+ * again, and then end only if the connection sets `autoRemove`. The organization may be left out.
  */
 export const removeMapping = operation({
   authority: 'mappings.change',
-  input: z.strictObject({ org: ref, id }),
+  prove: async (ctx, { org, id: which }) => {
+    if (org !== undefined) return requireAuthority(ctx, 'mappings.change', org);
+    const { organizationId } = (await GroupMapping.findByPk(which)) ?? {};
+    const missing = new Refusal('not_found', `There is no mapping ${which}.`, {
+      hint: 'To list them, run: idctl mappings list --org ORG',
+    });
+    return requireAuthorityOver(ctx, 'mappings.change', organizationId, missing);
+  },
+  input: z.strictObject({ org: ref.optional(), id }),
   run: (ctx, input, { organization }) =>
     transaction(async () => {
       const mapping = await GroupMapping.findOne({

@@ -7,7 +7,8 @@ import { Invitation } from '../../../database/models/invitation.ts';
 import { Organization } from '../../../database/models/organization.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
-import { requireAuthority, requireOperator } from '../../foundation/authority/require.ts';
+import { requireAuthorityOver } from '../../foundation/authority/over.ts';
+import { requireAuthority } from '../../foundation/authority/require.ts';
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { email, givenInvitation, id, ref, role } from '../../foundation/fields.ts';
 import { requirePlace } from '../../foundation/limits/limit.ts';
@@ -121,11 +122,15 @@ async function write(
   return invitation;
 }
 
-/** Revokes an invitation that still waits. The operator may leave the organization out. */
+/** Revokes an invitation that still waits. The organization may be left out. */
 export const revokeInvitation = operation({
   authority: 'invitations.change',
-  prove: async (ctx, input) =>
-    requireAuthority(ctx, 'invitations.change', input.org ?? (await organizationOf(ctx, input.id))),
+  prove: async (ctx, { org, id: which }) => {
+    if (org !== undefined) return requireAuthority(ctx, 'invitations.change', org);
+    const invitation = await Invitation.findByPk(which);
+    const { organizationId } = invitation ?? {};
+    return requireAuthorityOver(ctx, 'invitations.change', organizationId, notWaiting(which));
+  },
   input: z.strictObject({ org: ref.optional(), id }),
   run: (ctx, input, { organization }) =>
     transaction(async () => {
@@ -141,13 +146,6 @@ export const revokeInvitation = operation({
       return viewInvitation(invitation);
     }),
 });
-
-async function organizationOf(ctx: Context, invitationId: string): Promise<string> {
-  requireOperator(ctx);
-  const invitation = await Invitation.findByPk(invitationId);
-  if (invitation === null) throw notWaiting(invitationId);
-  return invitation.organizationId;
-}
 
 function notWaiting(invitationId: string): Refusal {
   return new Refusal('not_found', `There is no pending invitation ${invitationId}.`, {

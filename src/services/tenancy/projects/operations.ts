@@ -6,9 +6,16 @@ import { Project } from '../../../database/models/project.ts';
 import { ProjectMembership } from '../../../database/models/project-membership.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
-import { isAllowed, requireProject } from '../../foundation/authority/require.ts';
+import { refuseField } from '../../../errors.ts';
+import { requireAuthorityOver } from '../../foundation/authority/over.ts';
+import {
+  isAllowed,
+  noProject,
+  requireAuthority,
+  requireProject,
+} from '../../foundation/authority/require.ts';
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
-import { name, ref, slug, slugOf } from '../../foundation/fields.ts';
+import { isUuid, name, ref, slug, slugOf } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
 import { pageInput, readPage } from '../../foundation/page.ts';
 import { projectPage, projectView, viewProject } from './view.ts';
@@ -83,10 +90,21 @@ export const createProject = operation({
   },
 });
 
+/** A project by its id alone, or by its slug in an organization. */
+const refInput = z.strictObject({ org: ref.optional(), project: ref });
+
+async function proveChange(ctx: Context, { org, project }: z.output<typeof refInput>) {
+  if (org !== undefined) return requireAuthority(ctx, 'projects.change', org);
+  if (!isUuid(project)) throw refuseField('org', 'is required, unless the project is an id');
+  const { organizationId } = (await Project.findByPk(project.toLowerCase())) ?? {};
+  return requireAuthorityOver(ctx, 'projects.change', organizationId, noProject(project));
+}
+
 /** Renames the project; its slug stays, so that links to it stay valid. */
 export const renameProject = operation({
   authority: 'projects.change',
-  input: z.strictObject({ org: ref, project: ref, name }),
+  prove: proveChange,
+  input: refInput.extend({ name }),
   output: projectView,
   run: (ctx, input, { organization }) =>
     transaction(async () => {
@@ -105,7 +123,8 @@ export const renameProject = operation({
 /** Deletes the project with its memberships; its people stay members of the organization. */
 export const deleteProject = operation({
   authority: 'projects.change',
-  input: z.strictObject({ org: ref, project: ref }),
+  prove: proveChange,
+  input: refInput,
   run: (ctx, input, { organization }) =>
     transaction(async () => {
       const project = await requireProject(organization, input.project);

@@ -1,0 +1,65 @@
+import type { Command } from 'commander';
+import type { z } from 'zod';
+import type { userView } from '../../services/people/accounts/account.ts';
+import { verb } from '../command.ts';
+import { ifFound, make } from '../making.ts';
+import type { Fields } from '../output.ts';
+import { givenSecret } from '../prompt.ts';
+import type { Call } from '../run.ts';
+
+type User = z.output<typeof userView>;
+
+/** One account, for a person. */
+export const block: Fields<User> = [
+  ['E-mail', (view) => view.email],
+  ['Verified', (view) => view.emailVerified],
+  ['Name', (view) => view.name],
+  ['Locale', (view) => view.locale],
+  ['Two-factor', (view) => view.twoFactorEnabled],
+  ['Disabled', (view) => view.disabled],
+  ['Created', (view) => view.createdAt],
+  ['ID', (view) => view.id],
+];
+
+/** Where a command reads a password from. */
+export const passwordOptions = {
+  '--password-stdin': 'read the password from standard input',
+  '--password-file <file>': 'read the password from a file',
+};
+
+/** Declares `idctl user create`. */
+export function addUserCreate(user: Command): void {
+  verb(user, 'create <email>', {
+    summary: 'Create an account; without a password it signs in by other ways',
+    detail: '--if-absent leaves the password of an existing account as it is.',
+    required: { '--name <name>': 'full name' },
+    options: { '--locale <tag>': 'language, such as en or de-AT', ...passwordOptions },
+    makes: true,
+    example:
+      "idctl user create ada@example.com --name 'Ada Byron' \\\n      --password-stdin <password",
+    run: create,
+  });
+}
+
+async function create(call: Call): Promise<void> {
+  const { createUser } = await import('../../services/people/users/operations.ts');
+  const { passwordStdin: stdin, passwordFile: file, ...input } = call.input;
+  const password = await givenSecret({ name: 'password', stdin, file });
+  const making = {
+    fields: block,
+    find: async ({ email }: Record<string, unknown>) => {
+      const { showUser } = await import('../../services/tenancy/profile/operations.ts');
+      const { userView } = await import('../../services/people/accounts/account.ts');
+      const shown = await ifFound(call.operate(showUser, { user: email }));
+      return shown && userView.parse(shown);
+    },
+    has: ({ name, locale }: User) => ({ name, locale }),
+  };
+  const { view, made } = await make(call, createUser, making, { ...input, password });
+  if (!made || password !== undefined) return;
+  const { commandLine } = await import('../../shell-word.ts');
+  const email = String(view.email);
+  const setPassword = call.here(commandLine('idctl user password', email));
+  const invite = call.here(commandLine('idctl invitation create', email, '--org ORG'));
+  call.note(`Next: ${setPassword}, or ${invite}`);
+}

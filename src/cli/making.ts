@@ -1,0 +1,158 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { z } from 'zod';
+import { Refusal } from '../errors.ts';
+import { parse } from '../input.ts';
+import type { Fields } from './output.ts';
+import type { Call, Runs } from './run.ts';
+
+type Given = Record<string, unknown>;
+
+/** A view whose secret is null when it is not shown: of an existing thing, and in a dry run. */
+export type Hiding<View, Secret extends keyof View> = Omit<View, Secret> & {
+  [Name in Secret]: View[Name] | null;
+};
+
+/** What a command that makes something tells of it, and how it finds an existing one. */
+interface Making<View> {
+  fields: Fields<View>;
+  /** The field that is shown only once. With `--quiet` it is the only result. */
+  secret?: keyof View;
+  /** Other fields that hold it. */
+  hides?: readonly (keyof View)[];
+  /** The operation would make a second one: with `--if-absent`, look before. */
+  repeats?: true;
+  /** The existing one that the input names, with its secret null. */
+  find: (given: Given) => Promise<View | undefined>;
+  /** What the existing one has, under the names of the input. Other fields are not compared. */
+  has?: (view: View, given: Given) => Given;
+}
+
+interface Made<View> {
+  view: View;
+  /** Whether it exists because of this command; false in a dry run. */
+  made: boolean;
+}
+
+/**
+ * Makes something and shows it. With `--if-absent`, it shows an existing one that has the given
+ * settings, and refuses `exists_differently` if it has others.
+ */
+export async function make<S extends z.ZodType<object>, View extends object>(
+  call: Call,
+  operation: Runs<S, View>,
+  making: Making<View>,
+  input: Given = call.input,
+): Promise<Made<View>> {
+  const { ifAbsent, dryRun } = call.flags;
+  const existing = async (): Promise<View | undefined> => {
+    const given = onlyGiven(parse(operation.input, input), input);
+    const found = await making.find(given);
+    if (found !== undefined) requireSame(making.has?.(found, given) ?? {}, given);
+    return found;
+  };
+  const found = ifAbsent && making.repeats ? await existing() : undefined;
+  if (found !== undefined) return tellExisting(call, making, found);
+  try {
+    const run = dryRun ? call.rehearse : call.operate;
+    const view = await run(operation, input);
+    tellMade(call, making, ifAbsent ? { ...view, created: true } : view);
+    return { view, made: !dryRun };
+  } catch (error) {
+    if (!ifAbsent || !(error instanceof Refusal) || error.kind !== 'conflict') throw error;
+    const there = await existing();
+    if (there === undefined) throw error;
+    return tellExisting(call, making, there);
+  }
+}
+
+interface Renewing<View> {
+  fields: Fields<View>;
+  secret: keyof View;
+  /** What ends. Without it, the command does not ask. */
+  question?: (view: View) => string;
+}
+
+/** Runs an operation whose view has a secret, and shows it; a dry run does not show the secret. */
+export async function performSecret<S extends z.ZodType, View extends object>(
+  call: Call,
+  operation: Runs<S, View>,
+  { fields, secret, question }: Renewing<View>,
+  input: Given = call.input,
+): Promise<void> {
+  const { dryRun } = call.flags;
+  if (question !== undefined && !dryRun)
+    await call.confirm(question(await call.rehearse(operation, input)));
+  const run = dryRun ? call.rehearse : call.operate;
+  tellMade(call, { fields, secret }, await run(operation, input));
+}
+
+function tellMade<View extends object>(
+  call: Call,
+  { fields, secret, hides = [] }: Pick<Making<View>, 'fields' | 'secret' | 'hides'>,
+  view: View,
+): void {
+  if (call.flags.dryRun) {
+    call.note('Dry run: nothing was changed.');
+    const hidden = secret === undefined ? [] : [secret, ...hides].map((name) => [name, null]);
+    call.show({ ...view, ...Object.fromEntries(hidden) }, fields);
+  } else if (secret === undefined) call.show(view, fields);
+  else call.showSecret(view, fields, (shown) => String(shown[secret]));
+}
+
+function tellExisting<View extends object>(
+  call: Call,
+  { fields, secret }: Making<View>,
+  view: View,
+): Made<View> {
+  const { json, quiet } = call.flags;
+  // With --quiet, a script reads the secret alone. There is none to read.
+  if (json || !quiet || secret === undefined) call.show({ ...view, created: false }, fields);
+  call.note('It exists already. Nothing was changed.');
+  return { view, made: false };
+}
+
+/** The checked fields that the command line gave, without those that a default filled in. */
+function onlyGiven(parsed: object, input: Given): Given {
+  return Object.fromEntries(Object.entries(parsed).filter(([name]) => input[name] !== undefined));
+}
+
+function requireSame(has: Given, given: Given): void {
+  const differs = Object.entries(has)
+    .filter(([field, is]) => field in given && !isSame(is, given[field]))
+    .map(([field, is]) => ({ field, is, given: given[field] }));
+  if (differs.length === 0) return;
+  const told = differs.map(
+    (one) => `${typed(one.field)} is ${JSON.stringify(one.is)}, not ${JSON.stringify(one.given)}`,
+  );
+  throw new Refusal('exists_differently', `It exists already, but ${told.join('; ')}.`, {
+    hint: 'Change the existing one first, or give the settings that it has.',
+    extra: { differs },
+  });
+}
+
+/** Lists are the same in any order. */
+function isSame(one: unknown, other: unknown): boolean {
+  if (!Array.isArray(one) || !Array.isArray(other)) return one === other;
+  return isDeepStrictEqual(new Set(one), new Set(other));
+}
+
+/** The field as an option is spelled, without its dashes: `expires-in-days`. */
+function typed(field: string): string {
+  return field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
+/** The slug of what the command makes: as given, or made from its name. */
+export async function slugOfGiven({ slug, name }: Given): Promise<string> {
+  const { slugOf } = await import('../services/foundation/fields.ts');
+  return typeof slug === 'string' ? slug : slugOf(String(name));
+}
+
+/** The view of an existing thing; undefined instead of the refusal that it does not exist. */
+export async function ifFound<View>(reading: Promise<View>): Promise<View | undefined> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (error instanceof Refusal && error.code === 'not_found') return undefined;
+    throw error;
+  }
+}

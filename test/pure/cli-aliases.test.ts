@@ -1,0 +1,33 @@
+import { Command } from 'commander';
+import { expect, test } from 'vitest';
+import { addAliases, findCommand } from '../../src/cli/aliases.ts';
+
+/** The verb that each word means under a noun with these verbs. */
+function meaning(...verbs: string[]): Record<string, string | undefined> {
+  const program = new Command('idctl');
+  const noun = program.command('thing');
+  for (const verb of verbs) noun.command(verb);
+  addAliases(program);
+  const words = ['create', 'add', 'new', 'register', 'delete', 'remove', 'rm', 'revoke'];
+  return Object.fromEntries(words.map((word) => [word, findCommand(noun, word)?.name()]));
+}
+
+const none = { create: undefined, add: undefined, new: undefined, register: undefined };
+
+test('words for one verb mean the verb that the noun has', () => {
+  expect(meaning('create', 'delete')).toEqual({
+    ...{ create: 'create', add: 'create', new: 'create', register: 'create' },
+    ...{ delete: 'delete', remove: 'delete', rm: 'delete', revoke: undefined },
+  });
+  expect(meaning('revoke')).toEqual({
+    ...none,
+    ...{ delete: 'revoke', remove: 'revoke', rm: 'revoke', revoke: 'revoke' },
+  });
+});
+
+test('a verb of a noun keeps its own name', () => {
+  expect(meaning('add', 'create', 'remove', 'revoke')).toEqual({
+    ...{ create: 'create', add: 'add', new: 'create', register: 'create' },
+    ...{ delete: 'remove', remove: 'remove', rm: 'remove', revoke: 'revoke' },
+  });
+});

@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Actor, Context } from '../../src/context.ts';
+import { Project } from '../../src/database/models/project.ts';
+import { Refusal } from '../../src/errors.ts';
+import { removeMapping } from '../../src/services/provisioning/mappings/operations.ts';
+import { revokeInvitation } from '../../src/services/tenancy/invitations/operations.ts';
+import { deleteProject, renameProject } from '../../src/services/tenancy/projects/operations.ts';
+import { type Company, foundCompany } from '../support/company.ts';
+import { type Idctl, openIdctl } from '../support/idctl.ts';
+import type { Person } from '../support/instance.ts';
+
+// Some operations name a thing by its id alone. The organization that has it decides who may.
+
+const unknown = '0198c0de-0000-7000-8000-000000000000';
+
+let idctl: Idctl;
+let company: Company;
+let ids: Record<string, string>;
+beforeAll(async () => {
+  idctl = await openIdctl();
+  company = await foundCompany(idctl);
+  const { id } = await Project.findOne({ rejectOnEmpty: true });
+  ids = { mapping: company.mapping, invitation: company.invitation, project: id };
+});
+afterAll(() => idctl.close());
+
+type Act = (ctx: Context, id: string) => Promise<unknown>;
+
+const acts: [name: string, kind: string, act: Act][] = [
+  ['removing a mapping', 'mapping', (ctx, id) => removeMapping(ctx, { id })],
+  ['revoking an invitation', 'invitation', (ctx, id) => revokeInvitation(ctx, { id })],
+  [
+    'renaming a project',
+    'project',
+    (ctx, project) => renameProject(ctx, { project, name: 'Other' }),
+  ],
+  ['deleting a project', 'project', (ctx, project) => deleteProject(ctx, { project })],
+];
+
+function session({ id, email, spareSession }: Person): Actor {
+  return {
+    kind: 'user',
+    accountId: id,
+    name: email,
+    via: 'session',
+    sessionId: spareSession,
+  };
+}
+
+function readToken({ id, email, spareToken }: Person): Actor {
+  const token = { via: 'pat' as const, tokenId: spareToken, scope: 'read' as const };
+  return { kind: 'user', accountId: id, name: email, ...token };
+}
+
+/** The refusal, with the id taken out of its words; null for none. */
+async function refusalOf(act: Act, actor: Actor, id: string) {
+  try {
+    await idctl.app.rehearse(() => act(idctl.as(actor), id));
+    return null;
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    const { code, message, hint } = error;
+    return { code, message: message.replace(id, 'ID'), hint };
+  }
+}
+
+describe.each(acts)('%s by its id alone', (_name, kind, act) => {
+  const idOf = () => ids[kind] ?? '';
+
+  test('works for the operator, an admin and an owner', async () => {
+    const { admin, owner } = company;
+    for (const actor of [
+      { kind: 'operator', name: 'alex' } as const,
+      session(admin),
+      session(owner),
+    ])
+      expect(await refusalOf(act, actor, idOf())).toBeNull();
+  });
+
+  test('O7 answers accounts without the right as if the thing did not exist', async () => {
+    const { member, stranger, foreigner } = company;
+    const missing = await refusalOf(act, session(stranger), unknown);
+    expect(missing?.code).toBe('not_found');
+    for (const person of [member, stranger, foreigner])
+      expect(await refusalOf(act, session(person), idOf())).toEqual(missing);
+    expect(await refusalOf(act, session(company.admin), unknown)).toEqual(missing);
+  });
+
+  test('names the scope that a token of an admin lacks', async () => {
+    const refusal = await refusalOf(act, readToken(company.admin), idOf());
+    expect(refusal?.code).toBe('scope_required');
+  });
+
+  test('is refused without a sign-in', async () => {
+    const refusal = await refusalOf(act, { kind: 'anonymous' }, idOf());
+    expect(refusal?.code).toBe('unauthenticated');
+  });
+});
+
+test('a project named by its slug needs the organization', async () => {
+  const renaming: Act = (ctx, project) => renameProject(ctx, { project, name: 'Other' });
+  const refusal = await refusalOf(renaming, session(company.admin), 'website');
+  expect(refusal).toMatchObject({ code: 'invalid_input', message: expect.stringContaining('org') });
+});
