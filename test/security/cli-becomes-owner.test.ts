@@ -75,7 +75,7 @@ describe.skipIf(dialect !== 'sqlite' || rootMissing())('X8: run as root, the com
     expect({ uid, mode: mode & 0o777 }).toEqual({ uid: nobody, mode: 0o600 });
   });
 
-  it('moves into a new folder that the owner of the instance gets, from either kind', async () => {
+  it('X8 moves into a new folder that the owner of the instance gets, from either kind', async () => {
     // Only root may write there.
     const roots = await mkdtemp(join(tmpdir(), 'idctl-roots-'));
     await chmod(roots, 0o755);

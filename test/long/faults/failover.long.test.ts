@@ -1,4 +1,6 @@
+import pg from 'pg';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { parse } from 'yaml';
 import { createToken } from '../../../src/services/people/tokens/operations.ts';
 import { rotateScimToken } from '../../../src/services/provisioning/scim/token.ts';
 import { counterpartMissing } from '../../support/counterpart.ts';
@@ -6,6 +8,7 @@ import { dialect } from '../../support/database.ts';
 import { createClient } from '../../support/http.ts';
 import { install } from '../../support/installation.ts';
 import { keepWriting, type Writing, type Written } from '../../support/keep-writing.ts';
+import { documentedFile } from '../../support/operations.ts';
 import { otherNode, type Patroni, startPatroni } from '../../support/patroni.ts';
 
 // The files of "High availability" in docs/operations.md, run: servers die while two daemons write.
@@ -24,6 +27,31 @@ interface Round {
 }
 
 describe.skipIf(missing)('PostgreSQL under Patroni', () => {
+  test('lets each role only into its own database', async () => {
+    const patroni = await startPatroni();
+    onTestFinished(() => patroni.stop());
+    const enter = async (role: string, password: string, database: string) => {
+      const url = new URL(patroni.url);
+      Object.assign(url, { username: role, password, pathname: `/${database}` });
+      const client = new pg.Client(url.href);
+      const entering = client.connect().then(
+        () => 'in',
+        ({ code }) => code,
+      );
+      return entering.finally(() => client.end());
+    };
+    const { replication, rewind } = parse(documentedFile('/etc/patroni/config.yml')).postgresql
+      .authentication;
+    const own = new URL(patroni.url).password;
+    expect(await enter('idctl', own, 'idctl')).toBe('in');
+    expect(await enter(rewind.username, rewind.password, 'postgres')).toBe('in');
+    // 28000: pg_hba names no such entry.
+    expect(await enter('idctl', own, 'postgres')).toBe('28000');
+    expect(await enter(rewind.username, rewind.password, 'idctl')).toBe('28000');
+    expect(await enter(replication.username, replication.password, 'idctl')).toBe('28000');
+    expect(await enter(replication.username, replication.password, 'postgres')).toBe('28000');
+  }, 180_000);
+
   test('loses its primary ten times, and over HAProxy no acknowledged write is lost', async () => {
     await expectNoLoss('HAProxy', [
       ...Array.from({ length: 10 }, () => killPrimary),
