@@ -14,6 +14,9 @@ interface Old {
   batch?: number;
 }
 
+/** Ends a deletion after its current batch, so that a daemon that stops does not wait for it. */
+export type Stop = AbortSignal | undefined;
+
 // Another writer waits for one batch, not for the whole deletion.
 const rowsOfBatch = 500;
 /** The most rows of a table that one call deletes. The next run of its job deletes the others. */
@@ -26,6 +29,7 @@ export const mostDeleted = 200_000;
 export async function deleteOld<Row extends Model>(
   model: ModelStatic<Row>,
   { column, before, also = 'true', bind = [], batch = rowsOfBatch }: Old,
+  stop: Stop,
 ): Promise<void> {
   const table = model.getTableName();
   const fields = model.primaryKeyAttributes.map((name) => model.getAttributes()[name]?.field);
@@ -35,7 +39,7 @@ export async function deleteOld<Row extends Model>(
   const sql = `DELETE FROM ${table} WHERE (${key}) IN (
     SELECT ${key} FROM ${table} WHERE ${column} < $1 AND ${also}
      ORDER BY ${column} LIMIT ${batch} ${free}) RETURNING 1`;
-  for (let left = mostDeleted; left > 0; left -= batch) {
+  for (let left = mostDeleted; left > 0 && !stop?.aborted; left -= batch) {
     const deleted = await unsynced(() => select(sql, [before, ...bind]));
     if (deleted.length < batch) return;
   }

@@ -28,7 +28,7 @@ interface Turn {
 }
 
 const jobs: Job[] = [
-  { name: 'sweep', everySeconds: 600, run: sweepExpired },
+  { name: 'sweep', everySeconds: 600, alone: true, run: sweepExpired },
   { name: 'mail', everySeconds: 1, alone: true, run: deliverMail },
   { name: 'token uses', everySeconds: 10, lastly: true, run: writeTokenUses },
   { name: 'SCIM token uses', everySeconds: 10, lastly: true, run: writeScimTokenUses },

@@ -49,6 +49,15 @@ test.runIf(dialect === 'sqlite')('another writer gets its turn between two batch
   expect(await SpentState.count()).toBe(0);
 });
 
+test('a daemon that stops does not wait for the whole sweep', async () => {
+  await makeStates(2000);
+  const stop = new AbortController();
+  const sweeping = sweepExpired(idctl.operator(), { stop: stop.signal });
+  stop.abort();
+  await sweeping;
+  expect(await SpentState.count()).toBe(1500);
+});
+
 test.runIf(dialect === 'postgres')('two daemons that sweep at once do not wait', async () => {
   await makeStates(1200);
   const other = Promise.withResolvers<void>();

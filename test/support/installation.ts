@@ -29,8 +29,8 @@ export interface Installation {
     input?: string,
     more?: Record<string, string>,
   ): Promise<{ code: number | null; out: string; err: string }>;
-  /** Starts a daemon; all of them have the same base URL, wherever they listen. */
-  serve(more?: Record<string, string>): Promise<Daemon>;
+  /** Starts a daemon, on a free port unless told; all of them have the same base URL. */
+  serve(more?: Record<string, string>, port?: number): Promise<Daemon>;
   /** Asks the database, or another, past idctl. */
   query(sql: string, other?: string): Promise<Record<string, unknown>[]>;
   /** Ends its daemons and removes its folder. */
@@ -66,12 +66,13 @@ export async function install(options: InstallOptions = {}): Promise<Installatio
         { IDCTL_DATABASE: database, IDCTL_KEY_FILE: keyFile, ...env, ...more },
         input,
       ),
-    serve: async (more) => {
+    serve: async (more, port) => {
       const daemon = await startDaemon({
         database,
         keyFile,
         env: { IDCTL_BASE_URL: baseUrl, ...env, ...more },
         keepLog: true,
+        ...(port === undefined ? {} : { port }),
       });
       daemons.push(daemon);
       return daemon;

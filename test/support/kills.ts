@@ -93,7 +93,7 @@ export function expectNoFault({ ledger }: Stage, what: string): void {
 }
 
 /** A webhook of the members' events, and what must have arrived at the end. */
-async function addWebhook({ site }: Stage) {
+export async function addWebhook({ site }: Stage) {
   const receiver = await startReceiver();
   const events = ['--events', 'member.*'];
   const added = await site.run(['webhook', 'add', receiver.url, '--org', 'acme', ...events]);

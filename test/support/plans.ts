@@ -49,6 +49,8 @@ export function watchStatements(): { take(): Statement[] } {
 // Marks the statements that fill the tables.
 const numbers = 'WITH RECURSIVE s(n)';
 const filled = new Set<string>();
+// A table with fewer rows may be read whole.
+const large = 1000;
 
 /** Copies the only row of a table so many times; the columns given get other values by `n`. */
 export async function multiply(
@@ -56,7 +58,7 @@ export async function multiply(
   times: number,
   changed: Record<string, string>,
 ): Promise<void> {
-  filled.add(table);
+  if (times >= large) filled.add(table);
   const model = Object.values(servedDatabase().models).find(
     (each) => each.getTableName() === table,
   );
@@ -74,8 +76,8 @@ export async function multiply(
 }
 
 /** SQL for the id of the nth row of a kind; `since` is its time, in hexadecimal digits. */
-export function nthId(kind: string, since = '00000000-0000'): string {
-  const text = `'${since}-7000-${kind}-' || (100000000000 + n)`;
+export function nthId(kind: string, since = '00000000-0000', nth = 'n'): string {
+  const text = `'${since}-7000-${kind}-' || (100000000000 + ${nth})`;
   return dialect === 'postgres' ? `CAST(${text} AS uuid)` : text;
 }
 

@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import { deleteOld } from '../../database/delete-batches.ts';
+import { deleteOld, type Stop } from '../../database/delete-batches.ts';
 import { Account } from '../../database/models/account.ts';
 import { Counter } from '../../database/models/counter.ts';
 import { ScimRequest } from '../../database/models/scim-request.ts';
@@ -31,17 +31,18 @@ import { sweepDeliveries } from '../tenancy/webhooks/delivery/deliver.ts';
  * counts, unverified accounts, and events older than `events.retention`. A run deletes a bounded
  * number of rows in small transactions.
  */
-export async function sweepExpired(ctx: Context): Promise<void> {
-  await deleteOld(SpentState, { column: 'expires_at', before: ctx.now });
-  await sweepCredentials(ctx);
+export async function sweepExpired(ctx: Context, { stop }: { stop?: Stop } = {}): Promise<void> {
+  await deleteOld(SpentState, { column: 'expires_at', before: ctx.now }, stop);
+  await sweepCredentials(ctx, stop);
   await transaction(() => dropSpentKeys(ctx));
-  await deleteOld(Counter, { column: 'expires_at', before: epochSeconds(ctx.now) });
+  await deleteOld(Counter, { column: 'expires_at', before: epochSeconds(ctx.now) }, stop);
   const old = { column: 'at', before: after(ctx.now, -attemptDays * 86_400) };
-  await deleteOld(SsoAttempt, old);
-  await deleteOld(ScimRequest, old);
-  await sweepDeliveries(ctx);
-  await sweepUnconfirmed(ctx);
-  await sweepEvents(ctx);
+  await deleteOld(SsoAttempt, old, stop);
+  await deleteOld(ScimRequest, old, stop);
+  await sweepDeliveries(ctx, stop);
+  await sweepUnconfirmed(ctx, stop);
+  await sweepEvents(ctx, stop);
+  if (stop?.aborted) return;
   // Re-seals values sealed while another process replaced the master key (security X1).
   await reseal(ctx);
   await refreshStatistics();
@@ -67,11 +68,11 @@ const waiting = `SELECT a.id FROM accounts a
  * unused sign-up does not block the address. An account with other rows stays. Without mail such
  * accounts are in use, so none is deleted.
  */
-async function sweepUnconfirmed(ctx: Context): Promise<void> {
+async function sweepUnconfirmed(ctx: Context, stop: Stop): Promise<void> {
   if (!isMailConfigured(ctx)) return;
   const before = after(ctx.now, -unconfirmedSeconds);
   let last = firstKey;
-  for (let batches = 0; batches < mostBatches; batches += 1) {
+  for (let batches = 0; batches < mostBatches && !stop?.aborted; batches += 1) {
     const further = `${waiting} AND a.id > $2 ORDER BY a.id LIMIT ${batch}`;
     const found = await select<{ id: string }>(further, [before, last]);
     await transaction(async () => {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { secondsOf } from '../../../config/duration.ts';
 import type { Context } from '../../../context.ts';
 import { idOfInstant } from '../../../crypto/id.ts';
-import { deleteOld } from '../../../database/delete-batches.ts';
+import { deleteOld, type Stop } from '../../../database/delete-batches.ts';
 import { Account } from '../../../database/models/account.ts';
 import { Event } from '../../../database/models/event.ts';
 import { Organization } from '../../../database/models/organization.ts';
@@ -142,13 +142,9 @@ async function viewForOperator(events: readonly Event[]) {
 }
 
 /** Deletes the events older than `events.retention`, a bounded number in a run. */
-export async function sweepEvents(ctx: Context): Promise<void> {
-  const before = after(ctx.now, -secondsOf(ctx.config.events.retention));
+export async function sweepEvents(ctx: Context, stop?: Stop): Promise<void> {
+  const retained = after(ctx.now, -secondsOf(ctx.config.events.retention));
   // Ids are ordered by time, so the oldest rows are found without a scan. The times decide.
-  await deleteOld(Event, {
-    column: 'id',
-    before: idOfInstant(before.getTime()),
-    also: 'at < $2',
-    bind: [before],
-  });
+  const before = idOfInstant(retained.getTime());
+  await deleteOld(Event, { column: 'id', before, also: 'at < $2', bind: [retained] }, stop);
 }

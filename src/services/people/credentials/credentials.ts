@@ -2,7 +2,7 @@ import { type Model, type ModelStatic, Op } from 'sequelize';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { idOfInstant } from '../../../crypto/id.ts';
-import { deleteOld } from '../../../database/delete-batches.ts';
+import { deleteOld, type Stop } from '../../../database/delete-batches.ts';
 import { AccessToken } from '../../../database/models/access-token.ts';
 import { Account } from '../../../database/models/account.ts';
 import { OAuthApp } from '../../../database/models/app.ts';
@@ -88,20 +88,17 @@ export async function endCredentials(ctx: Context, accountId: string, kept: Kept
 }
 
 /** Deletes expired credentials, except personal tokens, which their owners see in their list. */
-export async function sweepCredentials({ now }: Context): Promise<void> {
+export async function sweepCredentials({ now }: Context, stop: Stop): Promise<void> {
   const expired = { column: 'expires_at', before: now };
-  for (const step of Object.values(steps)) await deleteOld(step, expired);
-  await deleteOld(RefreshToken, {
-    // A refresh token that was made before this has expired; ids are ordered by time.
-    column: 'id',
-    before: idOfInstant(after(now, -refreshIdleSeconds).getTime()),
-    also: 'expires_at < $2',
-    bind: [now],
-  });
+  for (const step of Object.values(steps)) await deleteOld(step, expired, stop);
+  // A refresh token that was made before this has expired; ids are ordered by time.
+  const made = idOfInstant(after(now, -refreshIdleSeconds).getTime());
+  const old = { column: 'id', before: made, also: 'expires_at < $2', bind: [now] };
+  await deleteOld(RefreshToken, old, stop);
   // A session takes up to 1,400 refresh tokens with it.
-  await deleteOld(Session, { ...expired, batch: 20 });
-  await deleteOld(Invitation, expired);
-  await deleteOld(AccessToken, { ...expired, also: `kind = 'bot'` });
+  await deleteOld(Session, { ...expired, batch: 20 }, stop);
+  await deleteOld(Invitation, expired, stop);
+  await deleteOld(AccessToken, { ...expired, also: `kind = 'bot'` }, stop);
 }
 
 /** One kind of credential of an account. */

@@ -3,7 +3,7 @@ import { Op } from 'sequelize';
 import { secondsOf } from '../../../../config/duration.ts';
 import type { Context } from '../../../../context.ts';
 import { idOfInstant } from '../../../../crypto/id.ts';
-import { deleteOld } from '../../../../database/delete-batches.ts';
+import { deleteOld, type Stop } from '../../../../database/delete-batches.ts';
 import { Webhook } from '../../../../database/models/webhook.ts';
 import { WebhookDelivery } from '../../../../database/models/webhook-delivery.ts';
 import { select } from '../../../../database/select.ts';
@@ -140,18 +140,15 @@ const deliveredSeconds = 7 * 24 * 3600;
  * Deletes delivered messages after a week. Dead messages, and those that wait for a disabled
  * webhook, are deleted as late as events.
  */
-export async function sweepDeliveries(ctx: Context): Promise<void> {
+export async function sweepDeliveries(ctx: Context, stop: Stop): Promise<void> {
   const week = after(ctx.now, -deliveredSeconds);
   const retained = after(ctx.now, -secondsOf(ctx.config.events.retention));
   const ended = (status: string, before: Date) =>
-    deleteOld(WebhookDelivery, { column: 'ended_at', before, also: `status = '${status}'` });
+    deleteOld(WebhookDelivery, { column: 'ended_at', before, also: `status = '${status}'` }, stop);
   await ended('delivered', week);
   await ended('dead', retained);
   // Ids are ordered by time, and hardly any delivery as old as this has another status.
-  await deleteOld(WebhookDelivery, {
-    column: 'id',
-    before: idOfInstant(retained.getTime()),
-    also: `status = 'waiting' AND at < $2`,
-    bind: [retained],
-  });
+  const made = idOfInstant(retained.getTime());
+  const waiting = { also: `status = 'waiting' AND at < $2`, bind: [retained] };
+  await deleteOld(WebhookDelivery, { column: 'id', before: made, ...waiting }, stop);
 }

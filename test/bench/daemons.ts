@@ -1,0 +1,78 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createKeyFile } from '../../src/crypto/key-file.ts';
+import { type Daemon, startDaemon } from '../support/daemon.ts';
+import { startNginx } from '../support/nginx.ts';
+import { freePorts } from '../support/ports.ts';
+import { startPostgres } from '../support/postgres.ts';
+import { type Figure, figure, median, table } from './figures.ts';
+import { load } from './load.ts';
+import { populate, load as provision } from './scim-people.ts';
+import { populateStage, shotsOf } from './stage.ts';
+
+// `npm run bench:daemons -- [ROUNDS]`: one, two and three daemons behind nginx on one PostgreSQL,
+// asked in turn (goal 9). Each takes its share of the processors, and so does this program.
+
+const rounds = Number(process.argv[2] ?? 5);
+const ms = 2000;
+const folder = await mkdtemp(join(tmpdir(), 'idctl-bench-'));
+const server = await startPostgres();
+const daemons: Daemon[] = [];
+try {
+  const keyFile = join(folder, 'master.key');
+  await createKeyFile(keyFile);
+  const token = await populateStage(server.url, keyFile);
+  const [people] = await populate(server.url, keyFile, [1000]);
+  if (people === undefined) throw new Error('there are no people');
+  const env = { IDCTL_LIMITS_ENABLED: 'off', IDCTL_LOG_LEVEL: 'warn' };
+  for (let at = 0; at < 3; at += 1)
+    daemons.push(await startDaemon({ database: server.url, keyFile, env }));
+  const ports = await freePorts(daemons.length);
+  const nginx = await startNginx(ports.map(blockOf).join('\n'), ports[0] ?? 0);
+  const { meByToken, right } = shotsOf('', token);
+  const body = () => ({ userName: `${crypto.randomUUID()}@new.test`, active: true });
+  const create = { method: 'POST' as const, path: () => '/Users', body };
+  const kinds: Record<string, (url: string) => Promise<number>> = {
+    'GET /me': async (url) => (await load(url, meByToken, 16, ms)).rate,
+    'sign-in': async (url) => (await load(url, right, 6, ms)).rate,
+    'SCIM create': (url) => provision(url, people, create, ms, 16),
+  };
+  const seen = new Map<string, number[]>();
+  for (let round = 0; round < rounds; round += 1)
+    for (const [kind, measure] of Object.entries(kinds))
+      for (const [at, port] of ports.entries()) {
+        const key = `${kind}, ${at + 1}`;
+        const rate = await measure(`http://127.0.0.1:${port}`);
+        seen.set(key, [...(seen.get(key) ?? []), rate]);
+      }
+  await nginx.stop();
+  process.stdout.write(
+    table('Daemons behind nginx, PostgreSQL', figuresOf(Object.keys(kinds), seen)),
+  );
+} finally {
+  for (const daemon of daemons) await daemon.stop();
+  await server.stop();
+  await rm(folder, { recursive: true, force: true });
+}
+
+/** nginx before the first `at + 1` daemons. */
+function blockOf(port: number, at: number): string {
+  const servers = daemons
+    .slice(0, at + 1)
+    .map(({ url }) => `server ${new URL(url).host} max_fails=0;`)
+    .join(' ');
+  return `upstream idctl${at} { ${servers} }
+    server { listen 127.0.0.1:${port}; location / { proxy_pass http://idctl${at};
+      proxy_http_version 1.1; proxy_set_header Connection ""; proxy_set_header Host $host; } }`;
+}
+
+function figuresOf(kinds: string[], seen: Map<string, number[]>): Figure[] {
+  const rate = (kind: string, count: number) => median(seen.get(`${kind}, ${count}`) ?? []);
+  return kinds.flatMap((kind) => [
+    figure(`${kind}, one daemon`, rate(kind, 1), '/s'),
+    ...[2, 3].map((count) =>
+      figure(`  ${count} daemons, against one`, (100 * rate(kind, count)) / rate(kind, 1), '%'),
+    ),
+  ]);
+}

@@ -1,0 +1,43 @@
+/** Steps that are meant: they read or sort few rows, whatever the size of the table. */
+export const meantSteps: { sql: RegExp; step: RegExp; because: string }[] = [
+  {
+    sql: /FROM memberships m JOIN accounts a .* r\.id IS NULL/s,
+    step: /./,
+    because: 'it runs once, when an organization gets its first SCIM token',
+  },
+  {
+    sql: /LEFT JOIN memberships m ON m.account_id = a.id/,
+    step: /ORDER BY$/,
+    because: 'it sorts the memberships of one account',
+  },
+  {
+    sql: /WITH found|\) page|FROM .scim_records. AS .ScimRecord. .* IN \(/,
+    step: /FOR ORDER BY/,
+    because: 'at most a page is sorted',
+  },
+  {
+    sql: /FROM .identities. AS .Identity. WHERE .*(account_id.|subject.) = /,
+    step: /FOR ORDER BY/,
+    because: 'it sorts the identities of one person',
+  },
+  {
+    sql: /FROM .outbox. AS .OutboxItem. .* LIMIT 10/,
+    step: /FOR LAST TERM OF ORDER BY/,
+    because: 'it sorts the mails of one instant',
+  },
+  {
+    sql: /SELECT count\(\*\) AS waiting/,
+    step: /^SCAN (outbox|d) USING COVERING INDEX|^(Index Only|Seq) Scan/,
+    because: 'it counts what waits to be sent, and nothing that was',
+  },
+  {
+    sql: /FROM webhooks w/,
+    step: /FOR ORDER BY/,
+    because: 'it sorts webhooks, and reads one message of each',
+  },
+  {
+    sql: /ORDER BY random\(\)/,
+    step: /./,
+    because: 'it reads 20,000 ids once in ten minutes, however many there are',
+  },
+];
