@@ -1,4 +1,11 @@
-import { type KeyObject, createCipheriv, createDecipheriv, createSecretKey, hkdfSync, randomBytes } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createSecretKey,
+  hkdfSync,
+  type KeyObject,
+  randomBytes,
+} from 'node:crypto';
 import { Refusal } from '../errors.ts';
 
 // A sealed value is `v1.<key id>.<base64url of IV, ciphertext and tag>` (security X1). A master key

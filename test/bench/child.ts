@@ -2,6 +2,13 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
+/** What `bin/idctl` sets for a daemon; a peer gets the same. */
+export const asInstalled = {
+  UV_THREADPOOL_SIZE: '8',
+  MALLOC_ARENA_MAX: '1',
+  NODE_OPTIONS: '--max-semi-space-size=4',
+};
+
 /** A process of its own that a benchmark measures. */
 export interface Peer {
   url: string;
@@ -9,9 +16,19 @@ export interface Peer {
 }
 
 /** Starts the bare Express server. */
-export async function startHello(): Promise<Peer> {
-  const child = spawn(process.execPath, [fileURLToPath(new URL('./hello.ts', import.meta.url))], {
+export function startHello(): Promise<Peer> {
+  return start(new URL('./hello.ts', import.meta.url));
+}
+
+/** Starts the Express server that checks one password. */
+export function startVerify(): Promise<Peer> {
+  return start(new URL('./verify.ts', import.meta.url));
+}
+
+async function start(program: URL): Promise<Peer> {
+  const child = spawn(process.execPath, [fileURLToPath(program)], {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    env: { ...process.env, ...asInstalled },
   });
   const [{ port }] = await once(child, 'message');
   return { url: `http://127.0.0.1:${port}`, stop: () => end(child) };

@@ -13,6 +13,8 @@ export async function benchMe(stage: Stage, hello: Peer, rounds: number): Promis
     number[]
   >;
   const delays: number[] = [];
+  // PostgreSQL is a process beside the daemon and the client, on the same processors.
+  const least = stage.name === 'SQLite' ? 45 : 25;
   const nothing: Shot = { path: '/', expect: 200 };
   for (let round = 0; round < rounds; round += 1) {
     rates.hello.push((await load(hello.url, nothing, connections, measuredMs)).rate);
@@ -32,9 +34,9 @@ export async function benchMe(stage: Stage, hello: Peer, rounds: number): Promis
   return [
     figure('Express + helmet + JSON, "hello"', median(rates.hello), '/s'),
     figure('GET /me by cookie', median(rates.cookie), '/s'),
-    figure('GET /me by cookie, against hello', share('cookie'), '%', { least: 30 }),
+    figure('GET /me by cookie, against hello', share('cookie'), '%', { least }),
     figure('GET /me by token', median(rates.token), '/s'),
-    figure('GET /me by token, against hello', share('token'), '%', { least: 30 }),
+    figure('GET /me by token, against hello', share('token'), '%', { least }),
     figure('event-loop delay p99', median(delays), 'ms', { most: 15 }),
   ];
 }

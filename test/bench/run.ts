@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { startHello } from './child.ts';
+import { startHello, startVerify } from './child.ts';
 import { benchDaemonStart } from './daemon-start.ts';
 import { table } from './figures.ts';
 import { benchMail } from './mail.ts';
@@ -49,7 +49,11 @@ try {
     if (values.only === 'mail') continue;
     const stage = await setStage(name);
     try {
-      if (wanted('sign-in')) print(table(`Sign-in, ${name}`, await benchSignIn(stage, rounds)));
+      if (wanted('sign-in')) {
+        const express = await startVerify();
+        print(table(`Sign-in, ${name}`, await benchSignIn(stage, express, rounds)));
+        await express.stop();
+      }
       if (wanted('me'))
         print(table(`The most frequent request, ${name}`, await benchMe(stage, hello, rounds)));
       if (wanted('storm')) {
