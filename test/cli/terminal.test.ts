@@ -5,8 +5,9 @@ import { stripVTControlCharacters } from 'node:util';
 import measure from 'fast-string-truncated-width';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { counterpartMissing } from '../support/counterpart.ts';
-import { main } from '../support/daemon.ts';
+import { main, startDaemon } from '../support/daemon.ts';
 import { freshDatabaseUrl } from '../support/database.ts';
+import { createClient } from '../support/http.ts';
 import { type Answers, inTerminal } from '../support/pseudo-terminal.ts';
 
 const csi = '\u001b[';
@@ -156,6 +157,30 @@ describe.skipIf(counterpartMissing('bsdutils'))('on a terminal', { timeout: 120_
     expect(kept.code).toBe(1);
     const named = await idctl('project delete web --org default --yes');
     expect(named.shown).not.toContain('Organization:');
+  });
+
+  it('session revoke asks on a terminal, and says how many sessions end', async () => {
+    const keyFile = join(folder, 'master.key');
+    const daemon = await startDaemon({ database: env['IDCTL_DATABASE'] ?? '', keyFile });
+    const user = 'admin@idctl.test';
+    try {
+      const login = { email: user, password: 'one horse battery' };
+      const client = createClient(daemon.url);
+      expect((await client.post('/api/v1/auth/login', login)).status).toBe(200);
+      expect((await client.post('/api/v1/auth/login', login)).status).toBe(200);
+      const live = async () => (await idctl(`session list --user ${user} --json`)).shown;
+      const revoke = `session revoke --user ${user}`;
+      const question = `End 2 sessions of ${user}?`;
+      expect((await idctl(revoke, [[question, 'n\r']])).code).toBe(1);
+      const dry = stripVTControlCharacters((await idctl(`${revoke} --dry-run`)).shown);
+      expect(dry).toContain('Dry run: nothing was changed.');
+      expect(dry).toMatch(/Ended: +2/);
+      expect(JSON.parse(await live())).toHaveLength(2);
+      expect((await idctl(revoke, [[question, 'y\r']])).code).toBe(0);
+      expect(JSON.parse(await live())).toEqual([]);
+    } finally {
+      await daemon.stop();
+    }
   });
 
   it('the client secret is asked for only when it is needed', async () => {
