@@ -1,4 +1,5 @@
 import { Refusal } from '../errors.ts';
+import type { Change } from '../services/signin/shut-out.ts';
 import {
   type Affected,
   affectedFields,
@@ -81,9 +82,9 @@ export async function enableConnection<S extends OfOrganization, View>(
 export async function disableConnection<S extends OfOrganization, View extends Affected>(
   call: Call,
   disable: Runs<S, View>,
-  fields: Fields<View>,
+  { fields, change }: { fields: Fields<View>; change: Change },
 ): Promise<void> {
-  const shutOut = await shutOutBy(call, disable);
+  const shutOut = await shutOutBy(call, change);
   if (shutOut !== null && !call.flags.dryRun) await call.confirm(`${shutOut} Continue?`);
   const view = await call.perform(disable, [...fields, ...affectedFields]);
   if (view.owners.length > 0) call.note(affectedOwners(view));
@@ -102,6 +103,13 @@ export async function relinkPeople<S extends OfOrganization, View extends { peop
   });
 }
 
+interface Removal<View> {
+  fields: Fields<View>;
+  change: Change;
+  called: (view: View) => string;
+  next: string;
+}
+
 /** Removes a connection. `called` names the far end, `next` a step for people linked to it. */
 export async function removeConnection<
   S extends OfOrganization,
@@ -109,9 +117,9 @@ export async function removeConnection<
 >(
   call: Call,
   remove: Runs<S, View>,
-  { fields, called, next }: { fields: Fields<View>; called: (view: View) => string; next: string },
+  { fields, change, called, next }: Removal<View>,
 ): Promise<void> {
-  const shutOut = await shutOutBy(call, remove);
+  const shutOut = await shutOutBy(call, change);
   const about = (view: View) => `the connection to ${called(view)}`;
   const linked = (view: View) =>
     `\n${persons(view.people)} ${stay(view.people)} linked to ${called(view)}. ${next}`;

@@ -14,6 +14,7 @@ import {
   shutOutBy,
 } from '../consequences.ts';
 import type { Fields } from '../output.ts';
+import { requireHost } from '../reach.ts';
 import type { Call } from '../run.ts';
 
 const operations = () => import('../../services/tenancy/domains/operations.ts');
@@ -55,11 +56,12 @@ export function addDomainCommands(program: Command): void {
   verb(domain, 'add <domain>', {
     summary: 'Claim a domain and get the TXT record that proves it',
     required: org,
-    options: { '--override': 'take a public suffix or mail provider too; recorded' },
+    options: { '--override': 'take public suffixes, mail providers; host only' },
     example: 'idctl domain add acme.com --org acme',
     run: async (call) => {
       const { addDomain, overrideDomain } = await operations();
       const { override, ...input } = call.input;
+      if (override === true) requireHost(call, '--override');
       const view = await call.operate(override === true ? overrideDomain : addDomain, input);
       call.show(view, block);
       call.note(
@@ -73,7 +75,7 @@ export function addDomainCommands(program: Command): void {
     options: {
       '--wait': 'repeat until the record is found',
       '--timeout <time>': 'how long to wait, such as 30s, 10m, 2h (default: 10m)',
-      '--assert': 'mark it verified without the DNS; an event records it',
+      '--assert': 'mark it verified without the DNS; host only',
     },
     example: 'idctl domain verify acme.com --org acme --wait --timeout 30m',
     run: async (call) => call.show(await verify(call), block),
@@ -90,6 +92,7 @@ export function addDomainCommands(program: Command): void {
 async function verify(call: Call): Promise<Domain> {
   const { assertDomain, verifyDomain } = await operations();
   const { wait, timeout, assert, ...input } = call.input;
+  if (assert === true) requireHost(call, '--assert');
   if (assert === true) return call.operate(assertDomain, input);
   const once = () => call.operate(verifyDomain, input);
   const limit = seconds(timeout ?? '10m');
@@ -138,7 +141,7 @@ function addRemove(domain: Command): void {
     example: 'idctl domain remove acme.com --org acme --yes',
     run: async (call) => {
       const { removeDomain } = await operations();
-      const shutOut = await shutOutBy(call, removeDomain);
+      const shutOut = await shutOutBy(call, 'domain.remove');
       await call.destroy(removeDomain, {
         fields: removed,
         question: (view) =>

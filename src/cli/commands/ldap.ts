@@ -100,7 +100,11 @@ export function addLdapCommands(program: Command): void {
     required: org,
     rehearsable: true,
     example: 'idctl ldap disable --org acme',
-    run: async (call) => disableConnection(call, (await operations()).disableLdap, fields),
+    run: async (call) =>
+      disableConnection(call, (await operations()).disableLdap, {
+        fields,
+        change: 'ldap.disable',
+      }),
   });
   addTest(ldap);
   addRelink(ldap);
@@ -112,6 +116,7 @@ export function addLdapCommands(program: Command): void {
     run: async (call) =>
       removeConnection(call, (await operations()).removeLdap, {
         fields,
+        change: 'ldap.remove',
         called: ({ uri }) => uri,
         next: 'To link them to another server, see idctl ldap relink --help',
       }),

@@ -33,6 +33,8 @@ export function addOrganizationCommands(program: Command): void {
     run: async (call) => {
       const { createOrganization } = await operations();
       call.show(await call.operate(createOrganization), fields);
+      // From afar, an organization can only be made where none governs alone.
+      if (call.server !== null) return;
       const { findOverruled } = await import(
         '../../services/tenancy/signin-settings/operations.ts'
       );

@@ -9,6 +9,7 @@ import type {
   webhookView,
 } from '../../services/tenancy/webhooks/webhook.ts';
 import { noun, org, verb } from '../command.ts';
+import { fillOrganization } from '../organization.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
 import { failedResult } from '../steps.ts';
@@ -183,6 +184,7 @@ function addDeliveries(webhook: Command): void {
     example: `idctl webhook retry ${example}`,
     run: async (call) => {
       const { locateDelivery, retryDelivery } = await deliveryOperations();
+      if (call.server !== null) await fillOrganization(call);
       const at = await call.operate(locateDelivery);
       call.show(await call.operate(retryDelivery, at), delivery);
       call.note('The daemon sends it within seconds.');
@@ -192,10 +194,9 @@ function addDeliveries(webhook: Command): void {
 
 /** Finds the named webhook and its organization. */
 async function located(call: Call) {
-  const { locateWebhook } = await operations();
+  if (call.server !== null) await fillOrganization(call);
   const { id, org: given } = call.input;
-  return call.operate(locateWebhook, {
-    id,
-    ...(given === undefined ? {} : { org: given }),
-  });
+  if (given !== undefined) return { id, org: given };
+  const { locateWebhook } = await operations();
+  return call.operate(locateWebhook, { id });
 }

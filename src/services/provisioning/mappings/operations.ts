@@ -16,7 +16,14 @@ import { operation } from '../../foundation/operation.ts';
 import { pageInput, readPage } from '../../foundation/page.ts';
 import { outranks } from '../../foundation/project-roles.ts';
 import { findGiven } from '../../tenancy/projects/view.ts';
-import { groupName, importedView, mappingPage, mappingView, viewMapping } from './view.ts';
+import {
+  groupName,
+  importedView,
+  mappingPage,
+  mappingRemovedView,
+  mappingView,
+  viewMapping,
+} from './view.ts';
 
 // Maps directory groups to project roles (spec §2.3).
 
@@ -113,6 +120,7 @@ async function createMapping(
 export const removeMapping = operation({
   authority: 'mappings.change',
   input: z.strictObject({ org: ref, id }),
+  output: mappingRemovedView,
   run: (ctx, input, { organization }) =>
     transaction(async () => {
       const mapping = await GroupMapping.findOne({

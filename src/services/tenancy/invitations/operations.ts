@@ -27,6 +27,7 @@ import {
   invitationPage,
   invitationToken,
   invitationUrl,
+  invitationView,
   inviterName,
   inviterStands,
   joinByInvitation,
@@ -127,6 +128,7 @@ export const revokeInvitation = operation({
   prove: async (ctx, input) =>
     requireAuthority(ctx, 'invitations.change', input.org ?? (await organizationOf(ctx, input.id))),
   input: z.strictObject({ org: ref.optional(), id }),
+  output: invitationView,
   run: (ctx, input, { organization }) =>
     transaction(async () => {
       const which = { id: input.id, organizationId: organization.id, ...waiting(ctx) };

@@ -106,6 +106,7 @@ export const renameProject = operation({
 export const deleteProject = operation({
   authority: 'projects.change',
   input: z.strictObject({ org: ref, project: ref }),
+  output: projectView,
   run: (ctx, input, { organization }) =>
     transaction(async () => {
       const project = await requireProject(organization, input.project);

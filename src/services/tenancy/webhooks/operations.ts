@@ -23,6 +23,7 @@ import {
   sendMessage,
   viewWebhook,
   webhookPage,
+  webhookRemovedView,
   webhookTestView,
   webhookView,
 } from './webhook.ts';
@@ -117,6 +118,7 @@ export const changeWebhook = operation({
 export const removeWebhook = operation({
   authority: 'webhooks.change',
   input: refInput,
+  output: webhookRemovedView,
   run: (ctx, input, { organization }) =>
     transaction(async () => {
       const webhook = await requireWebhook(organization, input.id);
@@ -182,9 +184,8 @@ function about(webhook: Webhook) {
 /** Names the organization of a webhook, as the operator may leave it out. */
 export const locateWebhook = operation({
   authority: 'operator',
-  input: z.strictObject({ org: ref.optional(), id }),
-  run: async (_ctx, { id: which, org }) => {
-    if (org !== undefined) return { org, id: which };
+  input: z.strictObject({ id }),
+  run: async (_ctx, { id: which }) => {
     const webhook = await Webhook.findByPk(which);
     if (webhook === null)
       throw new Refusal('not_found', `There is no webhook ${which}.`, {
