@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { generateSync } from 'otplib';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { createProgram, main } from '../../src/cli/program.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createProgram } from '../../src/cli/program.ts';
 import { reachOf } from '../../src/cli/reach.ts';
 import { createKeyFile } from '../../src/crypto/key-file.ts';
 import { assertDomain } from '../../src/services/tenancy/domains/operations.ts';
@@ -16,6 +16,7 @@ import { type Daemon, startDaemon, surroundings } from '../support/daemon.ts';
 import { copyOfDatabase, migratedDatabaseUrl } from '../support/database.ts';
 import { openIdctl } from '../support/idctl.ts';
 import { freePorts } from '../support/ports.ts';
+import { typeLine } from '../support/typing.ts';
 
 // Every command that works from afar, run twice on copies of one instance: as the operator on the host, and from afar as
 // an owner with a session. What both print, byte for byte but for ids, times and secrets, and their exit codes, are equal.
@@ -100,27 +101,11 @@ async function type(side: Side, line: string, json: boolean) {
       .replace('$code', () => code(0))
       .replace('$next', () => code(30)),
   );
-  for (const [name, value] of Object.entries(side.env)) vi.stubEnv(name, value);
-  let [out, err] = ['', ''];
-  vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
-    out += text;
-    return true;
-  });
-  vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
-    err += text;
-    return true;
-  });
-  try {
-    const exit = await main(json ? [...words, '--json'] : words);
-    side.id = /^ID: +(\S+)$|"id":"([^"]+)"/m.exec(out)?.slice(1).find(Boolean) ?? side.id;
-    side.secret =
-      /^Secret: +([A-Z2-7]{32})$|"secret":"([A-Z2-7]{32})"/m.exec(out)?.slice(1).find(Boolean) ??
-      side.secret;
-    return { exit, out: alike(out), err: alike(err) };
-  } finally {
-    vi.restoreAllMocks();
-    vi.unstubAllEnvs();
-  }
+  const { exit, out, err } = await typeLine(json ? [...words, '--json'] : words, side.env);
+  const found = (pattern: RegExp) => pattern.exec(out)?.slice(1).find(Boolean);
+  side.id = found(/^ID: +(\S+)$|"id":"([^"]+)"/m) ?? side.id;
+  side.secret = found(/^Secret: +([A-Z2-7]{32})$|"secret":"([A-Z2-7]{32})"/m) ?? side.secret;
+  return { exit, out: alike(out), err: alike(err) };
 }
 
 /** The text without what is different each time. */

@@ -5,7 +5,6 @@ import type {
   newInvitationView,
 } from '../../services/tenancy/invitations/invitation.ts';
 import { noun, org, verb } from '../command.ts';
-import { fillOrganization } from '../organization.ts';
 import type { Fields } from '../output.ts';
 
 const operations = () => import('../../services/tenancy/invitations/operations.ts');
@@ -62,13 +61,11 @@ export function addInvitationCommands(program: Command): void {
     options: org,
     destroys: true,
     example: 'idctl invitation revoke 0199c3a4-7c1e-7d55-8d1f-3f0e8a1b2c3d --yes',
-    run: async (call) => {
-      if (call.server !== null) await fillOrganization(call);
-      await call.destroy((await operations()).revokeInvitation, {
+    run: async (call) =>
+      call.destroy((await operations()).revokeInvitation, {
         fields,
         question: ({ email }) => `Revoke the invitation of ${email}?`,
         done: ({ email }) => `Revoked the invitation of ${email}.`,
-      });
-    },
+      }),
   });
 }

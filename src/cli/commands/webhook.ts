@@ -9,7 +9,6 @@ import type {
   webhookView,
 } from '../../services/tenancy/webhooks/webhook.ts';
 import { noun, org, verb } from '../command.ts';
-import { fillOrganization } from '../organization.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
 import { failedResult } from '../steps.ts';
@@ -184,7 +183,6 @@ function addDeliveries(webhook: Command): void {
     example: `idctl webhook retry ${example}`,
     run: async (call) => {
       const { locateDelivery, retryDelivery } = await deliveryOperations();
-      if (call.server !== null) await fillOrganization(call);
       const at = await call.operate(locateDelivery);
       call.show(await call.operate(retryDelivery, at), delivery);
       call.note('The daemon sends it within seconds.');
@@ -194,7 +192,6 @@ function addDeliveries(webhook: Command): void {
 
 /** Finds the named webhook and its organization. */
 async function located(call: Call) {
-  if (call.server !== null) await fillOrganization(call);
   const { id, org: given } = call.input;
   if (given !== undefined) return { id, org: given };
   const { locateWebhook } = await operations();

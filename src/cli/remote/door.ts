@@ -1,10 +1,10 @@
 import type { z } from 'zod';
-import { refuseField } from '../../errors.ts';
+import { Refusal, refuseField } from '../../errors.ts';
 import { pathKeys, type Route } from '../../http/route.ts';
 import { operationRoutes } from '../../http/routes/list.ts';
 import { parse } from '../../input.ts';
 import type { Door, Runs } from '../run.ts';
-import { readAccount } from './account.ts';
+import { organizationsOf, readAccount } from './account.ts';
 import { type Asked, createClient } from './client.ts';
 import type { Server } from './find.ts';
 import { serverFailed } from './refusals.ts';
@@ -25,9 +25,33 @@ export function remoteDoor(server: Server): Door {
     const route = routeOf(operation);
     if (route === undefined) throw new Error('a remote command runs an operation without a route');
     const input = operation.forPeople === undefined ? given : await own(given);
-    const answer = await client.ask(requestOf(route, input, dryRun));
+    const answer = await inOrganization(route, input, (whole) =>
+      client.ask(requestOf(route, whole, dryRun)),
+    );
     // The schema of the answer is the operation's own.
     return readView(route, answer) as View;
+  };
+  /**
+   * Runs the work with the organization that the route needs. Where an id names the thing, it is
+   * looked for in each organization of the account.
+   */
+  const inOrganization = async (
+    route: Route,
+    input: Given,
+    work: (whole: Given) => Promise<unknown>,
+  ): Promise<unknown> => {
+    if (!pathKeys(route.path).includes('org') || input['org'] !== undefined) return work(input);
+    const named = process.env['IDCTL_ORG'];
+    let missing: unknown = serverFailed('You belong to no organization.');
+    for (const org of named ? [named] : await organizationsOf(client)) {
+      try {
+        return await work({ ...input, org });
+      } catch (error) {
+        if (!(error instanceof Refusal) || !/^(not_found|forbidden)$/.test(error.code)) throw error;
+        missing = error;
+      }
+    }
+    throw missing;
   };
   /** From afar, `--user` names the account of the token only. */
   const own = async ({ user, ...input }: Given): Promise<Given> => {

@@ -7,6 +7,7 @@ import {
   addWebhook,
   changeWebhook,
   listWebhooks,
+  locateWebhook,
   removeWebhook,
   rotateWebhook,
   testWebhook,
@@ -26,6 +27,10 @@ export const webhookRoutes = [
     dryRun: true,
     status: 201,
     cli: 'webhook add',
+  }),
+  route('GET', webhook, locateWebhook, {
+    summary: 'Whether the organization has this webhook',
+    cli: 'webhook list',
   }),
   route('PATCH', webhook, changeWebhook, {
     summary: 'Switch a webhook on or off',

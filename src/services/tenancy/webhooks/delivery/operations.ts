@@ -4,12 +4,11 @@ import { Webhook } from '../../../../database/models/webhook.ts';
 import { deliveryStatuses, WebhookDelivery } from '../../../../database/models/webhook-delivery.ts';
 import { transaction } from '../../../../database/transaction.ts';
 import { Refusal } from '../../../../errors.ts';
-import { requireAuthority, requireOperator } from '../../../foundation/authority/require.ts';
 import { eventAbout, recordEvent } from '../../../foundation/events/record.ts';
 import { id, instant, ref } from '../../../foundation/fields.ts';
 import { operation } from '../../../foundation/operation.ts';
 import { firstKey, pageInput, pageOf, readPage } from '../../../foundation/page.ts';
-import { requireWebhook } from '../operations.ts';
+import { requireSeen, requireWebhook } from '../operations.ts';
 
 export const deliveryView = z.object({
   id,
@@ -88,11 +87,7 @@ async function requireDelivery(webhook: Webhook, which: string): Promise<Webhook
 /** Names the webhook and the organization of a delivery. The operator may leave `org` out. */
 export const locateDelivery = operation({
   authority: 'webhooks.see',
-  prove: async (ctx, { org }) => {
-    if (org !== undefined) return (await requireAuthority(ctx, 'webhooks.see', org)).organization;
-    requireOperator(ctx);
-    return null;
-  },
+  prove: (ctx, { org }) => requireSeen(ctx, org),
   input: z.strictObject({ org: ref.optional(), delivery: id }),
   output: z.object({ org: id, id, delivery: id }),
   run: async (_ctx, input, organization) => {
