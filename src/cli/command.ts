@@ -2,6 +2,7 @@ import type { Command, CommanderError } from 'commander';
 import { Refusal } from '../errors.ts';
 import { findCommand } from './aliases.ts';
 import type { Flags } from './operator.ts';
+import { hostOnly, reachOf } from './reach.ts';
 import type { Call } from './run.ts';
 
 /** The description of a verb, and its action. */
@@ -32,16 +33,16 @@ export const org = { [orgOption]: 'the organization, by id or slug' };
 
 /** Declares `idctl <name>`, which holds verbs and does nothing itself. */
 export function noun(program: Command, name: string, summary: string, example: string): Command {
-  return dressed(program.command(name).description(summary), example);
+  const command = dressed(program.command(name).summary(summary), example);
+  return command.description(reachOf(command) === 'host' ? `${summary}\n\n${hostOnly}` : summary);
 }
 
 /** Declares a command; its arguments and options reach `run` in one object, by their names. */
 export function verb(parent: Command, signature: string, spec: Verb): void {
-  const described = spec.detail === undefined ? spec.summary : `${spec.summary}\n\n${spec.detail}`;
-  const command = dressed(
-    parent.command(signature).summary(spec.summary).description(described),
-    spec.example,
-  );
+  const command = dressed(parent.command(signature).summary(spec.summary), spec.example);
+  const where = reachOf(command) === 'host' ? hostOnly : undefined;
+  const paragraphs = [spec.summary, spec.detail, where];
+  command.description(paragraphs.filter((text) => text !== undefined).join('\n\n'));
   for (const [flags, help] of Object.entries(spec.required ?? {})) {
     if (flags === orgOption) command.option(flags, `${help} (or IDCTL_ORG)`);
     else command.requiredOption(flags, `${help} (required)`);
@@ -51,11 +52,13 @@ export function verb(parent: Command, signature: string, spec: Verb): void {
   if (spec.makes) command.option('--if-absent', 'show an existing one instead; exit 0');
   if (spec.rehearsable || spec.makes) command.option('--dry-run', 'only show what would happen');
   command.action(async () => {
-    const [{ beginCall }, { fillOrganization }] = await Promise.all([
+    const [{ beginCall }, { openDoor }, { fillOrganization }] = await Promise.all([
       import('./run.ts'),
+      import('./door.ts'),
       import('./organization.ts'),
     ]);
-    const call = beginCall(flagsOf(command), inputOf(command));
+    const flags = flagsOf(command);
+    const call = beginCall(flags, inputOf(command), await openDoor(flags, command));
     try {
       const tell = spec.destroys ?? spec.rehearsable ?? spec.makes ?? false;
       if (spec.required?.[orgOption] !== undefined) await fillOrganization(call, tell);
@@ -144,7 +147,7 @@ function asksJson(command: Command): boolean {
 }
 
 function flagsOf(command: Command): Flags {
-  const { json, quiet, yes, config, dryRun, ifAbsent } = command.optsWithGlobals();
+  const { json, quiet, yes, config, server, dryRun, ifAbsent } = command.optsWithGlobals();
   return {
     json: json === true,
     quiet: quiet === true,
@@ -152,6 +155,7 @@ function flagsOf(command: Command): Flags {
     dryRun: dryRun === true,
     ifAbsent: ifAbsent === true,
     config: typeof config === 'string' ? config : undefined,
+    server: typeof server === 'string' ? server : undefined,
   };
 }
 

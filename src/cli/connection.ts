@@ -1,4 +1,5 @@
 import { Refusal } from '../errors.ts';
+import type { Change } from '../services/signin/shut-out.ts';
 import {
   type Affected,
   affectedFields,
@@ -77,13 +78,19 @@ export async function enableConnection<S extends OfOrganization, View>(
   call.show(await call.operate(enable, input), fields);
 }
 
+interface Disabling<View> {
+  fields: Fields<View>;
+  change: Change;
+  called: (view: View) => string;
+}
+
 /** Disables a connection. `called` names the far end. */
 export async function disableConnection<S extends OfOrganization, View extends Affected>(
   call: Call,
   disable: Runs<S, View>,
-  { fields, called }: { fields: Fields<View>; called: (view: View) => string },
+  { fields, change, called }: Disabling<View>,
 ): Promise<void> {
-  const shutOut = await shutOutBy(call, disable);
+  const shutOut = await shutOutBy(call, change);
   if (!call.flags.dryRun) {
     const view = await call.rehearse(disable);
     const question = `Stop sign-ins by ${called(view)}?`;
@@ -106,6 +113,10 @@ export async function relinkPeople<S extends OfOrganization, View extends { peop
   });
 }
 
+interface Removal<View> extends Disabling<View> {
+  next: string;
+}
+
 /** Removes a connection. `called` names the far end, `next` a step for people linked to it. */
 export async function removeConnection<
   S extends OfOrganization,
@@ -113,9 +124,9 @@ export async function removeConnection<
 >(
   call: Call,
   remove: Runs<S, View>,
-  { fields, called, next }: { fields: Fields<View>; called: (view: View) => string; next: string },
+  { fields, change, called, next }: Removal<View>,
 ): Promise<void> {
-  const shutOut = await shutOutBy(call, remove);
+  const shutOut = await shutOutBy(call, change);
   const about = (view: View) => `the connection to ${called(view)}`;
   const linked = (view: View) =>
     `\n${persons(view.people)} ${stay(view.people)} linked to ${called(view)}. ${next}`;

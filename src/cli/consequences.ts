@@ -1,8 +1,8 @@
 import type { z } from 'zod';
-import type { Context } from '../context.ts';
 import type { credentialView } from '../services/people/credentials/credentials.ts';
+import type { Change } from '../services/signin/shut-out.ts';
 import type { Fields } from './output.ts';
-import type { Call, Runs } from './run.ts';
+import type { Call } from './run.ts';
 
 /** The input of a command about an organization. */
 export type OfOrganization = z.ZodType<{ org: string }>;
@@ -56,14 +56,9 @@ export function persons({ length }: string[]): string {
  * A sentence that names the owners if the command leaves no owner a way to sign in; else null. A
  * dry run prints it.
  */
-export async function shutOutBy<S extends OfOrganization>(
-  call: Call,
-  operation: Runs<S, unknown>,
-): Promise<string | null> {
+export async function shutOutBy(call: Call, change: Change): Promise<string | null> {
   const { findShutOut } = await import('../services/signin/shut-out.ts');
-  const find = (ctx: Context, input: z.output<S>) => findShutOut(ctx, input, operation);
-  const { input } = operation;
-  const { slug, owners } = await call.rehearse(Object.assign(find, { input }));
+  const { slug, owners } = await call.operate(findShutOut, { ...call.input, change });
   if (owners.length === 0) return null;
   const told = `Then no owner of ${slug} can sign in: ${owners.join(', ')}.`;
   if (call.flags.dryRun) call.note(told);

@@ -19,6 +19,8 @@ export function configurationFile({
  * there.
  */
 export async function tellOlderDaemon(call: Call): Promise<void> {
+  // From afar, the daemon itself did the work.
+  if (call.server !== null) return;
   const { lookAtDaemons, tellOlder } = await import('../services/instance/daemons.ts');
   const configuration = configurationFile(await readConfiguration(call.flags));
   const found = await call.operate(lookAtDaemons, { configuration });

@@ -22,6 +22,8 @@ export interface Flags {
   ifAbsent: boolean;
   /** The configuration file, when named on the command line. */
   config: string | undefined;
+  /** The server, by URL or name, when named on the command line. */
+  server: string | undefined;
 }
 
 /** The app that one command opens, with contexts for the operator. */

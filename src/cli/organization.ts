@@ -19,6 +19,8 @@ export async function fillOrganization(call: Call, tell = false): Promise<void> 
 async function onlyOrganization(call: Call): Promise<string> {
   const { listOrganizations } = await import('../services/tenancy/organizations/operations.ts');
   const [only, ...more] = await call.every(listOrganizations, {});
+  if (only === undefined && call.server !== null)
+    throw refuseField('org', 'you belong to no organization');
   if (only === undefined)
     throw refuseField('org', 'there is no organization yet', 'Make one: idctl org create NAME');
   if (more.length === 0) return only.slug;

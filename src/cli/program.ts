@@ -18,6 +18,11 @@ const groups: Record<string, Record<string, () => Promise<(program: Command) => 
     completion: async () => (await import('./commands/version.ts')).addCompletionCommand,
     version: async () => (await import('./commands/version.ts')).addVersionCommand,
   },
+  remote: {
+    login: async () => (await import('./commands/login.ts')).addLoginCommand,
+    logout: async () => (await import('./commands/login.ts')).addLogoutCommand,
+    server: async () => (await import('./commands/login.ts')).addServerCommands,
+  },
   people: {
     org: async () => (await import('./commands/org.ts')).addOrganizationCommands,
     user: async () => (await import('./commands/user.ts')).addUserCommands,
@@ -66,6 +71,7 @@ export async function createProgram(first = ''): Promise<Command> {
     .usage('<command> [options]')
     .option('--json', 'print results and refusals as JSON')
     .option('--config <file>', 'configuration file')
+    .option('--server <name>', 'the server to ask, by name or URL')
     .option('--quiet', 'print only results and refusals')
     .option('--yes', 'do not ask before destroying')
     .version(versionText(), '--version', 'print the version')

@@ -24,7 +24,7 @@ export async function confirmed(question: string, usual = false): Promise<void> 
 
 /** The source of a secret: `--<name>-stdin`, `--<name>-file F`, or none. */
 interface SecretSource {
-  name: 'secret' | 'password' | 'bind-password' | 'smtp-password';
+  name: 'secret' | 'password' | 'token' | 'bind-password' | 'smtp-password';
   stdin: unknown;
   file: unknown;
 }

@@ -38,7 +38,7 @@ export function report(error: unknown, situation: Situation): number {
   if (isHelp(error)) return error.exitCode === 0 ? 0 : 2;
   if (error instanceof Error && /^(Exit|Abort)PromptError$/.test(error.name)) return 130;
   if (error instanceof Error && error.name === 'FailedResult') return 1;
-  const bug = `internal error: ${whereabouts(error)}`;
+  const bug = isOfServer(error) ? escaped(error.message) : `internal error: ${whereabouts(error)}`;
   say(
     situation.json
       ? JSON.stringify({ type: 'urn:idctl:problem:bug', title: 'Bug', detail: bug })
@@ -97,6 +97,11 @@ function asTyped(fault: InputFault, command: Command | undefined): string {
 
 function isHelp(error: unknown): error is { exitCode: number } {
   return error instanceof Error && 'code' in error && String(error.code).startsWith('commander.');
+}
+
+/** A fault of a remote server, whose message says which server failed. */
+function isOfServer(error: unknown): error is Error {
+  return error instanceof Error && error.name === 'ServerFault';
 }
 
 /** Names a bug and its place, but not its message, which may hold confidential data. */

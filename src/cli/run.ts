@@ -1,9 +1,8 @@
 import type { z } from 'zod';
 import type { Context } from '../context.ts';
 import { escaped } from '../escape.ts';
-import { parse } from '../input.ts';
 import { shellWord } from '../shell-word.ts';
-import { type Flags, type Operator, openOperator, readConfiguration } from './operator.ts';
+import type { Flags } from './operator.ts';
 import {
   type Fields,
   printBlock,
@@ -20,6 +19,27 @@ import { type Examination, failedResult, printSteps } from './steps.ts';
 export interface Runs<Schema extends z.ZodType, View> {
   (ctx: Context, input: z.output<Schema>): Promise<View>;
   readonly input: Schema;
+  /** The fields that are shown, in their order. */
+  readonly output?: z.ZodType | undefined;
+  /** Of an operation that names an account: the one that its owner runs. */
+  readonly forPeople?: object;
+}
+
+/** Where operations run: in this process as the operator, or on a server as an account. */
+export interface Door {
+  /** The URL of the server; null on the host. */
+  readonly server: string | null;
+  /** Checks the input, then runs the operation. */
+  operate<S extends z.ZodType, View>(
+    operation: Runs<S, View>,
+    input: Record<string, unknown>,
+  ): Promise<View>;
+  /** Like `operate`, and rolls it back. */
+  rehearse<S extends z.ZodType, View>(
+    operation: Runs<S, View>,
+    input: Record<string, unknown>,
+  ): Promise<View>;
+  close(): Promise<void>;
 }
 
 /** A page of a list. */
@@ -44,7 +64,9 @@ export interface Call {
   /** Arguments and options by their names. */
   readonly input: Record<string, unknown>;
   readonly flags: Flags;
-  /** Checks the input, then runs the service as the operator. */
+  /** The URL of the server that the command asks; null on the host. */
+  readonly server: string | null;
+  /** Checks the input, then runs the operation. */
   operate<S extends z.ZodType, View>(
     operation: Runs<S, View>,
     input?: Record<string, unknown>,
@@ -72,7 +94,7 @@ export interface Call {
   examination(view: Examination): void;
   /** Tells a person something that is not a result. */
   note(text: string): void;
-  /** A command to type next. It repeats `--config`, so it acts on the same instance. */
+  /** A command to type next. It repeats `--config` or `--server`, so it acts on the same instance. */
   here(command: string): string;
   /** Asks for consent, unless `--yes` has given it; Enter means no, unless `usual` is set. */
   confirm(question: string, usual?: boolean): Promise<void>;
@@ -101,28 +123,15 @@ export interface Call {
   end(): Promise<void>;
 }
 
-/** Begins a command. The first service opens the database, after its input was checked. */
-export function beginCall(flags: Flags, input: Record<string, unknown>): Call {
+/** Begins a command. The door opens with the first operation, after its input was checked. */
+export function beginCall(flags: Flags, input: Record<string, unknown>, door: Door): Call {
   const speech = speak(flags);
-  let opened: Promise<Operator> | undefined;
-  const operator = (): Promise<Operator> => {
-    opened ??= readConfiguration(flags).then((loaded) => openOperator(loaded));
-    return opened;
-  };
-  const operate: Call['operate'] = async (operation, given = input) => {
-    const checked = parse(operation.input, given);
-    return withProgress(async () => {
-      const { run } = await operator();
-      return run((ctx) => operation(ctx, checked));
-    }, !flags.quiet);
-  };
+  const operate: Call['operate'] = (operation, given = input) =>
+    withProgress(() => door.operate(operation, given), !flags.quiet);
   const every: Call['every'] = (operation, given = input) =>
     everyPage((at) => operate(operation, { ...given, limit: 200, ...at }));
-  const rehearsed: typeof operate = async (operation, given = input) => {
-    parse(operation.input, given);
-    const { app } = await operator();
-    return app.rehearse(() => operate(operation, given));
-  };
+  const rehearsed: typeof operate = (operation, given = input) =>
+    withProgress(() => door.rehearse(operation, given), !flags.quiet);
   const showRehearsed = <View>(view: View, fields: Fields<View>): void => {
     speech.note('Dry run: nothing was changed.');
     speech.show(view, fields);
@@ -131,9 +140,13 @@ export function beginCall(flags: Flags, input: Record<string, unknown>): Call {
     ...speech,
     input,
     flags,
+    server: door.server,
     operate,
-    here: (command) =>
-      flags.config === undefined ? command : `${command} --config ${shellWord(flags.config)}`,
+    here: (command) => {
+      const [option, value] =
+        door.server === null ? ['--config', flags.config] : ['--server', flags.server];
+      return value === undefined ? command : `${command} ${option} ${shellWord(value)}`;
+    },
     every,
     list: async (operation, fields, none) => speech.table(await every(operation), fields, none),
     rehearse: rehearsed,
@@ -152,10 +165,7 @@ export function beginCall(flags: Flags, input: Record<string, unknown>): Call {
       if (flags.json) speech.show(view, fields);
       speech.note(done(view));
     },
-    end: async () => {
-      const ended = await opened?.catch(() => undefined);
-      await ended?.app.close();
-    },
+    end: () => door.close(),
   };
 }
 
@@ -178,7 +188,7 @@ function speak(
     note,
     show,
     showSecret: (view, fields, secret) => {
-      if (flags.quiet && !flags.json) return screen.write(`${secret(view)}\n`);
+      if (flags.quiet && !flags.json) return screen.write(`${escaped(secret(view))}\n`);
       show(view, fields);
       note('Keep the secret now: it is not shown again.');
     },

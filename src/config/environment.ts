@@ -8,7 +8,14 @@ import { type Setting, settings } from './setting-list.ts';
 
 const short: Readonly<Record<string, string>> = { IDCTL_DATABASE: 'IDCTL_DATABASE_URL' };
 // idctl reads these variables besides its settings.
-const others = ['IDCTL_CONFIG', 'IDCTL_ORG'];
+const others = [
+  'IDCTL_CONFIG',
+  'IDCTL_ORG',
+  'IDCTL_SERVER',
+  'IDCTL_TOKEN',
+  'IDCTL_TOKEN_FILE',
+  'IDCTL_CA_FILE',
+];
 const othersPrefix = 'IDCTL_TEST_';
 
 /**

@@ -46,6 +46,11 @@ export function searchedFiles(env: Environment): string[] {
   return [personal(env), system].map(({ config }) => join(config, fileName));
 }
 
+/** The file with the servers that a person has logged in to. */
+export function serversFile(env: Environment): string {
+  return join(personal(env).config, 'servers.yaml');
+}
+
 function placesIn({ config, data }: Folders): ConfigPlaces {
   return {
     configFile: join(config, fileName),

@@ -46,9 +46,16 @@ export function unsynced<T>(work: () => Promise<T>): Promise<T> {
   return withoutSync.run(true, () => transaction(work));
 }
 
+const rehearsing = new AsyncLocalStorage<boolean>();
+
 /** Runs the work in a transaction that is always rolled back, and returns its result. */
 export function rehearse<T>(work: () => Promise<T>): Promise<T> {
-  return transactionIf(work, () => false);
+  return rehearsing.run(true, () => transactionIf(work, () => false));
+}
+
+/** Whether the work is a rehearsal, which leaves no trace, not even a count of wrong codes. */
+export function isRehearsed(): boolean {
+  return rehearsing.getStore() === true;
 }
 
 /** Runs the work in a transaction, and rolls it back unless `keep` accepts the result. */

@@ -4,7 +4,7 @@ import { Refusal } from '../errors.ts';
 import { isOutage } from '../outage.ts';
 import { type CredentialPlace, findCredential } from './authenticate.ts';
 import { continuationCookies, setCookieHeader } from './cookies.ts';
-import { gatherInput } from './gather.ts';
+import { asksDryRun, gatherInput, prefersView } from './gather.ts';
 import { oauthFault, oauthRefusal } from './oauth/refusals.ts';
 import { refuseCrossSite } from './origins.ts';
 import { answerBrowser } from './pages/failure.ts';
@@ -33,10 +33,13 @@ export function answerRoute(route: Route, door: Door): RequestHandler {
     if (route.redirects && wantsPage(request)) traceOf(request).speaks = 'html';
     refuseCrossSite(request, door.origins);
     const ctx = await contextOf(route, door, request);
-    const reply = await route.answer(ctx, await gatherInput(route, request, response, { secure }));
+    const input = await gatherInput(route, request, response, { secure });
+    const answering = () => route.answer(ctx, input);
+    const dryRun = asksDryRun(route, request);
+    const reply = dryRun ? await door.app.rehearse(answering) : await answering();
     for (const change of reply.cookies)
       response.append('Set-Cookie', setCookieHeader(change, secure));
-    send(route, reply, request, response);
+    send({ ...route, status: statusOf(route, request, dryRun) }, reply, request, response);
   };
 }
 
@@ -71,7 +74,20 @@ async function findActor(
   });
 }
 
-function send(route: Route, { body, location }: Reply, request: Request, response: Response): void {
+/** A dry run makes nothing, so it answers 200. A removed view is sent only on request. */
+function statusOf(route: Route, request: Request, dryRun: boolean): Route['status'] {
+  if (dryRun) return 200;
+  return route.status === 204 && route.output !== undefined && prefersView(request)
+    ? 200
+    : route.status;
+}
+
+function send(
+  route: Pick<Route, 'status' | 'redirects'>,
+  { body, location }: Reply,
+  request: Request,
+  response: Response,
+): void {
   if (route.redirects === 'browser') response.vary('Accept');
   const browser = route.redirects === 'always' || wantsPage(request);
   if (location !== undefined && browser) {

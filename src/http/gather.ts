@@ -59,8 +59,25 @@ function readQuery(route: Route, request: Request): Record<string, unknown> {
   const entries = Object.entries(query);
   const repeated = entries.find(([, value]) => typeof value !== 'string');
   if (repeated) throw refuseField(repeated[0], 'is given more than once');
+  if (route.dryRun) return withoutDryRun(query);
   if (!route.lenientQuery && route.speaks !== 'oauth') return query;
   return Object.fromEntries(entries.filter(([key]) => isKnown(route, key)));
+}
+
+function withoutDryRun({ dryRun, ...query }: Record<string, unknown>): Record<string, unknown> {
+  if (dryRun === undefined || dryRun === 'true' || dryRun === 'false') return query;
+  throw refuseField('dryRun', 'must be true or false');
+}
+
+/** Whether the request asks to show only what would happen; checked by `gatherInput`. */
+export function asksDryRun(route: Route, request: Request): boolean {
+  return route.dryRun && request.query['dryRun'] === 'true';
+}
+
+/** Whether the request asks for the view that an answer 204 leaves out (RFC 7240). */
+export function prefersView(request: Request): boolean {
+  const given = request.get('Prefer') ?? '';
+  return given.split(',').some((part) => /^\s*return="?representation"?\s*(;|$)/i.test(part));
 }
 
 function isKnown(route: Route, field: string): boolean {

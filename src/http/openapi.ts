@@ -42,14 +42,7 @@ function describeRoute(route: Route): Json {
     tags: [tagOf(route)],
     security: securityOf(route),
     description: describeAccess(route),
-    ...(params.length + query.length === 0
-      ? {}
-      : {
-          parameters: [
-            ...params.map((name) => parameter(route, name, 'path')),
-            ...query.map((name) => parameter(route, name, 'query')),
-          ],
-        }),
+    ...parametersOf(route, { params, query }),
     ...(body.length === 0 ? {} : { requestBody: requestBody(route, body) }),
     responses: responsesOf(route),
   };
@@ -90,6 +83,38 @@ function isGiven(route: Route, name: string): boolean {
   return fill === undefined || (typeof fill === 'object' && fill.orGiven === true);
 }
 
+function parametersOf(
+  route: Route,
+  { params, query }: { params: string[]; query: string[] },
+): Json {
+  const parameters = [
+    ...params.map((name) => parameter(route, name, 'path')),
+    ...query.map((name) => parameter(route, name, 'query')),
+    ...(route.dryRun ? [dryRun] : []),
+    ...(sendsOnRequest(route) ? [prefer] : []),
+  ];
+  return parameters.length === 0 ? {} : { parameters };
+}
+
+const dryRun = {
+  name: 'dryRun',
+  in: 'query',
+  description: 'With `true`, nothing is changed: the answer, 200, shows what would happen.',
+  schema: { type: 'boolean', default: false },
+};
+
+const prefer = {
+  name: 'Prefer',
+  in: 'header',
+  description: 'With `return=representation`, the answer, 200, is the view of what was removed.',
+  schema: { type: 'string' },
+};
+
+/** Whether the answer is 204 unless the client asks for the view. */
+function sendsOnRequest({ status, output }: Route): boolean {
+  return status === 204 && output !== undefined;
+}
+
 function parameter(route: Route, name: string, place: 'path' | 'query'): Json {
   const { properties, required } = inputSchema(route);
   return {
@@ -128,10 +153,12 @@ function responsesOf(route: Route): Json {
     route.redirects === undefined
       ? {}
       : { 302: { description: 'The address that a browser is redirected to.' } };
-  const own =
-    route.redirects === 'always'
-      ? {}
-      : { [route.status]: { description: `Done.${cookies}`, ...content } };
+  const done = { description: `Done.${cookies}`, ...(sendsOnRequest(route) ? {} : content) };
+  const shown =
+    sendsOnRequest(route) || (route.dryRun && route.status !== 200)
+      ? { 200: { description: 'The view, on request or in a dry run.', ...content } }
+      : {};
+  const own = route.redirects === 'always' ? {} : { [route.status]: done, ...shown };
   const refused = {
     $ref: `#/components/responses/${route.speaks === 'oauth' ? 'OAuthError' : 'Problem'}`,
   };

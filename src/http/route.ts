@@ -31,7 +31,10 @@ interface Definition<Input extends z.ZodObject, Output extends z.ZodType, View> 
   input: Input;
   /** The schema of the answer; without it, the answer is 204. */
   output?: Output;
-  status?: 200 | 201 | 202;
+  /** With 204, the view is sent only if the client asks for it, or in a dry run. */
+  status?: 200 | 201 | 202 | 204;
+  /** Takes `?dryRun=true`: the operation runs, and is rolled back. Every DELETE with a view does. */
+  dryRun?: true;
   /** The command that does the same. */
   cli?: string;
   /**
@@ -66,9 +69,12 @@ export interface Reply {
 export interface Route
   extends Omit<
     Definition<z.ZodObject, z.ZodType, never>,
-    'status' | 'cookies' | 'redirect' | 'run'
+    'status' | 'dryRun' | 'cookies' | 'redirect' | 'run'
   > {
+  /** The value that `answer` runs; the remote command line finds the route by it. */
+  operation: object;
   status: 200 | 201 | 202 | 204;
+  dryRun: boolean;
   setsCookies: boolean;
   redirects: 'browser' | 'always' | undefined;
   answer(ctx: Context, given: Record<string, unknown>): Promise<Reply>;
@@ -138,16 +144,21 @@ function definitionOf<
 function tie<Input extends z.ZodObject, Output extends z.ZodType, View extends z.input<Output>>(
   operation: Definition<Input, Output, View>,
 ): Route {
-  const { status = 200, cookies, redirect, run, ...data } = operation;
+  const { method, output, cookies, redirect, run, ...data } = operation;
+  const { status = method === 'DELETE' ? 204 : 200, dryRun = method === 'DELETE' } = operation;
   return {
     ...data,
-    status: operation.output === undefined ? 204 : status,
+    method,
+    ...(output === undefined ? {} : { output }),
+    operation: run,
+    status: output === undefined ? 204 : status,
+    dryRun: dryRun && output !== undefined,
     setsCookies: cookies !== undefined,
     redirects: redirect && (redirect.always ? 'always' : 'browser'),
     answer: async (ctx, given) => {
       const view = await run(ctx, parse(operation.input, given));
       return {
-        body: operation.output?.parse(view),
+        body: output?.parse(view),
         cookies: cookies?.(view) ?? [],
         location: redirect?.to(view),
       };

@@ -153,9 +153,9 @@ function refuseUnknown(
 /** A page does not repeat the requested path, because an attacker can choose its text. */
 function nothingThere(request: Request): Refusal {
   if (!speaksToPeople(request)) {
-    return new Refusal('not_found', `There is nothing at ${request.path.slice(0, 256)}.`);
+    return new Refusal('route_not_found', `There is nothing at ${request.path.slice(0, 256)}.`);
   }
-  return new Refusal('not_found', 'Page not found.', { hint: 'Check the address.' });
+  return new Refusal('route_not_found', 'Page not found.', { hint: 'Check the address.' });
 }
 
 /** Listens on `HOST:PORT`; refuses with `listen_failed`. */

@@ -195,7 +195,7 @@ test('interface page: unknown paths are 404, wrong methods 405 with Allow, alway
   const door = await open();
   for (const path of ['/', '/healthz/', '/HEALTHZ', '/api/v1/orgs', '//', '/%']) {
     const answer = await door.get(path);
-    expect(answer).toMatchObject({ status: 404, body: { code: 'not_found' } });
+    expect(answer).toMatchObject({ status: 404, body: { code: 'route_not_found' } });
     expect(answer.headers['content-type']).toBe('application/problem+json');
   }
   const wrong = await door.post('/healthz', {});

@@ -168,7 +168,8 @@ describe('wrong usage is refused before a file or database is opened', () => {
 
   it.each(
     commands.filter(
-      ({ count, name }) => count > 0 && !['session revoke', 'identity unlink'].includes(name),
+      ({ count, name }) =>
+        count > 0 && !['session revoke', 'identity unlink', 'logout'].includes(name),
     ),
   )('$name asks for its argument', async ({ words, options }) => {
     expect(await main([...words, ...options])).toBe(2);

@@ -15,6 +15,7 @@ import {
 } from '../consequences.ts';
 import { make } from '../making.ts';
 import type { Fields } from '../output.ts';
+import { requireHost } from '../reach.ts';
 import type { Call } from '../run.ts';
 
 const operations = () => import('../../services/tenancy/domains/operations.ts');
@@ -56,7 +57,7 @@ export function addDomainCommands(program: Command): void {
   verb(domain, 'add <domain>', {
     summary: 'Claim a domain and get the TXT record that proves it',
     required: org,
-    options: { '--override': 'take a public suffix or mail provider too; recorded' },
+    options: { '--override': 'take public suffixes, mail providers; host only' },
     makes: true,
     example: 'idctl domain add acme.com --org acme',
     run: add,
@@ -67,7 +68,7 @@ export function addDomainCommands(program: Command): void {
     options: {
       '--wait': 'repeat until the record is found',
       '--timeout <time>': 'how long to wait, such as 30s, 10m, 2h (default: 10m)',
-      '--assert': 'mark it verified without the DNS; an event records it',
+      '--assert': 'mark it verified without the DNS; host only',
     },
     example: 'idctl domain verify acme.com --org acme --wait --timeout 30m',
     run: async (call) => call.show(await verify(call), block),
@@ -84,6 +85,7 @@ export function addDomainCommands(program: Command): void {
 async function add(call: Call): Promise<void> {
   const { addDomain, listDomains, overrideDomain } = await operations();
   const { override, ...input } = call.input;
+  if (override === true) requireHost(call, '--override');
   const making = {
     fields: block,
     find: async ({ org, domain }: Record<string, unknown>) => {
@@ -101,6 +103,7 @@ async function add(call: Call): Promise<void> {
 async function verify(call: Call): Promise<Domain> {
   const { assertDomain, verifyDomain } = await operations();
   const { wait, timeout, assert, ...input } = call.input;
+  if (assert === true) requireHost(call, '--assert');
   if (assert === true) return call.operate(assertDomain, input);
   const once = () => call.operate(verifyDomain, input);
   const limit = seconds(timeout ?? '10m');
@@ -149,7 +152,7 @@ function addRemove(domain: Command): void {
     example: 'idctl domain remove acme.com --org acme --yes',
     run: async (call) => {
       const { removeDomain } = await operations();
-      const shutOut = await shutOutBy(call, removeDomain);
+      const shutOut = await shutOutBy(call, 'domain.remove');
       await call.destroy(removeDomain, {
         fields: removed,
         question: (view) =>

@@ -2,14 +2,19 @@ import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { z } from 'zod';
-import type { operatorEventView } from '../../services/foundation/events/view.ts';
+import type {
+  operatorEventPage,
+  operatorEventView,
+} from '../../services/foundation/events/view.ts';
 import { noun, verb } from '../command.ts';
+import { fillOrganization } from '../organization.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
 
 const operations = () => import('../../services/foundation/events/operations.ts');
 
 type Event = z.output<typeof operatorEventView>;
+type Page = z.output<typeof operatorEventPage>;
 
 /**
  * The actor of an event. A sign-in or sign-up begins anonymously, so its actor is the subject. A
@@ -50,8 +55,8 @@ export function addEventCommands(program: Command): void {
     options: { ...options, '--since <when>': 'a time, or how long ago: 30m, 24h, 7d' },
     example: "idctl event list --org acme --kind 'member.*' --since 24h",
     run: async (call) => {
-      const { listAllEvents } = await operations();
-      const events = await call.every(listAllEvents);
+      if (call.server !== null) await fillOrganization(call);
+      const events = await readAll(call);
       const once = new Map(events.map((one) => [one.id, one]));
       const shown = [...once.values()];
       const organizations = new Set(shown.map(({ organization }) => organization));
@@ -71,17 +76,27 @@ function fieldsFor({ input }: Call): Fields<Event> {
   return input['org'] === undefined ? everywhere : fields;
 }
 
+/** Reads all pages. The operator lists the whole instance; from afar, one organization is listed. */
+async function readAll(call: Call): Promise<Event[]> {
+  const { listAllEvents, listEvents } = await operations();
+  return call.server === null ? call.every(listAllEvents) : call.every(listEvents);
+}
+
+async function readPage(call: Call, at: Record<string, unknown>): Promise<Page> {
+  const { listAllEvents, listEvents } = await operations();
+  const input = { ...call.input, ...at };
+  return call.server === null
+    ? call.operate(listAllEvents, input)
+    : call.operate(listEvents, input);
+}
+
 async function tail(call: Call): Promise<void> {
-  const { lastEventId, listAllEvents } = await operations();
+  if (call.server !== null) await fillOrganization(call);
   const over = ended();
-  let cursor = await call.operate(lastEventId);
+  let cursor = (await readPage(call, { since: '0s', limit: 1 })).nextCursor ?? undefined;
   call.note('Waiting for events. Ctrl-C ends it.');
   for (let shown = new Set<string>(); ; ) {
-    const page = await call.operate(listAllEvents, {
-      ...call.input,
-      cursor,
-      limit: 200,
-    });
+    const page = await readPage(call, { cursor, limit: 200 });
     for (const event of page.items) if (!shown.has(event.id)) call.line(event, fieldsFor(call));
     shown = new Set([...page.items.map(({ id }) => id), ...(page.items.length > 0 ? [] : shown)]);
     cursor = page.nextCursor ?? cursor;

@@ -102,7 +102,11 @@ export function addLdapCommands(program: Command): void {
     rehearsable: true,
     example: 'idctl ldap disable --org acme --yes',
     run: async (call) =>
-      disableConnection(call, (await operations()).disableLdap, { fields, called }),
+      disableConnection(call, (await operations()).disableLdap, {
+        fields,
+        change: 'ldap.disable',
+        called,
+      }),
   });
   addTest(ldap);
   addRelink(ldap);
@@ -114,6 +118,7 @@ export function addLdapCommands(program: Command): void {
     run: async (call) =>
       removeConnection(call, (await operations()).removeLdap, {
         fields,
+        change: 'ldap.remove',
         called,
         next: 'To link them to another server, see idctl ldap relink --help',
       }),

@@ -1,11 +1,13 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
+import { Refusal } from '../../errors.ts';
 import type { memberView } from '../../services/tenancy/memberships/membership.ts';
 import { noun, org, verb } from '../command.ts';
 import { credentialText } from '../consequences.ts';
 import { make } from '../making.ts';
 import type { Fields } from '../output.ts';
 import { canAsk } from '../prompt.ts';
+import { requireHost } from '../reach.ts';
 import type { Call } from '../run.ts';
 
 const operations = () => import('../../services/tenancy/memberships/operations.ts');
@@ -68,11 +70,39 @@ export function addMemberCommands(program: Command): void {
         done: ({ email, name }) => `Removed ${email ?? name} from ${call.input['org']}.`,
       }),
   });
+  addLeave(member);
+}
+
+function addLeave(member: Command): void {
+  verb(member, 'leave', {
+    summary: 'Leave an organization yourself; only from afar',
+    required: org,
+    destroys: true,
+    example: 'idctl member leave --org acme --server https://id.acme.com --yes',
+    run: async (call) => {
+      if (call.server === null) throw onlyFromAfar();
+      await call.destroy((await operations()).leaveOrganization, {
+        fields,
+        question: () => `Leave ${call.input['org']}?`,
+        done: () => `You left ${call.input['org']}.`,
+      });
+    },
+  });
+}
+
+function onlyFromAfar(): Refusal {
+  return new Refusal('invalid_input', 'The operator on the host is no member to leave.', {
+    hint: 'From afar: idctl login URL. To remove a member here: idctl member remove EMAIL',
+  });
 }
 
 async function add(call: Call): Promise<void> {
-  const { addMemberAsOperator } = await additions();
+  const { addMember, addMemberAsOperator } = await additions();
   const { keepCredentials, ...input } = call.input;
+  if (call.server !== null) {
+    if (keepCredentials === true) requireHost(call, '--keep-credentials');
+    return call.show(await call.operate(addMember, input), fields);
+  }
   const credentials = keepCredentials === true ? 'keep' : await agreedFate(call, input);
   const making = {
     fields,

@@ -61,7 +61,8 @@ async function create(call: Call): Promise<void> {
       ifFound(call.operate(showOrganization, { org: await slugOfGiven(given) })),
     has: ({ name }) => ({ name }),
   });
-  if (!made) return;
+  // From afar, an organization can only be made where none governs alone.
+  if (!made || call.server !== null) return;
   const { findOverruled } = await import('../../services/tenancy/signin-settings/operations.ts');
   const overruled = await call.operate(findOverruled, {});
   if (overruled !== null) call.note(heardNoMore(call, overruled));

@@ -65,9 +65,9 @@ export function addSignInCommands(program: Command): void {
 
 /** Says if the settings govern no account: the settings alone do not show it (security O1). */
 async function noteReach(call: Call): Promise<void> {
-  const { showsNoReach } = await operations();
+  const { showReach } = await operations();
   const { org } = call.input;
-  if (!(await call.operate(showsNoReach, { org }))) return;
+  if ((await call.operate(showReach, { org })).governs) return;
   call.note(
     `These settings govern no account yet: ${org} has no verified domain.\nVerify one: ${call.here(`idctl domain add DOMAIN --org ${shellWord(String(org))}`)}`,
   );

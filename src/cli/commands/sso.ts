@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
+import { Refusal } from '../../errors.ts';
 import type { attemptView } from '../../services/signin/attempts.ts';
 import type { ssoRelinkedView, ssoView } from '../../services/tenancy/sso/connection.ts';
 import { shellWord } from '../../shell-word.ts';
@@ -15,7 +16,6 @@ import {
 } from '../connection.ts';
 import { persons, sessionsEndedField } from '../consequences.ts';
 import { tellOlderDaemon } from '../older-daemon.ts';
-import { readConfiguration } from '../operator.ts';
 import type { Fields } from '../output.ts';
 import { givenSecret } from '../prompt.ts';
 import type { Call } from '../run.ts';
@@ -72,7 +72,11 @@ export function addSsoCommands(program: Command): void {
     rehearsable: true,
     example: 'idctl sso disable --org acme --yes',
     run: async (call) =>
-      disableConnection(call, (await operations()).disableSso, { fields, called }),
+      disableConnection(call, (await operations()).disableSso, {
+        fields,
+        change: 'sso.disable',
+        called,
+      }),
   });
   addTest(sso);
   addAttempts(sso);
@@ -85,6 +89,7 @@ export function addSsoCommands(program: Command): void {
     run: async (call) =>
       removeConnection(call, (await operations()).removeSso, {
         fields,
+        change: 'sso.remove',
         called,
         next: 'To link them to another provider, see idctl sso relink --help',
       }),
@@ -137,18 +142,28 @@ async function set(call: Call): Promise<void> {
 /** Names the next step: add the domain, verify it, or enable the connection. */
 async function tellNext(call: Call, { emailDomain, enabled }: Connection): Promise<void> {
   if (enabled || emailDomain === null) return;
-  const { listDomains } = await import('../../services/tenancy/domains/operations.ts');
   const org = String(call.input['org']);
-  const { config } = await readConfiguration(call.flags);
-  const domains = await call.every(listDomains, { org });
-  const found = domains.find(({ domain }) => domain === emailDomain);
   const about = `${shellWord(emailDomain)} --org ${shellWord(org)}`;
   const next = (command: string) => `Next:\n  ${call.here(command)}`;
-  if (found?.state === 'Verified' || config.trust.domains === 'off')
-    call.note(next(`idctl sso enable --org ${shellWord(org)}`));
-  else if (found === undefined)
-    call.note(`${org} has not added ${emailDomain}. ${next(`idctl domain add ${about}`)}`);
-  else call.note(`${emailDomain} is not verified yet. ${next(`idctl domain verify ${about}`)}`);
+  if (await mayEnable(call, org))
+    return call.note(next(`idctl sso enable --org ${shellWord(org)}`));
+  const { listDomains } = await import('../../services/tenancy/domains/operations.ts');
+  const domains = await call.every(listDomains, { org });
+  const isAdded = domains.some(({ domain }) => domain === emailDomain);
+  if (isAdded)
+    call.note(`${emailDomain} is not verified yet. ${next(`idctl domain verify ${about}`)}`);
+  else call.note(`${org} has not added ${emailDomain}. ${next(`idctl domain add ${about}`)}`);
+}
+
+/** Whether the domain of the connection is trusted, so that the connection can be enabled. */
+async function mayEnable(call: Call, org: string): Promise<boolean> {
+  try {
+    await call.rehearse((await operations()).enableSso, { org });
+    return true;
+  } catch (error) {
+    if (error instanceof Refusal && error.code === 'domain_unverified') return false;
+    throw error;
+  }
 }
 
 /** Tests the provider with these settings. Asks if a step fails. */

@@ -214,10 +214,8 @@ function addDeliveries(webhook: Command): void {
 
 /** Finds the named webhook and its organization. */
 async function located(call: Call) {
-  const { locateWebhook } = await operations();
   const { id, org: given } = call.input;
-  return call.operate(locateWebhook, {
-    id,
-    ...(given === undefined ? {} : { org: given }),
-  });
+  if (given !== undefined) return { id, org: given };
+  const { locateWebhook } = await operations();
+  return call.operate(locateWebhook, { id });
 }

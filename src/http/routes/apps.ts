@@ -18,6 +18,7 @@ export const appRoutes = [
   }),
   route('POST', '/api/v1/me/apps', registerApp, {
     summary: 'Register an app that acts as you; its secret is shown this once',
+    dryRun: true,
     status: 201,
     cli: 'app create',
   }),
@@ -27,6 +28,7 @@ export const appRoutes = [
     summary: 'Name the organization whose tokens your app may introspect; you are an admin there',
     // The right that the route needs in addition to `me.credentials`.
     access: 'apps.introspect',
+    dryRun: true,
     input: changeApp.input,
     output: appView,
     cli: 'app set',
@@ -34,6 +36,7 @@ export const appRoutes = [
   }),
   route('POST', '/api/v1/me/apps/:id/regenerate', regenerateApp, {
     summary: 'Give an app a new secret, shown this once; the old one and its tokens stop at once',
+    dryRun: true,
     cli: 'app regenerate',
   }),
   route('DELETE', '/api/v1/me/apps/:id', revokeApp, {

@@ -14,6 +14,7 @@ export const domainRoutes = [
   }),
   route('POST', '/api/v1/orgs/:org/domains', addDomain, {
     summary: 'Claim a domain',
+    dryRun: true,
     status: 201,
     cli: 'domain add',
   }),

@@ -15,6 +15,7 @@ export const invitationRoutes = [
   route('POST', '/api/v1/orgs/:org/invitations', createInvitation, {
     summary:
       'Invite an address; token and link are shown once, and mailed where the instance sends mail',
+    dryRun: true,
     status: 201,
     cli: 'invitation create',
   }),

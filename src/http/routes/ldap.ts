@@ -2,6 +2,9 @@ import { signedInView } from '../../services/people/sessions/schema.ts';
 import { signInByLdap } from '../../services/signin/flow.ts';
 import { testLdap } from '../../services/signin/methods/ldap/test.ts';
 import {
+  changeLdap,
+  disableLdap,
+  enableLdap,
   relinkLdap,
   removeLdap,
   saveLdap,
@@ -19,7 +22,23 @@ export const ldapRoutes = [
   }),
   route('PUT', '/api/v1/orgs/:org/ldap', saveLdap, {
     summary: 'Save the LDAP connection; a blank bind password keeps the stored one',
+    dryRun: true,
     cli: 'ldap set',
+  }),
+  route('PATCH', '/api/v1/orgs/:org/ldap', changeLdap, {
+    summary: 'Change the given settings of the LDAP connection, or make it',
+    dryRun: true,
+    cli: 'ldap set',
+  }),
+  route('POST', '/api/v1/orgs/:org/ldap/enable', enableLdap, {
+    summary: 'Let people sign in by the directory; the organization needs a verified domain',
+    dryRun: true,
+    cli: 'ldap enable',
+  }),
+  route('POST', '/api/v1/orgs/:org/ldap/disable', disableLdap, {
+    summary: 'Stop new sign-ins by the directory; the connection stays, and so do sessions',
+    dryRun: true,
+    cli: 'ldap disable',
   }),
   route('DELETE', '/api/v1/orgs/:org/ldap', removeLdap, {
     summary: 'Remove the LDAP connection and end the sessions that came through it',
@@ -31,6 +50,7 @@ export const ldapRoutes = [
   }),
   route('POST', '/api/v1/orgs/:org/ldap/relink', relinkLdap, {
     summary: 'After a change of directory: link people again at their next sign-in',
+    dryRun: true,
     cli: 'ldap relink',
   }),
   route({

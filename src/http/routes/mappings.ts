@@ -1,5 +1,6 @@
 import {
   addMapping,
+  importMappings,
   listMappings,
   removeMapping,
 } from '../../services/provisioning/mappings/operations.ts';
@@ -14,12 +15,19 @@ export const mappingRoutes = [
   }),
   route('POST', '/api/v1/orgs/:org/group-mappings', addMapping, {
     summary: 'Map a group to a role in a project',
+    dryRun: true,
     status: 201,
     cli: 'mappings add',
   }),
   route('DELETE', '/api/v1/orgs/:org/group-mappings/:id', removeMapping, {
     summary: 'Remove a mapping; memberships stay until the next sign-in',
     cli: 'mappings remove',
+  }),
+  route('POST', '/api/v1/orgs/:org/group-mappings/import', importMappings, {
+    summary:
+      'Add the missing mappings of a list; with `replace`, remove all others. All or nothing',
+    dryRun: true,
+    cli: 'mappings import',
   }),
   route('POST', '/api/v1/orgs/:org/group-mappings/preview', previewMappings, {
     summary: "Preview a person's next sign-in; writes nothing",

@@ -16,8 +16,10 @@ export const meRoutes = [
   }),
   route('GET', '/api/v1/me/sessions', listSessions, {
     summary: 'The live sessions of the person signed in',
+    cli: 'session list',
   }),
   route('DELETE', '/api/v1/me/sessions/:id', revokeSession, {
     summary: 'End one session',
+    cli: 'session revoke',
   }),
 ];

@@ -15,16 +15,19 @@ export const memberRoutes = [
   }),
   route('POST', '/api/v1/orgs/:org/members', addMember, {
     summary: 'Add an existing account on a verified domain of the organization; invite others',
+    dryRun: true,
     status: 201,
     cli: 'member add',
   }),
   route('PATCH', '/api/v1/orgs/:org/members/:user', changeMemberRole, {
     summary: 'Give a member another role',
+    dryRun: true,
     cli: 'member role',
   }),
   // Must come before `:user`, which would match `me` too.
   route('DELETE', '/api/v1/orgs/:org/members/me', leaveOrganization, {
     summary: 'Leave the organization; the last owner stays',
+    cli: 'member leave',
   }),
   route('DELETE', '/api/v1/orgs/:org/members/:user', removeMember, {
     summary: 'Remove a member; the account stays',

@@ -16,6 +16,7 @@ export const organizationRoutes = [
   }),
   route('POST', '/api/v1/orgs', createOrganization, {
     summary: 'Create an organization; its creator becomes owner',
+    dryRun: true,
     status: 201,
     cli: 'org create',
   }),
@@ -25,6 +26,7 @@ export const organizationRoutes = [
   }),
   route('PATCH', '/api/v1/orgs/:org', renameOrganization, {
     summary: 'Rename an organization',
+    dryRun: true,
     cli: 'org rename',
   }),
   route('DELETE', '/api/v1/orgs/:org', deleteOrganization, {

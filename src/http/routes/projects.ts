@@ -1,4 +1,6 @@
 import {
+  addProjectMember,
+  changeProjectMember,
   listProjectMembers,
   putProjectMember,
   removeProjectMember,
@@ -19,11 +21,13 @@ export const projectRoutes = [
   }),
   route('POST', '/api/v1/orgs/:org/projects', createProject, {
     summary: 'Create a project without members',
+    dryRun: true,
     status: 201,
     cli: 'project create',
   }),
   route('PATCH', '/api/v1/orgs/:org/projects/:project', renameProject, {
     summary: 'Rename a project; its slug stays',
+    dryRun: true,
     cli: 'project rename',
   }),
   route('DELETE', '/api/v1/orgs/:org/projects/:project', deleteProject, {
@@ -34,8 +38,20 @@ export const projectRoutes = [
     summary: 'The members of a project, and how each was added',
     cli: 'project-member list',
   }),
+  route('POST', '/api/v1/orgs/:org/projects/:project/members', addProjectMember, {
+    summary: 'Add a member of the organization to a project',
+    dryRun: true,
+    status: 201,
+    cli: 'project-member add',
+  }),
+  route('PATCH', '/api/v1/orgs/:org/projects/:project/members/:user', changeProjectMember, {
+    summary: 'Give a member of the project another role; a synced one becomes manual',
+    dryRun: true,
+    cli: 'project-member role',
+  }),
   route('PUT', '/api/v1/orgs/:org/projects/:project/members/:user', putProjectMember, {
     summary: 'Give a member of the organization a role in a project; a synced one becomes manual',
+    dryRun: true,
     cli: 'project-member add',
   }),
   route('DELETE', '/api/v1/orgs/:org/projects/:project/members/:user', removeProjectMember, {

@@ -16,6 +16,7 @@ export const scimRoutes = [
   route('POST', '/api/v1/orgs/:org/scim-token', rotateScimToken, {
     summary: 'Make a SCIM token, shown this once; the one before stops at once',
     status: 201,
+    dryRun: true,
     cli: 'scim token rotate',
   }),
   route('DELETE', '/api/v1/orgs/:org/scim-token', revokeScimToken, {

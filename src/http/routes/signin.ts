@@ -1,6 +1,9 @@
+import { findShutOut } from '../../services/signin/shut-out.ts';
 import { listMethods } from '../../services/tenancy/signin-settings/methods.ts';
 import {
+  changeSignInSettings,
   saveSignInSettings,
+  showReach,
   showSignInSettings,
 } from '../../services/tenancy/signin-settings/operations.ts';
 import { route } from '../route.ts';
@@ -21,6 +24,20 @@ export const signInRoutes = [
   route('PUT', '/api/v1/orgs/:org/signin-settings', saveSignInSettings, {
     summary:
       "Set the sign-in settings; an absent one gets the instance's default. Among several organizations they govern only addresses on verified domains",
+    dryRun: true,
     cli: 'signin set',
+  }),
+  route('PATCH', '/api/v1/orgs/:org/signin-settings', changeSignInSettings, {
+    summary: 'Change the given sign-in settings; the others stay as they are',
+    dryRun: true,
+    cli: 'signin set',
+  }),
+  route('GET', '/api/v1/orgs/:org/signin-settings/reach', showReach, {
+    summary: 'Whether the sign-in settings govern any address',
+    cli: 'signin show',
+  }),
+  route('POST', '/api/v1/orgs/:org/signin-settings/shut-out', findShutOut, {
+    summary: 'The owners who could not sign in after a change; changes nothing',
+    cli: 'domain remove',
   }),
 ];

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Context } from '../../context.ts';
 import { signedInView } from '../../services/people/sessions/schema.ts';
 import { finishSocial } from '../../services/signin/flow.ts';
@@ -81,6 +81,7 @@ const providerRoutes = socialProviders.flatMap((provider) => [
     summary: `Unlink a ${providerNames[provider]} account from your account, and end the sessions through it`,
     access: 'me.credentials',
     input: noSocialInput,
+    output: z.object({ provider: z.enum(socialProviders) }),
     run: (ctx: Context) => unlinkSocial(ctx, provider),
   }),
 ]);

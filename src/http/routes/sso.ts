@@ -3,7 +3,14 @@ import { listAttempts } from '../../services/signin/attempts.ts';
 import { finishSso } from '../../services/signin/flow.ts';
 import { startSso } from '../../services/signin/methods/sso.ts';
 import { callbackInput, startSsoInput, startView } from '../../services/signin/redirect/state.ts';
-import { removeSso, saveSso, showSso } from '../../services/tenancy/sso/operations.ts';
+import {
+  changeSso,
+  disableSso,
+  enableSso,
+  removeSso,
+  saveSso,
+  showSso,
+} from '../../services/tenancy/sso/operations.ts';
 import { relinkSso } from '../../services/tenancy/sso/relink.ts';
 import { testSso } from '../../services/tenancy/sso/test.ts';
 import { sessionCookies } from '../cookies.ts';
@@ -17,7 +24,23 @@ export const ssoRoutes = [
   }),
   route('PUT', '/api/v1/orgs/:org/sso', saveSso, {
     summary: 'Save the connection; a blank secret keeps the stored one',
+    dryRun: true,
     cli: 'sso set',
+  }),
+  route('PATCH', '/api/v1/orgs/:org/sso', changeSso, {
+    summary: 'Change the given settings of the connection, or make it',
+    dryRun: true,
+    cli: 'sso set',
+  }),
+  route('POST', '/api/v1/orgs/:org/sso/enable', enableSso, {
+    summary: 'Let people sign in by the connection; its domain must be verified',
+    dryRun: true,
+    cli: 'sso enable',
+  }),
+  route('POST', '/api/v1/orgs/:org/sso/disable', disableSso, {
+    summary: 'Stop new sign-ins by the connection; it stays, and so do sessions',
+    dryRun: true,
+    cli: 'sso disable',
   }),
   route('DELETE', '/api/v1/orgs/:org/sso', removeSso, {
     summary: 'Remove the connection and end the sessions that came through it',
@@ -29,6 +52,7 @@ export const ssoRoutes = [
   }),
   route('POST', '/api/v1/orgs/:org/sso/relink', relinkSso, {
     summary: 'After a change of provider: link people again at their next sign-in',
+    dryRun: true,
     cli: 'sso relink',
   }),
   route('GET', '/api/v1/orgs/:org/sso/attempts', listAttempts, {

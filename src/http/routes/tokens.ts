@@ -16,11 +16,13 @@ export const tokenRoutes = [
   }),
   route('POST', '/api/v1/me/tokens', createToken, {
     summary: 'Create a token; its value is shown this once',
+    dryRun: true,
     status: 201,
     cli: 'pat create',
   }),
   route('POST', '/api/v1/me/tokens/:id/regenerate', regenerateToken, {
     summary: 'Give a token a new value; the old one stops at once',
+    dryRun: true,
     cli: 'pat regenerate',
   }),
   route('DELETE', '/api/v1/me/tokens/:id', revokeToken, {

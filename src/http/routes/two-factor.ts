@@ -24,6 +24,8 @@ export const twoFactorRoutes = [
   }),
   route('POST', '/api/v1/me/totp/disable', disableTotp, {
     summary: 'Turn the second factor off by a current code; the secret is discarded',
+    status: 204,
+    dryRun: true,
     cli: 'totp disable',
   }),
   route({

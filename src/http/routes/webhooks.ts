@@ -1,11 +1,13 @@
 import {
   listDeliveries,
+  locateDelivery,
   retryDelivery,
 } from '../../services/tenancy/webhooks/delivery/operations.ts';
 import {
   addWebhook,
   changeWebhook,
   listWebhooks,
+  locateWebhook,
   removeWebhook,
   rotateWebhook,
   testWebhook,
@@ -22,11 +24,17 @@ export const webhookRoutes = [
   }),
   route('POST', '/api/v1/orgs/:org/webhooks', addWebhook, {
     summary: 'Add a webhook; its secret is shown once. Without events: all of them',
+    dryRun: true,
     status: 201,
     cli: 'webhook add',
   }),
+  route('GET', webhook, locateWebhook, {
+    summary: 'Whether the organization has this webhook',
+    cli: 'webhook list',
+  }),
   route('PATCH', webhook, changeWebhook, {
     summary: 'Switch a webhook on or off',
+    dryRun: true,
     cli: 'webhook enable',
   }),
   route('DELETE', webhook, removeWebhook, {
@@ -35,6 +43,7 @@ export const webhookRoutes = [
   }),
   route('POST', `${webhook}/rotate`, rotateWebhook, {
     summary: 'Give a webhook a new secret; for 24 hours the old one signs too',
+    dryRun: true,
     cli: 'webhook rotate',
   }),
   route('POST', `${webhook}/test`, testWebhook, {
@@ -44,6 +53,10 @@ export const webhookRoutes = [
   route('GET', `${webhook}/deliveries`, listDeliveries, {
     summary: 'The deliveries: sent, waiting or dead, newest first',
     cli: 'webhook deliveries',
+  }),
+  route('GET', '/api/v1/orgs/:org/webhook-deliveries/:delivery', locateDelivery, {
+    summary: 'The webhook that a delivery belongs to',
+    cli: 'webhook retry',
   }),
   route('POST', `${webhook}/deliveries/:delivery/retry`, retryDelivery, {
     summary: 'Send a delivery again with the same id, whatever its status',

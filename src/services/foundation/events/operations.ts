@@ -56,17 +56,6 @@ export const listAllEvents = operation({
   },
 });
 
-/** The id after which the operator sees only new events. */
-export const lastEventId = operation({
-  authority: 'operator',
-  input: listAllInput,
-  run: async (ctx, { org }) => {
-    if (org !== undefined) await requireAuthority(ctx, 'events.see', org);
-    const last = await Event.findOne({ order: [['id', 'DESC']], attributes: ['id'] });
-    return last?.id ?? firstKey;
-  },
-});
-
 async function read(ctx: Context, where: WhereOptions<Event>, input: Omit<All, 'org'>) {
   const { kind, limit } = input;
   const cursor = beginning(ctx, input);

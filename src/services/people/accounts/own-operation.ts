@@ -31,6 +31,9 @@ interface OwnOperation<Input extends z.ZodObject, Output extends z.ZodType, View
   readonly forOperator: {
     (ctx: Context, input: z.output<Input> & Named): Promise<View>;
     readonly input: z.ZodType<z.output<Input> & Named>;
+    readonly output: Output | undefined;
+    /** The operation that a person runs on their own data. */
+    readonly forPeople: object;
   };
 }
 
@@ -68,6 +71,8 @@ function made<Input extends z.ZodObject, Output extends z.ZodType, View, Whose>(
   const forOperator = Object.assign(perform.bind(null), {
     // The compiler cannot infer the type of an extended schema that it does not know.
     input: extended as z.ZodType<z.output<Input> & Named>,
+    output,
+    forPeople: perform,
   });
   return Object.assign(perform, { authority, input, output, forOperator });
 }

@@ -122,6 +122,7 @@ export const revokeApp = ownOperationById({
       .default('false')
       .transform((text) => text === 'true'),
   }),
+  output: appView,
   run: async (ctx, input, whose) => {
     const app = await requireApp(input.id, whose);
     await transaction(async () => {

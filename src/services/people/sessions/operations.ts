@@ -59,6 +59,7 @@ export const listSessions = ownOperation({
 export const revokeSession = ownOperationById({
   authority: 'sessions.end',
   input: z.strictObject({ id }),
+  output: sessionView,
   run: (ctx, input, whose) =>
     transaction(async () => {
       const session = await Session.findOne({ where: { id: input.id, endedAt: null, ...whose } });
@@ -69,6 +70,7 @@ export const revokeSession = ownOperationById({
         subject: { type: 'session', id: session.id },
         data: { account: session.accountId },
       });
+      return viewSession(session, ownSessionOf(ctx.actor));
     }),
 });
 

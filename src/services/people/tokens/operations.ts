@@ -19,6 +19,7 @@ import {
   newTokenView,
   recordTokenEvent,
   tokenPage,
+  tokenView,
   viewToken,
   voucherOf,
 } from './token.ts';
@@ -145,6 +146,7 @@ export const regenerateToken = ownOperationById({
 export const revokeToken = ownOperationById({
   authority: 'me.credentials',
   input: z.strictObject({ id }),
+  output: tokenView,
   run: async (ctx, input, whose) => {
     const token = await requireToken(input.id, whose);
     await transaction(async () => {

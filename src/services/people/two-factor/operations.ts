@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { newTotpSecret, totpUri } from '../../../crypto/totp.ts';
 import { Account } from '../../../database/models/account.ts';
-import { isInTransaction, transaction } from '../../../database/transaction.ts';
+import { isRehearsed, transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { operation } from '../../foundation/operation.ts';
@@ -97,16 +97,15 @@ function alreadyEnabled(): Refusal {
 export const disableTotp = ownOperation({
   authority: 'me.credentials',
   input: z.strictObject({ code }),
+  output: twoFactorView,
   run: async (ctx, input, { accountId }) => {
     const account = await Account.findByPk(accountId, { rejectOnEmpty: true });
     const { id, totpSecret } = account;
     if (account.totpEnabledAt === null || totpSecret === null) {
       throw new Refusal('conflict', 'Two-factor authentication is not on.');
     }
-    // A rehearsal would roll back the count of wrong codes, so it does not say if the code is right.
-    const step = isInTransaction()
-      ? null
-      : await requireRightCode(ctx, { id, totpSecret }, input.code);
+    // A rehearsal checks no code, because its rollback would undo the count of wrong ones.
+    const step = isRehearsed() ? null : await requireRightCode(ctx, { id, totpSecret }, input.code);
     await transaction(async () => {
       if (step !== null) await spendStep(id, step);
       await discardTotp(id);

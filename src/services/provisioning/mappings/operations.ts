@@ -17,7 +17,14 @@ import { operation } from '../../foundation/operation.ts';
 import { pageInput, readPage } from '../../foundation/page.ts';
 import { outranks } from '../../foundation/project-roles.ts';
 import { findGiven } from '../../tenancy/projects/view.ts';
-import { groupName, importedView, mappingPage, mappingView, viewMapping } from './view.ts';
+import {
+  groupName,
+  importedView,
+  mappingPage,
+  mappingRemovedView,
+  mappingView,
+  viewMapping,
+} from './view.ts';
 
 // Maps directory groups to project roles (spec §2.3).
 
@@ -122,6 +129,7 @@ export const removeMapping = operation({
     return requireAuthorityOver(ctx, 'mappings.change', organizationId, missing);
   },
   input: z.strictObject({ org: ref.optional(), id }),
+  output: mappingRemovedView,
   run: (ctx, input, { organization }) =>
     transaction(async () => {
       const mapping = await GroupMapping.findOne({

@@ -83,6 +83,7 @@ export const rotateScimToken = operation({
 export const revokeScimToken = operation({
   authority: 'scim.revoke',
   input,
+  output: scimTokenView,
   run: (ctx, _input, { organization }) =>
     transaction(async () => {
       const token = await ScimToken.findByPk(organization.id);

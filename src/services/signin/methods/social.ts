@@ -197,7 +197,7 @@ export async function listSocial(ctx: Context) {
  * Unlinks the provider's account and ends the sessions that came by it; without a link, nothing
  * happens. So an attacker who linked one with a stolen session does not keep it (security O5).
  */
-export async function unlinkSocial(ctx: Context, provider: SocialProvider): Promise<void> {
+export async function unlinkSocial(ctx: Context, provider: SocialProvider) {
   const { accountId, name } = requireUser(ctx, 'me.credentials');
   await transaction(async () => {
     const keys = await Identity.findAll({
@@ -206,4 +206,5 @@ export async function unlinkSocial(ctx: Context, provider: SocialProvider): Prom
     await detachIdentities(ctx, keys);
     for (const key of keys) await recordUnlinked(ctx, key, name);
   });
+  return { provider };
 }

@@ -24,9 +24,10 @@ export const domainView = z.object({
 export const domainPage = pageOf(domainView);
 
 /** The connection that a removal disabled, the affected people, and the ended sessions. */
-export const domainRemovedView = affectedView.extend({
+export const domainRemovedView = z.object({
   domain: z.string(),
   ssoDisabled: z.boolean(),
+  ...affectedView.shape,
   sessionsEnded: z.int(),
 });
 

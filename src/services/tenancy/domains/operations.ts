@@ -21,6 +21,7 @@ import { endSessionsByDomain } from '../../people/sessions/end.ts';
 import { findAffected, nobodyAffected } from '../sso/affected.ts';
 import {
   domainPage,
+  domainRemovedView,
   domainView,
   isProven,
   markVerified,
@@ -131,6 +132,7 @@ export const assertDomain = operation({
 export const removeDomain = operation({
   authority: 'domains.change',
   input: domainInput,
+  output: domainRemovedView,
   run: (ctx, input, { organization }) =>
     transaction(async () => {
       const found = await requireDomain(organization, input.domain);

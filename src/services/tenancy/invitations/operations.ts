@@ -28,6 +28,7 @@ import {
   invitationPage,
   invitationToken,
   invitationUrl,
+  invitationView,
   inviterName,
   inviterStands,
   joinByInvitation,
@@ -132,6 +133,7 @@ export const revokeInvitation = operation({
     return requireAuthorityOver(ctx, 'invitations.change', organizationId, notWaiting(which));
   },
   input: z.strictObject({ org: ref.optional(), id }),
+  output: invitationView,
   run: (ctx, input, { organization }) =>
     transaction(async () => {
       const which = { id: input.id, organizationId: organization.id, ...waiting(ctx) };

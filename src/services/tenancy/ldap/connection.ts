@@ -13,16 +13,17 @@ export const ldapView = z.object({
   tls: z.boolean(),
   caCertificate: z.string().nullable(),
   bindDn: z.string(),
-  hasBindPassword: z.boolean(),
   searchBase: z.string(),
   searchFilter: z.string(),
   emailAttribute: z.string(),
   givenNameAttribute: z.string(),
   familyNameAttribute: z.string(),
   groupsAttribute: z.string().nullable(),
+  hasBindPassword: z.boolean(),
   enabled: z.boolean(),
 });
 export const ldapDisabledView = ldapView.extend(affectedView.shape);
+export const ldapRemovedView = ldapDisabledView.extend({ sessionsEnded: z.int() });
 
 /** The people that a change of directory affects; they are linked again when they next sign in. */
 export const ldapRelinkedView = z.object({

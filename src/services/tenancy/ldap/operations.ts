@@ -19,6 +19,7 @@ import {
   directorySettingsOf,
   ldapDisabledView,
   ldapRelinkedView,
+  ldapRemovedView,
   ldapView,
   requireDirectory,
   requireEncryption,
@@ -164,6 +165,7 @@ export const disableLdap = operation({
 export const removeLdap = operation({
   authority: 'ldap.change',
   input: refInput,
+  output: ldapRemovedView,
   run: (ctx, _input, { organization }) =>
     transaction(async () => {
       const connection = await requireDirectory(organization);

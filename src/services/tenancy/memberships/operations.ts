@@ -79,6 +79,7 @@ export const changeMemberRole = operation({
 export const removeMember = operation({
   authority: 'members.change',
   input: z.strictObject({ org: ref, user: userRef }),
+  output: memberView,
   run: (ctx, input, { organization }) =>
     transaction(async () => {
       const member = await requireMembership(organization, input.user, { hold: true });
@@ -96,6 +97,7 @@ export const removeMember = operation({
 export const leaveOrganization = operation({
   authority: 'members.leave',
   input: z.strictObject({ org: ref }),
+  output: memberView.extend({ signedOut: z.boolean() }),
   run: async (ctx, _input, { organization }) => {
     const { actor } = ctx;
     if (actor.kind !== 'user') {
@@ -110,7 +112,7 @@ export const leaveOrganization = operation({
         await requireAnotherOwner(organization.id, actor.accountId, hint);
       }
       await endMember(ctx, organization.id, member);
-      return { signedOut: !(await isLive(ctx)) };
+      return { ...viewMember(member.membership, member.shown), signedOut: !(await isLive(ctx)) };
     });
   },
 });

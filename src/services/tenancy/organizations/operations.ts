@@ -24,7 +24,12 @@ import {
   ownSessionOf,
 } from '../../people/sessions/end.ts';
 import { recordMember } from '../scim-records/member.ts';
-import { organizationPage, organizationView, viewOrganization } from './view.ts';
+import {
+  organizationDeletedView,
+  organizationPage,
+  organizationView,
+  viewOrganization,
+} from './view.ts';
 
 const refInput = z.strictObject({ org: ref });
 
@@ -135,7 +140,8 @@ export const renameOrganization = operation({
 export const deleteOrganization = operation({
   authority: 'organization.delete',
   input: refInput,
-  run: (ctx, _input, { organization }) =>
+  output: organizationDeletedView,
+  run: (ctx, _input, { organization, role }) =>
     transaction(async () => {
       const organizationId = organization.id;
       // The order of a sign-in: domains and connections, then people, then what sessions refer to.
@@ -161,7 +167,7 @@ export const deleteOrganization = operation({
         ),
         data: { members },
       });
-      return { ...viewOrganization(organization), members };
+      return { ...viewOrganization(organization, role), members };
     }),
 });
 

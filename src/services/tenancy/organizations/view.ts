@@ -11,6 +11,9 @@ export const organizationView = z.object({
   role: role.optional(),
   createdAt: instant,
 });
+/** A deleted organization, with the number of its former members. */
+export const organizationDeletedView = organizationView.extend({ members: z.int() });
+
 export const organizationPage = pageOf(organizationView);
 
 /** An organization as others see it, with the caller's role if the caller is a person. */

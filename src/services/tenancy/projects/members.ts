@@ -142,6 +142,7 @@ async function change(
 export const removeProjectMember = operation({
   authority: 'projectMembers.change',
   input: refInput,
+  output: projectMemberView,
   run: (ctx, input, { organization, project }) =>
     transaction(async () => {
       const membership = await requireProjectMembership(project.id, input);

@@ -125,6 +125,7 @@ export const deleteProject = operation({
   authority: 'projects.change',
   prove: proveChange,
   input: refInput,
+  output: projectView,
   run: (ctx, input, { organization }) =>
     transaction(async () => {
       const project = await requireProject(organization, input.project);

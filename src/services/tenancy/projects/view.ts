@@ -17,10 +17,12 @@ export const projectView = z.object({
 });
 export const projectPage = pageOf(projectView);
 
-export const projectMemberView = memberView.extend({
+export const projectMemberView = z.object({
+  ...memberView.pick({ userId: true, email: true, name: true }).shape,
   role: projectRole,
   synced: z.boolean().describe('Whether group sync made it and may change it.'),
   origin: originView,
+  joinedAt: instant,
 });
 export const projectMemberPage = pageOf(projectMemberView);
 

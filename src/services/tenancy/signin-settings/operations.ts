@@ -35,11 +35,14 @@ export const showSignInSettings = operation({
     settingsOf(ctx, (await SignInSettings.findByPk(organization.id)) ?? {}),
 });
 
-/** Tells whether the settings govern no address, so that the admin who sets them can be warned. */
-export const showsNoReach = operation({
+/** Tells whether the settings govern any address, so that the admin who sets them can be warned. */
+export const showReach = operation({
   authority: 'signin.see',
   input: refInput,
-  run: (ctx, _input, { organization }) => governsNobody(ctx, organization),
+  output: z.object({ governs: z.boolean() }),
+  run: async (ctx, _input, { organization }) => ({
+    governs: !(await governsNobody(ctx, organization)),
+  }),
 });
 
 /** Saves all sign-in settings; an absent one is left to the instance. */

@@ -24,6 +24,7 @@ export const ssoView = z.object({
 });
 
 export const ssoDisabledView = ssoView.extend(affectedView.shape);
+export const ssoRemovedView = ssoDisabledView.extend({ sessionsEnded: z.int() });
 
 /** The people that a change of provider affects; they are linked again when they next sign in. */
 export const ssoRelinkedView = z.object({

@@ -21,6 +21,7 @@ import {
   requireSsoConnection,
   sealClientSecret,
   ssoDisabledView,
+  ssoRemovedView,
   ssoView,
   viewSso,
 } from './connection.ts';
@@ -204,6 +205,7 @@ export const disableSso = operation({
 export const removeSso = operation({
   authority: 'sso.change',
   input: refInput,
+  output: ssoRemovedView,
   run: (ctx, _input, { organization }) =>
     transaction(async () => {
       const connection = await requireSsoConnection(organization);

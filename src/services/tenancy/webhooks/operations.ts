@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import type { Context } from '../../../context.ts';
 import { orderedId } from '../../../crypto/id.ts';
 import type { Organization } from '../../../database/models/organization.ts';
 import { Webhook } from '../../../database/models/webhook.ts';
 import { WebhookDelivery } from '../../../database/models/webhook-delivery.ts';
-import { isInTransaction, transaction } from '../../../database/transaction.ts';
+import { isRehearsed, transaction } from '../../../database/transaction.ts';
 import { Refusal, refuseField } from '../../../errors.ts';
+import { requireAuthority, requireOperator } from '../../foundation/authority/require.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { kindPattern } from '../../foundation/events/view.ts';
 import { id, ref } from '../../foundation/fields.ts';
@@ -23,6 +25,7 @@ import {
   sendMessage,
   viewWebhook,
   webhookPage,
+  webhookRemovedView,
   webhookTestView,
   webhookView,
 } from './webhook.ts';
@@ -64,7 +67,7 @@ export const addWebhook = operation({
   output: newWebhookView,
   run: async (ctx, input, { organization: { id: organizationId } }) => {
     // A rehearsal is a transaction, and none asks the network.
-    if (!isInTransaction()) await ctx.outbound.judgeUrl(input.url).catch(refuseUrl);
+    if (!isRehearsed()) await ctx.outbound.judgeUrl(input.url).catch(refuseUrl);
     const made = orderedId();
     const secret = newWebhookSecret();
     const webhook = await transaction(async () => {
@@ -118,6 +121,7 @@ export const changeWebhook = operation({
 export const removeWebhook = operation({
   authority: 'webhooks.change',
   input: refInput,
+  output: webhookRemovedView,
   run: (ctx, input, { organization }) =>
     transaction(async () => {
       const webhook = await requireWebhook(organization, input.id);
@@ -180,12 +184,21 @@ function about(webhook: Webhook) {
   return { organizationId: webhook.organizationId, subject };
 }
 
-/** Names the organization of a webhook, as the operator may leave it out. */
+/** Proves the organization of a thing that the operator may name by its id alone. */
+export async function requireSeen(ctx: Context, org: string | undefined) {
+  if (org !== undefined) return (await requireAuthority(ctx, 'webhooks.see', org)).organization;
+  requireOperator(ctx);
+  return null;
+}
+
+/** Names the organization of a webhook. The operator may leave `org` out. */
 export const locateWebhook = operation({
-  authority: 'operator',
+  authority: 'webhooks.see',
+  prove: (ctx, { org }) => requireSeen(ctx, org),
   input: z.strictObject({ org: ref.optional(), id }),
-  run: async (_ctx, { id: which, org }) => {
-    if (org !== undefined) return { org, id: which };
+  output: z.object({ org: id, id }),
+  run: async (_ctx, { id: which }, organization) => {
+    if (organization !== null) await requireWebhook(organization, which);
     const webhook = await Webhook.findByPk(which);
     if (webhook === null)
       throw new Refusal('not_found', `There is no webhook ${which}.`, {

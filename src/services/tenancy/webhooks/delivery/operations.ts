@@ -1,6 +1,6 @@
 import { Op } from 'sequelize';
 import { z } from 'zod';
-import type { Webhook } from '../../../../database/models/webhook.ts';
+import { Webhook } from '../../../../database/models/webhook.ts';
 import { deliveryStatuses, WebhookDelivery } from '../../../../database/models/webhook-delivery.ts';
 import { transaction } from '../../../../database/transaction.ts';
 import { Refusal } from '../../../../errors.ts';
@@ -8,7 +8,7 @@ import { eventAbout, recordEvent } from '../../../foundation/events/record.ts';
 import { id, instant, ref } from '../../../foundation/fields.ts';
 import { operation } from '../../../foundation/operation.ts';
 import { firstKey, pageInput, pageOf, readPage } from '../../../foundation/page.ts';
-import { locateWebhook, requireWebhook } from '../operations.ts';
+import { requireSeen, requireWebhook } from '../operations.ts';
 
 export const deliveryView = z.object({
   id,
@@ -84,16 +84,19 @@ async function requireDelivery(webhook: Webhook, which: string): Promise<Webhook
   });
 }
 
-/** Names the webhook and the organization of a delivery, as the operator may leave them out. */
+/** Names the webhook and the organization of a delivery. The operator may leave `org` out. */
 export const locateDelivery = operation({
-  authority: 'operator',
+  authority: 'webhooks.see',
+  prove: (ctx, { org }) => requireSeen(ctx, org),
   input: z.strictObject({ org: ref.optional(), delivery: id }),
-  run: async (ctx, input) => {
+  output: z.object({ org: id, id, delivery: id }),
+  run: async (_ctx, input, organization) => {
     const delivery = await WebhookDelivery.findByPk(input.delivery);
-    if (delivery === null)
+    const webhook = delivery === null ? null : await Webhook.findByPk(delivery.webhookId);
+    const elsewhere = organization !== null && webhook?.organizationId !== organization.id;
+    if (webhook === null || elsewhere)
       throw new Refusal('not_found', `There is no delivery ${input.delivery}.`);
-    const at = await locateWebhook(ctx, { id: delivery.webhookId, org: input.org });
-    return { ...at, delivery: delivery.id };
+    return { org: webhook.organizationId, id: webhook.id, delivery: input.delivery };
   },
 });
 

@@ -1,0 +1,62 @@
+import { existsSync } from 'node:fs';
+import type { Command } from 'commander';
+import { type Environment, searchedFiles, serversFile } from '../config/places.ts';
+import { parse } from '../input.ts';
+import { type Flags, type Operator, openOperator, readConfiguration } from './operator.ts';
+import { onlyOnHost, reachOf } from './reach.ts';
+import type { Door } from './run.ts';
+
+/** Opens the door of a command: the instance on this host, or a server. */
+export async function openDoor(flags: Flags, command: Command): Promise<Door> {
+  const reach = reachOf(command);
+  const { env } = process;
+  if (reach === 'anywhere' || isLocal(flags, env)) return localDoor(flags);
+  const named = flags.server ?? env['IDCTL_SERVER'];
+  if (named && reach === 'host') throw onlyOnHost(hostHint);
+  const { namedServer, serverInUse } = await import('./remote/find.ts');
+  const server = await (named ? namedServer(flags, env) : serverInUse(env));
+  if (server === null) return localDoor(flags);
+  if (reach === 'host') throw onlyOnHost(hostHint);
+  const { remoteDoor } = await import('./remote/door.ts');
+  if (process.stderr.isTTY && !flags.quiet) process.stderr.write(`Server: ${server.url}\n`);
+  return remoteDoor(server);
+}
+
+const hostHint = 'Run it there. For an instance on this host, name its file: --config FILE';
+
+/** Whether the command is about this host: no server is named, and an instance is, or none is used. */
+function isLocal({ server, config }: Flags, env: Environment): boolean {
+  if (server !== undefined || env['IDCTL_SERVER']) return false;
+  const named = ['IDCTL_CONFIG', 'IDCTL_DATABASE', 'IDCTL_DATABASE_URL'].some((one) => env[one]);
+  if (config !== undefined || named) return true;
+  return searchedFiles(env).some((file) => existsSync(file)) || !existsSync(serversFile(env));
+}
+
+/** Runs operations in this process, as the operator. The first one opens the database. */
+function localDoor(flags: Flags): Door {
+  let opened: Promise<Operator> | undefined;
+  const operator = (): Promise<Operator> => {
+    opened ??= readConfiguration(flags).then((loaded) => openOperator(loaded));
+    return opened;
+  };
+  const operate: Door['operate'] = async (operation, given) => {
+    const checked = parse(operation.input, given);
+    const { run } = await operator();
+    const view = await run((ctx) => operation(ctx, checked));
+    // The schema leaves the type as it is: it drops other fields, and orders these as HTTP does.
+    return (operation.output?.parse(view) ?? view) as typeof view;
+  };
+  return {
+    server: null,
+    operate,
+    rehearse: async (operation, given) => {
+      parse(operation.input, given);
+      const { app } = await operator();
+      return app.rehearse(() => operate(operation, given));
+    },
+    close: async () => {
+      const ended = await opened?.catch(() => undefined);
+      await ended?.app.close();
+    },
+  };
+}

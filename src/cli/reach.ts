@@ -1,0 +1,45 @@
+import type { Command } from 'commander';
+import { Refusal } from '../errors.ts';
+import type { Call } from './run.ts';
+
+/** Where a command works: on the host of the daemon, there and from afar, or without an instance. */
+export type Reach = 'host' | 'both' | 'anywhere';
+
+const ofHost = [
+  'init',
+  'serve',
+  'migrate',
+  'config',
+  'backup',
+  'restore',
+  'database',
+  'key',
+  'user',
+  'identity',
+  'doctor',
+  'status',
+  'mail',
+];
+const ofNone = ['version', 'completion', 'schema', 'login', 'logout', 'server'];
+
+/** Where a command works, by the first word after `idctl`. */
+export function reachOf(command: Command): Reach {
+  if (command.parent !== null && command.parent.parent !== null) return reachOf(command.parent);
+  if (ofHost.includes(command.name())) return 'host';
+  return ofNone.includes(command.name()) ? 'anywhere' : 'both';
+}
+
+/** The sentence in the help of a command that does not work from afar. */
+export const hostOnly = 'It works only on the host of the daemon.';
+
+/** The refusal of a command, or of an option, that only the operator on the host may use. */
+export function onlyOnHost(hint: string): Refusal {
+  return new Refusal('invalid_input', 'This command works only on the host of the daemon.', {
+    hint,
+  });
+}
+
+/** Refuses an option from afar that only the operator may use. */
+export function requireHost({ server }: Pick<Call, 'server'>, option: string): void {
+  if (server !== null) throw onlyOnHost(`From afar, leave out ${option}.`);
+}

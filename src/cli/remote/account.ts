@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { type Client, createClient } from './client.ts';
+import type { Server } from './find.ts';
+import { serverFailed } from './refusals.ts';
+
+/** The account that a token belongs to, as `GET /api/v1/me` shows it. */
+const account = z.looseObject({
+  id: z.string(),
+  email: z.string().nullable(),
+  organizations: z.array(z.looseObject({ id: z.string() })),
+});
+
+type Account = z.output<typeof account>;
+
+/** Asks the server once whose token this is. */
+export async function whoIs(server: Server): Promise<Account> {
+  const client = createClient(server);
+  try {
+    return await readAccount(client);
+  } finally {
+    await client.close();
+  }
+}
+
+/** The account of the client's token; refuses what the server refuses. */
+export async function readAccount({ ask }: Pick<Client, 'ask'>): Promise<Account> {
+  const found = account.safeParse(await ask({ method: 'GET', path: '/api/v1/me' }));
+  if (found.success) return found.data;
+  throw serverFailed('The server did not say whose token this is.');
+}
+
+/** The ids of the organizations that the account of the client's token belongs to. */
+export async function organizationsOf(client: Pick<Client, 'ask'>): Promise<string[]> {
+  return (await readAccount(client)).organizations.map(({ id }) => id);
+}

@@ -1,0 +1,109 @@
+import type { z } from 'zod';
+import { Refusal, refuseField } from '../../errors.ts';
+import { pathKeys, type Route } from '../../http/route.ts';
+import { operationRoutes } from '../../http/routes/list.ts';
+import { parse } from '../../input.ts';
+import type { Door, Runs } from '../run.ts';
+import { organizationsOf, readAccount } from './account.ts';
+import { type Asked, createClient } from './client.ts';
+import type { Server } from './find.ts';
+import { serverFailed } from './refusals.ts';
+
+type Given = Record<string, unknown>;
+
+const routes = new Map(operationRoutes.map((route) => [route.operation, route]));
+
+/** Runs operations on a server: by the route of each, as the account of the token. */
+export function remoteDoor(server: Server): Door {
+  const client = createClient(server);
+  const send = async <S extends z.ZodType, View>(
+    operation: Runs<S, View>,
+    given: Given,
+    dryRun: boolean,
+  ): Promise<View> => {
+    parse(operation.input, given);
+    const route = routeOf(operation);
+    if (route === undefined) throw new Error('a remote command runs an operation without a route');
+    const input = operation.forPeople === undefined ? given : await own(given);
+    const answer = await inOrganization(route, input, (whole) =>
+      client.ask(requestOf(route, whole, dryRun)),
+    );
+    // The schema of the answer is the operation's own.
+    return readView(route, answer) as View;
+  };
+  /**
+   * Runs the work with the organization that the route needs. Where an id names the thing, it is
+   * looked for in each organization of the account.
+   */
+  const inOrganization = async (
+    route: Route,
+    input: Given,
+    work: (whole: Given) => Promise<unknown>,
+  ): Promise<unknown> => {
+    if (!pathKeys(route.path).includes('org') || input['org'] !== undefined) return work(input);
+    const named = process.env['IDCTL_ORG'];
+    let missing: unknown = serverFailed('You belong to no organization.');
+    for (const org of named ? [named] : await organizationsOf(client)) {
+      try {
+        return await work({ ...input, org });
+      } catch (error) {
+        if (!(error instanceof Refusal) || !/^(not_found|forbidden)$/.test(error.code)) throw error;
+        missing = error;
+      }
+    }
+    throw missing;
+  };
+  /** From afar, `--user` names the account of the token only. */
+  const own = async ({ user, ...input }: Given): Promise<Given> => {
+    if (user === undefined) return input;
+    const { id, email } = await readAccount(client);
+    const named = String(user).toLowerCase();
+    if (named === id || named === email?.toLowerCase()) return input;
+    throw refuseField('user', `must be your own account from afar: ${email ?? id}`);
+  };
+  return {
+    server: server.url,
+    operate: (operation, given) => send(operation, given, false),
+    rehearse: (operation, given) => send(operation, given, true),
+    close: () => client.close(),
+  };
+}
+
+function routeOf<S extends z.ZodType>(operation: Runs<S, unknown>): Route | undefined {
+  return routes.get(operation.forPeople ?? operation);
+}
+
+function requestOf(route: Route, given: Given, dryRun: boolean): Asked {
+  const keys = pathKeys(route.path);
+  const path = route.path.replace(/:(\w+)/g, (_, key: string) => segment(key, given[key]));
+  const rest = Object.entries(given).filter(
+    ([name, value]) => value !== undefined && !keys.includes(name),
+  );
+  const { method } = route;
+  if (method === 'GET') return { method, path, query: texts(rest) };
+  if (dryRun && !route.dryRun) throw new Error(`${method} ${route.path} has no dry run`);
+  const asking = dryRun ? { dryRun: 'true' } : {};
+  if (method === 'DELETE') return { method, path, query: { ...texts(rest), ...asking } };
+  return { method, path, query: asking, body: Object.fromEntries(rest) };
+}
+
+function texts(fields: [string, unknown][]): Record<string, string> {
+  return Object.fromEntries(fields.map(([name, value]) => [name, String(value)]));
+}
+
+/** One part of a path. A dot segment would name another route. */
+function segment(key: string, value: unknown): string {
+  const text = String(value);
+  if (/^\.{0,2}$/.test(text)) throw refuseField(key, 'is not a name');
+  return encodeURIComponent(text);
+}
+
+/** The view that the route promises. Another answer comes from another version, or another program. */
+function readView(route: Route, answer: unknown): unknown {
+  if (route.output === undefined) return undefined;
+  const view = route.output.safeParse(answer);
+  if (view.success) return view.data;
+  throw serverFailed('The server answered in a form that this idctl does not know.', {
+    hint: 'Use the idctl of the version that the server runs.',
+  });
+}

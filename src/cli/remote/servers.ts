@@ -1,0 +1,137 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { parse as parseYaml, stringify } from 'yaml';
+import { z } from 'zod';
+import { type Environment, serversFile } from '../../config/places.ts';
+import { Refusal } from '../../errors.ts';
+import { fileFault, isMissing } from '../../file-fault.ts';
+import { parse } from '../../input.ts';
+import { serverUrl, tokenText } from './address.ts';
+
+// The servers that a person has logged in to: `servers.yaml`, which only that person may read.
+
+const name = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9._:-]{0,99}$/i, 'must be letters, digits, dots, colons and dashes');
+
+const stored = z.strictObject({
+  url: serverUrl,
+  token: tokenText,
+  caFile: z.string().optional(),
+});
+
+const fileSchema = z.strictObject({
+  current: name.nullable(),
+  servers: z.record(name, stored),
+});
+
+type File = z.output<typeof fileSchema>;
+
+/** A server that a person has logged in to. */
+export type StoredServer = z.output<typeof stored> & { name: string; current: boolean };
+
+/** The stored servers, by name. Refuses a file that other users may read. */
+export async function readServers(env: Environment): Promise<StoredServer[]> {
+  const { current, servers } = await readFile(env);
+  return Object.entries(servers)
+    .map(([called, server]) => ({ ...server, name: called, current: called === current }))
+    .toSorted((a, b) => a.name.localeCompare(b.name));
+}
+
+/** Stores a server in place of one of its name, and makes it the current one. */
+export async function storeServer(
+  env: Environment,
+  { name: called, ...server }: z.input<typeof stored> & { name: string },
+): Promise<void> {
+  const { servers } = await readFile(env);
+  const checked = parse(z.object({ name }), { name: called }).name;
+  await write(env, { current: checked, servers: { ...servers, [checked]: server } });
+}
+
+/** Forgets a server, and returns it. Without a name: the current one. */
+export async function forgetServer(
+  env: Environment,
+  called: string | undefined,
+): Promise<StoredServer> {
+  const file = await readFile(env);
+  const found = await requireStored(env, called);
+  const { [found.name]: _, ...servers } = file.servers;
+  await write(env, { current: found.current ? null : file.current, servers });
+  return found;
+}
+
+/** Makes a stored server the current one. */
+export async function useServer(env: Environment, called: string): Promise<StoredServer> {
+  const found = await requireStored(env, called);
+  await write(env, { ...(await readFile(env)), current: found.name });
+  return { ...found, current: true };
+}
+
+/** The stored server of this name, or the current one; refuses `not_found`. */
+export async function requireStored(
+  env: Environment,
+  called: string | undefined,
+): Promise<StoredServer> {
+  const servers = await readServers(env);
+  const found = servers.find(({ name, current }) => (called ? name === called : current));
+  if (found !== undefined) return found;
+  const names = servers.map((server) => server.name).join(', ');
+  throw new Refusal(
+    'not_found',
+    called === undefined ? 'No server is in use.' : `There is no stored server ${called}.`,
+    { hint: names === '' ? 'Log in first: idctl login URL' : `Stored are: ${names}` },
+  );
+}
+
+async function readFile(env: Environment): Promise<File> {
+  const path = serversFile(env);
+  const text = await readPrivate(path);
+  if (text === null) return { current: null, servers: {} };
+  try {
+    return parse(fileSchema, parseYaml(text));
+  } catch {
+    // The error would quote the file, and so a token.
+    throw new Refusal('config_invalid', `${path} cannot be read as a list of servers.`, {
+      hint: 'Remove it, then log in again: idctl login URL',
+    });
+  }
+}
+
+/** The text of the file; null if there is none. */
+async function readPrivate(path: string): Promise<string | null> {
+  try {
+    const file = await open(path, 'r');
+    try {
+      // Of the opened file, so that no other one takes its place meanwhile.
+      const { mode } = await file.stat();
+      if ((mode & 0o077) !== 0) throw readableByOthers(path);
+      return await file.readFile('utf8');
+    } finally {
+      await file.close();
+    }
+  } catch (cause) {
+    if (cause instanceof Refusal) throw cause;
+    if (isMissing(cause)) return null;
+    throw new Refusal('config_invalid', `${path} ${fileFault(cause, 'read')}.`, { cause });
+  }
+}
+
+function readableByOthers(path: string): Refusal {
+  return new Refusal('config_invalid', `Other users may read ${path}, which holds tokens.`, {
+    hint: `Revoke those tokens if others could have read them. Then run: chmod 600 ${path}`,
+  });
+}
+
+async function write(env: Environment, content: File): Promise<void> {
+  const path = serversFile(env);
+  const written = `${path}.${randomUUID()}`;
+  try {
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await writeFile(written, stringify(content), { mode: 0o600, flag: 'wx', flush: true });
+    await rename(written, path);
+  } catch (cause) {
+    await rm(written, { force: true });
+    throw new Refusal('config_invalid', `${path} ${fileFault(cause, 'written')}.`, { cause });
+  }
+}

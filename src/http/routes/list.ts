@@ -1,0 +1,45 @@
+import type { Route } from '../route.ts';
+import { appRoutes } from './apps.ts';
+import { authRoutes } from './auth.ts';
+import { domainRoutes } from './domains.ts';
+import { healthRoutes } from './health.ts';
+import { invitationRoutes } from './invitations.ts';
+import { ldapRoutes } from './ldap.ts';
+import { mailCodeRoutes } from './mail-codes.ts';
+import { mappingRoutes } from './mappings.ts';
+import { meRoutes } from './me.ts';
+import { memberRoutes } from './members.ts';
+import { organizationRoutes } from './organizations.ts';
+import { projectRoutes } from './projects.ts';
+import { keyRoutes } from './reference.ts';
+import { scimRoutes } from './scim.ts';
+import { signInRoutes } from './signin.ts';
+import { socialRoutes } from './social.ts';
+import { ssoRoutes } from './sso.ts';
+import { tokenRoutes } from './tokens.ts';
+import { twoFactorRoutes } from './two-factor.ts';
+import { webhookRoutes } from './webhooks.ts';
+
+/** Every route to an operation. The remote command line reads it, so nothing here loads Express. */
+export const operationRoutes: Route[] = [
+  ...healthRoutes,
+  ...keyRoutes,
+  ...authRoutes,
+  ...mailCodeRoutes,
+  ...meRoutes,
+  ...organizationRoutes,
+  ...memberRoutes,
+  ...invitationRoutes,
+  ...projectRoutes,
+  ...domainRoutes,
+  ...ssoRoutes,
+  ...ldapRoutes,
+  ...signInRoutes,
+  ...socialRoutes,
+  ...scimRoutes,
+  ...mappingRoutes,
+  ...webhookRoutes,
+  ...tokenRoutes,
+  ...twoFactorRoutes,
+  ...appRoutes,
+];

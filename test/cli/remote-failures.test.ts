@@ -1,0 +1,115 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { createAuthority } from '../support/certificates.ts';
+import { json, organizationOf, serve } from '../support/fake-server.ts';
+import { freePorts } from '../support/ports.ts';
+import { type Typed, typeLine } from '../support/typing.ts';
+
+// What a command makes of servers that cannot be trusted, are not there, or fail.
+
+let home: string;
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'idctl-failing-'));
+});
+afterEach(() => rm(home, { recursive: true }));
+
+const type = (line: string, env: Record<string, string> = {}): Promise<Typed> =>
+  typeLine(line.split(' '), { HOME: home, ...env });
+
+describe('interface page: TLS is verified, plain http is for this machine', () => {
+  test.each(['http://192.0.2.1', 'http://id.acme.test', 'ftp://id.acme.test', 'https://a@b.test'])(
+    '%s is refused',
+    async (url) => {
+      expect((await type(`login ${url} --token-file /dev/null`)).exit).toBe(2);
+      const env = { IDCTL_SERVER: url, IDCTL_TOKEN: 'cos_pat_e' };
+      expect((await type('org list', env)).exit).toBe(2);
+      expect((await type(`org list --server ${url}`)).exit).toBe(2);
+    },
+  );
+
+  test('a certificate is trusted only by its authority, whatever Node is told', async () => {
+    const folder = (name: string) => mkdtemp(join(home, name));
+    const authority = await createAuthority(await folder('ca-'));
+    const other = await createAuthority(await folder('other-'));
+    const { certFile, keyFile } = await authority.issue('IP:127.0.0.1');
+    const [key, cert] = [await readFile(keyFile, 'utf8'), await readFile(certFile, 'utf8')];
+    const acme = await serve(organizationOf('acme'), { key, cert });
+    const env = { IDCTL_SERVER: acme.url, IDCTL_TOKEN: 'cos_pat_e' };
+    for (const more of [
+      {},
+      { IDCTL_CA_FILE: other.caFile },
+      { NODE_TLS_REJECT_UNAUTHORIZED: '0' },
+    ]) {
+      const { exit, err } = await type('org list', { ...env, ...more });
+      expect([exit, err]).toEqual([3, expect.stringContaining('is not trusted')]);
+    }
+    expect(acme.asked).toEqual([]);
+    expect((await type('org list', { ...env, IDCTL_CA_FILE: authority.caFile })).exit).toBe(0);
+    const login = `login ${acme.url} --token-file ${join(home, 'token')}`;
+    await writeFile(join(home, 'token'), 'cos_pat_a');
+    expect((await type(login)).exit).toBe(3);
+    expect((await type(`${login} --ca-file ${authority.caFile}`)).exit).toBe(0);
+    expect((await type('org list')).exit).toBe(0);
+    expect((await type('org list', { ...env, IDCTL_CA_FILE: keyFile })).exit).toBe(2);
+  });
+});
+
+describe('interface page: exit codes of servers that fail', () => {
+  const text = (status: number, body: string, headers = {}) =>
+    serve((_, response) => void response.writeHead(status, headers).end(body));
+  const problem = (status: number, code: string, detail = 'No.') =>
+    serve((_, response) => void json(response, status, { code, detail, title: 'x', status }));
+  const exitOf = async ({ url }: { url: string }) =>
+    (await type('org list', { IDCTL_SERVER: url, IDCTL_TOKEN: 'cos_pat_e' })).exit;
+
+  test('a redirect is not followed: exit 3, and the token stays here', async () => {
+    const other = await serve(organizationOf('other'));
+    for (const status of [301, 302, 307, 308])
+      expect(await exitOf(await text(status, '', { location: `${other.url}/` }))).toBe(3);
+    expect(other.asked).toEqual([]);
+  });
+
+  test('an unreachable server, and one that does not answer, are exit 3', async () => {
+    const [port] = await freePorts(1);
+    expect(await exitOf({ url: `http://127.0.0.1:${port}` })).toBe(3);
+    expect(await exitOf({ url: 'https://none.invalid' })).toBe(3);
+    const silent = await serve(() => {});
+    const timeout = AbortSignal.timeout.bind(AbortSignal);
+    const limits: number[] = [];
+    const spy = vi.spyOn(AbortSignal, 'timeout').mockImplementation((limit) => {
+      limits.push(limit);
+      return timeout(50);
+    });
+    onTestFinished(() => spy.mockRestore());
+    expect(await exitOf(silent)).toBe(3);
+    expect(limits).toEqual([30_000]);
+  });
+
+  test('a server that does not know the route is exit 3, an older one too', async () => {
+    expect(await exitOf(await problem(404, 'route_not_found'))).toBe(3);
+    expect(await exitOf(await problem(405, 'method_not_allowed'))).toBe(3);
+    expect(await exitOf(await problem(404, 'not_found', 'There is nothing at /api.'))).toBe(3);
+    expect(await exitOf(await problem(404, 'not_found', 'There is no organization.'))).toBe(1);
+  });
+
+  test('5xx without a code is exit 70; with one, as on the host', async () => {
+    expect(await exitOf(await text(502, '<html>Bad gateway</html>'))).toBe(70);
+    expect(await exitOf(await text(500, ''))).toBe(70);
+    expect(await exitOf(await problem(500, 'internal_error'))).toBe(70);
+    expect(await exitOf(await problem(503, 'database_busy'))).toBe(3);
+    expect(await exitOf(await problem(502, 'provider_failed'))).toBe(3);
+    expect(await exitOf(await problem(503, 'of_a_newer_server'))).toBe(3);
+    expect(await exitOf(await problem(409, 'of_a_newer_server'))).toBe(1);
+    expect(await exitOf(await problem(409, 'domain_not_verified'))).toBe(8);
+    expect(await exitOf(await problem(400, 'invalid_input'))).toBe(2);
+  });
+
+  test('what is not idctl is exit 3', async () => {
+    expect(await exitOf(await text(200, '<html>Welcome</html>'))).toBe(3);
+    expect(await exitOf(await text(404, '<html>Not found</html>'))).toBe(3);
+    expect(await exitOf(await text(200, '{"items": [{}], "nextCursor": null}'))).toBe(3);
+    expect(await exitOf(await text(200, ''))).toBe(3);
+  });
+});

@@ -1,0 +1,170 @@
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { generateSync } from 'otplib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createProgram } from '../../src/cli/program.ts';
+import { reachOf } from '../../src/cli/reach.ts';
+import { createKeyFile } from '../../src/crypto/key-file.ts';
+import { assertDomain } from '../../src/services/tenancy/domains/operations.ts';
+import { addMemberAsOperator } from '../../src/services/tenancy/memberships/add.ts';
+import { changeWebhook } from '../../src/services/tenancy/webhooks/operations.ts';
+import { foundCompany } from '../support/company.ts';
+import { type Daemon, startDaemon, surroundings } from '../support/daemon.ts';
+import { copyOfDatabase, migratedDatabaseUrl } from '../support/database.ts';
+import { openIdctl } from '../support/idctl.ts';
+import { freePorts } from '../support/ports.ts';
+import { typeLine } from '../support/typing.ts';
+
+// Every command that works from afar, run twice on copies of one instance: as the operator on the host, and from afar as
+// an owner with a session. What both print, byte for byte but for ids, times and secrets, and their exit codes, are equal.
+
+const owner = 'olga@acme.test';
+
+/**
+ * One command line for each step. `$id` is the id that an earlier step showed, `$code` and `$next` are codes of the
+ * authenticator, and `$folder` is where the files are. What a pass makes it also removes, so that another can follow.
+ */
+const steps = readFileSync(`${import.meta.dirname}/remote.commands`, 'utf8')
+  .trim()
+  .split('\n');
+
+/** Commands that cannot be compared so; each has a test of its own. */
+const elsewhere = ['event tail', 'member leave'];
+
+/** A place to type at: its environment, and what it has seen. */
+interface Side {
+  env: Record<string, string>;
+  id: string;
+  secret: string;
+}
+
+let folder: string;
+let daemon: Daemon;
+let local: Side;
+let remote: Side;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'idctl-remote-'));
+  const [port = 0] = await freePorts(1);
+  const place = { url: await migratedDatabaseUrl(), keyFile: join(folder, 'master.key') };
+  await createKeyFile(place.keyFile);
+  // The address of the daemon of the test, so that the session is valid there.
+  const settings = { baseUrl: `http://127.0.0.1:${port}`, orgs: { creation: 'anyone' } } as const;
+  const idctl = await openIdctl(settings, place);
+  const company = await foundCompany(idctl);
+  await assertDomain(idctl.operator(), { org: 'acme', domain: 'acme.test' });
+  // A daemon would send it something, and remember how that failed.
+  await changeWebhook(idctl.operator(), { org: 'acme', id: company.webhook, enabled: false });
+  // Then she sees the organizations that the operator sees.
+  await addMemberAsOperator(idctl.operator(), { org: 'rival', email: owner, role: 'owner' });
+  await idctl.close();
+  const copy = await copyOfDatabase(place.url);
+  const common = {
+    IDCTL_ORGS_CREATION: 'anyone',
+    IDCTL_DOH_RESOLVER_URL: 'http://127.0.0.1:1',
+  };
+  daemon = await startDaemon({ database: copy, keyFile: place.keyFile, port, env: common });
+  const side = (env: Record<string, string>): Side => {
+    const { PATH: _, ...ours } = surroundings();
+    return { env: { ...ours, ...env, HOME: folder }, id: '', secret: '' };
+  };
+  local = side({
+    ...common,
+    IDCTL_DATABASE: place.url,
+    IDCTL_KEY_FILE: place.keyFile,
+    IDCTL_BASE_URL: daemon.url,
+  });
+  remote = side({ IDCTL_SERVER: daemon.url, IDCTL_TOKEN: company.owner.accessToken });
+  await writeFile(join(folder, 'secret'), 'secret\n');
+  const csv = (...lines: string[]) => `group,project,role\n${lines.join('\n')}\n`;
+  await writeFile(join(folder, 'mappings.csv'), csv('A,website,viewer', 'B,website,admin'));
+  await writeFile(join(folder, 'wrong.csv'), csv('A,website,viewer', 'B,none,admin'));
+  await writeFile(join(folder, 'fewer.csv'), csv('A,website,viewer'));
+}, 240_000);
+
+afterAll(async () => {
+  await daemon?.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Types a line at one side. */
+async function type(side: Side, line: string, json: boolean) {
+  const code = (ahead: number) =>
+    generateSync({ secret: side.secret, epoch: Math.floor(Date.now() / 1000) + ahead });
+  const words = line.split(' ').map((word) =>
+    word
+      .replace('$id', side.id)
+      .replace('$folder', folder)
+      .replace('$code', () => code(0))
+      .replace('$next', () => code(30)),
+  );
+  const { exit, out, err } = await typeLine(json ? [...words, '--json'] : words, side.env);
+  const found = (pattern: RegExp) => pattern.exec(out)?.slice(1).find(Boolean);
+  side.id = found(/^ID: +(\S+)$|"id":"([^"]+)"/m) ?? side.id;
+  side.secret = found(/^Secret: +([A-Z2-7]{32})$|"secret":"([A-Z2-7]{32})"/m) ?? side.secret;
+  return { exit, out: alike(out), err: alike(err) };
+}
+
+/** The text without what is different each time. */
+function alike(text: string): string {
+  const ids = new Map<string, string>();
+  return text
+    .replace(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, (id) => {
+      ids.set(id, ids.get(id) ?? `#${ids.size}`);
+      return ids.get(id) ?? '';
+    })
+    .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
+    .replace(
+      /(cos_pat_|cos_secret_|scim_|whsec_|app-|svc-verify=|secret=|invitation=)[\w+/=-]+/g,
+      '$1…',
+    )
+    .replace(/"token":"[\w-]{22}"/g, '"token":"…"')
+    .replace(/\b[A-Z2-7]{32}\b/g, 'SECRET');
+}
+
+/**
+ * What differs because of who acts: an owner has a role, belongs to an organization of their own, and is named in what
+ * they add; the operator is none of this. A column is as wide as its widest word.
+ */
+function whoeverActs(text: string): string {
+  const told = text
+    .replace(/("slug":"(?:acme|newcomer|rival)","name":"[^"]*",)"role":"owner",/g, '$1')
+    .replace(/"current":true/g, '"current":false')
+    .replace(/(Latecomer \(members: |^Members: +|"members":)1/gm, '$10')
+    .replace(/"origin":\{"kind":"(manual","by":"#\d+|operator)"\}/g, '"origin":"by hand"');
+  return /\b(manual|operator)\b/.test(told)
+    ? told.replace(/\b(manual|operator)\b/g, 'by hand').replace(/ {2,}/g, '  ')
+    : told;
+}
+
+describe.each([
+  ['text', false],
+  ['--json', true],
+])('as %s', (_, json) => {
+  test.each(steps)('%s', async (line) => {
+    const here = await type(local, line, json);
+    const there = await type(remote, line, json);
+    const seen = ({ exit, out, err }: typeof here) => ({
+      exit,
+      out: whoeverActs(out),
+      err: whoeverActs(err),
+    });
+    expect(seen(there)).toEqual(seen(here));
+    expect([0, 1, 2, 3, 8]).toContain(here.exit);
+  });
+});
+
+test('every command that works from afar was compared', async () => {
+  const leaves = (command: Command): Command[] =>
+    command.commands.length === 0 ? [command] : command.commands.flatMap(leaves);
+  const nameOf = (command: Command): string =>
+    command.parent?.parent ? `${nameOf(command.parent)} ${command.name()}` : command.name();
+  const remotely = leaves(await createProgram()).filter((one) => reachOf(one) === 'both');
+  const names = remotely.map(nameOf).filter((name) => !elsewhere.includes(name));
+  expect(names.filter((name) => !steps.some((step) => step.startsWith(`${name} `)))).toEqual([
+    'org list',
+  ]);
+});

@@ -1,0 +1,49 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { onTestFinished } from 'vitest';
+
+/** A server that stands for one of idctl, or of an attacker. */
+export interface Fake {
+  url: string;
+  /** The credential of each request, with its method and path. */
+  asked: string[];
+}
+
+/** How it answers a request. */
+export type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** A server that answers so, and remembers what it was asked. */
+export async function serve(answer: Answer, tls?: { key: string; cert: string }): Promise<Fake> {
+  const asked: string[] = [];
+  const listener: Answer = (request, response) => {
+    asked.push(`${request.method} ${request.url} ${request.headers.authorization}`);
+    answer(request, response);
+  };
+  const server: Server = tls ? createTlsServer(tls, listener) : createServer(listener);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close().closeAllConnections());
+  // A server that listens on a port has an address of this form.
+  const { port } = server.address() as AddressInfo;
+  return { url: `${tls ? 'https' : 'http'}://127.0.0.1:${port}`, asked };
+}
+
+/** Answers in JSON. */
+export const json = (response: ServerResponse, status: number, body: unknown) =>
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+
+/** The id of everything that it has. */
+export const id = '0198c0de-0000-7000-8000-000000000000';
+/** When everything that it has was made. */
+export const createdAt = '2026-11-22T10:00:00.000Z';
+
+/** A server with one organization of this slug, and one account. */
+export const organizationOf =
+  (slug: string): Answer =>
+  (request, response) => {
+    if (request.url?.startsWith('/api/v1/me'))
+      return void json(response, 200, { id, email: 'ada@acme.test', organizations: [] });
+    json(response, 200, { items: [{ id, slug, name: slug, createdAt }], nextCursor: null });
+  };
