@@ -205,6 +205,7 @@ export const samples: Record<string, Sample> = {
   'PUT /api/v1/orgs/:org/ldap': { body: directory },
   'POST /api/v1/orgs/:org/ldap/test': { body: { uri: 'ldaps://127.0.0.1', bindPassword: 's' } },
   'PUT /api/v1/orgs/:org/signin-settings': { body: { github: false } },
+  'GET /api/v1/orgs/:org/explain': { query: { user: 'victim@acme.test' } },
   'GET /api/v1/auth/methods': { query: { identifier: 'olga@acme.test' } },
   'POST /auth/ldap/login': { body: { username: 'olga', password: 'not the password' } },
   'GET /auth/sso/start': { query: { domain: 'acme.test' } },

@@ -1,3 +1,4 @@
+import { explain } from '../../services/signin/explain/operations.ts';
 import { listMethods } from '../../services/tenancy/signin-settings/methods.ts';
 import {
   saveSignInSettings,
@@ -22,5 +23,9 @@ export const signInRoutes = [
     summary:
       "Set the sign-in settings; an absent one gets the instance's default. Among several organizations they govern only addresses on verified domains",
     cli: 'signin set',
+  }),
+  route('GET', '/api/v1/orgs/:org/explain', explain, {
+    summary: 'Explain how a person could sign in now, and what keeps them out',
+    cli: 'explain',
   }),
 ];
