@@ -49,6 +49,7 @@ const groups: Record<string, Record<string, () => Promise<(program: Command) => 
   look: {
     status: async () => (await import('./commands/status.ts')).addStatusCommand,
     doctor: async () => (await import('./commands/doctor.ts')).addDoctorCommand,
+    explain: async () => (await import('./commands/explain.ts')).addExplainCommand,
     event: async () => (await import('./commands/event.ts')).addEventCommands,
   },
   operate: {

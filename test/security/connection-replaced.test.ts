@@ -10,11 +10,12 @@ import { createToken } from '../../src/services/people/tokens/operations.ts';
 import { rotateScimToken } from '../../src/services/provisioning/scim/token.ts';
 import { requireSameConnection } from '../../src/services/signin/methods/sso.ts';
 import { removeDomain } from '../../src/services/tenancy/domains/operations.ts';
-import { attachIdentity, type OutsideProof } from '../../src/services/tenancy/identities/attach.ts';
+import { attachIdentity } from '../../src/services/tenancy/identities/attach.ts';
 import {
   listIdentities,
   unlinkIdentities,
 } from '../../src/services/tenancy/identities/operations.ts';
+import type { OutsideProof } from '../../src/services/tenancy/identities/plan.ts';
 import { takeOver } from '../../src/services/tenancy/identities/reclaim.ts';
 import { changeLdap, removeLdap, saveLdap } from '../../src/services/tenancy/ldap/operations.ts';
 import { saveLdapInput } from '../../src/services/tenancy/ldap/schema.ts';

@@ -216,6 +216,7 @@ export const samples: Record<string, Sample> = {
   'PUT /api/v1/orgs/:org/signin-settings': { body: { github: false } },
   'PATCH /api/v1/orgs/:org/signin-settings': { body: { github: true } },
   'POST /api/v1/orgs/:org/signin-settings/shut-out': { body: { change: 'sso.disable' } },
+  'GET /api/v1/orgs/:org/explain': { query: { user: 'victim@acme.test' } },
   'GET /api/v1/auth/methods': { query: { identifier: 'olga@acme.test' } },
   'POST /auth/ldap/login': { body: { username: 'olga', password: 'not the password' } },
   'GET /auth/sso/start': { query: { domain: 'acme.test' } },

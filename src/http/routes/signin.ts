@@ -1,3 +1,4 @@
+import { explain } from '../../services/signin/explain/operations.ts';
 import { findShutOut } from '../../services/signin/shut-out.ts';
 import { listMethods } from '../../services/tenancy/signin-settings/methods.ts';
 import {
@@ -39,5 +40,9 @@ export const signInRoutes = [
   route('POST', '/api/v1/orgs/:org/signin-settings/shut-out', findShutOut, {
     summary: 'The owners who could not sign in after a change; changes nothing',
     cli: 'domain remove',
+  }),
+  route('GET', '/api/v1/orgs/:org/explain', explain, {
+    summary: 'Explain how a person could sign in now, and what keeps them out',
+    cli: 'explain',
   }),
 ];

@@ -4,6 +4,7 @@ import type { Account } from '../../database/models/account.ts';
 import type { SignInMethod } from '../../database/models/session.ts';
 import { Tombstone } from '../../database/models/tombstone.ts';
 import { insertRow } from '../../database/select.ts';
+import type { Refusal } from '../../errors.ts';
 import { countSignIn, recordEvent } from '../foundation/events/record.ts';
 import { after, sessionSeconds } from '../foundation/time.ts';
 import { isEmailVerified, lockAccount } from '../people/accounts/account.ts';
@@ -15,7 +16,7 @@ import {
   type SecondFactor,
   secondFactorRequired,
 } from '../people/two-factor/second-factor.ts';
-import { requireMethodAllowed } from '../tenancy/signin-settings/methods.ts';
+import { findMethodRefusal } from '../tenancy/signin-settings/methods.ts';
 
 // Only this code issues a session. It checks in this order: account enabled, e-mail verified, no
 // tombstone, method allowed, second factor. No sign-in path goes around it.
@@ -43,12 +44,11 @@ export async function beginSession(ctx: Context, account: Account, via: SignIn):
   // person may join.
   const plain = via.connection === undefined && !via.secondFactor;
   const now = await lockAccount(account.id, plain ? 'beside' : 'alone');
-  if (now === null || now.disabledAt !== null) throw signInFailed('account_disabled');
+  if (now === null) throw signInFailed('account_disabled');
   const changed = via.method === 'password' && now.passwordHash !== account.passwordHash;
   if (changed) throw signInFailed('changed_meanwhile');
-  if (!isEmailVerified(ctx, now)) throw emailUnverified();
-  if (via.connection !== undefined) await requireNoTombstone(now, via.connection.organizationId);
-  await requireMethodAllowed(ctx, now, via);
+  const bar = await findBar(ctx, now, via);
+  if (bar !== null) throw bar;
   if (via.secondFactor !== undefined && isAnswerMissing(now, via.secondFactor))
     return { asks: now.id };
   const passed =
@@ -64,6 +64,23 @@ export async function beginSession(ctx: Context, account: Account, via: SignIn):
   const signed = signSession(ctx, account, session, refresh);
   const [answer] = await Promise.all([signed, keepSession(ctx, account, via, session, refresh)]);
   return { session: answer };
+}
+
+/** The facts of an account that decide whether a session may begin. */
+export type Entrant = Pick<Account, 'id' | 'email' | 'disabledAt' | 'emailProof' | 'awaitsCode'>;
+
+/** The refusal if no session may begin for the account by this way; writes nothing. */
+export async function findBar(
+  ctx: Context,
+  account: Entrant,
+  via: Pick<SignIn, 'method' | 'connection' | 'provenEmail'>,
+): Promise<Refusal | null> {
+  if (account.disabledAt !== null) return signInFailed('account_disabled');
+  if (!isEmailVerified(ctx, account)) return emailUnverified();
+  const organizationId = via.connection?.organizationId;
+  if (organizationId !== undefined && (await hasTombstone(account, organizationId)))
+    return signInFailed('deactivated');
+  return findMethodRefusal(ctx, account, via);
 }
 
 /** Bypasses the ORM, as no rows are written more often. */
@@ -96,9 +113,8 @@ async function keepSession(
   });
 }
 
-async function requireNoTombstone(account: Account, organizationId: string): Promise<void> {
-  const tombstone = await Tombstone.findOne({ where: { organizationId, accountId: account.id } });
-  if (tombstone !== null) throw signInFailed('deactivated');
+async function hasTombstone({ id }: Entrant, organizationId: string): Promise<boolean> {
+  return (await Tombstone.findOne({ where: { organizationId, accountId: id } })) !== null;
 }
 
 /** Returns the session that has begun; else refuses `second_factor_required`. */

@@ -42,6 +42,8 @@ export const authority = {
   'organization.delete': { least: 'owner', session: 'always', effect: 'changes' },
   'members.see': { least: 'member', effect: 'reads' },
   'members.change': { least: 'admin', effect: 'changes' },
+  /** How a person could sign in; of people who are no members it tells nothing. */
+  'members.explain': { least: 'admin', effect: 'reads' },
   /** For the person themselves; refused for the last owner. */
   'members.leave': { least: 'member', effect: 'changes' },
   'members.grantAdmin': { least: 'admin', effect: 'letsIn' },

@@ -8,8 +8,12 @@ export function directoryLimits(
   username: string,
   organizationId: string | null,
 ): Limit[] {
-  const apart = organizationId ?? 'nowhere';
-  return [ldapLimit(ctx, 'ldap', canonicalUser(username), apart), clientLimit(ctx)];
+  return [nameLimit(ctx, username, organizationId), clientLimit(ctx)];
+}
+
+/** The limit of one user name in the directory of an organization. */
+export function nameLimit(ctx: Context, username: string, organizationId: string | null): Limit {
+  return ldapLimit(ctx, 'ldap', canonicalUser(username), organizationId ?? 'nowhere');
 }
 
 function ldapLimit({ config }: Context, name: string, of: string, apart = ''): Limit {
@@ -55,11 +59,15 @@ export function bindTryLimits(
   organizationId: string,
   stored: StoredPassword | null,
 ): Limit[] {
-  const refused =
-    stored === null ? [] : [ldapLimit(ctx, 'ldap bind refused', stored.of, stored.apart)];
+  const refused = stored === null ? [] : [refusedBindLimit(ctx, stored)];
   if (ctx.actor.kind === 'operator')
     return [...refused, operatorBindLimit(ctx, organizationId), operatorBindsLimit(ctx)];
   return [...refused, ...ownLimits(ctx, 'ldap bind'), clientLimit(ctx)];
+}
+
+/** How often a directory may refuse a stored password. */
+export function refusedBindLimit(ctx: Context, { of, apart }: StoredPassword): Limit {
+  return ldapLimit(ctx, 'ldap bind refused', of, apart);
 }
 
 /** How often a directory may refuse the operator before doctor stops sending its bind password. */

@@ -157,6 +157,16 @@ export async function secondsUntilRoom(ctx: Context, limits: Limit[]): Promise<n
   return Math.max(0, row?.seconds ?? 0);
 }
 
+const usedNow = `SELECT used FROM counters WHERE key = $1 AND ${lasts('$2')}`;
+
+/** How many the limit counts now, and when it has room again; null if it has. */
+export async function readCount(ctx: Context, limit: Limit) {
+  const [row] = await select<{ used: number }>(usedNow, [keyOf(ctx, limit), epochSeconds(ctx.now)]);
+  const seconds = await secondsUntilRoom(ctx, [limit]);
+  const until = seconds > 0 ? new Date(ctx.now.getTime() + seconds * 1000) : null;
+  return { used: row?.used ?? 0, until };
+}
+
 /** The same words for every limit of attempts, whether or not the account exists (security P8). */
 function tooMany(seconds: number, message = 'Too many attempts.'): Refusal {
   return new Refusal('too_many_requests', message, {

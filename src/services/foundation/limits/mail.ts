@@ -70,15 +70,16 @@ export async function maySendAsked(
   email: string,
   stranger: boolean,
 ): Promise<boolean> {
-  const { enabled, codeSends } = ctx.config.limits;
-  if (enabled === 'off') return true;
-  const forAll = {
-    name: 'mails',
-    of: mailboxOf(email),
-    most: Math.max(1, codeSends - kept),
-    seconds: 3600,
-  };
+  if (ctx.config.limits.enabled === 'off') return true;
+  const { forAll, rest } = mailboxLimits(ctx, email);
   if ((await countUp(ctx, forAll)) !== null) return true;
-  const rest = { ...forAll, apart: 'rest', most: codeSends - forAll.most };
   return !stranger && rest.most > 0 && (await countUp(ctx, rest)) !== null;
+}
+
+/** The limits of requested mails to a mailbox: for everyone, and then for all but strangers. */
+export function mailboxLimits({ config }: Pick<Context, 'config'>, email: string) {
+  const { codeSends } = config.limits;
+  const most = Math.max(1, codeSends - kept);
+  const forAll = { name: 'mails', of: mailboxOf(email), most, seconds: 3600 };
+  return { forAll, rest: { ...forAll, apart: 'rest', most: codeSends - most } };
 }

@@ -4,14 +4,7 @@ import type { Context } from '../../../context.ts';
 import type { Account } from '../../../database/models/account.ts';
 import { Session } from '../../../database/models/session.ts';
 import { execute, select } from '../../../database/select.ts';
-import {
-  epochSeconds,
-  keyOf,
-  type Limit,
-  mailboxOf,
-  secondsUntilRoom,
-  subjectOf,
-} from './limit.ts';
+import { epochSeconds, keyOf, type Limit, mailboxOf, readCount, subjectOf } from './limit.ts';
 
 // The row counts nothing. It records that an account has signed in from its subject, a network.
 
@@ -60,10 +53,14 @@ const rememberingClient = `INSERT INTO counters (key, subject, window_id, used, 
 export async function passwordLimits(ctx: Context, email: string): Promise<Limit[]> {
   if (ctx.config.limits.enabled === 'off') return [];
   const own = ownLimit(ctx, email);
-  const known = await select('SELECT used FROM counters WHERE key = $1', [keyOf(ctx, own)], {
-    prepared: true,
-  });
-  return [known.length > 0 ? own : sharedPasswordLimit(ctx, email), clientLimit(ctx)];
+  const known = await isRemembered(ctx, own);
+  return [known ? own : sharedPasswordLimit(ctx, email), clientLimit(ctx)];
+}
+
+/** Whether the network has places of its own for this account. */
+async function isRemembered(ctx: Context, own: Limit): Promise<boolean> {
+  const finding = 'SELECT used FROM counters WHERE key = $1';
+  return (await select(finding, [keyOf(ctx, own)], { prepared: true })).length > 0;
 }
 
 /** Remembers a sign-in from here for 30 days. Call it inside the sign-in's transaction. */
@@ -124,23 +121,30 @@ export async function listLockouts(
   ctx: Context,
   account: Pick<Account, 'id' | 'email'>,
 ): Promise<Lockout[]> {
-  const { limits } = ctx.config;
-  if (limits.enabled === 'off') return [];
-  const password = sharedPasswordLimit(ctx, account.email ?? account.id);
-  const shared = { of: 'password' as const, network: null, limit: password };
-  const own = (await networksOf(account.id)).map((network) => ({
-    ...shared,
-    network,
-    limit: { ...password, apart: network },
-  }));
+  if (ctx.config.limits.enabled === 'off') return [];
   const code = { of: 'secondFactor' as const, network: null, limit: codeLimit(account.id) };
   const lockouts: Lockout[] = [];
-  for (const { of, network, limit } of [shared, ...own, code]) {
-    const seconds = await secondsUntilRoom(ctx, [limit]);
-    const until = new Date(ctx.now.getTime() + seconds * 1000).toISOString();
-    if (seconds > 0) lockouts.push({ of, network, until });
+  for (const { of, network, limit } of [...(await findPasswordPlaces(ctx, account)), code]) {
+    const { until } = await readCount(ctx, limit);
+    if (until !== null) lockouts.push({ of, network, until: until.toISOString() });
   }
   return lockouts;
+}
+
+/** The limits of an account's password: everywhere, and from each network that is known. */
+export async function findPasswordPlaces(
+  ctx: Context,
+  { id, email }: Pick<Account, 'email'> & { id: string | null },
+) {
+  const shared = sharedPasswordLimit(ctx, email ?? id ?? '');
+  const places: { of: 'password'; network: string | null; limit: Limit }[] = [
+    { of: 'password', network: null, limit: shared },
+  ];
+  for (const network of id === null ? [] : await networksOf(id)) {
+    const limit = { ...shared, apart: network };
+    if (await isRemembered(ctx, limit)) places.push({ of: 'password', network, limit });
+  }
+  return places;
 }
 
 /** The networks of the person's sessions, ended ones too. There the person has separate places. */

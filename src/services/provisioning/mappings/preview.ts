@@ -60,6 +60,20 @@ export const previewMappings = operation({
   },
 });
 
+const noChange: Plan = { adds: [], changes: [], removes: [] };
+
+/**
+ * What the member's next sign-in does if the connection sends the same groups as at the last one;
+ * null if these are not known.
+ */
+export async function previewNext(organization: Organization, accountId: string) {
+  const last = await lastSaid(await findSources(organization.id), accountId);
+  if (last === null || last.groups === null) return null;
+  const { source, groups } = last;
+  const plan = source.everyTime ? await readPlan(source, accountId, groups) : noChange;
+  return viewPlan(organization, plan);
+}
+
 /** Groups as a connection sent them; null if it sent none. */
 interface Said {
   source: GroupSource;
@@ -68,7 +82,8 @@ interface Said {
 
 /** An organization without connections can still preview the effect of groups. */
 function nowhere({ id: organizationId }: Organization): GroupSource {
-  return { kind: 'sso', id: '', organizationId, autoRemove: false, searchBase: null };
+  const none = { autoRemove: false, everyTime: true, searchBase: null };
+  return { kind: 'sso', id: '', organizationId, ...none };
 }
 
 async function requireAttempt(

@@ -26,7 +26,7 @@ export async function syncGroups(
     const connection = await SsoConnection.findByPk(connectionId);
     if (connection === null) return null;
     const groups = () => takeAbsent(said, connection);
-    return { source: ssoSource(connection), groups, everyTime: connection.syncOnLogin };
+    return { source: ssoSource(connection), groups };
   });
 }
 
@@ -42,15 +42,14 @@ export async function syncDirectoryGroups(
   await syncSafely(ctx, accountId, async () => {
     const connection = await LdapConnection.findByPk(connectionId);
     if (connection === null || connection.groupsAttribute === null) return null;
-    return { source: ldapSource(connection), groups: () => groups, everyTime: true };
+    return { source: ldapSource(connection), groups: () => groups };
   });
 }
 
-/** The groups of a sign-in; applied at every sign-in, or only at the first (`everyTime`). */
+/** The groups of a sign-in. */
 interface Sync {
   source: GroupSource;
   groups: () => Groups;
-  everyTime: boolean;
 }
 
 async function syncSafely(ctx: Context, accountId: string, find: () => Promise<Sync | null>) {
@@ -78,7 +77,7 @@ async function reconcile(ctx: Context, sync: Sync | null, accountId: string): Pr
     lastGroups: groups.known ? groups.groups : null,
     groupsSyncedAt: ctx.now,
   });
-  if (sync.everyTime || isFirst) await carryOut(ctx, sync.source, accountId, groups);
+  if (sync.source.everyTime || isFirst) await carryOut(ctx, sync.source, accountId, groups);
 }
 
 async function carryOut(ctx: Context, source: GroupSource, accountId: string, groups: Groups) {

@@ -13,18 +13,23 @@ export interface GroupSource {
   organizationId: string;
   /** Directories remove nothing. */
   autoRemove: boolean;
+  /** Whether every sign-in applies the groups, not only the first. */
+  everyTime: boolean;
   /** The search base of a directory; null if the groups come from a claim. */
   searchBase: string | null;
 }
 
 /** A single sign-on connection as a source of groups. */
-export function ssoSource({ id, organizationId, autoRemove }: SsoConnection): GroupSource {
-  return { kind: 'sso', id, organizationId, autoRemove, searchBase: null };
+export function ssoSource(connection: SsoConnection): GroupSource {
+  const { id, organizationId, autoRemove, syncOnLogin: everyTime } = connection;
+  return { kind: 'sso', id, organizationId, autoRemove, everyTime, searchBase: null };
 }
 
 /** A directory as a source of groups. */
-export function ldapSource({ id, organizationId, searchBase }: LdapConnection): GroupSource {
-  return { kind: 'ldap', id, organizationId, autoRemove: false, searchBase };
+export function ldapSource(connection: LdapConnection): GroupSource {
+  const { id, organizationId, searchBase } = connection;
+  const everyTime = connection.groupsAttribute !== null;
+  return { kind: 'ldap', id, organizationId, autoRemove: false, everyTime, searchBase };
 }
 
 /** The organization's connections that provide groups, single sign-on first. */

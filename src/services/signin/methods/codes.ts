@@ -128,7 +128,7 @@ export async function answerCode<T>(
   const account = await findByEmail(email);
   const right = await tryCode(ctx, { accountId: account?.id ?? null, purpose }, code);
   try {
-    if (account === null || right === null || account.disabledAt !== null) throw codeInvalid();
+    if (!opensByCode(account) || right === null) throw codeInvalid();
     return await enter({ account, open: () => open(ctx, email, right, limits) });
   } catch (error) {
     const wrong = error instanceof Refusal && error.code === 'code_invalid';
@@ -143,11 +143,15 @@ export async function answerCode<T>(
 
 async function open(ctx: Context, email: string, code: RightCode, limits: Limit[]) {
   const account = await lockAccount(code.accountId);
-  if (account === null || account.disabledAt !== null || !(await spendCode(code)))
-    throw codeInvalid();
+  if (!opensByCode(account) || !(await spendCode(code))) throw codeInvalid();
   await rememberClient(ctx, email);
   await giveBack(ctx, limits);
   return account;
+}
+
+/** Whether a right code opens the account. */
+export function opensByCode(account: Account | null): account is Account {
+  return account !== null && account.disabledAt === null;
 }
 
 /** The one answer to an invalid code, whatever the reason. */
@@ -156,6 +160,9 @@ function codeInvalid(): Refusal {
     hint: 'Request a new one.',
   });
 }
+
+/** What a right code says of the address of an unproved account. */
+export const provedByMail = { emailProof: 'mail', awaitsCode: false } as const;
 
 /**
  * Records that the reader of the mailbox has proved the address of an unproved account. This ends
@@ -168,7 +175,7 @@ export async function proveAddress(ctx: Context, account: Account, by: 'signup' 
     await takeOver(ctx, account, { by: 'mail' });
     await forgetName(ctx, account);
   }
-  await account.update({ emailProof: 'mail', awaitsCode: false, signUpReplacedAt: null });
+  await account.update({ ...provedByMail, signUpReplacedAt: null });
   await recordEvent(ctx, {
     kind: 'user.email.verified',
     subject: { type: 'user', id: account.id, name: account.name },

@@ -12,7 +12,12 @@ import type { SecondFactor } from '../../people/two-factor/second-factor.ts';
 import { attachIdentity } from '../../tenancy/identities/attach.ts';
 import { belongsElsewhere } from '../../tenancy/identities/reclaim.ts';
 import { ensureMember } from '../../tenancy/memberships/join-and-leave.ts';
-import { isTrusted, openClientSecret, redirectUriOf } from '../../tenancy/sso/connection.ts';
+import {
+  findUsable,
+  isTrusted,
+  openClientSecret,
+  redirectUriOf,
+} from '../../tenancy/sso/connection.ts';
 import { type Begun, beginSession } from '../begin.ts';
 import {
   beginFlow,
@@ -29,10 +34,8 @@ import { type Profile, profileOf, readProof, type Said } from './claims.ts';
 /** Starts single sign-on (spec §4.1): the provider's URL, and a cookie that binds the browser. */
 export async function startSso(ctx: Context, input: z.output<typeof startSsoInput>) {
   const returnTo = requireReturnTo(ctx, input.returnTo);
-  const connection = await SsoConnection.findOne({
-    where: { emailDomain: input.domain, enabled: true },
-  });
-  if (connection === null || !(await isTrusted(ctx, connection))) {
+  const connection = await findUsable(ctx, input.domain);
+  if (connection === null) {
     throw new Refusal('sso_not_configured', `No single sign-on is set up for ${input.domain}.`, {
       hint: 'Sign in another way, or ask your administrator.',
     });

@@ -5,35 +5,16 @@ import { Identity } from '../../../database/models/identity.ts';
 import { dialectOfDatabase, insertRow, select } from '../../../database/select.ts';
 import { Refusal } from '../../../errors.ts';
 import { domainOf } from '../../foundation/domain-names/canonical.ts';
-import { findOwner } from '../../foundation/domain-names/owns.ts';
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { isMailConfigured } from '../../foundation/mail/configured.ts';
-import {
-  findByEmail,
-  idLikeOthers,
-  isProved,
-  isProvedForGood,
-  lockAccount,
-} from '../../people/accounts/account.ts';
+import { idLikeOthers, lockAccount } from '../../people/accounts/account.ts';
 import { detachIdentities, recordUnlinked } from './operations.ts';
+import { hasKeyOn, type OutsideProof, planIdentity, planSocial, type SocialProof } from './plan.ts';
 import { providerNames, type SocialProvider } from './providers.ts';
 import { reclaim } from './reclaim.ts';
 
 // The only code that links an outside proof to an account (security I1). No other code may join an
 // e-mail address to an account.
-
-/** The proof of a provider or directory. The caller has checked all of it, the domain too. */
-export interface OutsideProof {
-  kind: 'sso' | 'ldap';
-  connection: { id: string; organizationId: string };
-  issuer: string;
-  subject: string;
-  /** The host of the directory; null for SSO, where the issuer identifies the server. */
-  server: string | null;
-  /** Canonical, on a domain that the organization has verified now (security I2). */
-  email: string;
-  name: string;
-}
 
 /**
  * Returns the account of the proof: by its key if that is known, whatever the address says now.
@@ -42,50 +23,26 @@ export interface OutsideProof {
  * until an unlink or relink. Call it inside the sign-in's transaction.
  */
 export async function attachIdentity(ctx: Context, proof: OutsideProof): Promise<Account | null> {
-  const known = await findByKey(ctx, proof);
-  if (known !== undefined) return known;
-  const holder = await findByEmail(proof.email);
-  if (holder === null) {
-    const { kind, connection } = proof;
-    const made = { ...proof, emailProof: 'domain' as const };
-    return link(ctx, proof, await createAccount(ctx, made, kind, connection.organizationId));
+  const { kind, connection, email, name } = proof;
+  const plan = await planIdentity(ctx, proof);
+  if (plan.way === 'conflict') return null;
+  if (plan.ends !== null) {
+    await detachIdentities(ctx, [plan.ends.key]);
+    await recordUnlinked(ctx, plan.ends.key, plan.ends.account.name);
   }
-  const others = await Identity.findAll({ where: { ...inPlaceOf(proof), accountId: holder.id } });
-  // The same key, if another sign-in has linked it since we looked.
-  if (others.length > 0) return others.some((other) => isBound(other, proof)) ? holder : null;
-  await reclaim(ctx, holder, proof.connection.organizationId, proof.name);
-  return link(ctx, proof, holder);
-}
-
-/**
- * The account of the key; null for a conflict, undefined for a new key. A key ends once the
- * account's domain is another organization's (security I2).
- */
-async function findByKey(ctx: Context, proof: OutsideProof): Promise<Account | null | undefined> {
-  const { connection, issuer, subject, server } = proof;
-  const current = await Identity.findOne({
-    where: { connectionId: connection.id, issuer, subject },
-  });
-  // Another server may claim any entry, even with an entry id of this server.
-  if (current !== null && current.server !== server) return null;
-  const key = current ?? (await findFormer(proof));
-  const account = key === null ? null : await Account.findByPk(key.accountId);
-  if (key === null || account === null) return undefined;
-  if (await belongsToAnother(ctx, account, connection.organizationId)) {
-    await detachIdentities(ctx, [key]);
-    await recordUnlinked(ctx, key, account.name);
-    return undefined;
+  switch (plan.way) {
+    case 'known':
+      return plan.account;
+    case 'adopt':
+      return adopt(ctx, plan.key, plan.account, connection);
+    case 'create': {
+      const made = { email, name, emailProof: plan.emailProof };
+      return link(ctx, proof, await createAccount(ctx, made, kind, connection.organizationId));
+    }
+    case 'link':
+      await reclaim(ctx, plan.account, connection.organizationId, name);
+      return link(ctx, proof, plan.account);
   }
-  return key === current ? account : adopt(ctx, key, account, proof);
-}
-
-/** The same key, from a connection that this one replaces. */
-function findFormer(proof: OutsideProof): Promise<Identity | null> {
-  const { issuer, subject, server } = proof;
-  return Identity.findOne({
-    where: { ...inPlaceOf(proof), issuer, subject, server },
-    order: [['id', 'DESC']],
-  });
 }
 
 /** Moves a former key to the connection that proved it; null if its account has one there. */
@@ -93,54 +50,17 @@ async function adopt(
   ctx: Context,
   key: Identity,
   account: Account,
-  { connection }: OutsideProof,
+  { id: connectionId }: OutsideProof['connection'],
 ): Promise<Account | null> {
-  const { id: connectionId } = connection;
   // Another sign-in may have moved it since it was read.
   await lockAccount(account.id);
   await key.reload();
   if (key.connectionId === connectionId) return account;
-  if ((await Identity.count({ where: { connectionId, accountId: account.id } })) > 0) return null;
+  if (await hasKeyOn(connectionId, account.id)) return null;
   // No sign-in through this connection has synced the groups yet (security I7).
   await key.update({ connectionId, linkedAt: ctx.now, lastGroups: null, groupsSyncedAt: null });
   await recordLinked(ctx, key, account);
   return account;
-}
-
-/** The keys of the organization's connections of this kind, former ones included. */
-function inPlaceOf({ kind, connection }: OutsideProof) {
-  return { kind, organizationId: connection.organizationId };
-}
-
-function isBound(key: Identity, { connection, issuer, subject, server }: OutsideProof): boolean {
-  return (
-    key.connectionId === connection.id &&
-    key.issuer === issuer &&
-    key.subject === subject &&
-    key.server === server
-  );
-}
-
-async function belongsToAnother(
-  ctx: Context,
-  { email }: Account,
-  organizationId: string,
-): Promise<boolean> {
-  if (ctx.config.trust.domains === 'off' || email === null) return false;
-  const owner = await findOwner(domainOf(email));
-  return owner !== null && owner !== organizationId;
-}
-
-/** The proof of a social provider, with an address that it has verified. */
-export interface SocialProof {
-  provider: SocialProvider;
-  issuer: string;
-  subject: string;
-  /** Canonical. */
-  email: string;
-  /** Whether the provider guarantees the address; if not, it finds and makes no account. */
-  proven: boolean;
-  name: string;
 }
 
 /**
@@ -158,38 +78,33 @@ export async function attachSocial(
   linkTo: string | undefined,
 ): Promise<{ account: Account; created: boolean } | null> {
   const { provider, issuer, subject, email } = proof;
-  const key = await Identity.findOne({ where: { connectionId: provider, issuer, subject } });
-  if (key !== null) {
-    const account = await Account.findByPk(key.accountId, { rejectOnEmpty: true });
-    return linkTo === undefined || linkTo === account.id ? { account, created: false } : null;
+  const connection = { id: provider, organizationId: null };
+  const entry = { kind: 'social' as const, connection, issuer, subject };
+  const plan = await planSocial(proof, linkTo);
+  switch (plan.way) {
+    case 'conflict':
+      return null;
+    case 'known':
+      return { account: plan.account, created: false };
+    case 'create': {
+      const made = { ...proof, emailProof: plan.emailProof };
+      const account = await createAccount(ctx, made, provider);
+      return { account: await link(ctx, entry, account), created: true };
+    }
+    case 'link':
+      return { account: await link(ctx, entry, plan.account), created: false };
+    case 'not_guaranteed': {
+      const name = providerNames[provider];
+      // The same refusal, whether or not the address has an account.
+      throw connectFirst(provider, `${name} has not verified the address ${email}.`);
+    }
+    case 'former_domain': {
+      const message = `The organization that verified ${email} has given up its domain.`;
+      throw connectFirst(provider, message);
+    }
+    case 'unproved':
+      throw signInFirst(ctx, provider);
   }
-  if (linkTo === undefined && !proof.proven) {
-    // The same refusal, whether or not the address has an account.
-    throw connectFirst(
-      provider,
-      `${providerNames[provider]} has not verified the address ${email}.`,
-    );
-  }
-  const holder = linkTo === undefined ? await findByEmail(email) : await Account.findByPk(linkTo);
-  const entry = {
-    kind: 'social' as const,
-    connection: { id: provider, organizationId: null },
-    issuer,
-    subject,
-  };
-  if (holder === null) {
-    const account = await createAccount(ctx, { ...proof, emailProof: 'social' }, provider);
-    return { account: await link(ctx, entry, account), created: true };
-  }
-  if (!isProved(holder)) throw signInFirst(ctx, provider);
-  if (linkTo === undefined && !isProvedForGood(holder)) {
-    throw connectFirst(
-      provider,
-      `The organization that verified ${email} has given up its domain.`,
-    );
-  }
-  const other = await Identity.count({ where: { connectionId: provider, accountId: holder.id } });
-  return other > 0 ? null : { account: await link(ctx, entry, holder), created: false };
 }
 
 function signInFirst(ctx: Context, provider: SocialProvider): Refusal {

@@ -25,16 +25,23 @@ export async function reclaim(
   organizationId: string,
   name: string | null = null,
 ): Promise<void> {
-  if (isProvedForGood(account)) return dropForeignLinks(ctx, account, organizationId);
-  // A proved account's second factor protects the other organizations that trust it (security P12).
-  const keepsTotp = isProved(account) && (await belongsElsewhere(account.id, organizationId));
-  await account.update({
-    emailProof: 'domain',
-    awaitsCode: false,
-    name: name ?? localPart(account),
-  });
+  const plan = await planReclaim(account, organizationId);
+  if (plan === null) return dropForeignLinks(ctx, account, organizationId);
+  const { proof, keepsTotp } = plan;
+  await account.update({ ...proof, name: name ?? localPart(account) });
   await recordRenamed(ctx, account, organizationId);
   await takeOver(ctx, account, { by: 'domain', organizationId, keepsTotp });
+}
+
+/** What `reclaim` would change of the account; null if a proof protects it. */
+export async function planReclaim(
+  account: Pick<Account, 'id' | 'emailProof'>,
+  organizationId: string,
+) {
+  if (isProvedForGood(account)) return null;
+  // A proved account's second factor protects the other organizations that trust it (security P12).
+  const keepsTotp = isProved(account) && (await belongsElsewhere(account.id, organizationId));
+  return { proof: { emailProof: 'domain', awaitsCode: false } as const, keepsTotp };
 }
 
 interface Takeover {

@@ -5,7 +5,6 @@ import { LdapConnection } from '../../../database/models/ldap-connection.ts';
 import type { Origin } from '../../../database/models/membership.ts';
 import { Organization } from '../../../database/models/organization.ts';
 import type { SignInMethod } from '../../../database/models/session.ts';
-import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { Tombstone } from '../../../database/models/tombstone.ts';
 import { Refusal, refuseField } from '../../../errors.ts';
 import { canonicalEmail, domainOf } from '../../foundation/domain-names/canonical.ts';
@@ -16,7 +15,7 @@ import { operation } from '../../foundation/operation.ts';
 import { findSocialClient, socialProviders } from '../identities/providers.ts';
 import type { signInByLdapInput } from '../ldap/schema.ts';
 import { ensureMember } from '../memberships/join-and-leave.ts';
-import { isTrusted } from '../sso/connection.ts';
+import { findUsable } from '../sso/connection.ts';
 import {
   findGoverningDomain,
   findGoverningSettings,
@@ -24,9 +23,9 @@ import {
   isMethodAllowed,
 } from './governing.ts';
 
-const offeredMethod = z.enum(['password', 'magicCode', 'sso', 'ldap', 'google', 'github']);
-
-type Offered = z.output<typeof offeredMethod>;
+/** The ways to sign in that settings and connections decide, in the order they are shown. */
+export const offeredMethod = z.enum(['password', 'magicCode', 'sso', 'ldap', 'google', 'github']);
+export type Offered = z.output<typeof offeredMethod>;
 
 /** Lists the ways to sign in for a domain; they tell nothing of accounts (interface page). */
 export const listMethods = operation({
@@ -62,8 +61,7 @@ export async function findMethods(ctx: Context, domain: string): Promise<Offered
 
 /** Whether single sign-on is offered for the e-mail domain. */
 export async function hasSso(ctx: Context, emailDomain: string): Promise<boolean> {
-  const connection = await SsoConnection.findOne({ where: { emailDomain, enabled: true } });
-  return connection !== null && isTrusted(ctx, connection);
+  return (await findUsable(ctx, emailDomain)) !== null;
 }
 
 const names: Partial<Record<SignInMethod, string>> = {
@@ -74,20 +72,20 @@ const names: Partial<Record<SignInMethod, string>> = {
 };
 
 /**
- * Refuses `signin_method_off`, with the methods to use instead, if the governing settings forbid
- * this one (security O1). Only for a person who has proved to own the account: no oracle.
+ * The refusal `signin_method_off`, with the methods to use instead, if the governing settings
+ * forbid this one (security O1). Only for a person who has proved to own the account: no oracle.
  */
-export async function requireMethodAllowed(
+export async function findMethodRefusal(
   ctx: Context,
   { email }: { email: string | null },
   { method, provenEmail = null }: { method: SignInMethod; provenEmail?: string | null },
-): Promise<void> {
+): Promise<Refusal | null> {
   const name = names[method];
   // Connections have their own `enabled`; a login link and a mail proof cannot be switched off.
-  if (name === undefined) return;
+  if (name === undefined) return null;
   const governing = await findGoverningSettings(ctx, email);
   const allowed = isMethodAllowed(governing, method);
-  if (allowed && (await passesRestriction(governing, method, provenEmail))) return;
+  if (allowed && (await passesRestriction(governing, method, provenEmail))) return null;
   const methods = await findMethods(ctx, email === null ? '' : domainOf(email));
   const message = allowed
     ? `${name} has not verified an address of your organization.`
@@ -97,7 +95,7 @@ export async function requireMethodAllowed(
       ? 'Ask your administrator: no other way to sign in is set up.'
       : `Sign in another way: ${methods.join(', ')}.`;
   const hint = allowed ? `Use the ${name} account that has one, or sign in another way.` : others;
-  throw new Refusal('signin_method_off', message, { hint, extra: { methods } });
+  return new Refusal('signin_method_off', message, { hint, extra: { methods } });
 }
 
 /**

@@ -10,6 +10,7 @@ import {
   bindTryLimits,
   operatorBindLimit,
   operatorBindsLimit,
+  refusedBindLimit,
   type StoredPassword,
   sharedBindTries,
 } from '../../../foundation/limits/ldap.ts';
@@ -75,6 +76,14 @@ export async function restOfDoctor(ctx: Context, bind: Bind): Promise<Rest | nul
     if (seconds > 0) return { seconds, refused: limit.most, everywhere: limit !== own };
   }
   return null;
+}
+
+/** Seconds until a sign-in may send the stored bind password; 0 if it may now. */
+export async function restOfSignIns(ctx: Context, bind: Bind): Promise<number> {
+  if (ctx.config.limits.enabled === 'off' || (await wasAccepted(ctx, bind))) return 0;
+  const stored = storedOf(bind);
+  const refused = stored === null ? [] : [refusedBindLimit(ctx, stored)];
+  return secondsUntilRoom(ctx, [...refused, bindLimit(ctx, bind.organizationId)]);
 }
 
 /** Identifies the stored password: another server or account needs a new one (security S10). */

@@ -94,7 +94,9 @@ export async function enter(
   secondFactor: SecondFactor | null,
   hold: () => Promise<void> = async () => {},
 ): Promise<Begun> {
-  const email = await requireEmail(ctx, connection.organizationId, person.emails);
+  const email = await findUsableEmail(ctx, connection.organizationId, person.emails);
+  if (email === null)
+    throw signInFailed(person.emails.length === 0 ? 'email_missing' : 'email_domain_not_verified');
   // Locked after the domain, in the same order as all code that locks both.
   await hold();
   const account = await attachIdentity(ctx, {
@@ -138,7 +140,7 @@ function proofOf(connection: LdapConnection): string {
 }
 
 /** The first address on a domain that the organization has verified now (security L6, I2). */
-async function requireEmail(ctx: Context, organizationId: string, emails: string[]) {
+export async function findUsableEmail(ctx: Context, organizationId: string, emails: string[]) {
   const [first] = emails;
   if (ctx.config.trust.domains === 'off' && first !== undefined) return first;
   // One query, as an entry may hold a thousand addresses.
@@ -147,7 +149,7 @@ async function requireEmail(ctx: Context, organizationId: string, emails: string
     // Locked until the transaction ends, so that no link outlives the domain.
     if ((await findVerified(organizationId, domainOf(email))) !== null) return email;
   }
-  throw signInFailed(emails.length === 0 ? 'email_missing' : 'email_domain_not_verified');
+  return null;
 }
 
 /**

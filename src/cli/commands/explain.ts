@@ -1,0 +1,101 @@
+import type { Command } from 'commander';
+import type { z } from 'zod';
+import type { explainView } from '../../services/signin/explain/operations.ts';
+import { org, verb } from '../command.ts';
+import type { Fields } from '../output.ts';
+import type { Call } from '../run.ts';
+
+type Explained = z.output<typeof explainView>;
+type Next = NonNullable<Explained['next']>;
+
+const could = (value: boolean | null) => (value === null ? 'not told' : value ? 'yes' : 'no');
+
+const ways: Fields<Explained['ways'][number]> = [
+  ['Way', (way) => way.method, 'whole'],
+  ['On', (way) => way.on, 'whole'],
+  ['Could', (way) => could(way.could), 'whole'],
+  ['Rule', (way) => way.rule, 'broken'],
+];
+
+const blocks: Fields<Explained['blocks'][number]> = [
+  ['Until', (block) => block.until, 'whole'],
+  ['What keeps the person out', (block) => block.message, 'broken'],
+];
+
+const facts: Fields<readonly [about: string, found: string | string[]]> = [
+  ['About', ([about]) => about, 'whole'],
+  ['Found', ([, found]) => found, 'broken'],
+];
+
+function factsOf({ member, projects, next, attempts }: Explained) {
+  return [
+    ['Member', member === null ? 'no' : `${member.role} (${member.origin.kind})`],
+    ['Projects', fewOf(projects.map(projectText))],
+    ['Next sign-in', next === null ? 'not known: no groups yet' : nextText(next)],
+    ['Tries counted', attempts === null ? 'not told' : attempts.map(triesText)],
+  ] as const;
+}
+
+/** Declares `idctl explain`. */
+export function addExplainCommand(program: Command): void {
+  verb(program, 'explain <user>', {
+    summary: 'Explain how a person could sign in, and what keeps them out',
+    detail:
+      'It assumes that the password and the codes are right, and that a provider or directory sends this address and the same identity as before. It changes nothing and asks no provider.',
+    required: org,
+    options: { '--project <project>': 'only this project, by id or slug' },
+    example: 'idctl explain ada@acme.com --org acme',
+    run: async (call) => {
+      const { explain } = await import('../../services/signin/explain/operations.ts');
+      const view = await call.operate(explain);
+      if (call.flags.json) call.show(view, []);
+      else tellExplained(call, view);
+    },
+  });
+}
+
+/** Prints the explanation for people: its parts one below the other, on one screen. */
+export function tellExplained(
+  { table, print }: Pick<Call, 'table' | 'print'>,
+  view: Explained,
+): void {
+  table(view.ways, ways, '');
+  print('\n');
+  table([...factsOf(view)], facts, '');
+  if (view.blocks.length === 0) return;
+  print('\n');
+  table(view.blocks, blocks, '');
+}
+
+/** The most projects or changes that a line names: the answer fits on a screen. */
+const mostNamed = 3;
+
+function fewOf(texts: string[]): string[] {
+  const more = texts.length - mostNamed;
+  return more > 0 ? [...texts.slice(0, mostNamed), `and ${more} more`] : texts;
+}
+
+function projectText({ slug, role, origin }: Explained['projects'][number]): string {
+  const by = origin.group === undefined ? origin.kind : `${origin.kind} of ${origin.group}`;
+  return `${slug}: ${role} (${by})`;
+}
+
+function nextText({ adds, changes, removes }: Next): string | string[] {
+  const texts = [
+    ...adds.map(({ project, role }) => `add ${project.slug}: ${role}`),
+    ...changes.map(({ project, from, to }) => `change ${project.slug}: ${from} to ${to}`),
+    ...removes.map(({ project }) => `remove ${project.slug}`),
+  ];
+  return texts.length === 0 ? 'changes no project' : fewOf(texts);
+}
+
+const triesOf = {
+  password: 'password',
+  secondFactor: 'second factor',
+  mail: 'mails',
+  ldap: 'ldap',
+};
+
+function triesText({ of, network, used, most }: NonNullable<Explained['attempts']>[number]) {
+  return `${triesOf[of]} ${used} of ${most}${network === null ? '' : ` from ${network}`}`;
+}

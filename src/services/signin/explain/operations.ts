@@ -1,0 +1,162 @@
+import { z } from 'zod';
+import type { Context } from '../../../context.ts';
+import { Membership } from '../../../database/models/membership.ts';
+import type { Organization } from '../../../database/models/organization.ts';
+import { Project } from '../../../database/models/project.ts';
+import { ProjectMembership } from '../../../database/models/project-membership.ts';
+import { select } from '../../../database/select.ts';
+import { requireProject } from '../../foundation/authority/require.ts';
+import { email, instant, projectRole, ref, role } from '../../foundation/fields.ts';
+import { operation } from '../../foundation/operation.ts';
+import { findByEmail } from '../../people/accounts/account.ts';
+import { previewNext, previewView } from '../../provisioning/mappings/preview.ts';
+import { originView, pushedIn } from '../../tenancy/memberships/membership.ts';
+import { offeredMethod } from '../../tenancy/signin-settings/methods.ts';
+import { attemptKinds } from './attempts.ts';
+import { setScene } from './scene.ts';
+import { findWays } from './ways.ts';
+import { blocksOf, ruleOf } from './words.ts';
+
+const way = z.object({
+  method: offeredMethod,
+  on: z.boolean().describe('Whether the way is switched on and set up for the address.'),
+  could: z
+    .boolean()
+    .nullable()
+    .describe(
+      'Whether it would let the person in now, with the right proof and the same identity as before; true if only a second factor is missing. Null is not told: the person is no member, or another organization has the connection.',
+    ),
+  rule: z.string().describe('The rule or setting that decides.'),
+});
+
+export const explainView = z.object({
+  ways: z.array(way),
+  member: z
+    .object({ role, origin: originView })
+    .nullable()
+    .describe('The membership; null for a person who is no member.'),
+  projects: z.array(z.object({ slug: z.string(), role: projectRole, origin: originView })),
+  blocks: z
+    .array(z.object({ code: z.string(), message: z.string(), until: instant.optional() }))
+    .describe('What keeps the person out of a way that is on, and what to do about it.'),
+  next: previewView
+    .nullable()
+    .describe(
+      'What the next sign-in does to the project memberships, with the groups of the last one; null if these are not known.',
+    ),
+  attempts: z
+    .array(
+      z.object({
+        of: z.enum(attemptKinds),
+        network: z
+          .string()
+          .nullable()
+          .describe('Counted for this network alone, where the person has signed in.'),
+        used: z.int(),
+        most: z.int(),
+        until: instant.nullable().describe('The limit is full until then.'),
+      }),
+    )
+    .nullable()
+    .describe('What the limits count now of this address; null is not told.'),
+});
+
+/**
+ * Explains how a person could sign in now, and what their sign-in would change. Writes nothing. An
+ * admin learns about members alone: any other address reads alike, with or without an account, and
+ * the same rows are read for it. The operator learns about every account.
+ */
+export const explain = operation({
+  authority: 'members.explain',
+  input: z.strictObject({ org: ref, user: email, project: ref.optional() }),
+  output: explainView,
+  run: async (ctx, input, { organization, role }) => {
+    const project =
+      input.project === undefined ? null : await requireProject(organization, input.project);
+    const standing = await findStanding(ctx, organization, input.user);
+    const everywhere = role === 'operator';
+    const isKnown = standing.accountId !== null && !standing.pushed;
+    const account = everywhere || isKnown ? await findByEmail(input.user) : undefined;
+    const { removed } = standing;
+    const asked = { organization, email: input.user, account, removed, everywhere };
+    const scene = await setScene(ctx, asked);
+    const ways = await findWays(ctx, scene);
+    const { accountId } = standing;
+    const next = accountId === null ? null : await previewNext(organization, accountId);
+    const inProject = (slug: string) => project === null || project.slug === slug;
+    const projects = accountId === null ? [] : await listProjects(organization, accountId);
+    return {
+      ways: ways.map((each) => {
+        const { method, on, could } = each;
+        return { method, on, could, rule: ruleOf(ctx, scene, each) };
+      }),
+      member: await showMember(organization, accountId),
+      projects: projects.filter(({ slug }) => inProject(slug)),
+      blocks: blocksOf(scene, ways),
+      next: next && {
+        adds: next.adds.filter((each) => inProject(each.project.slug)),
+        changes: next.changes.filter((each) => inProject(each.project.slug)),
+        removes: next.removes.filter((each) => inProject(each.project.slug)),
+      },
+      attempts: account === undefined ? null : viewAttempts(scene.attempts, everywhere),
+    };
+  },
+});
+
+/** The person's place in the organization, as the organization itself made it. */
+interface Standing {
+  /** Null for a person who is no member. */
+  accountId: string | null;
+  /** Provisioning made the membership of a foreign address: it tells nothing of the account. */
+  pushed: boolean;
+  removed: boolean;
+}
+
+/** Reads no account that the organization does not know, so that its time tells nothing either. */
+async function findStanding(
+  ctx: Context,
+  { id }: Organization,
+  address: string,
+): Promise<Standing> {
+  const [member] = await select<{ id: string; pushed: boolean | number }>(
+    `SELECT a.id, CASE WHEN ${pushedIn(ctx)} THEN 1 ELSE 0 END AS pushed
+       FROM memberships m JOIN accounts a ON a.id = m.account_id
+      WHERE m.organization_id = $1 AND a.email = $2`,
+    [id, address],
+  );
+  const removed = await select(
+    `SELECT 1 AS one FROM tombstones t JOIN accounts a ON a.id = t.account_id
+      WHERE t.organization_id = $1 AND a.email = $2`,
+    [id, address],
+  );
+  return {
+    accountId: member?.id ?? null,
+    pushed: Number(member?.pushed ?? 0) === 1,
+    removed: removed.length > 0,
+  };
+}
+
+async function showMember({ id: organizationId }: Organization, accountId: string | null) {
+  if (accountId === null) return null;
+  const membership = await Membership.findOne({ where: { organizationId, accountId } });
+  return membership === null ? null : { role: membership.role, origin: membership.origin };
+}
+
+async function listProjects({ id: organizationId }: Organization, accountId: string) {
+  const rows = await ProjectMembership.findAll({
+    where: { accountId },
+    include: { model: Project, as: 'project', required: true, where: { organizationId } },
+  });
+  return rows
+    .map(({ project, role, origin }) => ({ slug: project.slug, role, origin }))
+    .toSorted((one, other) => (one.slug < other.slug ? -1 : 1));
+}
+
+/** Networks are the person's own affair: only the operator sees them. */
+function viewAttempts(attempts: Awaited<ReturnType<typeof setScene>>['attempts'], all: boolean) {
+  return attempts
+    .filter(({ used, network }) => used > 0 && (all || network === null))
+    .map(({ of, network, used, most, until }) => {
+      return { of, network, used, most, until: until?.toISOString() ?? null };
+    });
+}

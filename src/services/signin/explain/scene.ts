@@ -1,0 +1,74 @@
+import type { Context } from '../../../context.ts';
+import type { Account } from '../../../database/models/account.ts';
+import { Identity } from '../../../database/models/identity.ts';
+import type { LdapConnection } from '../../../database/models/ldap-connection.ts';
+import type { Organization } from '../../../database/models/organization.ts';
+import type { SsoConnection } from '../../../database/models/sso-connection.ts';
+import { domainOf } from '../../foundation/domain-names/canonical.ts';
+import { isMailConfigured } from '../../foundation/mail/configured.ts';
+import { findGoverningDomain, type Governing } from '../../tenancy/signin-settings/governing.ts';
+import { chooseDirectory } from '../../tenancy/signin-settings/methods.ts';
+import { findUsable } from '../../tenancy/sso/connection.ts';
+import { type Attempts, readAttempts } from './attempts.ts';
+
+/** The person in question, and who may know what of them. */
+export interface Asked {
+  organization: Organization;
+  /** Canonical. */
+  email: string;
+  /** The account of the address, if any; undefined if the asker may not know whether there is one. */
+  account: Account | null | undefined;
+  /** The organization has removed this person. */
+  removed: boolean;
+  /** Whether connections of other organizations may be told of. */
+  everywhere: boolean;
+}
+
+/** Where the ways of an address are decided. */
+export interface Scene extends Asked {
+  domain: string;
+  governing: Governing;
+  sso: SsoConnection | null;
+  ldap: LdapConnection | null;
+  attempts: Attempts[];
+  sendsMail: boolean;
+}
+
+/** Finds out where the ways of the address are decided, and what the limits count. */
+export async function setScene(ctx: Context, asked: Asked): Promise<Scene> {
+  const { email, organization, account } = asked;
+  const domain = domainOf(email);
+  const governing = await findGoverningDomain(ctx, domain);
+  // If no organization governs the address, its person has to name one.
+  const named = governing.organizationId === null ? { org: organization.id } : {};
+  const ldap = await chooseDirectory(ctx, { username: email, ...named });
+  const sso = await findUsable(ctx, domain);
+  const sendsMail = isMailConfigured(ctx);
+  const scene = { ...asked, domain, governing, sso, ldap, sendsMail };
+  if (account === undefined) return { ...scene, attempts: [] };
+  const key = ldap === null || account === null ? null : await findLdapKey(account, ldap);
+  const directory = ldap === null ? null : { organizationId: ldap.organizationId, key };
+  return { ...scene, attempts: await readAttempts(ctx, { email, account }, directory) };
+}
+
+/** The account's key that the directory is expected to give. */
+export async function findLdapKey(
+  account: Account,
+  ldap: LdapConnection,
+): Promise<Identity | null> {
+  const server = new URL(ldap.uri).hostname;
+  const keys = await findKeys(account, 'ldap', ldap);
+  return keys.find((key) => key.server === server) ?? null;
+}
+
+/** The account's keys in the place of a connection: its own first, then the newest. */
+export async function findKeys(
+  { id: accountId }: Account,
+  kind: 'sso' | 'ldap',
+  { id, organizationId }: { id: string; organizationId: string },
+): Promise<Identity[]> {
+  const where = { kind, organizationId, accountId };
+  const keys = await Identity.findAll({ where, order: [['id', 'DESC']] });
+  const isOwn = ({ connectionId }: Identity) => connectionId === id;
+  return [...keys.filter(isOwn), ...keys.filter((key) => !isOwn(key))];
+}

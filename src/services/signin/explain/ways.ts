@@ -1,0 +1,239 @@
+import { randomUUID } from 'node:crypto';
+import type { Context } from '../../../context.ts';
+import { orderedId } from '../../../crypto/id.ts';
+import type { Account } from '../../../database/models/account.ts';
+import { Identity } from '../../../database/models/identity.ts';
+import type { Refusal } from '../../../errors.ts';
+import { after } from '../../foundation/time.ts';
+import { isProved } from '../../people/accounts/account.ts';
+import { type IdentityPlan, planIdentity, planSocial } from '../../tenancy/identities/plan.ts';
+import { findSocialClient, type SocialProvider } from '../../tenancy/identities/providers.ts';
+import { planReclaim } from '../../tenancy/identities/reclaim.ts';
+import { findMethods, type Offered, offeredMethod } from '../../tenancy/signin-settings/methods.ts';
+import { type Entrant, findBar, type SignIn } from '../begin.ts';
+import { opensByCode, provedByMail } from '../methods/codes.ts';
+import { restOfSignIns } from '../methods/ldap/bind-tries.ts';
+import { findUsableEmail } from '../methods/ldap/sign-in.ts';
+import { judgePassword } from '../methods/password.ts';
+import { asksOwnSecondFactor } from '../methods/sso.ts';
+import { reasonToRecord } from '../refused.ts';
+import { type Attempts, firstRoom, lastRoom } from './attempts.ts';
+import { findKeys, findLdapKey, type Scene } from './scene.ts';
+
+// Asks the rules of a sign-in what it would do, without one. Each way is asked as if the proof were
+// right: the password and the codes, and a provider or directory that guarantees this address and
+// gives the same identity as before, or a new one if there was none.
+
+/** Whether a way lets the person in, and the reason; null is not told. */
+interface Verdict {
+  could: boolean | null;
+  reason: string;
+  until?: Date;
+  /** The account's second factor is asked for too. */
+  asksCode?: boolean;
+  /** Only some networks are let in, until then. */
+  partlyUntil?: Date;
+}
+
+/** A way to sign in, and what comes of it. */
+export interface Way extends Verdict {
+  method: Offered;
+  on: boolean;
+}
+
+/** All ways to sign in, in the order they are shown. */
+export async function findWays(ctx: Context, scene: Scene): Promise<Way[]> {
+  const offered = new Set(await findMethods(ctx, scene.domain));
+  if (scene.ldap !== null) offered.add('ldap');
+  const ways: Way[] = [];
+  for (const method of offeredMethod.options) {
+    const on = offered.has(method);
+    const verdict = on ? await judge(ctx, scene, method) : closed('off');
+    ways.push({ method, on, ...verdict });
+  }
+  return ways;
+}
+
+const closed = (reason: string, until?: Date): Verdict =>
+  until === undefined ? { could: false, reason } : { could: false, reason, until };
+const untold = (reason: string): Verdict => ({ could: null, reason });
+
+async function judge(ctx: Context, scene: Scene, method: Offered): Promise<Verdict> {
+  const { account, organization, removed } = scene;
+  const connection = method === 'sso' ? scene.sso : method === 'ldap' ? scene.ldap : null;
+  const own = connection?.organizationId === organization.id;
+  if (connection !== null && !own && !scene.everywhere) return untold('elsewhere');
+  if (account === undefined) return own && removed ? closed('deactivated') : untold('not_told');
+  const known = { ...scene, account };
+  switch (method) {
+    case 'password':
+      return byPassword(ctx, known);
+    case 'magicCode':
+      return byCode(ctx, known);
+    case 'sso':
+      return bySso(ctx, known);
+    case 'ldap':
+      return byDirectory(ctx, known);
+    case 'google':
+    case 'github':
+      return bySocial(ctx, known, method);
+  }
+}
+
+/** A scene whose account, if any, is known. */
+type Known = Scene & { account: Account | null };
+
+async function byPassword(ctx: Context, { account, attempts }: Known): Promise<Verdict> {
+  const proof = judgePassword(ctx, account, account !== null && account.passwordHash !== null);
+  if ('refused' in proof) {
+    if (account === null || proof.refused !== 'wrong_password') return closed(proof.refused);
+    const bar = await findBar(ctx, account, { method: 'password' });
+    return closed(bar === null ? 'no_password' : reasonOf(bar));
+  }
+  const full = firstRoom(attempts, 'password');
+  const rest = { attempts, full, of: proof.proved };
+  return fromSomewhere(attempts, await finish(ctx, proof.proved, { method: 'password' }, rest));
+}
+
+async function byCode(ctx: Context, { account, attempts }: Known): Promise<Verdict> {
+  if (!opensByCode(account))
+    return closed(account === null ? 'unknown_account' : 'account_disabled');
+  const proved = isProved(account);
+  const entrant = entrantOf(account, proved ? {} : provedByMail);
+  const unmailed = firstRoom(attempts, 'mail');
+  if (unmailed !== null) return closed('too_many_mails', unmailed);
+  const full = firstRoom(attempts, 'password');
+  // An unproved account's second factor belongs to an earlier holder.
+  const of = proved ? account : null;
+  const rest = { attempts, full, of };
+  return fromSomewhere(attempts, await finish(ctx, entrant, { method: 'magicCode' }, rest));
+}
+
+/** Networks where the person has signed in have places of their own. */
+function fromSomewhere(attempts: Attempts[], verdict: Verdict): Verdict {
+  const partlyUntil = lastRoom(attempts, 'password');
+  return verdict.could === true && partlyUntil !== null ? { ...verdict, partlyUntil } : verdict;
+}
+
+async function bySso(ctx: Context, { account, email, sso, attempts }: Known): Promise<Verdict> {
+  if (sso === null) return closed('off');
+  const { issuer } = sso;
+  const keys = account === null ? [] : await findKeys(account, 'sso', sso);
+  const subject = keys.find((key) => key.issuer === issuer)?.subject ?? randomUUID();
+  const proof = { kind: 'sso' as const, connection: sso, issuer, subject, server: null, email };
+  const plan = await planIdentity(ctx, proof);
+  const asksCode = async (id: string) => asksOwnSecondFactor(sso, id);
+  return afterPlan(ctx, plan, { method: 'sso', connection: sso }, { email, attempts, asksCode });
+}
+
+async function byDirectory(ctx: Context, scene: Known): Promise<Verdict> {
+  const { account, ldap, attempts } = scene;
+  if (ldap === null) return closed('off');
+  const rest = await restOfSignIns(ctx, ldap);
+  if (rest > 0) return closed('directory_at_rest', after(ctx.now, rest));
+  const email = await findUsableEmail(ctx, ldap.organizationId, [scene.email]);
+  if (email === null) return closed('email_domain_not_verified');
+  const key = account === null ? null : await findLdapKey(account, ldap);
+  const { issuer, subject } = key ?? { issuer: 'entryUUID', subject: randomUUID() };
+  const server = new URL(ldap.uri).hostname;
+  const proof = { kind: 'ldap' as const, connection: ldap, issuer, subject, server, email };
+  const plan = await planIdentity(ctx, proof);
+  const full = lastRoom(attempts, 'ldap');
+  const via = { method: 'ldap' as const, connection: ldap };
+  return afterPlan(ctx, plan, via, { email, attempts, full, asksCode: async () => true });
+}
+
+async function bySocial(
+  ctx: Context,
+  { account, email, attempts }: Known,
+  provider: SocialProvider,
+): Promise<Verdict> {
+  const client = findSocialClient(ctx, provider);
+  if (client === null) return closed('off');
+  const { issuer } = client;
+  const wanted = { kind: 'social' as const, connectionId: provider, issuer };
+  const key =
+    account === null
+      ? null
+      : await Identity.findOne({ where: { ...wanted, accountId: account.id } });
+  const subject = key?.subject ?? randomUUID();
+  const plan = await planSocial({ provider, issuer, subject, email, proven: true }, undefined);
+  const via = { method: provider, provenEmail: email };
+  switch (plan.way) {
+    case 'known':
+    case 'link':
+      return finish(ctx, plan.account, via, { attempts, of: plan.account });
+    case 'create':
+      return made(ctx, email, plan.emailProof, via, null);
+    case 'conflict':
+      return closed('identity_conflict');
+    default:
+      return closed(plan.way);
+  }
+}
+
+/** The rules after the account is found. */
+interface Rest {
+  attempts: Attempts[];
+  /** When the limits of the method have room again. */
+  full?: Date | null;
+  /** The account whose second factor is asked for, if it has one. */
+  of: Account | null;
+}
+
+type Via = Pick<SignIn, 'method' | 'connection' | 'provenEmail'>;
+
+/** What comes of a provider's or directory's proof. */
+async function afterPlan(
+  ctx: Context,
+  plan: IdentityPlan,
+  via: Via & { connection: { organizationId: string } },
+  rest: Omit<Rest, 'of'> & { email: string; asksCode: (accountId: string) => Promise<boolean> },
+): Promise<Verdict> {
+  if (plan.way === 'conflict') return closed('identity_conflict');
+  if (plan.way === 'create') return made(ctx, rest.email, plan.emailProof, via, rest.full ?? null);
+  const { account } = plan;
+  const { organizationId } = via.connection;
+  const reclaims = plan.way === 'link' ? await planReclaim(account, organizationId) : null;
+  const keepsTotp = reclaims === null || reclaims.keepsTotp;
+  const of = keepsTotp && (await rest.asksCode(account.id)) ? account : null;
+  return finish(ctx, entrantOf(account, reclaims?.proof ?? {}), via, { ...rest, of });
+}
+
+/** What comes of an account that the sign-in itself would make. */
+function made(
+  ctx: Context,
+  email: string,
+  emailProof: 'domain' | 'social',
+  via: Via,
+  full: Date | null,
+) {
+  const entrant = { id: orderedId(), email, disabledAt: null, emailProof, awaitsCode: false };
+  return finish(ctx, entrant, via, { attempts: [], full, of: null });
+}
+
+async function finish(
+  ctx: Context,
+  entrant: Entrant,
+  via: Via,
+  { attempts, full = null, of }: Rest,
+): Promise<Verdict> {
+  const bar = await findBar(ctx, entrant, via);
+  if (bar !== null) return closed(reasonOf(bar));
+  if (full !== null) return closed('too_many_tries', full);
+  if (of === null || of.totpEnabledAt === null) return { could: true, reason: 'on' };
+  const locked = lastRoom(attempts, 'secondFactor');
+  if (locked !== null) return closed('too_many_codes', locked);
+  return { could: true, reason: 'on', asksCode: true };
+}
+
+function reasonOf(bar: Refusal): string {
+  return reasonToRecord(bar) ?? bar.code;
+}
+
+function entrantOf(
+  { id, email, disabledAt, emailProof, awaitsCode }: Entrant,
+  changes: Partial<Pick<Entrant, 'emailProof' | 'awaitsCode'>>,
+): Entrant {
+  return { id, email, disabledAt, emailProof, awaitsCode, ...changes };
+}

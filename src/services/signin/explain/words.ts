@@ -1,0 +1,166 @@
+import type { Context } from '../../../context.ts';
+import { commandLine } from '../../../shell-word.ts';
+import { findSocialClient, providerNames } from '../../tenancy/identities/providers.ts';
+import { isMethodAllowed } from '../../tenancy/signin-settings/governing.ts';
+import type { Scene } from './scene.ts';
+import type { Way } from './ways.ts';
+
+// The sentences of `explain`. A rule names what decides about a way, in one line of a terminal. A
+// block says what to do.
+
+type Saying = (scene: Scene, way: Way) => string;
+
+/** The reasons that close a way: the rule, and what to do about it. */
+const sayings: Record<string, { rule: Saying; message: Saying }> = {
+  unknown_account: {
+    rule: () => 'There is no account with this address.',
+    message: ({ email, organization: { slug } }) =>
+      `There is no account with this address. To invite the person, run: ${commandLine('idctl invitation create', email, `--org ${slug}`)}`,
+  },
+  no_password: {
+    rule: () => 'The account has no password.',
+    message: ({ email, sendsMail }) =>
+      `The account has no password. ${sendsMail ? 'The person sets one by mail, or the' : 'The'} operator runs: ${commandLine('idctl user password', email)}`,
+  },
+  account_disabled: {
+    rule: () => 'The account is disabled.',
+    message: ({ email }) =>
+      `The account is disabled. To enable it, the operator runs: ${commandLine('idctl user enable', email)}`,
+  },
+  email_unverified: {
+    rule: () => 'The address of the account is not verified.',
+    message: () =>
+      'The address of the account is not verified. Enter the code of the sign-up, or sign in by a mailed code or through the organization.',
+  },
+  deactivated: {
+    rule: ({ organization: { slug } }) => `${slug} has removed this person.`,
+    message: ({ email, organization: { slug } }) =>
+      `${slug} has removed this person. To add them again, run: ${commandLine('idctl member add', email, `--org ${slug}`)}`,
+  },
+  identity_conflict: {
+    rule: () => 'The account is linked to another identity.',
+    message: ({ email }, { method }) =>
+      `The account is linked to another identity. If the provider or directory is a new one, relink it (idctl ${method === 'ldap' ? 'ldap' : 'sso'} relink). For this person alone, the operator runs: ${commandLine('idctl identity unlink --user', email)}`,
+  },
+  email_domain_not_verified: {
+    rule: ({ domain }) => `The organization has not verified ${domain}.`,
+    message: ({ domain, organization: { slug } }) =>
+      `The organization has not verified ${domain}. To verify it, run: idctl domain add ${domain} --org ${slug}`,
+  },
+  method_off: {
+    rule: (scene) => `restrictOauthToVerifiedDomains of ${settler(scene)} is on.`,
+    message: (scene) =>
+      `The setting restrictOauthToVerifiedDomains of ${settler(scene)} lets in only addresses on verified domains. Verify ${scene.domain}, or switch it off.`,
+  },
+  unproved: {
+    rule: () => 'The address of the account was never proved.',
+    message: () =>
+      'The address of the account was never proved, so no provider is linked to it. A mailed code or single sign-on proves it.',
+  },
+  former_domain: {
+    rule: () => 'The proof is of an organization that gave up the domain.',
+    message: ({ domain }) =>
+      `The organization that proved the address has given up ${domain}. The person signs in another way, and connects the provider on the account page.`,
+  },
+  too_many_tries: {
+    rule: ({ email }, { until }) => `Too many refused tries for ${email}, until ${clock(until)}.`,
+    message: ({ email }) => `Too many tries were refused. ${unlock(email)}`,
+  },
+  locked_in_part: {
+    rule: () => '',
+    message: ({ email }) =>
+      `Too many tries were refused, but not on every network where the person signs in. ${unlock(email)}`,
+  },
+  too_many_codes: {
+    rule: (_, { until }) => `Too many wrong second-factor codes, until ${clock(until)}.`,
+    message: ({ email }) => `Too many codes of the second factor were wrong. ${unlock(email)}`,
+  },
+  directory_at_rest: {
+    rule: (_, { until }) => `Its bind password was refused too often, until ${clock(until)}.`,
+    message: ({ organization: { slug } }) =>
+      `The directory refused the bind password of its connection too often. To check it, run: idctl ldap test --org ${slug}`,
+  },
+  too_many_mails: {
+    rule: (_, { until }) => `Too many mails to this address, until ${clock(until)}.`,
+    message: ({ email }) => `Too many codes were mailed to this address. ${unlock(email)}`,
+  },
+};
+
+const unlock = (email: string) =>
+  `Wait, or the operator runs: ${commandLine('idctl user unlock', email)}`;
+const clock = (at: Date | undefined) => `${at?.toISOString().slice(0, 16) ?? ''}Z`;
+
+/** The one whose sign-in settings apply to the address. */
+function settler({ governing, organization, domain }: Scene): string {
+  if (governing.organizationId === null) return 'the instance';
+  if (governing.organizationId === organization.id) return organization.slug;
+  return `the organization of ${domain}`;
+}
+
+/** The one sentence that names the rule or setting which decides about a way. */
+export function ruleOf(ctx: Context, scene: Scene, way: Way): string {
+  if (way.reason === 'off') return whyOff(ctx, scene, way);
+  if (way.reason === 'not_told') return 'Not told: the person is no member.';
+  if (way.reason === 'elsewhere') return 'Not told: it is of another organization.';
+  if (way.reason !== 'on') return saying(way.reason).rule(scene, way);
+  const { partlyUntil, asksCode = false } = way;
+  const locked = partlyUntil && ` Locked for some networks until ${clock(partlyUntil)}.`;
+  return `${whyOn(scene, way)}${locked ?? ''}${asksCode ? ' Then the second factor.' : ''}`;
+}
+
+function whyOn(scene: Scene, { method }: Way): string {
+  if (method === 'sso') return `Single sign-on is enabled for ${scene.domain}.`;
+  if (method === 'ldap') return `A directory is enabled for ${scene.domain}.`;
+  return `The setting ${method} of ${settler(scene)} is on.`;
+}
+
+function whyOff(ctx: Context, scene: Scene, { method }: Way): string {
+  const { governing, domain } = scene;
+  if (method === 'sso') return `No single sign-on is enabled for ${domain}.`;
+  if (method === 'ldap') return `No directory is enabled for ${domain}.`;
+  if (!governing.settings[method]) return `The setting ${method} of ${settler(scene)} is off.`;
+  if (!isMethodAllowed(governing, method)) return `Restricted, and ${domain} is not verified.`;
+  if (method === 'magicCode' && !scene.sendsMail)
+    return 'The instance sends no mail (mail.smtpUrl).';
+  if ((method === 'google' || method === 'github') && findSocialClient(ctx, method) === null)
+    return `${providerNames[method]} is not set up (social.${method}).`;
+  return 'It is not set up.';
+}
+
+function saying(reason: string): { rule: Saying; message: Saying } {
+  const other = () => `It is refused: ${reason}.`;
+  return sayings[reason] ?? { rule: other, message: other };
+}
+
+/** An obstacle, and what to do about it. */
+interface Block {
+  code: string;
+  message: string;
+  until?: string;
+}
+
+/** The obstacles on the ways that are on, each once. A missing password is none beside a way in. */
+export function blocksOf(scene: Scene, ways: Way[]): Block[] {
+  const closed = ways.filter(({ on, could }) => on && could === false);
+  const isIn = ways.some(({ could }) => could === true);
+  const told = closed.filter(({ reason }) => !(isIn && reason === 'no_password'));
+  const blocks = new Map<string, Block>();
+  for (const way of told) {
+    const { reason: code, until } = way;
+    if (blocks.has(code)) continue;
+    const message = saying(code).message(scene, way);
+    const when = until === undefined ? {} : { until: until.toISOString() };
+    blocks.set(code, { code, message, ...when });
+  }
+  const partly = ways.find(({ partlyUntil }) => partlyUntil !== undefined);
+  if (partly?.partlyUntil !== undefined) {
+    const message = saying('locked_in_part').message(scene, partly);
+    const until = partly.partlyUntil.toISOString();
+    blocks.set('locked_in_part', { code: 'locked_in_part', message, until });
+  }
+  if (ways.every(({ on }) => !on)) {
+    const message = 'No way to sign in is on for this address.';
+    blocks.set('no_method', { code: 'no_method', message });
+  }
+  return [...blocks.values()];
+}

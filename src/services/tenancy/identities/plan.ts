@@ -1,0 +1,149 @@
+import type { Context } from '../../../context.ts';
+import { Account } from '../../../database/models/account.ts';
+import { Identity } from '../../../database/models/identity.ts';
+import { domainOf } from '../../foundation/domain-names/canonical.ts';
+import { findOwner } from '../../foundation/domain-names/owns.ts';
+import { findByEmail, isProved, isProvedForGood } from '../../people/accounts/account.ts';
+import type { SocialProvider } from './providers.ts';
+
+// Decides which account an outside proof leads to, without writing. `attach.ts` carries it out, and
+// `idctl explain` shows it.
+
+/** The proof of a provider or directory. The caller has checked all of it, the domain too. */
+export interface OutsideProof {
+  kind: 'sso' | 'ldap';
+  connection: { id: string; organizationId: string };
+  issuer: string;
+  subject: string;
+  /** The host of the directory; null for SSO, where the issuer identifies the server. */
+  server: string | null;
+  /** Canonical, on a domain that the organization has verified now (security I2). */
+  email: string;
+  name: string;
+}
+
+/** The parts of a proof that decide. */
+type Key = Omit<OutsideProof, 'name'>;
+
+/** A key that ends first: its account's domain is another organization's now (security I2). */
+interface Ending {
+  key: Identity;
+  account: Account;
+}
+
+/** The account that a proof leads to: by its key, or by its address. */
+export type IdentityPlan =
+  | { way: 'known'; account: Account; ends: Ending | null }
+  /** By a key of a connection that this one replaces. */
+  | { way: 'adopt'; account: Account; key: Identity; ends: null }
+  | { way: 'link'; account: Account; ends: Ending | null }
+  | { way: 'create'; emailProof: 'domain'; ends: Ending | null }
+  | { way: 'conflict' };
+
+/** Decides what `attachIdentity` does with this proof. */
+export async function planIdentity(ctx: Context, proof: Key): Promise<IdentityPlan> {
+  const { connection, issuer, subject, server } = proof;
+  const current = await Identity.findOne({
+    where: { connectionId: connection.id, issuer, subject },
+  });
+  // Another server may claim any entry, even with an entry id of this server.
+  if (current !== null && current.server !== server) return { way: 'conflict' };
+  const key = current ?? (await findFormer(proof));
+  const account = key === null ? null : await Account.findByPk(key.accountId);
+  if (key === null || account === null) return planByAddress(proof, null);
+  if (await belongsToAnother(ctx, account, connection.organizationId))
+    return planByAddress(proof, { key, account });
+  if (key === current) return { way: 'known', account, ends: null };
+  if (await hasKeyOn(connection.id, account.id)) return { way: 'conflict' };
+  return { way: 'adopt', account, key, ends: null };
+}
+
+async function planByAddress(proof: Key, ends: Ending | null): Promise<IdentityPlan> {
+  const account = await findByEmail(proof.email);
+  if (account === null) return { way: 'create', emailProof: 'domain', ends };
+  const held = await Identity.findAll({ where: { ...inPlaceOf(proof), accountId: account.id } });
+  const others = held.filter(({ id }) => id !== ends?.key.id);
+  if (others.length === 0) return { way: 'link', account, ends };
+  // The same key, if another sign-in has linked it since we looked.
+  if (others.some((other) => isBound(other, proof))) return { way: 'known', account, ends };
+  return { way: 'conflict' };
+}
+
+/** The same key, from a connection that this one replaces. */
+function findFormer(proof: Key): Promise<Identity | null> {
+  const { issuer, subject, server } = proof;
+  return Identity.findOne({
+    where: { ...inPlaceOf(proof), issuer, subject, server },
+    order: [['id', 'DESC']],
+  });
+}
+
+/** Whether the account has a key on this connection, or of this social provider. */
+export async function hasKeyOn(connectionId: string, accountId: string): Promise<boolean> {
+  return (await Identity.count({ where: { connectionId, accountId } })) > 0;
+}
+
+/** The keys of the organization's connections of this kind, former ones included. */
+function inPlaceOf({ kind, connection }: Pick<OutsideProof, 'kind' | 'connection'>) {
+  return { kind, organizationId: connection.organizationId };
+}
+
+function isBound(key: Identity, { connection, issuer, subject, server }: Key): boolean {
+  return (
+    key.connectionId === connection.id &&
+    key.issuer === issuer &&
+    key.subject === subject &&
+    key.server === server
+  );
+}
+
+async function belongsToAnother(
+  ctx: Context,
+  { email }: Account,
+  organizationId: string,
+): Promise<boolean> {
+  if (ctx.config.trust.domains === 'off' || email === null) return false;
+  const owner = await findOwner(domainOf(email));
+  return owner !== null && owner !== organizationId;
+}
+
+/** The proof of a social provider, with an address that it has verified. */
+export interface SocialProof {
+  provider: SocialProvider;
+  issuer: string;
+  subject: string;
+  /** Canonical. */
+  email: string;
+  /** Whether the provider guarantees the address; if not, it finds and makes no account. */
+  proven: boolean;
+  name: string;
+}
+
+/** The account that a social proof leads to, or why it leads to none. */
+export type SocialPlan =
+  | { way: 'known' | 'link'; account: Account }
+  | { way: 'create'; emailProof: 'social' }
+  | { way: 'conflict' }
+  /** The provider does not guarantee the address. */
+  | { way: 'not_guaranteed' }
+  /** The account's address was never proved, or by an organization that gave up the domain. */
+  | { way: 'unproved' | 'former_domain' };
+
+/** Decides what `attachSocial` does with this proof. */
+export async function planSocial(
+  { provider, issuer, subject, email, proven }: Omit<SocialProof, 'name'>,
+  linkTo: string | undefined,
+): Promise<SocialPlan> {
+  const key = await Identity.findOne({ where: { connectionId: provider, issuer, subject } });
+  if (key !== null) {
+    const account = await Account.findByPk(key.accountId, { rejectOnEmpty: true });
+    const own = linkTo === undefined || linkTo === account.id;
+    return own ? { way: 'known', account } : { way: 'conflict' };
+  }
+  if (linkTo === undefined && !proven) return { way: 'not_guaranteed' };
+  const account = linkTo === undefined ? await findByEmail(email) : await Account.findByPk(linkTo);
+  if (account === null) return { way: 'create', emailProof: 'social' };
+  if (!isProved(account)) return { way: 'unproved' };
+  if (linkTo === undefined && !isProvedForGood(account)) return { way: 'former_domain' };
+  return (await hasKeyOn(provider, account.id)) ? { way: 'conflict' } : { way: 'link', account };
+}

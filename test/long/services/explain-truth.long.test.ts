@@ -1,0 +1,1 @@
+import '../../services/explain-truth.test.ts';

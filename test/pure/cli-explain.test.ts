@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest';
+import { tellExplained } from '../../src/cli/commands/explain.ts';
+import { printTable } from '../../src/cli/output.ts';
+
+type Explained = Parameters<typeof tellExplained>[1];
+
+/** The lines that a terminal of 80 columns shows. */
+function shown(view: Explained): string[] {
+  let text = '';
+  const write = (more: string) => {
+    text += more;
+  };
+  const screen = { write, columns: 80, colour: false };
+  tellExplained(
+    {
+      print: write,
+      table: (views, fields) => void printTable(views, fields, screen),
+    },
+    view,
+  );
+  return text.trimEnd().split('\n');
+}
+
+const way = (method: Explained['ways'][number]['method'], rule: string, on = true) => ({
+  method,
+  on,
+  could: false,
+  rule,
+});
+const until = '2026-11-22T12:10:00.000Z';
+const origin = { kind: 'mapping' as const, group: 'Engineering, all sites' };
+
+test('explain fits a screen of 80 columns and 24 lines, with much to say', () => {
+  const lines = shown({
+    ways: [
+      way('password', 'Too many refused tries for ada.byron@engineering.example.com, until 12:10.'),
+      way(
+        'magicCode',
+        'Too many refused tries for ada.byron@engineering.example.com, until 12:10.',
+      ),
+      way('sso', 'The account is linked to another identity.'),
+      way('ldap', 'The account is linked to another identity.'),
+      way('google', 'Google is not set up (social.google).', false),
+      way('github', 'Restricted, and engineering.example.com is not verified.', false),
+    ],
+    member: { role: 'member', origin: { kind: 'sso' } },
+    projects: Array.from({ length: 12 }, (_, at) => ({
+      slug: `project-${at}`,
+      role: 'member' as const,
+      origin,
+    })),
+    blocks: [
+      {
+        code: 'too_many_tries',
+        message:
+          'Too many tries were refused. Wait, or the operator runs: idctl user unlock ada.byron@engineering.example.com',
+        until,
+      },
+      {
+        code: 'identity_conflict',
+        message:
+          'The account is linked to another identity. If the provider or directory is a new one, relink it (idctl sso relink). For this person alone, the operator runs: idctl identity unlink --user ada.byron@engineering.example.com',
+      },
+    ],
+    next: { adds: [], changes: [], removes: [] },
+    attempts: [{ of: 'password', network: null, used: 10, most: 10, until }],
+  });
+  expect(lines.filter((line) => line.length > 80)).toEqual([]);
+  expect(lines.length).toBeLessThanOrEqual(24);
+  expect(lines.join('\n')).toContain('and 9 more');
+});

@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { Account } from '../../src/database/models/account.ts';
+import { directReadOf, readDirectly, servedDatabase } from '../../src/database/select.ts';
+import { transaction } from '../../src/database/transaction.ts';
+import { explain } from '../../src/services/signin/explain/operations.ts';
+import { addMember } from '../../src/services/tenancy/memberships/add.ts';
+import { removeMember } from '../../src/services/tenancy/memberships/operations.ts';
+import { saveSso } from '../../src/services/tenancy/sso/operations.ts';
+import { saveSsoInput } from '../../src/services/tenancy/sso/schema.ts';
+import { fresh, organization, person, signedIn, verifiedDomain } from '../support/builders.ts';
+import type { Client } from '../support/http.ts';
+import { type Idctl, openIdctl } from '../support/idctl.ts';
+import { scimClient } from '../support/scim-client.ts';
+import { registration } from '../support/sso.ts';
+import { enrolled } from '../support/two-factor.ts';
+
+// The attack: an admin reads off `explain` whether a stranger has an account, and what is on it.
+
+let idctl: Idctl;
+beforeAll(async () => {
+  idctl = await openIdctl({ limits: { accountFailures: 2 } });
+});
+afterAll(() => idctl.close());
+
+/** What an admin is told of an address, with the address itself put out of sight. */
+async function told(admin: Client, org: string, email: string): Promise<string> {
+  const { status, body } = await admin.get(`/api/v1/orgs/${org}/explain?user=${email}`);
+  expect(status).toBe(200);
+  return JSON.stringify(body).replaceAll(email, 'ADDRESS');
+}
+
+/** Accounts that differ in everything that `explain` shows of members. */
+async function strangers(domain: string): Promise<string[]> {
+  const address = () => `${fresh('eve')}@${domain}`;
+  const [plain, factor, disabled, locked, empty, elsewhere] = Array.from({ length: 6 }, address);
+  await person(idctl, plain);
+  await enrolled(idctl, factor);
+  const { id } = await person(idctl, disabled);
+  await transaction(() => Account.update({ disabledAt: new Date() }, { where: { id } }));
+  await person(idctl, locked);
+  for (let tries = 0; tries < 2; tries += 1)
+    await idctl.client().post('/api/v1/auth/login', { email: locked, password: 'wrong' });
+  const { id: without } = await person(idctl, empty);
+  const nothing = { passwordHash: null, emailProof: 'none' as const };
+  await transaction(() => Account.update(nothing, { where: { id: without } }));
+  await person(idctl, elsewhere);
+  const other = await organization(idctl);
+  const joined = { org: other.slug, email: elsewhere ?? '', role: 'owner' as const };
+  await addMember(idctl.operator(), joined);
+  return [plain, factor, disabled, locked, empty, elsewhere].map((each) => each ?? '');
+}
+
+test('O8 of a stranger explain tells nothing: every account reads as no account', async () => {
+  const org = await organization(idctl);
+  const admin = await signedIn(idctl, org.owner.email);
+  for (const domain of ['elsewhere.test', await verifiedDomain(idctl, org.slug)]) {
+    const people = await strangers(domain);
+    const nobody = await told(admin, org.slug, `${fresh('nobody')}@${domain}`);
+    for (const email of people) expect(await told(admin, org.slug, email), email).toBe(nobody);
+  }
+});
+
+test('O8 a pushed membership explains nothing of the account', async () => {
+  const rival = await scimClient(idctl);
+  const admin = await signedIn(idctl, rival.org.owner.email);
+  const push = (email: string) =>
+    rival.create({ userName: email, emails: [{ value: email, primary: true }] });
+  const nobody = `${fresh('nobody')}@elsewhere.test`;
+  const people = await strangers('elsewhere.test');
+  for (const email of [nobody, ...people]) await push(email);
+  const of = async (email: string) => told(admin, rival.org.slug, email);
+  const expected = await of(nobody);
+  expect(JSON.parse(expected)).toMatchObject({
+    member: { role: 'member', origin: { kind: 'scim' } },
+    attempts: null,
+    blocks: [],
+  });
+  for (const email of people) expect(await of(email), email).toBe(expected);
+});
+
+test('O8 for a stranger the same statements run, with and without an account', async () => {
+  const org = await organization(idctl);
+  const domain = await verifiedDomain(idctl, org.slug);
+  const [someone = ''] = await strangers(domain);
+  const nobody = `${fresh('nobody')}@${domain}`;
+  const { id } = await Account.findOne({ where: { email: org.owner.email }, rejectOnEmpty: true });
+  const admin = { kind: 'user', accountId: id, name: 'o', via: 'session', sessionId: id } as const;
+  const statements = async (email: string) => {
+    const seen: string[] = [];
+    const database = servedDatabase();
+    const read = directReadOf(database);
+    const query = vi.spyOn(database, 'query');
+    if (read !== undefined)
+      readDirectly(database, (sql, ...rest) => {
+        seen.push(sql);
+        return read(sql, ...rest);
+      });
+    await explain(idctl.as(admin), { org: org.slug, user: email });
+    for (const [sql] of query.mock.calls) seen.push(String(sql));
+    query.mockRestore();
+    if (read !== undefined) readDirectly(database, read);
+    return seen.map((sql) => sql.replaceAll(email, 'ADDRESS'));
+  };
+  const ofNobody = await statements(nobody);
+  expect(ofNobody.length).toBeGreaterThan(4);
+  expect(await statements(someone)).toEqual(ofNobody);
+});
+
+test('O8 of a person who was removed, the organization is told that alone', async () => {
+  const org = await organization(idctl);
+  const domain = await verifiedDomain(idctl, org.slug);
+  const input = { org: org.slug, emailDomain: domain, issuer: 'https://idp.test', enabled: true };
+  await saveSso(idctl.operator(), saveSsoInput.parse({ ...input, ...registration }));
+  const [email = ''] = await strangers(domain);
+  const as = { org: org.slug, email, role: 'member' as const };
+  const { userId } = await addMember(idctl.operator(), as);
+  await removeMember(idctl.operator(), { org: org.slug, user: userId });
+  const admin = await signedIn(idctl, org.owner.email);
+  const { ways, blocks, member, attempts } = JSON.parse(await told(admin, org.slug, email));
+  expect(ways).toContainEqual({
+    method: 'sso',
+    on: true,
+    could: false,
+    rule: `${org.slug} has removed this person.`,
+  });
+  expect(blocks).toMatchObject([{ code: 'deactivated' }]);
+  expect(ways[0]).toMatchObject({ method: 'password', could: null });
+  expect([member, attempts]).toEqual([null, null]);
+});
+
+test('O8 the connection of another organization is explained to the operator alone', async () => {
+  const [org, rival] = [await organization(idctl), await organization(idctl)];
+  const domain = await verifiedDomain(idctl, rival.slug);
+  const input = { org: rival.slug, emailDomain: domain, issuer: 'https://idp.test', enabled: true };
+  await saveSso(idctl.operator(), saveSsoInput.parse({ ...input, ...registration }));
+  const [email = ''] = await strangers(domain);
+  const own = { email, role: 'member' as const };
+  const { userId } = await addMember(idctl.operator(), { ...own, org: rival.slug });
+  await addMember(idctl.operator(), { ...own, org: org.slug });
+  const admin = await signedIn(idctl, org.owner.email);
+  const before = await told(admin, org.slug, email);
+  expect(JSON.parse(before).ways[2]).toMatchObject({ method: 'sso', on: true, could: null });
+  await removeMember(idctl.operator(), { org: rival.slug, user: userId });
+  expect(await told(admin, org.slug, email)).toBe(before);
+  const { ways } = await explain(idctl.operator(), { org: org.slug, user: email });
+  expect(ways[2]).toMatchObject({ method: 'sso', on: true, could: false });
+});

@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Identity } from '../../src/database/models/identity.ts';
+import { Session } from '../../src/database/models/session.ts';
+import { SsoConnection } from '../../src/database/models/sso-connection.ts';
+import { transaction } from '../../src/database/transaction.ts';
+import { addMapping } from '../../src/services/provisioning/mappings/operations.ts';
+import { explain } from '../../src/services/signin/explain/operations.ts';
+import { addMember } from '../../src/services/tenancy/memberships/add.ts';
+import { putProjectMember } from '../../src/services/tenancy/projects/members.ts';
+import { createProject } from '../../src/services/tenancy/projects/operations.ts';
+import { saveSso } from '../../src/services/tenancy/sso/operations.ts';
+import { saveSsoInput } from '../../src/services/tenancy/sso/schema.ts';
+import { organization, signedIn, verifiedDomain } from '../support/builders.ts';
+import { type Idctl, openIdctl } from '../support/idctl.ts';
+import { registration } from '../support/sso.ts';
+import { enrolled } from '../support/two-factor.ts';
+
+let idctl: Idctl;
+beforeAll(async () => {
+  idctl = await openIdctl({
+    http: { trustedProxies: ['127.0.0.1'] },
+    limits: { accountFailures: 2 },
+  });
+});
+afterAll(() => idctl.close());
+
+/** A member with a second factor, on the verified domain of an organization. */
+async function member() {
+  const org = await organization(idctl);
+  const domain = await verifiedDomain(idctl, org.slug);
+  const email = `ada@${domain}`;
+  const { account } = await enrolled(idctl, email);
+  await addMember(idctl.operator(), { org: org.slug, email, role: 'member' });
+  const ask = (more: { project?: string } = {}) =>
+    explain(idctl.operator(), { org: org.slug, user: email, ...more });
+  return { org, domain, email, account, ask };
+}
+
+test('a way that lacks only the second factor could let the person in', async () => {
+  const { org, ask } = await member();
+  const { ways, blocks } = await ask();
+  expect(ways[0]).toEqual({
+    method: 'password',
+    on: true,
+    could: true,
+    rule: `The setting password of ${org.slug} is on. Then the second factor.`,
+  });
+  expect(blocks).toEqual([]);
+});
+
+test('a lockout names its end, and does not shut out the network where the person has signed in', async () => {
+  const { org, email, account, ask } = await member();
+  const own = '127.0.0.1';
+  const fail = (from: string) =>
+    idctl
+      .client()
+      .post('/api/v1/auth/login', { email, password: 'wrong' }, { 'x-forwarded-for': from });
+  for (const from of ['198.51.100.1', '198.51.100.2']) await fail(from);
+  const until = expect.stringMatching(/Z$/);
+  const partly = await ask();
+  expect(partly.ways[0]).toMatchObject({ could: true, rule: expect.stringContaining('Locked') });
+  expect(partly.blocks).toMatchObject([{ code: 'locked_in_part', until }]);
+  for (let tries = 0; tries < 2; tries += 1) await fail(own);
+  const locked = await ask();
+  expect(locked.ways[0]).toMatchObject({ could: false });
+  expect(locked.blocks).toMatchObject([{ code: 'too_many_tries', until }]);
+  const shared = { of: 'password', network: null, used: 2, most: 2, until };
+  const operators = [shared, { ...shared, network: own }];
+  expect(locked.attempts).toEqual(operators);
+  // The organization's admins see no networks.
+  const admin = await signedIn(idctl, org.owner.email);
+  const { body } = await admin.get(`/api/v1/orgs/${org.slug}/explain?user=${email}`);
+  expect(body.ways[0]).toMatchObject({ could: false });
+  expect(body.attempts).toEqual([shared]);
+  idctl.wait(901);
+  expect((await ask()).attempts).toEqual([]);
+  expect(await Session.count({ where: { accountId: account.id } })).toBeGreaterThan(0);
+});
+
+test('next is what the groups of the last sign-in would change, while each sign-in applies them', async () => {
+  const { org, domain, account, ask } = await member();
+  const operator = idctl.operator();
+  const input = { org: org.slug, emailDomain: domain, issuer: 'https://idp.test' };
+  await saveSso(operator, saveSsoInput.parse({ ...input, ...registration }));
+  for (const name of ['Web', 'Wiki']) await createProject(operator, { org: org.slug, name });
+  for (const project of ['web', 'wiki'])
+    await addMapping(operator, { org: org.slug, group: 'dev', project, role: 'member' });
+  const viewer = { org: org.slug, user: account.id, role: 'viewer' as const };
+  await putProjectMember(operator, { ...viewer, project: 'wiki' });
+  expect((await ask()).next).toBeNull();
+  const connection = await SsoConnection.findOne({
+    where: { emailDomain: domain },
+    rejectOnEmpty: true,
+  });
+  await transaction(() =>
+    Identity.create({
+      id: crypto.randomUUID(),
+      accountId: account.id,
+      kind: 'sso',
+      connectionId: connection.id,
+      organizationId: org.id,
+      issuer: input.issuer,
+      subject: 'ada',
+      linkedAt: operator.now,
+      lastGroups: ['dev'],
+      groupsSyncedAt: operator.now,
+    }),
+  );
+  const { next, projects } = await ask();
+  expect(projects).toEqual([{ slug: 'wiki', role: 'viewer', origin: { kind: 'operator' } }]);
+  expect(next).toMatchObject({ adds: [{ project: { slug: 'web' }, role: 'member' }] });
+  expect((await ask({ project: 'wiki' })).next).toEqual({ adds: [], changes: [], removes: [] });
+  await transaction(() => connection.update({ syncOnLogin: false }));
+  expect((await ask()).next).toEqual({ adds: [], changes: [], removes: [] });
+});
