@@ -103,7 +103,7 @@ export const disableTotp = ownOperation({
     if (account.totpEnabledAt === null || totpSecret === null) {
       throw new Refusal('conflict', 'Two-factor authentication is not on.');
     }
-    // A rehearsal would roll back the count of wrong codes, so it does not say if the code is right.
+    // A rehearsal would roll back the count of wrong codes, so it checks none.
     const step = isInTransaction()
       ? null
       : await requireRightCode(ctx, { id, totpSecret }, input.code);
