@@ -5,8 +5,8 @@ import type { Call } from './run.ts';
 const mostNamed = 10;
 
 /**
- * Fills in a missing `--org`: from `IDCTL_ORG`, else the only organization. With `tell`, a person on
- * a terminal reads which one it is.
+ * Fills in a missing `--org`: from `IDCTL_ORG`, else the only organization. With `tell`, a person
+ * on a terminal reads which one it is.
  */
 export async function fillOrganization(call: Call, tell = false): Promise<void> {
   if (call.input['org'] !== undefined) return;
