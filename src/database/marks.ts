@@ -3,7 +3,7 @@ import { Refusal } from '../errors.ts';
 import { type Address, fileOf } from './connect.ts';
 
 // `database move` marks both of its databases. A mark is a row of the table `migrations`: an older
-// idctl does not know that name, so it refuses the database too. Both marks have the id of the move.
+// idctl does not know that name, so it refuses the database too. Both marks have the move's id.
 
 /** The length of the column. */
 const longest = 255;
@@ -91,8 +91,9 @@ export function requireUnmarked(names: readonly string[]): void {
 }
 
 function movedAway(to: string): Refusal {
+  const secret = to.startsWith('sqlite:') ? '' : ', with its password';
   return new Refusal('database_moved', `This database was moved to ${to}.`, {
-    hint: `Set database.url to that address${to.startsWith('sqlite:') ? '' : ', with its password'}.`,
+    hint: `Set database.url to that address${secret}.`,
     extra: { movedTo: to },
   });
 }

@@ -91,7 +91,7 @@ async function exchange(one: string, other: string): Promise<void> {
     await change(inject('databases'), `ALTER DATABASE "${from}" RENAME TO "${to}"`);
 }
 
-/** A move that was killed after the old database was marked, and before the new one was released. */
+/** A move killed after the old database was marked, and before the new one was released. */
 async function halfMove() {
   const move = await moves.begin();
   await moves.killHalfway(move);

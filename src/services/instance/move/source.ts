@@ -161,7 +161,7 @@ function clockTime(instant: Date): string {
 
 function inUse(): Refusal {
   return new Refusal('conflict', 'Another process uses this database.', {
-    hint: 'Stop the daemon (systemctl stop idctl). Let other idctl commands and database tools end.',
+    hint: 'Stop the daemon (systemctl stop idctl). Let other commands and database tools end.',
   });
 }
 

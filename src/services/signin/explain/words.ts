@@ -63,7 +63,7 @@ const sayings: Record<string, { rule: Saying; message: Saying }> = {
       `The organization that proved the address has given up ${domain}. The person signs in another way, and connects the provider on the account page.`,
   },
   too_many_tries: {
-    rule: ({ email }, { until }) => `Too many refused tries for ${email}, until ${clock(until)}.`,
+    rule: (_, { until }) => `Too many refused tries, until ${clock(until)}.`,
     message: ({ email }) => `Too many tries were refused. ${unlock(email)}`,
   },
   locked_in_part: {
