@@ -99,11 +99,7 @@ function onlyFromAfar(): Refusal {
 async function add(call: Call): Promise<void> {
   const { addMember, addMemberAsOperator } = await additions();
   const { keepCredentials, ...input } = call.input;
-  if (call.server !== null) {
-    if (keepCredentials === true) requireHost(call, '--keep-credentials');
-    return call.show(await call.operate(addMember, input), fields);
-  }
-  const credentials = keepCredentials === true ? 'keep' : await agreedFate(call, input);
+  if (keepCredentials === true) requireHost(call, '--keep-credentials');
   const making = {
     fields,
     find: async ({ org, email }: Record<string, unknown>) => {
@@ -112,6 +108,11 @@ async function add(call: Call): Promise<void> {
     },
     has: ({ role }: Member) => ({ role }),
   };
+  if (call.server !== null) {
+    await make(call, addMember, making, input);
+    return;
+  }
+  const credentials = keepCredentials === true ? 'keep' : await agreedFate(call, input);
   await make(call, addMemberAsOperator, making, { ...input, credentials });
 }
 
