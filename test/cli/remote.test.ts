@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,7 +14,7 @@ import { assertDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { addMemberAsOperator } from '../../src/services/tenancy/memberships/add.ts';
 import { changeWebhook } from '../../src/services/tenancy/webhooks/operations.ts';
 import { foundCompany } from '../support/company.ts';
-import { type Daemon, startDaemon, surroundings } from '../support/daemon.ts';
+import { type Daemon, main as program, startDaemon, surroundings } from '../support/daemon.ts';
 import { copyOfDatabase, migratedDatabaseUrl } from '../support/database.ts';
 import { openIdctl } from '../support/idctl.ts';
 import { freePorts } from '../support/ports.ts';
@@ -45,6 +47,8 @@ let folder: string;
 let daemon: Daemon;
 let local: Side;
 let remote: Side;
+/** The access token of a member. */
+let member: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'idctl-remote-'));
@@ -77,6 +81,7 @@ beforeAll(async () => {
     IDCTL_KEY_FILE: place.keyFile,
     IDCTL_BASE_URL: daemon.url,
   });
+  member = company.member.accessToken;
   remote = side({ IDCTL_SERVER: daemon.url, IDCTL_TOKEN: company.owner.accessToken });
   await writeFile(join(folder, 'secret'), 'secret\n');
   const csv = (...lines: string[]) => `group,project,role\n${lines.join('\n')}\n`;
@@ -155,6 +160,35 @@ describe.each([
     expect(seen(there)).toEqual(seen(here));
     expect([0, 1, 2, 3, 8]).toContain(here.exit);
   });
+});
+
+test('a member leaves from afar, and the operator on the host cannot', async () => {
+  const line = 'member leave --org acme --yes';
+  expect(await type(local, line, false)).toMatchObject({ exit: 2 });
+  const mia = { ...remote, env: { ...remote.env, IDCTL_TOKEN: member } };
+  const dry = await type(mia, 'member leave --org acme --dry-run', true);
+  expect(JSON.parse(dry.out)).toMatchObject({ email: 'mia@acme.test', signedOut: true });
+  expect(await type(mia, line, false)).toMatchObject({ exit: 0, err: 'You left acme.\n' });
+  expect(await type(mia, line, false)).toMatchObject({ exit: 1 });
+});
+
+test('event tail shows the events of one organization as they happen', async () => {
+  const child = spawn(process.execPath, [program, 'event', 'tail', '--org', 'acme', '--json'], {
+    env: { PATH: process.env['PATH'], ...remote.env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let said = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (part) => {
+      said += part;
+    });
+  const closed = once(child, 'close');
+  await expect.poll(() => said).toContain('Waiting for events.');
+  await type(remote, 'project create Tailed --org acme', false);
+  await expect.poll(() => said).toContain('"kind":"project.created"');
+  child.kill('SIGINT');
+  expect((await closed)[0]).toBe(0);
+  expect(said.match(/project\.created/g)).toHaveLength(1);
 });
 
 test('every command that works from afar was compared', async () => {

@@ -93,10 +93,13 @@ async function readPage(call: Call, at: Record<string, unknown>): Promise<Page> 
 async function tail(call: Call): Promise<void> {
   if (call.server !== null) await fillOrganization(call);
   const over = ended();
-  let cursor = (await readPage(call, { since: '0s', limit: 1 })).nextCursor ?? undefined;
+  // Past the events of the last minute: the clocks of the daemons may differ by seconds.
+  let page = await readPage(call, { since: '1m', limit: 200 });
+  while (page.hasMore) page = await readPage(call, { cursor: page.nextCursor, limit: 200 });
+  let cursor = page.nextCursor ?? undefined;
   call.note('Waiting for events. Ctrl-C ends it.');
-  for (let shown = new Set<string>(); ; ) {
-    const page = await readPage(call, { cursor, limit: 200 });
+  for (let shown = new Set(page.items.map(({ id }) => id)); ; ) {
+    page = await readPage(call, { cursor, limit: 200 });
     for (const event of page.items) if (!shown.has(event.id)) call.line(event, fieldsFor(call));
     shown = new Set([...page.items.map(({ id }) => id), ...(page.items.length > 0 ? [] : shown)]);
     cursor = page.nextCursor ?? cursor;
