@@ -1,11 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import PQueue from 'p-queue';
 import { Sequelize, Transaction } from 'sequelize';
 import { Refusal } from '../errors.ts';
 import { waitForTurn } from '../queue.ts';
 import { dropGeneration, generationOf, limitsOfTransaction } from './postgres-connection.ts';
 import { databaseRefusal, isReadOnly } from './refusals.ts';
+import { watchQueries } from './watch-queries.ts';
 
 // The transaction is ambient: every query inside the work joins it, and no caller passes it on. On
 // SQLite, writers of this process take turns before they compete with other processes.
@@ -133,7 +133,7 @@ export function transactionsInHand(): number {
 
 /** Runs the work in one transaction of this Sequelize, whichever one serves `transaction`. */
 export async function transactionOn<T>(sequelize: Sequelize, work: () => Promise<T>): Promise<T> {
-  const opened = await sequelize.transaction({ type: Transaction.TYPES.IMMEDIATE });
+  const opened = await beginTransaction(sequelize);
   const noneInFlight = watchQueries(sequelize, opened);
   let result: T;
   try {
@@ -162,12 +162,22 @@ export function isInTransaction(): boolean {
   return Boolean(ambient.getStore()?.get('transaction'));
 }
 
-// Sequelize's types omit how a transaction gives its connection back.
+// Sequelize's types omit how a transaction takes its connection and gives it back.
 type Opened = Transaction & {
   options: object;
+  prepareEnvironment(useCLS: boolean): Promise<void>;
   cleanup(): void;
   forceCleanup(): Promise<void>;
 };
+
+/** Like `transaction` of Sequelize, whose rollback of a failed BEGIN prints its failure past the log. */
+async function beginTransaction(sequelize: Sequelize): Promise<Transaction> {
+  const options = { type: Transaction.TYPES.IMMEDIATE };
+  const opened = new Transaction(sequelize, options) as Opened;
+  opened.rollback = () => end(sequelize, opened, 'rollbackTransaction');
+  await opened.prepareEnvironment(false);
+  return opened;
+}
 
 /** Like `commit` and `rollback` of Sequelize, which also print each failure past the log. */
 async function end(
@@ -208,44 +218,4 @@ function isLost(sequelize: Sequelize, reason: unknown): boolean {
 function connectionOf(opened: Transaction): object {
   // Sequelize stores it there; its types omit it.
   return (opened as Transaction & { connection: object }).connection;
-}
-
-// A promise not awaited inside a transaction is lost or runs outside it. In tests this throws.
-
-const started = new WeakMap<Transaction, { running: number; total: number }>();
-const watched = new WeakSet<Sequelize>();
-
-/**
- * Watches the transaction's queries, in tests only. The returned function throws if a query is
- * still running, or starts, after the work is done.
- */
-function watchQueries(sequelize: Sequelize, transaction: Transaction): () => Promise<void> {
-  if (process.env['NODE_ENV'] !== 'test') return async () => {};
-  countQueries(sequelize);
-  const queries = { running: 0, total: 0 };
-  started.set(transaction, queries);
-  return async () => {
-    const { running, total } = queries;
-    await turnOfTheLoop();
-    if (running > 0 || queries.total > total) {
-      throw new Error(
-        'a transaction ended with queries in flight: a promise inside it was not awaited',
-      );
-    }
-  };
-}
-
-function countQueries(sequelize: Sequelize): void {
-  if (watched.has(sequelize)) return;
-  watched.add(sequelize);
-  sequelize.addHook('beforeQuery', ({ transaction }) => {
-    const queries = transaction ? started.get(transaction) : undefined;
-    if (!queries) return;
-    queries.running += 1;
-    queries.total += 1;
-  });
-  sequelize.addHook('afterQuery', ({ transaction }) => {
-    const queries = transaction ? started.get(transaction) : undefined;
-    if (queries) queries.running -= 1;
-  });
 }
