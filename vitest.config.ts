@@ -1,5 +1,5 @@
 import { configDefaults, defineConfig } from 'vitest/config';
-import { inLongRun, onOneDatabase } from './test/support/one-database.ts';
+import { onOneDatabase } from './test/support/one-database.ts';
 import { postgresMissing } from './test/support/postgres.ts';
 
 // One suite on both databases: whatever touches one runs twice, once on each, but for what `onOneDatabase` names.
@@ -20,7 +20,7 @@ const postgres = {
   test: {
     name: 'postgres',
     include: tests(onDatabases),
-    exclude: [...configDefaults.exclude, ...inLongRun, ...onOneDatabase],
+    exclude: [...configDefaults.exclude, ...onOneDatabase],
     globalSetup: ['test/support/setup-postgres.ts', 'test/support/setup-release.ts'],
   },
 };
@@ -39,7 +39,7 @@ export default defineConfig({
         test: {
           name: 'sqlite',
           include: tests(onDatabases),
-          exclude: [...configDefaults.exclude, ...inLongRun],
+          exclude: configDefaults.exclude,
           globalSetup: ['test/support/setup-sqlite.ts', 'test/support/setup-release.ts'],
         },
       },

@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { inLongRun, onOneDatabase } from './test/support/one-database.ts';
+import { onOneDatabase } from './test/support/one-database.ts';
 
 // What takes minutes: `npm run test:long`. Folders as in the suite: `pure` runs once, the others on both databases.
 const tests = (folder: string) => [`test/long/${folder}/**/*.long.test.ts`];
@@ -34,8 +34,8 @@ export default defineConfig({
     expect: { poll: { timeout: 15_000 } },
     projects: [
       { extends: true, test: { name: 'pure', include: tests('pure') } },
-      on('sqlite', inLongRun),
-      on('postgres', [...inLongRun, ...onOneDatabase]),
+      on('sqlite'),
+      on('postgres', onOneDatabase),
       sqlite3,
     ],
   },

@@ -140,7 +140,7 @@ export function transactionsInHand(): number {
 
 /** Runs the work in one transaction of this Sequelize, whichever one serves `transaction`. */
 export async function transactionOn<T>(sequelize: Sequelize, work: () => Promise<T>): Promise<T> {
-  const opened = await sequelize.transaction({ type: Transaction.TYPES.IMMEDIATE });
+  const opened = await beginTransaction(sequelize);
   const noneInFlight = watchQueries(sequelize, opened);
   let result: T;
   try {
@@ -190,13 +190,23 @@ function openHere(): Opened | undefined {
   return ambient.getStore()?.get('transaction') as Opened | undefined;
 }
 
-// Sequelize's types omit its end, and how a transaction gives its connection back.
+// Sequelize's types omit its end, and how a transaction takes its connection and gives it back.
 type Opened = Transaction & {
   finished?: string;
   options: object;
+  prepareEnvironment(useCLS: boolean): Promise<void>;
   cleanup(): void;
   forceCleanup(): Promise<void>;
 };
+
+/** Like `transaction` of Sequelize, whose rollback of a failed BEGIN prints its failure past the log. */
+async function beginTransaction(sequelize: Sequelize): Promise<Transaction> {
+  const options = { type: Transaction.TYPES.IMMEDIATE };
+  const opened = new Transaction(sequelize, options) as Opened;
+  opened.rollback = () => end(sequelize, opened, 'rollbackTransaction');
+  await opened.prepareEnvironment(false);
+  return opened;
+}
 
 /** Like `commit` and `rollback` of Sequelize, which also print each failure past the log. */
 async function end(

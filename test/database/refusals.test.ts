@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { QueryTypes } from 'sequelize';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { OutboxItem } from '../../src/database/models/outbox-item.ts';
 import { type Database, openDatabase } from '../../src/database/open.ts';
 import {
@@ -203,6 +203,25 @@ if (dialect === 'postgres') {
     for (const one of frozen) process.kill(one, 'SIGCONT');
     expect(codes).toEqual(['database_unreachable']);
     expect(await codesOf([write(), database.ping()])).toEqual([]);
+  });
+
+  test('a connection lost as its transaction begins is refused, and prints nothing past the log', async () => {
+    const database = await openFreshDatabase();
+    onTestFinished(() => database.close());
+    const printed = vi.spyOn(console, 'warn').mockReturnValue();
+    onTestFinished(() => printed.mockRestore());
+    const endItself = 'SELECT pg_terminate_backend(pg_backend_pid())';
+    database.sequelize.addHook('afterPoolAcquire', 'end', (connection) =>
+      // Sequelize's types omit what the driver's connection is.
+      (connection as pg.Client).query(endItself).then(
+        () => {},
+        () => {},
+      ),
+    );
+    expect(await codesOf([write()])).toEqual(['database_unreachable']);
+    database.sequelize.removeHook('afterPoolAcquire', 'end');
+    expect(printed).not.toHaveBeenCalled();
+    expect(await codesOf([write()])).toEqual([]);
   });
 
   test('a read beside Sequelize that freezes, ends or fails is refused, and leaves no broken connection', async () => {

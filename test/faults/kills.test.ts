@@ -5,4 +5,4 @@ import { killUnderLoad } from '../support/kills.ts';
 
 test('§8 a daemon killed twelve times under load loses nothing and leaves no half write', async () => {
   await killUnderLoad(12);
-}, 180_000);
+}, 900_000);

@@ -9,6 +9,7 @@ import { openLoad, setStage } from '../support/mixed-load.ts';
 test('§8 a daemon stopped under load exits with 0, and each request is finished or has done nothing', async () => {
   const ledger = openLedger();
   const stage = await setStage({ ledger, random: seededRandom(2) });
+  onTestFinished(() => stage.close());
   const { site } = stage;
   let daemon = await site.serve();
   stage.url = daemon.url;

@@ -12,7 +12,7 @@ interface Given {
 }
 
 /** An app of somebody new, or of the account named, and how it asks for a token. */
-export async function appOf(idctl: Idctl, given: Given = {}) {
+export async function appOf(idctl: Pick<Idctl, 'operator' | 'client'>, given: Given = {}) {
   const user = given.user ?? (await person(idctl)).id;
   const app = await registerApp(idctl.operator(), { name: 'builder', ...given, user });
   const credentials = { client_id: app.clientId, client_secret: app.clientSecret };

@@ -5,6 +5,9 @@ import { createOrganization } from '../../src/services/tenancy/organizations/ope
 import type { Client } from './http.ts';
 import type { Idctl } from './idctl.ts';
 
+/** As much of an instance as its operator needs. */
+export type Operated = Pick<Idctl, 'operator'>;
+
 let count = 0;
 
 /** A name nobody else in the run has. */
@@ -17,12 +20,12 @@ export function fresh(word: string): string {
 export const password = 'correct horse battery';
 
 /** An account with a password, and its address. */
-export async function person(idctl: Idctl, email = `${fresh('ada')}@example.test`) {
+export async function person(idctl: Operated, email = `${fresh('ada')}@example.test`) {
   return createUser(idctl.operator(), { email, name: 'Ada Byron', password });
 }
 
 /** An organization with an owner. */
-export async function organization(idctl: Idctl) {
+export async function organization(idctl: Operated) {
   const org = await createOrganization(idctl.operator(), { name: fresh('acme') });
   const owner = await person(idctl);
   await addMember(idctl.operator(), { org: org.slug, email: owner.email ?? '', role: 'owner' });
@@ -30,7 +33,7 @@ export async function organization(idctl: Idctl) {
 }
 
 /** A domain that the organization has verified, on the operator's word. */
-export async function verifiedDomain(idctl: Idctl, org: string, domain = `${fresh('d')}.test`) {
+export async function verifiedDomain(idctl: Operated, org: string, domain = `${fresh('d')}.test`) {
   await addDomain(idctl.operator(), { org, domain });
   await assertDomain(idctl.operator(), { org, domain });
   return domain;

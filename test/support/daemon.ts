@@ -19,11 +19,14 @@ export interface Daemon {
   ask(message: string): Promise<unknown>;
   /** What it has logged so far, where that is kept. */
   log(): string;
+  hasEnded(): boolean;
   /** SIGTERM, and its exit code. */
   stop(): Promise<number | null>;
 }
 
 interface DaemonOptions {
+  /** The program; that of the run, unless told. */
+  program?: readonly string[];
   database: string;
   keyFile: string;
   /** More settings. */
@@ -42,19 +45,16 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const [port] = options.port === undefined ? await freePorts(1) : [options.port];
   const url = `http://127.0.0.1:${port}`;
   const flags = preload === undefined ? [] : ['--import', preload];
+  const [file = '', ...words] = options.program ?? [process.execPath, ...flags, main];
   const settings = { IDCTL_DATABASE: database, IDCTL_KEY_FILE: keyFile, IDCTL_BASE_URL: url };
-  const child = spawn(
-    process.execPath,
-    [...flags, main, 'serve', '--listen', `127.0.0.1:${port}`],
-    {
-      env: { ...surroundings(), ...settings, ...env },
-      stdio: [
-        'ignore',
-        ...(options.keepLog ? (['pipe', 'pipe'] as const) : (['ignore', 'ignore'] as const)),
-        'ipc',
-      ],
-    },
-  );
+  const child = spawn(file, [...words, 'serve', '--listen', `127.0.0.1:${port}`], {
+    env: { ...surroundings(), ...settings, ...env },
+    stdio: [
+      'ignore',
+      ...(options.keepLog ? (['pipe', 'pipe'] as const) : (['ignore', 'ignore'] as const)),
+      'ipc',
+    ],
+  });
   let log = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream?.setEncoding('utf8').on('data', (part) => {
@@ -67,6 +67,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     url,
     pid: child.pid ?? 0,
     log: () => log,
+    hasEnded: () => child.exitCode !== null || child.signalCode !== null,
     tell: (message) => child.send(message),
     async ask(message) {
       child.send(message);

@@ -12,10 +12,10 @@ import { type Context, openContext } from '../../src/context.ts';
 import { createKeyFile } from '../../src/crypto/key-file.ts';
 import { initialize } from '../../src/services/instance/setup/initialize.ts';
 import { type Daemon, main, startDaemon, surroundings } from './daemon.ts';
-import { migratedDatabaseUrl } from './database.ts';
 import { sqliteDriver } from './sqlite-driver.ts';
 
-const baseUrl = 'http://127.0.0.1:8420';
+/** What clients and providers know its daemons by, wherever they listen. */
+export const baseUrl = 'http://127.0.0.1:8420';
 
 /** An instance on a fresh database, with an organization `acme` and its owner, for processes to work on. */
 export interface Installation {
@@ -42,17 +42,19 @@ interface InstallOptions {
   env?: Record<string, string>;
   /** An empty database to use instead of a fresh one of the run. */
   database?: string;
+  /** The program; that of the run, unless told. */
+  program?: readonly string[];
   /** What the operator does in it first, in this process. */
   prepare?: (operator: () => Context) => Promise<unknown>;
 }
 
 /** Makes an instance; a process can have one open at a time, and this one does not once it is made. */
 export async function install(options: InstallOptions = {}): Promise<Installation> {
-  const { env = {}, prepare } = options;
+  const { env = {}, prepare, program = [process.execPath, main] } = options;
   const folder = await mkdtemp(join(tmpdir(), 'idctl-install-'));
   const keyFile = join(folder, 'master.key');
   await createKeyFile(keyFile);
-  const database = options.database ?? (await migratedDatabaseUrl());
+  const database = options.database ?? (await freshDatabase());
   const owner = await found({ database, keyFile }, prepare);
   const daemons: Daemon[] = [];
   return {
@@ -62,12 +64,13 @@ export async function install(options: InstallOptions = {}): Promise<Installatio
     owner,
     run: (words, input, more) =>
       runCommand(
-        words,
+        [...program, ...words],
         { IDCTL_DATABASE: database, IDCTL_KEY_FILE: keyFile, ...env, ...more },
         input,
       ),
     serve: async (more, port) => {
       const daemon = await startDaemon({
+        program,
         database,
         keyFile,
         env: { IDCTL_BASE_URL: baseUrl, ...env, ...more },
@@ -84,6 +87,9 @@ export async function install(options: InstallOptions = {}): Promise<Installatio
     },
   };
 }
+
+// A benchmark has a database of its own, and cannot load what only tests have.
+const freshDatabase = async () => (await import('./database.ts')).migratedDatabaseUrl();
 
 async function found(
   at: { database: string; keyFile: string },
@@ -106,8 +112,12 @@ async function found(
   }
 }
 
-async function runCommand(words: string[], env: Record<string, string>, input = '') {
-  const child = spawn(process.execPath, [main, ...words], { env: { ...surroundings(), ...env } });
+async function runCommand(
+  [program = '', ...words]: string[],
+  env: Record<string, string>,
+  input = '',
+) {
+  const child = spawn(program, words, { env: { ...surroundings(), ...env } });
   const outputs = [text(child.stdout), text(child.stderr)] as const;
   child.stdin.on('error', () => undefined).end(input);
   const [code] = await once(child, 'close');

@@ -1,6 +1,6 @@
 import { saveLdap } from '../../src/services/tenancy/ldap/operations.ts';
 import { saveLdapInput } from '../../src/services/tenancy/ldap/schema.ts';
-import { organization, verifiedDomain } from './builders.ts';
+import { type Operated, organization, verifiedDomain } from './builders.ts';
 import type { Answer } from './http.ts';
 import type { Idctl } from './idctl.ts';
 import { directoryPassword, type Slapd, service, suffix } from './slapd.ts';
@@ -18,7 +18,7 @@ export function settingsFor(slapd: Pick<Slapd, 'ldaps' | 'ca'>) {
 }
 
 /** An organization with a verified domain and an enabled connection with these settings. */
-export async function joined(idctl: Idctl, settings: Record<string, unknown>) {
+export async function joined(idctl: Operated, settings: Record<string, unknown>) {
   const org = await organization(idctl);
   const domain = await verifiedDomain(idctl, org.slug);
   await saveLdap(
@@ -30,7 +30,7 @@ export async function joined(idctl: Idctl, settings: Record<string, unknown>) {
 
 /** One sign-in, with the password of the tests' people unless another is given. */
 export function signInByLdap(
-  idctl: Idctl,
+  idctl: Pick<Idctl, 'client'>,
   body: Record<string, unknown>,
   from?: Record<string, string>,
 ): Promise<Answer> {

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { password } from './builders.ts';
 import { type Answer, createClient } from './http.ts';
 import type { Stage } from './mixed-load.ts';
@@ -25,6 +26,8 @@ interface Session {
   subject: string;
   access: string;
   refresh: string;
+  /** When it was told, in milliseconds. */
+  at: number;
 }
 
 /** Signs in; null unless that was acknowledged. The session is live from then on. */
@@ -47,6 +50,7 @@ function sessionOf({ body }: Answer): Session {
     subject: `session ${claims.sid}`,
     access: body.accessToken,
     refresh: body.refreshToken,
+    at: Date.now(),
   };
 }
 
@@ -56,7 +60,9 @@ function tokenHolder(stage: Stage): () => Promise<void> {
   const held: { id: string; subject: string }[] = [];
   let session: Session | null = null;
   return async () => {
-    session ??= await signIn(stage, tina, password);
+    // The access token lasts for a quarter of an hour only.
+    if (session === null || session.at < Date.now() - 600_000)
+      session = await signIn(stage, tina, password);
     if (session === null) return;
     const client = createClient(stage.url, {
       headers: { authorization: `Bearer ${session.access}` },
@@ -73,7 +79,6 @@ function tokenHolder(stage: Stage): () => Promise<void> {
     const body = await ledger.write(`create ${subject}`, { [subject]: 'live' }, () =>
       client.post('/api/v1/me/tokens', { name }),
     );
-    // The access token lasts for a quarter of an hour only.
     if (body === null) session = null;
     else {
       held.push({ id: body.id, subject });
@@ -140,12 +145,23 @@ function passwordChanger(stage: Stage): () => Promise<void> {
   }
 }
 
+/** Asks again after each 503: at times, a slow machine is too busy for a password. */
+export async function answered(ask: () => Promise<Answer>): Promise<Answer> {
+  for (;;) {
+    const answer = await ask();
+    if (answer.status !== 503) return answer;
+    await pause(500);
+  }
+}
+
 /** Tries the credentials of a round, and the passwords, and notes what is wrong. */
 export async function tryCredentials(stage: Stage): Promise<void> {
   const { ledger } = stage;
   const client = createClient(stage.url);
   for (const { subject, bearer } of stage.made.splice(0)) {
-    const { status } = await client.get('/api/v1/me', { authorization: `Bearer ${bearer}` });
+    const { status } = await answered(() =>
+      client.get('/api/v1/me', { authorization: `Bearer ${bearer}` }),
+    );
     if (status !== (ledger.stateOf(subject) === 'live' ? 200 : 401))
       ledger.faults.push(`${subject} is ${ledger.stateOf(subject)} and answers ${status}`);
   }
@@ -154,7 +170,7 @@ export async function tryCredentials(stage: Stage): Promise<void> {
   if (times > 0) expected.push([passwordAfter(times - 1), 401]);
   for (const [given, right] of expected) {
     const body = { email: paul, password: given };
-    const { status } = await client.post('/api/v1/auth/login', body);
+    const { status } = await answered(() => client.post('/api/v1/auth/login', body));
     if (status !== right) ledger.faults.push(`password ${times} of paul: ${status}, not ${right}`);
   }
 }

@@ -1,11 +1,12 @@
 import { generateSync } from 'otplib';
 import { password } from './builders.ts';
 import { type Client, createClient } from './http.ts';
+import { answered } from './load-credentials.ts';
 import type { Stage } from './mixed-load.ts';
 
 /** The account that the operator makes sign-in links for. */
 export const linkUser = 'lea@home.test';
-/** Accounts that ask for one mailed code each. */
+/** Accounts that ask for mailed codes, in turn. */
 export const mailUsers = Array.from({ length: 150 }, (_, at) => `mail${at}@home.test`);
 /** Accounts that sign in with a second factor. */
 export const totpUsers = ['tom@home.test', 'tim@home.test', 'tess@home.test'];
@@ -25,6 +26,7 @@ function mailCodes(stage: Stage): () => Promise<void> {
     if (waiting.size < 2) {
       const email = unasked.shift();
       if (email === undefined) return;
+      unasked.push(email);
       const asked = await ledger.write(`mail a code to ${email}`, {}, () =>
         createClient(stage.url).post('/api/v1/auth/magic-code', { email }),
       );
@@ -32,7 +34,9 @@ function mailCodes(stage: Stage): () => Promise<void> {
       if (asked !== null) waiting.add(email);
       return;
     }
-    const letter = smtp.letters.findLast(({ to }) => waiting.has(to));
+    const at = smtp.letters.findLastIndex(({ to }) => waiting.has(to));
+    // Taken out, as the next letter to this account has another code.
+    const [letter] = at < 0 ? [] : smtp.letters.splice(at, 1);
     if (letter === undefined) return;
     waiting.delete(letter.to);
     const email = letter.to;
@@ -97,14 +101,13 @@ const codeAt = (secret: string, step: number) =>
 export async function enrolAll(stage: Stage): Promise<void> {
   for (const email of totpUsers) {
     const client = createClient(stage.url, { keepCookies: true });
-    const signIn = () => client.post('/api/v1/auth/login', { email, password });
+    const post = (path: string, body?: object) => answered(() => client.post(path, body));
+    const signIn = () => post('/api/v1/auth/login', { email, password });
     await stage.ledger.write(`sign in ${email}`, { [uses(email, 'password')]: 1 }, signIn);
-    const { secret } = (await client.post('/api/v1/me/totp')).body;
+    const { secret } = (await post('/api/v1/me/totp')).body;
     const last = stepNow() - 1;
     const confirm = { code: codeAt(secret, last) };
-    await stage.ledger.write(`enrol ${email}`, {}, () =>
-      client.post('/api/v1/me/totp/confirm', confirm),
-    );
+    await stage.ledger.write(`enrol ${email}`, {}, () => post('/api/v1/me/totp/confirm', confirm));
     stage.enrolled.push({ email, secret, last });
   }
 }

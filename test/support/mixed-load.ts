@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { onTestFinished } from 'vitest';
+import type { Context } from '../../src/context.ts';
 import { createToken } from '../../src/services/people/tokens/operations.ts';
 import { createUser } from '../../src/services/people/users/operations.ts';
 import { rotateScimToken } from '../../src/services/provisioning/scim/token.ts';
@@ -29,27 +29,35 @@ export interface Stage {
   enrolled: { email: string; secret: string; last: number }[];
   /** How many times the load was started. */
   round: number;
+  close(): Promise<void>;
 }
 
 /** Makes an instance with everyone who works in a load. */
 export async function setStage(given: {
   ledger: Ledger;
   random: () => number;
-  /** The database; a fresh one of the run unless told. */
+  /** The database; a fresh one of the run, unless told. */
   database?: string;
+  /** The program; that of the run, unless told. */
+  program?: readonly string[];
+  /** More settings. */
+  env?: Record<string, string>;
+  /** What more the operator prepares. */
+  prepare?: (operator: () => Context) => Promise<void>;
 }): Promise<Stage> {
+  const { ledger, random, env, prepare, ...where } = given;
   const smtp = await startSmtp();
-  onTestFinished(() => smtp.stop());
   let ownerToken = '';
   let scim = { users: '', token: '' };
   const site = await install({
-    ...(given.database === undefined ? {} : { database: given.database }),
+    ...where,
     env: {
       IDCTL_MAIL_SMTP_URL: smtp.url,
       IDCTL_MAIL_FROM: 'idctl@acme.test',
       IDCTL_SIGNIN_MAGIC_CODE: 'on',
       IDCTL_LIMITS_ENABLED: 'off',
       IDCTL_OUTBOUND_ALLOW: '127.0.0.1',
+      ...env,
     },
     prepare: async (operator) => {
       await addDomain(operator(), { org: 'acme', domain: 'acme.test' });
@@ -62,10 +70,15 @@ export async function setStage(given: {
         createUser(operator(), { email, name: 'Ada', ...more });
       for (const email of [...memberEmails, ...mailUsers, linkUser]) await add(email);
       for (const email of [tina, rita, paul, ...totpUsers]) await add(email, { password });
+      await prepare?.(operator);
     },
   });
-  onTestFinished(() => site.close());
-  return { ...given, site, url: '', smtp, scim, ownerToken, made: [], enrolled: [], round: 0 };
+  const close = async () => {
+    await site.close();
+    await smtp.stop();
+  };
+  const nothingYet = { url: '', made: [], enrolled: [], round: 0 };
+  return { ledger, random, site, smtp, scim, ownerToken, ...nothingYet, close };
 }
 
 /** A mix of writes that can be started again and again. */
@@ -74,10 +87,19 @@ export interface Load {
   start(): () => Promise<void>;
 }
 
-/** Makes the workers of a load, once the daemon is up. */
-export async function openLoad(stage: Stage): Promise<Load> {
+/** Makes the workers of a load, and these beside them, once the daemon is up. */
+export async function openLoad(
+  stage: Stage,
+  others: (() => Promise<void>)[] = [],
+  restMs = 20,
+): Promise<Load> {
   await enrolAll(stage);
-  const steps = [...peopleWriters(stage), ...credentialWriters(stage), ...spenders(stage)];
+  const steps = [
+    ...peopleWriters(stage),
+    ...credentialWriters(stage),
+    ...spenders(stage),
+    ...others,
+  ];
   return {
     start() {
       stage.round += 1;
@@ -85,7 +107,7 @@ export async function openLoad(stage: Stage): Promise<Load> {
       const working = steps.map(async (step) => {
         while (!over) {
           await step();
-          await pause(stage.random() * 20);
+          await pause(stage.random() * restMs);
         }
       });
       return async () => {

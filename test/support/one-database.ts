@@ -12,6 +12,3 @@ export const onOneDatabase = [
   'test/security/outbound.test.ts',
   'test/security/terminal.test.ts',
 ];
-
-/** What runs only with `npm run test:long`: under other load, its load is too slow to say much. */
-export const inLongRun = ['test/faults/database-server.test.ts', 'test/faults/kills.test.ts'];

@@ -105,7 +105,40 @@ async function look(
   return url.startsWith('/api/v3/user/emails') ? person.emails : null;
 }
 
-/** Both social providers, each on loopback, and an instance that knows them. */
+/** Both social providers, each on loopback, and the settings of an instance that knows them. */
+export interface SocialProviders {
+  google: OpenIdProvider;
+  github: GitHub;
+  settings: ReturnType<typeof settingsOf>;
+  stop(): Promise<void>;
+}
+
+/** Starts them, for an instance at this URL. */
+export async function startSocial(baseUrl: string): Promise<SocialProviders> {
+  const github = await startGitHub();
+  const redirect_uris = [`${baseUrl}/auth/social/google/callback`];
+  const google = await startOpenIdProvider({
+    clients: [{ client_id: clientId, client_secret: clientSecret, redirect_uris }],
+  });
+  return {
+    google,
+    github,
+    settings: settingsOf(google, github),
+    async stop() {
+      await google.stop();
+      await github.stop();
+    },
+  };
+}
+
+function settingsOf({ issuer }: OpenIdProvider, { baseUrl }: GitHub) {
+  return {
+    google: { clientId, clientSecret, issuer },
+    github: { clientId, clientSecret, baseUrl },
+  };
+}
+
+/** Both social providers, and an instance that knows them. */
 export interface Social<Opened extends Idctl = Idctl> {
   idctl: Opened;
   google: OpenIdProvider;
@@ -120,29 +153,15 @@ export async function openSocial<Opened extends Idctl>(
 ): Promise<Social<Opened>> {
   // Known to the providers before the instance has a port.
   const baseUrl = 'https://id.example.test';
-  const github = await startGitHub();
-  const google = await startOpenIdProvider({
-    clients: [
-      {
-        client_id: clientId,
-        client_secret: clientSecret,
-        redirect_uris: [`${baseUrl}/auth/social/google/callback`],
-      },
-    ],
-  });
-  const social = {
-    google: { clientId, clientSecret, issuer: google.issuer },
-    github: { clientId, clientSecret, baseUrl: github.baseUrl },
-  };
-  const idctl = await open({ baseUrl, social, ...given });
+  const { google, github, settings, stop } = await startSocial(baseUrl);
+  const idctl = await open({ baseUrl, social: settings, ...given });
   return {
     idctl,
     google,
     github,
     async close() {
       await idctl.close();
-      await google.stop();
-      await github.stop();
+      await stop();
     },
   };
 }
@@ -179,7 +198,7 @@ export async function startAt(
 
 /** A whole sign-in of a person known to Google, in a browser of their own unless one is given. */
 export async function withGoogle(
-  { idctl, google }: { idctl: Idctl; google: OpenIdProvider },
+  { idctl, google }: { idctl: Pick<Idctl, 'client'>; google: OpenIdProvider },
   sub: string,
   client: Client = idctl.client({ keepCookies: true }),
 ): Promise<{ client: Client; answer: Answer }> {
@@ -189,7 +208,7 @@ export async function withGoogle(
 
 /** The same of a person known to GitHub. */
 export async function withGitHub(
-  { idctl, github }: { idctl: Idctl; github: GitHub },
+  { idctl, github }: { idctl: Pick<Idctl, 'client'>; github: GitHub },
   id: number,
   client: Client = idctl.client({ keepCookies: true }),
 ): Promise<{ client: Client; answer: Answer }> {

@@ -1,6 +1,6 @@
 import { saveSso } from '../../src/services/tenancy/sso/operations.ts';
 import { saveSsoInput } from '../../src/services/tenancy/sso/schema.ts';
-import { organization, verifiedDomain } from './builders.ts';
+import { type Operated, organization, verifiedDomain } from './builders.ts';
 import type { Answer, Client } from './http.ts';
 import type { Idctl } from './idctl.ts';
 import type { OpenIdProvider } from './openid-provider.ts';
@@ -9,7 +9,11 @@ import type { OpenIdProvider } from './openid-provider.ts';
 export const registration = { clientId: 'idctl', clientSecret: 'a secret of the provider' };
 
 /** An organization with a verified domain and an enabled connection to the provider. */
-export async function connected(idctl: Idctl, issuer: string, more: Record<string, unknown> = {}) {
+export async function connected(
+  idctl: Operated,
+  issuer: string,
+  more: Record<string, unknown> = {},
+) {
   const org = await organization(idctl);
   const domain = await verifiedDomain(idctl, org.slug);
   const input = {
@@ -44,7 +48,7 @@ export function comeBack(
 
 /** A whole sign-in of a person known to the provider. */
 export async function signInAt(
-  idctl: Idctl,
+  idctl: Pick<Idctl, 'client'>,
   provider: OpenIdProvider,
   domain: string,
   person: string,

@@ -3,4 +3,4 @@ import { killUnderLoad } from '../../support/kills.ts';
 
 test('§8 a daemon killed a hundred times under load loses nothing and leaves no half write', async () => {
   await killUnderLoad(100);
-}, 1_200_000);
+}, 3_600_000);
