@@ -42,3 +42,19 @@ export function table(title: string, figures: Figure[]): string {
   });
   return `\n${title}\n${lines.join('\n')}\n`;
 }
+
+/**
+ * A straight line through the last two thirds of a recording, of pairs of a time and a value: its
+ * mean, and by how much it rises from their begin to their end.
+ */
+export function lineThrough(recorded: [number, number][]): { mean: number; rise: number } {
+  const end = recorded.at(-1)?.[0] ?? 0;
+  const points = recorded.filter(([time]) => time >= end / 3);
+  const average = (values: number[]) =>
+    values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
+  const [x, y] = [average(points.map(([time]) => time)), average(points.map(([, value]) => value))];
+  const spread = average(points.map(([time]) => (time - x) ** 2));
+  const together = average(points.map(([time, value]) => (time - x) * (value - y)));
+  const span = end - (points[0]?.[0] ?? 0);
+  return { mean: y, rise: spread === 0 ? 0 : (together / spread) * span };
+}

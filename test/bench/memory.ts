@@ -1,62 +1,18 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { copyFile, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createKeyFile } from '../../src/crypto/key-file.ts';
-import { untilReady } from '../support/daemon.ts';
-import { freePorts } from '../support/ports.ts';
-import { type Figure, figure, median, table } from './figures.ts';
+import { type Figure, figure, lineThrough, median, table } from './figures.ts';
 import { load } from './load.ts';
-import { buildRelease, type Release } from './release.ts';
+import { type Sample, type Subject, settings, startSubject } from './memory-subject.ts';
+import { buildRelease } from './release.ts';
 import { type People, populate, load as provision } from './scim-people.ts';
 import { populateStage, shotsOf } from './stage.ts';
 
-/** How a daemon is started: by the wrapper as installed, or by Node with these. */
-interface Setting {
-  name: string;
-  flags: string[] | 'installed';
-  env: Record<string, string>;
-}
-
-const one = { MALLOC_ARENA_MAX: '1' };
-const settings: Setting[] = [
-  { name: 'nothing set', flags: [], env: {} },
-  { name: 'the former wrapper', flags: ['--min-semi-space-size=16'], env: {} },
-  { name: 'two arenas', flags: [], env: { MALLOC_ARENA_MAX: '2' } },
-  { name: 'one arena', flags: [], env: one },
-  { name: 'blocks mapped', flags: [], env: { MALLOC_MMAP_THRESHOLD_: '1048576' } },
-  { name: 'one arena, 2 MB young', flags: ['--max-semi-space-size=2'], env: one },
-  { name: 'one arena, 8 MB young', flags: ['--max-semi-space-size=8'], env: one },
-  { name: 'bin/idctl', flags: 'installed', env: {} },
-];
-
-// Loaded before the daemon. As TypeScript it would load the compiler too, which takes 10 MB.
-const probe = `process.on('message', () => {
-  const { user, system } = process.cpuUsage();
-  process.send({ ...process.memoryUsage(), cpu: (user + system) / 1000 });
-});
-process.channel.unref();`;
-
 const signInMs = 2000;
 const writes = 2000;
-
-interface Sample {
-  rss: number;
-  heap: number;
-  external: number;
-  /** The processor time so far, in milliseconds. */
-  cpu: number;
-}
-
-/** A daemon under one of the settings. */
-interface Subject {
-  setting: Setting;
-  url: string;
-  measure(): Promise<Sample>;
-  stop(): Promise<void>;
-}
+const mayRise = 12;
 
 /**
  * Memory when idle, after sign-ins, after writes and after mixed load, for each setting. All daemons
@@ -66,6 +22,7 @@ export async function benchMemory(
   rounds: number,
   seconds: number,
   print: (text: string) => void,
+  only?: string,
 ): Promise<void> {
   const release = await buildRelease();
   const folder = await mkdtemp(join(tmpdir(), 'idctl-bench-'));
@@ -77,7 +34,8 @@ export async function benchMemory(
     const token = await populateStage(`sqlite:${first}`, keyFile);
     const [people] = await populate(`sqlite:${first}`, keyFile, [1000]);
     if (people === undefined) return;
-    for (const [at, setting] of settings.entries()) {
+    const chosen = settings.filter(({ name }) => only === undefined || name === only);
+    for (const [at, setting] of chosen.entries()) {
       const file = join(folder, `${at}.db`);
       await copyFile(first, file);
       subjects.push(await startSubject(release, setting, file, keyFile));
@@ -99,7 +57,11 @@ export async function benchMemory(
       return { done, rate: done };
     });
     await sample();
-    for (const { url } of subjects) await mix(url, people, token, seconds * 1000);
+    const rises: number[] = [];
+    for (const { url, measure } of subjects) {
+      const mixed = mix(url, people, token, seconds * 1000);
+      rises.push((await recordWhile(mixed, measure)).rise);
+    }
     await sample();
     for (const [at, { setting }] of subjects.entries()) {
       const installed = setting.flags === 'installed';
@@ -108,6 +70,7 @@ export async function benchMemory(
       print(
         table(`Memory, ${setting.name}`, [
           ...figuresOf(samples[at] ?? [], installed),
+          figure('rise over the last two thirds of it', rises[at] ?? 0, 'MB', { most: mayRise }),
           figure('rate of sign-ins, against nothing set', against(signIns.rates), '%'),
           figure('processor time of a sign-in, against it', against(signIns.cpu), '%', {
             most: 105,
@@ -137,51 +100,20 @@ function figuresOf(samples: Sample[], installed: boolean): Figure[] {
   });
 }
 
-async function startSubject(
-  { idctl }: Release,
-  setting: Setting,
-  file: string,
-  keyFile: string,
-): Promise<Subject> {
-  const [port] = await freePorts(1);
-  const url = `http://127.0.0.1:${port}`;
-  const program =
-    setting.flags === 'installed'
-      ? [idctl]
-      : [process.execPath, ...setting.flags, resolve(dirname(idctl), '../dist/main.js')];
-  const [run = '', ...words] = [...program, 'serve', '--listen', `127.0.0.1:${port}`];
-  const child = spawn(run, words, {
-    env: {
-      PATH: process.env['PATH'] ?? '',
-      UV_THREADPOOL_SIZE: '8',
-      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(probe)}`,
-      IDCTL_DATABASE: `sqlite:${file}`,
-      IDCTL_KEY_FILE: keyFile,
-      IDCTL_BASE_URL: url,
-      IDCTL_LIMITS_ENABLED: 'off',
-      ...setting.env,
-    },
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+/** The line through the resident memory while the load lasts. */
+async function recordWhile(load: Promise<void>, measure: Subject['measure']) {
+  const recorded: [number, number][] = [];
+  const began = performance.now();
+  let over = false;
+  const ending = load.finally(() => {
+    over = true;
   });
-  const ended = once(child, 'exit');
-  await untilReady(url, () => (child.exitCode === null ? null : `${child.exitCode}`));
-  return {
-    setting,
-    url,
-    measure: () => measure(child),
-    async stop() {
-      child.kill('SIGTERM');
-      await ended;
-    },
-  };
-}
-
-async function measure(child: ChildProcess): Promise<Sample> {
-  child.send('measure');
-  const [{ heapUsed, external, cpu }] = await once(child, 'message');
-  const status = await readFile(`/proc/${child.pid}/status`, 'utf8');
-  const rss = Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]) / 1024;
-  return { rss, heap: heapUsed / 1048576, external: external / 1048576, cpu };
+  while (!over) {
+    await pause(500);
+    recorded.push([performance.now() - began, (await measure()).rss]);
+  }
+  await ending;
+  return lineThrough(recorded);
 }
 
 /** Rates and milliseconds of processor time for each request, by round and subject. */

@@ -11,13 +11,14 @@ import { setStage } from './stage.ts';
 import { benchStartUp } from './start-up.ts';
 import { benchStorm } from './storm.ts';
 
-// `npm run bench [-- --rounds N --only start-up|sign-in|mail|storm|me|memory]`. Ratios against a limit or a peer measured in the
+// `npm run bench [-- --rounds N --setting NAME --only start-up|sign-in|mail|storm|me|memory]`. Ratios against a limit or a peer measured in the
 // same run, turn by turn; each figure is the median of the rounds. The machine's own speed, and its other load, fall out.
 
 const { values } = parseArgs({
   options: {
     rounds: { type: 'string', default: '5' },
     only: { type: 'string' },
+    setting: { type: 'string' },
     seconds: { type: 'string', default: '120' },
   },
 });
@@ -38,7 +39,7 @@ if (wanted('start-up')) {
     await release.remove();
   }
 }
-if (wanted('memory')) await benchMemory(rounds, Number(values.seconds), print);
+if (wanted('memory')) await benchMemory(rounds, Number(values.seconds), print, values.setting);
 if (values.only === 'start-up' || values.only === 'memory') process.exit(0);
 
 const hello = await startHello();

@@ -29,7 +29,7 @@ test('§8 a daemon stopped under load exits with 0, and each request is finished
     expect(await compare(stage)).toEqual([]);
     expectNoFault(stage, 'after the stop');
   }
-}, 120_000);
+}, 900_000);
 
 test('§8 during 200 parallel sign-ins, the daemon answers /healthz', async () => {
   const site = await install({ env: { IDCTL_LIMITS_ENABLED: 'off' } });
@@ -54,4 +54,4 @@ test('§8 during 200 parallel sign-ins, the daemon answers /healthz', async () =
   times.sort((a, b) => a - b);
   const p99 = times[Math.ceil(times.length * 0.99) - 1] ?? 0;
   process.stdout.write(`/healthz p99 ${p99.toFixed(0)} ms of ${times.length} answers\n`);
-}, 120_000);
+}, 900_000);
