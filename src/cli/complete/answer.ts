@@ -45,7 +45,9 @@ export async function answerBash(
 async function offer(program: Command, line: readonly string[]): Promise<NamedThing[] | 'files'> {
   const wanted = wantedAt(program, line);
   if (wanted.files) return 'files';
-  const names = await namesOf(wanted, configIn(line)).catch(() => []);
+  // The names in the database of this host are not those of a server.
+  const isRemote = line.includes('--server') || Boolean(process.env['IDCTL_SERVER']);
+  const names = isRemote ? [] : await namesOf(wanted, configIn(line)).catch(() => []);
   return [...wanted.words, ...names, ...(await eventsOf(wanted))]
     .map(({ value, about }) => ({ value: `${wanted.before}${value}`, about }))
     .filter(({ value }) => isSeen(value));
