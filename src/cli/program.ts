@@ -40,6 +40,10 @@ const groups: Record<string, Record<string, () => Promise<(program: Command) => 
     webhook: async () => (await import('./commands/webhook.ts')).addWebhookCommands,
     mail: async () => (await import('./commands/mail.ts')).addMailCommands,
   },
+  'as code': {
+    export: async () => (await import('./commands/document.ts')).addExportCommand,
+    schema: async () => (await import('./commands/document.ts')).addSchemaCommand,
+  },
   look: {
     status: async () => (await import('./commands/status.ts')).addStatusCommand,
     doctor: async () => (await import('./commands/doctor.ts')).addDoctorCommand,

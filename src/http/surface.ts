@@ -3,6 +3,7 @@ import { pages } from './pages/list.ts';
 import type { Route } from './route.ts';
 import { appRoutes } from './routes/apps.ts';
 import { authRoutes } from './routes/auth.ts';
+import { documentRoutes } from './routes/document.ts';
 import { domainRoutes } from './routes/domains.ts';
 import { healthRoutes } from './routes/health.ts';
 import { invitationRoutes } from './routes/invitations.ts';
@@ -41,6 +42,7 @@ const operations: Route[] = [
   ...scimRoutes,
   ...mappingRoutes,
   ...webhookRoutes,
+  ...documentRoutes,
   ...tokenRoutes,
   ...twoFactorRoutes,
   ...appRoutes,

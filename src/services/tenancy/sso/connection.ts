@@ -105,3 +105,20 @@ export async function isTrusted(ctx: Context, connection: SsoConnection): Promis
   if (ctx.config.trust.domains === 'off') return true;
   return (await findVerified(connection.organizationId, connection.emailDomain)) !== null;
 }
+
+/** The settings of a connection, except its secret. */
+export function settingsOf(stored: SsoConnection) {
+  return {
+    ...(stored.emailDomain === null ? {} : { emailDomain: stored.emailDomain }),
+    issuer: stored.issuer,
+    clientId: stored.clientId,
+    redirectUri: stored.redirectUri,
+    enabled: stored.enabled,
+    syncOnLogin: stored.syncOnLogin,
+    groupsClaim: stored.groupsClaim,
+    autoRemove: stored.autoRemove,
+    absentGroups: stored.absentGroups,
+    ignoreEmailVerified: stored.ignoreEmailVerified,
+    requireLocalTwoFactor: stored.requireLocalTwoFactor,
+  };
+}

@@ -35,7 +35,7 @@ const overlapSeconds = 24 * 3600;
 const refInput = z.strictObject({ org: ref, id });
 
 /** The URL that events are sent to; without credentials, as they would be shown with it. */
-const url = z
+export const webhookUrl = z
   .url({ protocol: /^https?$/, error: 'must be an https:// URL', abort: true })
   .max(2000, 'must have at most 2000 characters')
   .refine((text) => {
@@ -43,7 +43,8 @@ const url = z
     return username === '' && password === '' && hash === '';
   }, 'must not contain credentials or a fragment');
 
-const events = z
+/** The kinds of events to send. */
+export const webhookEvents = z
   .array(kindPattern)
   .min(1, 'must name at least one kind')
   .max(100, 'must be at most 100');
@@ -60,7 +61,11 @@ export const listWebhooks = operation({
 /** Adds a webhook and returns its signing secret, once. */
 export const addWebhook = operation({
   authority: 'webhooks.change',
-  input: z.strictObject({ org: ref, url, events: events.default(['*']) }),
+  input: z.strictObject({
+    org: ref,
+    url: webhookUrl,
+    events: webhookEvents.default(['*']),
+  }),
   output: newWebhookView,
   run: async (ctx, input, { organization: { id: organizationId } }) => {
     await ctx.outbound.judgeUrl(input.url).catch(refuseUrl);
