@@ -42,6 +42,8 @@ const groups: Record<string, Record<string, () => Promise<(program: Command) => 
   },
   'as code': {
     export: async () => (await import('./commands/document.ts')).addExportCommand,
+    plan: async () => (await import('./commands/document.ts')).addPlanCommand,
+    apply: async () => (await import('./commands/document.ts')).addApplyCommand,
     schema: async () => (await import('./commands/document.ts')).addSchemaCommand,
   },
   look: {

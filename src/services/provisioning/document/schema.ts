@@ -126,6 +126,13 @@ export const sentDocument = documentWith(
 /** The document with all defaults filled in. */
 export type Document = z.output<typeof sentDocument>;
 
+/** The settings of a connection in a document. */
+export type WantedSso = NonNullable<Document['sso']>;
+export type WantedLdap = NonNullable<Document['ldap']>;
+
+/** A part of the document. */
+export type Section = (typeof sections)[number];
+
 /** The sections of a document, in the order of an export. */
 export const sections = [
   'organization',

@@ -86,7 +86,7 @@ export function openClientSecret(ctx: Context, connection: SsoConnection): strin
 
 /** Refuses `secret_required` if the secret is another client's (security S10). */
 export function requireSameClient(
-  stored: SsoConnection,
+  stored: Pick<SsoConnection, 'issuer' | 'clientId'>,
   { issuer, clientId }: { issuer: string; clientId: string },
 ): void {
   if (stored.issuer === issuer && stored.clientId === clientId) return;
