@@ -49,7 +49,9 @@ export async function readDocument(file: string): Promise<DocumentFile> {
     const words = code === 'DUPLICATE_KEY' ? message : 'this is not YAML';
     return { path: '', message: words, line: lines.linePos(at).line };
   });
-  if (broken.length > 0) throw refusePlaced(file, broken);
+  // One error of the parser causes more on the same line.
+  const first = new Map(broken.toReversed().map((fault) => [fault.line, fault]));
+  if (broken.length > 0) throw refusePlaced(file, [...first.values()]);
   const nodes = await linesIn(parsed, lines);
   const document = valueIn(parsed, file);
   const faults = await readSecrets(document, file === '-' ? '.' : dirname(file));

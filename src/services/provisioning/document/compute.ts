@@ -6,10 +6,11 @@ import { refuseField } from '../../../errors.ts';
 import { requireAuthority } from '../../foundation/authority/require.ts';
 import { requirePlace } from '../../foundation/limits/limit.ts';
 import { gatherOutside } from './gather.ts';
-import { planDocument, type Wanted } from './plan.ts';
+import { planDocument } from './plan.ts';
 import type { Document } from './schema.ts';
 import { digestOf, fingerprintOf } from './secrets.ts';
 import { readState, type State } from './state.ts';
+import type { Wanted } from './wanted.ts';
 
 /** What a caller plans or applies. */
 export interface Given {

@@ -12,9 +12,9 @@ import { listCredentials } from '../../people/credentials/credentials.ts';
 import { whyShared } from '../../tenancy/domains/domain.ts';
 import { isToReclaim } from '../../tenancy/identities/reclaim.ts';
 import { requireEncryption } from '../../tenancy/ldap/connection.ts';
-import type { Outside, Person } from './plan.ts';
 import type { Document } from './schema.ts';
 import type { State } from './state.ts';
+import type { Outside, Person } from './wanted.ts';
 
 // Facts beyond the organization's own state that its plan needs.
 

@@ -2,8 +2,8 @@ import { roles } from '../../../database/models/membership.ts';
 import { outranks } from '../../foundation/project-roles.ts';
 import { groupsHeld, planMemberships } from '../mappings/plan.ts';
 import type { Draft, Losing } from './changes.ts';
-import type { Wanted } from './plan.ts';
 import type { ProjectMember, State } from './state.ts';
+import type { Wanted } from './wanted.ts';
 
 /** Who would lose access: in the organization, in its projects, or a way to sign in. */
 export function findLosing(plan: Pick<Draft, 'steps' | 'changes'>, wanted: Wanted): Losing[] {

@@ -1,9 +1,9 @@
 import type { Role } from '../../../database/models/membership.ts';
 import { Refusal } from '../../../errors.ts';
 import { type Draft, differences, dropSurplus } from './changes.ts';
-import type { Wanted } from './plan.ts';
 import { nameOfMapping } from './schema.ts';
 import { isAutomatic, type Member } from './state.ts';
+import type { Wanted } from './wanted.ts';
 
 // Members, projects with their members, and mappings.
 

@@ -3,8 +3,8 @@ import { requireSameServer } from '../../tenancy/ldap/connection.ts';
 import { settingNames } from '../../tenancy/signin-settings/governing.ts';
 import { requireSameClient } from '../../tenancy/sso/connection.ts';
 import { type Blocked, type Draft, differences, dropSurplus, type Field } from './changes.ts';
-import type { Wanted } from './plan.ts';
 import { spare, type WantedLdap, type WantedSso } from './schema.ts';
+import type { Wanted } from './wanted.ts';
 
 // What is one for an organization, or few: its name, domains, connections, settings and webhooks.
 
