@@ -48,6 +48,8 @@ const before: Record<string, () => string> = {
   'domain add': () => 'idctl domain remove acme.com --org acme --yes',
   'totp disable': () => `idctl totp confirm --user ada@example.com --code ${codeIn(0)}`,
   'mappings import': () => 'idctl mappings export --org acme >mappings.csv',
+  plan: () => 'idctl export --org acme -o acme.yaml',
+  apply: () => 'idctl export --org acme -o acme.yaml',
   restore: () => 'idctl backup idctl.backup',
 };
 

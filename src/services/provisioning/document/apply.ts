@@ -4,24 +4,27 @@ import { Domain } from '../../../database/models/domain.ts';
 import { GroupMapping } from '../../../database/models/group-mapping.ts';
 import { LdapConnection } from '../../../database/models/ldap-connection.ts';
 import type { Organization } from '../../../database/models/organization.ts';
-import { Project, type ProjectRole } from '../../../database/models/project.ts';
+import { Project } from '../../../database/models/project.ts';
 import { SsoConnection } from '../../../database/models/sso-connection.ts';
-import { requireAuthority, requireProjectAuthority } from '../../foundation/authority/require.ts';
-import { outranks } from '../../foundation/project-roles.ts';
+import { requireAuthority } from '../../foundation/authority/require.ts';
 import { addDomain, removeDomain } from '../../tenancy/domains/operations.ts';
 import { removeLdap, saveLdap } from '../../tenancy/ldap/operations.ts';
-import { addMember } from '../../tenancy/memberships/add.ts';
-import { rightToGrant } from '../../tenancy/memberships/membership.ts';
 import { removeMember } from '../../tenancy/memberships/operations.ts';
-import { changeRoles, holdMembers, joinTogether } from '../../tenancy/memberships/together.ts';
+import { holdMembers } from '../../tenancy/memberships/together.ts';
 import { renameOrganization } from '../../tenancy/organizations/operations.ts';
-import { removeProjectMember } from '../../tenancy/projects/members.ts';
 import { createProjects, deleteProject, renameProject } from '../../tenancy/projects/operations.ts';
-import { writeProjectMembers } from '../../tenancy/projects/write-members.ts';
 import { saveSignInSettings } from '../../tenancy/signin-settings/operations.ts';
 import { removeSso, saveSso } from '../../tenancy/sso/operations.ts';
 import { changeWebhook, insertWebhook, removeWebhook } from '../../tenancy/webhooks/operations.ts';
 import { createMappings, dropMappings, requireGrant, requireRoom } from '../mappings/write.ts';
+import {
+  isLower,
+  type Projects,
+  performMembers,
+  performProjectMembers,
+  performRoles,
+  projectIn,
+} from './apply-people.ts';
 import type { Steps } from './changes.ts';
 
 // Does what a plan says, by the operations and steps of the single commands. They prove the right
@@ -60,44 +63,14 @@ export async function performSteps(
   await performConnections(ctx, org, steps);
   // After the connections: an owner may have no other way in.
   if (steps.signin !== null) await saveSignInSettings(ctx, { org, ...steps.signin });
-  for (const { accountId: user } of steps.removeMembers) await removeMember(ctx, { org, user });
   for (const domain of steps.removeDomains) await removeDomain(ctx, { org, domain });
-}
-
-async function performMembers(
-  ctx: Context,
-  organization: Organization,
-  { addMembers, changeMembers }: Steps,
-): Promise<void> {
-  const org = organization.id;
-  const granted = [...addMembers, ...changeMembers].map(({ role }) => rightToGrant(role));
-  for (const right of new Set(granted)) await requireAuthority(ctx, right, org);
-  if (changeMembers.some(({ from }) => from === 'owner'))
-    await requireAuthority(ctx, 'members.takeOwner', org);
-  const left = await joinTogether(ctx, organization, addMembers);
-  for (const { accountId, email, role } of addMembers)
-    if (left.has(accountId)) await addMember(ctx, { org, email, role });
-  if (changeMembers.length === 0) return;
-  const held = await holdMembers(
-    organization,
-    changeMembers.map(({ accountId }) => accountId),
-  );
-  await changeRoles(
-    ctx,
-    org,
-    changeMembers.map(({ accountId, from, role }) => {
-      return { who: { id: accountId, name: nameIn(held, accountId) }, from, to: role };
-    }),
-  );
-}
-
-type Held = Awaited<ReturnType<typeof holdMembers>>;
-
-function nameIn(held: Held, accountId: string): string {
-  const shown = held.get(accountId);
-  // The digest says that nothing has changed, and the account is locked.
-  if (shown === undefined) throw new Error('a person of the plan is no member');
-  return shown.name;
+  const own = ctx.actor.kind === 'user' ? ctx.actor.accountId : null;
+  const others = steps.removeMembers.filter(({ accountId }) => accountId !== own);
+  for (const { accountId: user } of others) await removeMember(ctx, { org, user });
+  // The actor's own role may go too, and every step before needs it.
+  await performRoles(ctx, organization, steps.changeMembers.filter(isLower));
+  if (own !== null && others.length < steps.removeMembers.length)
+    await removeMember(ctx, { org, user: own });
 }
 
 async function performProjects(
@@ -118,14 +91,6 @@ async function performProjects(
   await performMappings(ctx, organization, projects, steps);
   await performProjectMembers(ctx, organization, projects, steps);
   for (const { id: project } of removeProjects) await deleteProject(ctx, { org, project });
-}
-
-type Projects = Map<string, Project>;
-
-function projectIn(projects: Projects, slug: string): Project {
-  const project = projects.get(slug);
-  if (project === undefined) throw new Error('a project of the plan is gone');
-  return project;
 }
 
 async function performMappings(
@@ -155,50 +120,6 @@ async function performMappings(
     return { group, project: projectIn(projects, project), role };
   });
   await createMappings(ctx, organization, added);
-}
-
-async function performProjectMembers(
-  ctx: Context,
-  organization: Organization,
-  projects: Projects,
-  { putProjectMembers: given, removeProjectMembers }: Steps,
-): Promise<void> {
-  const org = organization.id;
-  if (given.length > 0) {
-    await requireRoles(ctx, org, given);
-    if (given.some(({ wasSynced }) => wasSynced))
-      await requireAuthority(ctx, 'projectMembers.changeSynced', org);
-    const held = await holdMembers(
-      organization,
-      given.map(({ accountId }) => accountId),
-    );
-    await writeProjectMembers(
-      ctx,
-      org,
-      given.map(({ project, accountId, role, from, wasSynced }) => ({
-        project: projectIn(projects, project),
-        who: { id: accountId, name: nameIn(held, accountId) },
-        role,
-        stored: from === null ? null : { role: from, synced: wasSynced },
-      })),
-    );
-  }
-  for (const { project, accountId: user } of removeProjectMembers)
-    await removeProjectMember(ctx, { org, project, user });
-}
-
-/** Proves the right to give these roles. An admin of the organization has it in every project. */
-async function requireRoles(
-  ctx: Context,
-  org: string,
-  given: { project: string; role: ProjectRole }[],
-): Promise<void> {
-  const [first] = given;
-  const high = given.find(({ role }) => outranks(role, 'member'));
-  if (first !== undefined)
-    await requireProjectAuthority(ctx, 'projectMembers.change', { org, project: first.project });
-  if (high !== undefined)
-    await requireProjectAuthority(ctx, 'projectMembers.grantAdmin', { org, project: high.project });
 }
 
 async function performWebhooks(ctx: Context, org: string, steps: Steps): Promise<void> {
