@@ -56,6 +56,7 @@ export const refusals = {
   domain_shared: { kind: 'conflict', title: 'Domain shared by many organizations' },
   domain_unverified: { kind: 'conflict', title: 'Domain not verified' },
   domain_not_verified: { kind: 'pending', title: 'Domain not verified yet' },
+  plan_outdated: { kind: 'conflict', title: 'Changed since the plan' },
   version_mismatch: { kind: 'precondition', title: 'Changed meanwhile' },
   secret_required: { kind: 'conflict', title: 'Secret needed again' },
   payload_too_large: { kind: 'tooLarge', title: 'Body too large' },
@@ -88,6 +89,8 @@ export type RefusalCode = keyof typeof refusals;
 export interface InputFault {
   path: string;
   message: string;
+  /** The line of the file, if the input came from one. */
+  line?: number;
 }
 
 interface RefusalOptions {

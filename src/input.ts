@@ -1,15 +1,17 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { type InputFault, Refusal } from './errors.ts';
+import { nearest } from './nearest.ts';
 
 /**
  * All outside data enters here. Returns the value with the schema's type, or refuses
  * `invalid_input` with every refused field.
  */
 export function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
+  const known: Known = new Map();
   // Without its input, an issue cannot distinguish an absent field from one of the wrong type.
-  const result = schema.safeParse(value, { reportInput: true, error: plainly });
+  const result = schema.safeParse(value, { reportInput: true, error: plainly(known) });
   if (result.success) return result.data;
-  const faults = result.error.issues.flatMap(faultsOf);
+  const faults = result.error.issues.flatMap((issue) => faultsOf(issue, known));
   throw new Refusal(
     'invalid_input',
     faults.map((f) => (f.path ? `${f.path}: ${f.message}` : f.message)).join('; '),
@@ -19,13 +21,17 @@ export function parse<Schema extends z.ZodType>(schema: Schema, value: unknown):
   );
 }
 
-function faultsOf(issue: z.core.$ZodIssue): InputFault[] {
+/** The names that the schema knows, for each object that has an unknown one. */
+type Known = Map<unknown, string[]>;
+
+function faultsOf(issue: z.core.$ZodIssue, known: Known): InputFault[] {
   const at = issue.path.map(String).join('.');
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => ({
-      path: at ? `${at}.${key}` : key,
-      message: 'is not a known field',
-    }));
+    return issue.keys.map((key) => {
+      const near = nearest(key, known.get(issue.input) ?? []);
+      const meant = near === null ? '' : `; did you mean ${near}?`;
+      return { path: at ? `${at}.${key}` : key, message: `is not a known field${meant}` };
+    });
   }
   return [{ path: at, message: wording(issue) }];
 }
@@ -37,16 +43,23 @@ function wording(issue: z.core.$ZodIssue): string {
   return issue.message;
 }
 
-// The messages for schemas without their own.
-function plainly(issue: z.core.$ZodRawIssue): string | undefined {
-  const unit = issue.origin === 'string' ? ' characters' : '';
-  if (issue.code === 'too_small') {
-    if (unit !== '' && issue.minimum === 1) return 'must not be empty';
-    return `must ${unit === '' ? 'be' : 'have'} at least ${issue.minimum}${unit}`;
-  }
-  if (issue.code === 'too_big')
-    return `must ${unit === '' ? 'be' : 'have'} at most ${issue.maximum}${unit}`;
-  return undefined;
+// The messages for schemas without their own. It also notes the names that an object may have.
+const plainly =
+  (known: Known) =>
+  (issue: z.core.$ZodRawIssue): string | undefined => {
+    const unit = issue.origin === 'string' ? ' characters' : '';
+    if (issue.code === 'unrecognized_keys') known.set(issue.input, namesIn(issue.inst));
+    if (issue.code === 'too_small') {
+      if (unit !== '' && issue.minimum === 1) return 'must not be empty';
+      return `must ${unit === '' ? 'be' : 'have'} at least ${issue.minimum}${unit}`;
+    }
+    if (issue.code === 'too_big')
+      return `must ${unit === '' ? 'be' : 'have'} at most ${issue.maximum}${unit}`;
+    return undefined;
+  };
+
+function namesIn(schema: unknown): string[] {
+  return schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
 }
 
 function article(noun: string): string {

@@ -46,6 +46,12 @@ const groups: Record<string, Record<string, () => Promise<(program: Command) => 
     webhook: async () => (await import('./commands/webhook.ts')).addWebhookCommands,
     mail: async () => (await import('./commands/mail.ts')).addMailCommands,
   },
+  'as code': {
+    export: async () => (await import('./commands/document.ts')).addExportCommand,
+    plan: async () => (await import('./commands/document.ts')).addPlanCommand,
+    apply: async () => (await import('./commands/document.ts')).addApplyCommand,
+    schema: async () => (await import('./commands/document.ts')).addSchemaCommand,
+  },
   look: {
     status: async () => (await import('./commands/status.ts')).addStatusCommand,
     doctor: async () => (await import('./commands/doctor.ts')).addDoctorCommand,

@@ -38,6 +38,7 @@ export function report(error: unknown, situation: Situation): number {
   if (isHelp(error)) return error.exitCode === 0 ? 0 : 2;
   if (error instanceof Error && /^(Exit|Abort)PromptError$/.test(error.name)) return 130;
   if (error instanceof Error && error.name === 'FailedResult') return 1;
+  if (error instanceof Error && error.name === 'PendingResult') return exitCodes.pending;
   const bug = isOfServer(error) ? escaped(error.message) : `internal error: ${whereabouts(error)}`;
   say(
     situation.json
@@ -61,7 +62,8 @@ function problem(refusal: Refusal): string {
 }
 
 function tell(refusal: Refusal, command: Command | undefined): void {
-  const typed = refusal.code === 'invalid_input' ? refusal.faults : [];
+  const placed = refusal.faults.some(({ line }) => line !== undefined);
+  const typed = refusal.code === 'invalid_input' && !placed ? refusal.faults : [];
   const faults = typed.map((fault) => asTyped(fault, command));
   const message = faults.length === 0 ? refusal.message : faults.join('; ');
   const help = command && faults.length > 0 ? `See ${spelling(command)} --help` : undefined;
@@ -70,7 +72,8 @@ function tell(refusal: Refusal, command: Command | undefined): void {
   if (refusal.code === 'config_invalid' && refusal.faults.length > 1) {
     say(`idctl: The configuration has ${refusal.faults.length} errors:`);
     for (const fault of refusal.faults) writeBroken('  ', fault.message, screen);
-  } else writeBroken('idctl: ', message, screen);
+  } else if (placed) for (const fault of message.split('\n')) say(`idctl: ${escaped(fault)}`);
+  else writeBroken('idctl: ', message, screen);
   if (hint === undefined) return;
   // A command to type stays on one line; the terminal itself wraps it.
   if (/\bidctl /.test(hint)) say(`hint: ${escaped(hint)}`);

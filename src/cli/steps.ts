@@ -52,6 +52,11 @@ function line(title: string, text: string | undefined, screen: Screen): void {
   if (text !== undefined) writeBroken(`    ${`${title}:`.padEnd(10)}`, text, screen);
 }
 
+/** Ends a command with exit code 8 if its result on stdout says that something is left to do. */
+export function pendingResult(): Error {
+  return Object.assign(new Error('the result is not final'), { name: 'PendingResult' });
+}
+
 /** Ends a command with exit code 1 if its result on stdout already says what is wrong. */
 export function failedResult(): Error {
   return Object.assign(new Error('the result is a failure'), { name: 'FailedResult' });

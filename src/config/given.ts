@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { Refusal } from '../errors.ts';
+import { nearest } from '../nearest.ts';
 import type { Setting } from './setting-list.ts';
 
 /** The source of a configuration value. */
@@ -41,32 +42,4 @@ export function refuseUnknown(where: string, name: string, known: string[]): Ref
   return new Refusal('config_invalid', `${where} is not a setting`, {
     hint: near === null ? 'all settings are in: man idctl.yaml' : `did you mean ${near}?`,
   });
-}
-
-function nearest(name: string, known: string[]): string | null {
-  const plain = (text: string) => text.toLowerCase().replaceAll(/[^a-z0-9.]/g, '');
-  const ranked = known
-    .map((candidate) => {
-      const last = candidate.slice(candidate.lastIndexOf('.') + 1);
-      const whole = distance(plain(name), plain(candidate));
-      return { candidate, far: Math.min(whole, distance(plain(name), plain(last))) };
-    })
-    .sort((a, b) => a.far - b.far);
-  const [best] = ranked;
-  return best !== undefined && best.far <= Math.max(1, name.length / 4) ? best.candidate : null;
-}
-
-/** The Levenshtein distance: how many characters to insert, delete or replace. */
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (const [i, sign] of [...a].entries()) {
-    let before = i + 1;
-    row = row.map((above, j) => {
-      if (j === 0) return before;
-      const replaced = (row[j - 1] ?? 0) + (sign === b[j - 1] ? 0 : 1);
-      before = Math.min(above + 1, before + 1, replaced);
-      return before;
-    });
-  }
-  return row[b.length] ?? a.length;
 }

@@ -119,6 +119,43 @@ export async function insertRow(table: string, row: Record<string, unknown>): Pr
   await execute(sql, bind, { prepared: true });
 }
 
+/** The most parameters of one statement: SQLite looks each one up among all the others. */
+function mostParameters(): number {
+  return dialectOfDatabase() === 'sqlite' ? 500 : 30_000;
+}
+
+/** Inserts rows of the same columns, like `insertRow`, in as few statements as possible. */
+export async function insertRows(table: string, rows: Record<string, unknown>[]): Promise<void> {
+  const columns = Object.keys(rows[0] ?? {});
+  for (const some of chunksOf(rows, Math.floor(mostParameters() / Math.max(1, columns.length)))) {
+    let place = 0;
+    const values = some.map(() => `(${columns.map(() => `$${++place}`).join(', ')})`);
+    await execute(
+      `INSERT INTO ${table} (${columns.join(', ')}) VALUES ${values.join(', ')}`,
+      some.flatMap((row) => columns.map((column) => plain(row[column]))),
+    );
+  }
+}
+
+/** Runs a query for these values, in as few statements as possible; `$1` to `$n` are its list. */
+export async function selectAmong<Row extends object>(
+  values: readonly string[],
+  sql: (list: string, next: string) => string,
+  more: unknown[] = [],
+): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const some of chunksOf(values, mostParameters() - more.length)) {
+    const list = some.map((_, at) => `$${at + 1}`).join(', ');
+    rows.push(...(await select<Row>(sql(list, `$${some.length + 1}`), [...some, ...more])));
+  }
+  return rows;
+}
+
+function chunksOf<Item>(items: readonly Item[], size: number): Item[][] {
+  const count = Math.ceil(items.length / size);
+  return Array.from({ length: count }, (_, at) => items.slice(at * size, (at + 1) * size));
+}
+
 /** The statement of `insertRow`, for a caller that extends it. */
 export function insertion(
   table: string,

@@ -4,9 +4,16 @@ import { readCookie } from './cookies.ts';
 import { gatherForm } from './oauth/gather.ts';
 import { type Fill, pathKeys, type Route } from './route.ts';
 
-const bodyLimit = 100 * 1024;
+const usualLimit = 100 * 1024;
 const depthLimit = 32;
-const parseJson = express.json({ limit: bodyLimit, inflate: false, type: 'application/json' });
+const parsers = new Map<number, ReturnType<typeof express.json>>();
+
+function parserFor(limit: number) {
+  const parser =
+    parsers.get(limit) ?? express.json({ limit, inflate: false, type: 'application/json' });
+  parsers.set(limit, parser);
+  return parser;
+}
 
 /**
  * Collects the input that the route's schema expects. Path keys come from the URL and `filled`
@@ -48,9 +55,9 @@ async function readGiven(route: Route, request: Request, response: Response) {
   const [stray] = Object.keys(query);
   if (stray !== undefined) throw refuseField(stray, 'belongs in the body, not in the query');
   if (route.speaks === 'oauth') {
-    return await gatherForm((field) => isKnown(route, field), request, response, bodyLimit);
+    return await gatherForm((field) => isKnown(route, field), request, response, usualLimit);
   }
-  return await readBody(request, response);
+  return await readBody(request, response, route.bodyLimit ?? usualLimit);
 }
 
 function readQuery(route: Route, request: Request): Record<string, unknown> {
@@ -88,7 +95,11 @@ function hasBody({ headers }: Request): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
-async function readBody(request: Request, response: Response): Promise<Record<string, unknown>> {
+async function readBody(
+  request: Request,
+  response: Response,
+  limit: number,
+): Promise<Record<string, unknown>> {
   if (!hasBody(request)) return {};
   if (!request.is('application/json')) {
     throw new Refusal('unsupported_media_type', 'The body must be JSON.', {
@@ -96,11 +107,11 @@ async function readBody(request: Request, response: Response): Promise<Record<st
     });
   }
   // The parser reads a whole body before it refuses it; a declared length is refused unread.
-  if (Number(request.headers['content-length']) > bodyLimit) {
-    throw new Refusal('payload_too_large', 'The body is larger than 100 KiB.');
+  if (Number(request.headers['content-length']) > limit) {
+    throw new Refusal('payload_too_large', `The body is larger than ${limit / 1024} KiB.`);
   }
   await new Promise<void>((resolve, reject) => {
-    parseJson(request, response, (error: unknown) => (error ? reject(error) : resolve()));
+    parserFor(limit)(request, response, (error: unknown) => (error ? reject(error) : resolve()));
   });
   // Express types a body as any.
   const body: unknown = request.body;

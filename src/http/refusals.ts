@@ -85,7 +85,8 @@ export function refusalHeaders(refusal: Refusal): Record<string, string> {
 /** The refusal for an error of Express or its body parser; null for any other error. */
 export function refusalOfParser(error: unknown): Refusal | null {
   const status = error instanceof Error && 'status' in error ? error.status : undefined;
-  if (status === 413) return new Refusal('payload_too_large', 'The body is larger than 100 KiB.');
+  if (status === 413)
+    return new Refusal('payload_too_large', 'The body is larger than this path accepts.');
   if (status === 415) {
     return new Refusal('unsupported_media_type', 'The body must be plain JSON in UTF-8.', {
       hint: 'Send it with Content-Type: application/json and without Content-Encoding.',

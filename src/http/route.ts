@@ -37,6 +37,8 @@ interface Definition<Input extends z.ZodObject, Output extends z.ZodType, View> 
   dryRun?: true;
   /** The command that does the same. */
   cli?: string;
+  /** The most bytes of a body; without it 100 KiB. */
+  bodyLimit?: number;
   /**
    * On a public route, the service learns the actor if a credential proves it; else the actor is
    * anonymous.

@@ -58,6 +58,8 @@ const before: Record<string, () => string> = {
   'member leave': login,
   'totp disable': () => `idctl totp confirm --user ada@example.com --code ${codeIn(0)}`,
   'mappings import': () => 'idctl mappings export --org acme >mappings.csv',
+  plan: () => 'idctl export --org acme -o acme.yaml',
+  apply: () => 'idctl export --org acme -o acme.yaml',
   restore: () => 'idctl backup idctl.backup',
 };
 

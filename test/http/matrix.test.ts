@@ -198,7 +198,10 @@ test('P15 every route that is not a GET changes something, except those listed a
     ({ method, access }) =>
       method !== 'GET' && access !== 'public' && ruleOf(access).effect === 'reads',
   );
-  expect(looks.map(nameOf)).toEqual(['POST /api/v1/orgs/:org/group-mappings/preview']);
+  expect(looks.map(nameOf)).toEqual([
+    'POST /api/v1/orgs/:org/group-mappings/preview',
+    'POST /api/v1/orgs/:org/plan',
+  ]);
 });
 
 test('O7 every route refuses people from outside, except the public ones', async () => {

@@ -258,7 +258,10 @@ describe('P15 scope read', () => {
         ([, code]) => code !== 'scope_required' && code !== 'session_required',
       );
       const looks = allowed.map(([route]) => route).filter((route) => !route.startsWith('GET '));
-      expect(looks).toEqual(['POST /api/v1/orgs/:org/group-mappings/preview']);
+      expect(looks).toEqual([
+        'POST /api/v1/orgs/:org/group-mappings/preview',
+        'POST /api/v1/orgs/:org/plan',
+      ]);
       const guarded = answers.filter(
         ([route, code]) => !route.startsWith('GET') && code === 'session_required',
       );

@@ -147,6 +147,8 @@ export interface Sample {
   form?: Record<string, string>;
 }
 
+const planned = { idctl: 1, projects: [{ slug: 'planned', name: 'Planned' }] };
+
 const noClient = { client_id: 'app-none', client_secret: 'none' };
 
 /** For every route that has fields, an input that somebody who may do it would send; it is all about `acme`. */
@@ -217,6 +219,8 @@ export const samples: Record<string, Sample> = {
   'PATCH /api/v1/orgs/:org/signin-settings': { body: { github: true } },
   'POST /api/v1/orgs/:org/signin-settings/shut-out': { body: { change: 'sso.disable' } },
   'GET /api/v1/orgs/:org/explain': { query: { user: 'victim@acme.test' } },
+  'POST /api/v1/orgs/:org/plan': { body: { document: planned } },
+  'POST /api/v1/orgs/:org/apply': { body: { document: planned, digest: 'of another plan' } },
   'GET /api/v1/auth/methods': { query: { identifier: 'olga@acme.test' } },
   'POST /auth/ldap/login': { body: { username: 'olga', password: 'not the password' } },
   'GET /auth/sso/start': { query: { domain: 'acme.test' } },

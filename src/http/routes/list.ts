@@ -1,6 +1,7 @@
 import type { Route } from '../route.ts';
 import { appRoutes } from './apps.ts';
 import { authRoutes } from './auth.ts';
+import { documentRoutes } from './document.ts';
 import { domainRoutes } from './domains.ts';
 import { healthRoutes } from './health.ts';
 import { invitationRoutes } from './invitations.ts';
@@ -39,6 +40,7 @@ export const operationRoutes: Route[] = [
   ...scimRoutes,
   ...mappingRoutes,
   ...webhookRoutes,
+  ...documentRoutes,
   ...tokenRoutes,
   ...twoFactorRoutes,
   ...appRoutes,

@@ -11,20 +11,19 @@ export interface Shown {
   name: string;
 }
 
+type Person = Pick<Account, 'id' | 'email' | 'name'>;
+
 /**
  * How the organization sees these accounts. A person that its provisioning named by a foreign address
  * shows only the client's data, so that no account is read or detected (security I4).
  */
 export async function shownTo(
   organizationId: string,
-  accounts: Account[],
-): Promise<(account: Account) => Shown> {
+  accounts: Account[] | 'all',
+): Promise<(account: Person) => Shown> {
+  const these = accounts === 'all' ? {} : { accountId: accounts.map(({ id }) => id) };
   const named = await ScimRecord.findAll({
-    where: {
-      organizationId,
-      accountId: accounts.map(({ id }) => id),
-      link: ['attached', 'created'],
-    },
+    where: { organizationId, ...these, link: ['attached', 'created'] },
   });
   const verified = named.length === 0 ? new Set() : await findVerifiedNames(organizationId);
   const records = new Map(named.map((record) => [record.accountId, record]));
@@ -66,7 +65,7 @@ export async function nameShownIn(
 }
 
 /** The client's data about a person; no address if the account has none. */
-function saidOf({ email }: Account, record: ScimRecord): Shown {
+function saidOf({ email }: Person, record: ScimRecord): Shown {
   const resource = resourceOf(record);
   return { email: email === null ? null : emailOf(resource), name: calledBy(resource) };
 }

@@ -90,6 +90,11 @@ export const authority = {
   'scim.rotate': { least: 'owner', effect: 'letsIn' },
   'scim.revoke': { least: 'admin', effect: 'changes' },
 
+  /** The document of the organization: all of its settings and people, without secrets. */
+  'document.see': { least: 'admin', effect: 'reads' },
+  /** Each change of the document needs its own right besides. */
+  'document.apply': { least: 'admin', effect: 'changes' },
+
   /** The members' tokens with scope admin. */
   'adminTokens.see': { least: 'owner', effect: 'reads' },
 } as const satisfies Record<string, Rule>;

@@ -225,6 +225,7 @@ export const eventKinds = {
   }),
 
   'webhook.added': inOrg('webhook', 'A webhook was added', { events: list }),
+  'webhook.changed': inOrg('webhook', 'A webhook gets other kinds of events', { events: list }),
   'webhook.enabled': inOrg('webhook', 'A webhook was switched on', {}),
   'webhook.disabled': inOrg(
     'webhook',

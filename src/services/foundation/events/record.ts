@@ -1,7 +1,15 @@
+import { Transaction } from 'sequelize';
 import type { Actor, Context } from '../../../context.ts';
 import { orderedId } from '../../../crypto/id.ts';
 import { Event, type EventActor, type EventSubject } from '../../../database/models/event.ts';
-import { dialectOfDatabase, insertion, insertRow, select } from '../../../database/select.ts';
+import { Webhook } from '../../../database/models/webhook.ts';
+import {
+  dialectOfDatabase,
+  insertion,
+  insertRow,
+  insertRows,
+  select,
+} from '../../../database/select.ts';
 import { nameShownIn } from '../authority/shown.ts';
 import { countUp } from '../limits/limit.ts';
 import type { EventData, EventName } from './kinds.ts';
@@ -41,6 +49,40 @@ export async function recordEvent(
     data,
   };
   await fanOut({ ...event, organizationId });
+}
+
+/**
+ * Records many events of one organization, like `recordEvent`, in few statements. Call it inside
+ * the transaction that causes them.
+ */
+export async function recordEvents(
+  ctx: Context,
+  organizationId: string,
+  happenings: Happening[],
+): Promise<void> {
+  if (happenings.length === 0) return;
+  const actor = await viewActor(ctx.actor, organizationId);
+  const events = happenings.map(({ kind, subject = null, data = {} }) => {
+    return { id: orderedId(), kind, at: ctx.now, actor, subject, data };
+  });
+  await insertRows(
+    'events',
+    events.map((event) => ({ ...event, organization_id: organizationId })),
+  );
+  const listeners = await Webhook.findAll({
+    where: { organizationId, enabled: true },
+    attributes: ['id', 'events'],
+    // The lock keeps a found webhook from being removed before its deliveries are written.
+    lock: Transaction.LOCK.KEY_SHARE,
+  });
+  await insertRows(
+    'webhook_deliveries',
+    listeners.flatMap((webhook) =>
+      events
+        .filter((event) => isWanted(event.kind, webhook.events))
+        .map((event) => deliveryOf(webhook.id, event)),
+    ),
+  );
 }
 
 /** The subject of an event, a row with a name, and the organization of the event, if any. */
@@ -84,7 +126,7 @@ async function fanOut({ organizationId, ...event }: Written): Promise<void> {
   // An event outside any organization is sent to no webhook.
   if (organizationId === null) return insertRow('events', row);
   for (const { id, events } of await insertAndFind(row, organizationId)) {
-    if (isWanted(event.kind, events)) await queue(id, event);
+    if (isWanted(event.kind, events)) await insertRow('webhook_deliveries', deliveryOf(id, event));
   }
 }
 
@@ -108,9 +150,10 @@ async function insertAndFind(
   return JSON.parse(written?.listeners ?? '[]');
 }
 
-async function queue(webhookId: string, event: Omit<Written, 'organizationId'>): Promise<void> {
+/** The delivery of an event to a webhook. */
+function deliveryOf(webhookId: string, event: Omit<Written, 'organizationId'>) {
   const message = { type: event.kind, timestamp: event.at.toISOString(), data: viewEvent(event) };
-  await insertRow('webhook_deliveries', {
+  return {
     id: orderedId(),
     webhook_id: webhookId,
     event: event.kind,
@@ -119,7 +162,7 @@ async function queue(webhookId: string, event: Omit<Written, 'organizationId'>):
     status: 'waiting',
     attempts: 0,
     next_at: event.at,
-  });
+  };
 }
 
 const windowSeconds = 900;

@@ -1,22 +1,15 @@
-import { Op, Transaction } from 'sequelize';
+import { Op } from 'sequelize';
 import { z } from 'zod';
-import type { Context } from '../../../context.ts';
-import { orderedId } from '../../../crypto/id.ts';
 import { GroupMapping } from '../../../database/models/group-mapping.ts';
-import { Organization } from '../../../database/models/organization.ts';
-import { Project, type ProjectRole } from '../../../database/models/project.ts';
+import type { Organization } from '../../../database/models/organization.ts';
+import { Project } from '../../../database/models/project.ts';
 import { transaction } from '../../../database/transaction.ts';
-import { refusingDuplicate } from '../../../database/unique.ts';
 import { Refusal } from '../../../errors.ts';
-import { shellWord } from '../../../shell-word.ts';
 import { requireAuthorityOver } from '../../foundation/authority/over.ts';
 import { requireAuthority, requireProject } from '../../foundation/authority/require.ts';
-import { recordEvent } from '../../foundation/events/record.ts';
 import { id, projectRole, ref } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
 import { pageInput, readPage } from '../../foundation/page.ts';
-import { outranks } from '../../foundation/project-roles.ts';
-import { findGiven } from '../../tenancy/projects/view.ts';
 import {
   groupName,
   importedView,
@@ -25,11 +18,9 @@ import {
   mappingView,
   viewMapping,
 } from './view.ts';
+import { createMappings, dropMappings, mostMappings, requireGrant, requireRoom } from './write.ts';
 
 // Maps directory groups to project roles (spec §2.3).
-
-/** The most mappings of an organization, because every sign-in reads all of them. */
-const mostMappings = 10_000;
 
 const triple = { group: groupName, project: ref, role: projectRole };
 
@@ -63,56 +54,12 @@ export const addMapping = operation({
     return transaction(async () => {
       await requireRoom(organization, 1);
       const project = await requireProject(organization, input.project);
-      return createMapping(ctx, organization, { group: input.group, project, role: input.role });
+      const given = { group: input.group, project, role: input.role };
+      const [made] = await createMappings(ctx, organization, [given]);
+      return made;
     });
   },
 });
-
-/** Proves that the actor may let others in, if a mapping gives a role above member. */
-async function requireGrant(ctx: Context, org: string, mappings: { role: ProjectRole }[]) {
-  if (mappings.some(({ role }) => outranks(role, 'member'))) {
-    await requireAuthority(ctx, 'mappings.grantAdmin', org);
-  }
-}
-
-/**
- * Refuses `conflict` if the organization would exceed its mappings. Locks the organization until
- * the transaction ends, so that two parallel additions do not both take the last place.
- */
-async function requireRoom({ id, slug }: Organization, more: number): Promise<void> {
-  await Organization.findByPk(id, { lock: Transaction.LOCK.NO_KEY_UPDATE });
-  const stored = await GroupMapping.count({ where: { organizationId: id } });
-  if (stored + more <= mostMappings) return;
-  throw new Refusal('conflict', `${slug} would have more than ${mostMappings} group mappings.`, {
-    hint: `Remove mappings you no longer need; see them with: idctl mappings list --org ${shellWord(slug)}`,
-  });
-}
-
-async function createMapping(
-  ctx: Context,
-  organization: Organization,
-  { group, project, role }: { group: string; project: Project; role: ProjectRole },
-) {
-  const row = {
-    id: orderedId(),
-    organizationId: organization.id,
-    projectId: project.id,
-    group,
-    role,
-  };
-  const mapping = await refusingDuplicate(GroupMapping.create({ ...row, createdAt: ctx.now }), {
-    message: `${JSON.stringify(group)} is mapped to ${project.slug} as ${role} already.`,
-    hint: `See them with: idctl mappings list --org ${shellWord(organization.slug)}`,
-  });
-  mapping.project = project;
-  await recordEvent(ctx, {
-    kind: 'mapping.added',
-    organizationId: organization.id,
-    subject: { type: 'mapping', id: mapping.id, name: group },
-    data: { group, project: project.slug, role },
-  });
-  return viewMapping(mapping);
-}
 
 /**
  * Removes a mapping and lists the memberships that it gave. They stay until their people sign in
@@ -138,26 +85,9 @@ export const removeMapping = operation({
       });
       if (mapping === null)
         throw new Refusal('not_found', `${organization.slug} has no mapping ${input.id}.`);
-      return dropMapping(ctx, organization, { mapping, given: await findGiven(organization.id) });
+      return (await dropMappings(ctx, organization, [mapping]))[0];
     }),
 });
-
-/** Deletes the row, with its event. The view lists the memberships that it gave. */
-async function dropMapping(
-  ctx: Context,
-  organization: Organization,
-  { mapping, given }: { mapping: GroupMapping; given: Awaited<ReturnType<typeof findGiven>> },
-) {
-  const view = { ...viewMapping(mapping), affected: given.get(mapping.id) ?? [] };
-  await mapping.destroy();
-  await recordEvent(ctx, {
-    kind: 'mapping.removed',
-    organizationId: organization.id,
-    subject: { type: 'mapping', id: mapping.id, name: mapping.group },
-    data: { group: mapping.group, project: mapping.project.slug, role: mapping.role },
-  });
-  return view;
-}
 
 const importInput = z.strictObject({
   org: ref,
@@ -185,12 +115,8 @@ export const importMappings = operation({
         !input.replace || wanted.has(key) ? [] : [one],
       );
       await requireRoom(organization, missing.length - surplus.length);
-      const added = [];
-      for (const one of missing) added.push(await createMapping(ctx, organization, one));
-      const removed = [];
-      const given = await findGiven(organization.id);
-      for (const mapping of surplus)
-        removed.push(await dropMapping(ctx, organization, { mapping, given }));
+      const added = await createMappings(ctx, organization, missing);
+      const removed = await dropMappings(ctx, organization, surplus);
       return { added, kept: stored.length - removed.length, removed };
     }),
 });

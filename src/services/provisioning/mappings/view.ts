@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { GroupMapping } from '../../../database/models/group-mapping.ts';
+import type { Project } from '../../../database/models/project.ts';
 import { id, projectRole } from '../../foundation/fields.ts';
 import { pageOf } from '../../foundation/page.ts';
 import { affectedMembershipView } from '../../tenancy/projects/view.ts';
@@ -29,7 +30,11 @@ export const importedView = z.object({
   removed: z.array(mappingRemovedView),
 });
 
+type Viewed = Pick<GroupMapping, 'id' | 'group' | 'role'> & {
+  project: Pick<Project, 'id' | 'slug'>;
+};
+
 /** A mapping with its project, which the query must include. */
-export function viewMapping({ id, group, role, project }: GroupMapping) {
+export function viewMapping({ id, group, role, project }: Viewed) {
   return { id, group, project: { id: project.id, slug: project.slug }, role };
 }

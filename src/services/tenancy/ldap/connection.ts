@@ -85,7 +85,7 @@ const bound = ['uri', 'bindDn', 'tls', 'caCertificate'] as const;
  * bind DN or TLS mode: an admin must not choose who gets it (security S10).
  */
 export function requireSameServer(
-  stored: LdapConnection,
+  stored: Pick<LdapConnection, (typeof bound)[number]>,
   given: Pick<LdapConnection, (typeof bound)[number]>,
 ): void {
   if (bound.every((setting) => stored[setting] === given[setting])) return;

@@ -9,7 +9,6 @@ import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { requireAuthority } from '../../foundation/authority/require.ts';
 import { readShown } from '../../foundation/authority/shown.ts';
-import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { id, ref, role, userRef } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
 import { pageInput, pageOf } from '../../foundation/page.ts';
@@ -25,6 +24,7 @@ import {
   rightToGrant,
   viewMember,
 } from './membership.ts';
+import { changeRoles } from './together.ts';
 
 // Members of an organization; add.ts adds them.
 
@@ -65,13 +65,9 @@ export const changeMemberRole = operation({
         await requireAuthority(ctx, 'members.takeOwner', input.org);
       if (from === input.role) return viewMember(membership, shown);
       if (from === 'owner') await requireAnotherOwner(organization.id, account.id);
-      await membership.update({ role: input.role });
-      await recordEvent(ctx, {
-        kind: 'member.role.changed',
-        ...eventAbout('user', { id: account.id, name: shown.name }, organization.id),
-        data: { from, to: input.role },
-      });
-      return viewMember(membership, shown);
+      const who = { id: account.id, name: shown.name };
+      await changeRoles(ctx, organization.id, [{ who, from, to: input.role }]);
+      return viewMember(await membership.reload(), shown);
     }),
 });
 

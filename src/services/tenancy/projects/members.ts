@@ -17,8 +17,9 @@ import { isUuid, projectRole, ref, userRef } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
 import { pageInput } from '../../foundation/page.ts';
 import { outranks } from '../../foundation/project-roles.ts';
-import { byHand, requireMembership } from '../memberships/membership.ts';
+import { requireMembership } from '../memberships/membership.ts';
 import { projectMemberPage, projectMemberView, viewProjectMember } from './view.ts';
+import { writeProjectMembers } from './write-members.ts';
 
 // Members of a project (spec §2.3).
 
@@ -98,26 +99,14 @@ function alreadyIn({ project }: Put, { email, name }: Shown): Refusal {
   });
 }
 
-async function add(
-  ctx: Context,
-  { organization, project }: Within,
-  who: Person,
-  role: Put['role'],
-) {
-  const membership = await ProjectMembership.create({
-    projectId: project.id,
-    accountId: who.id,
-    role,
-    synced: false,
-    origin: byHand(ctx.actor),
-    joinedAt: ctx.now,
-  });
-  await recordEvent(ctx, {
-    kind: 'project.member.added',
-    ...eventAbout('user', who, organization.id),
-    data: { project: project.slug, role, origin: membership.origin.kind },
-  });
-  return viewProjectMember(membership, who);
+async function add(ctx: Context, within: Within, who: Person, role: Put['role']) {
+  const { organization, project } = within;
+  await writeProjectMembers(ctx, organization.id, [{ project, who, role, stored: null }]);
+  const key = { projectId: project.id, accountId: who.id };
+  return viewProjectMember(
+    await ProjectMembership.findOne({ where: key, rejectOnEmpty: true }),
+    who,
+  );
 }
 
 async function change(
@@ -126,16 +115,10 @@ async function change(
   { stored, who }: { stored: ProjectMembership; who: Person },
   { org, role }: Put,
 ) {
-  const { role: from, synced } = stored;
-  if (synced) await requireAuthority(ctx, 'projectMembers.changeSynced', org);
-  else if (from === role) return viewProjectMember(stored, who);
-  await stored.update({ role, ...(synced ? { synced: false, origin: byHand(ctx.actor) } : {}) });
-  await recordEvent(ctx, {
-    kind: 'project.member.role.changed',
-    ...eventAbout('user', who, organization.id),
-    data: { project: project.slug, from, to: role, ...(synced ? { wasSynced: true } : {}) },
-  });
-  return viewProjectMember(stored, who);
+  if (stored.synced) await requireAuthority(ctx, 'projectMembers.changeSynced', org);
+  else if (stored.role === role) return viewProjectMember(stored, who);
+  await writeProjectMembers(ctx, organization.id, [{ project, who, role, stored }]);
+  return viewProjectMember(await stored.reload(), who);
 }
 
 /** Removes a member from the project; only the organization's admins end a synced membership. */

@@ -2,8 +2,10 @@ import { Op } from 'sequelize';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { orderedId } from '../../../crypto/id.ts';
+import type { Organization } from '../../../database/models/organization.ts';
 import { Project } from '../../../database/models/project.ts';
 import { ProjectMembership } from '../../../database/models/project-membership.ts';
+import { insertRows } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { refuseField } from '../../../errors.ts';
@@ -14,7 +16,7 @@ import {
   requireAuthority,
   requireProject,
 } from '../../foundation/authority/require.ts';
-import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
+import { eventAbout, recordEvent, recordEvents } from '../../foundation/events/record.ts';
 import { isUuid, name, ref, slug, slugOf } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
 import { pageInput, readPage } from '../../foundation/page.ts';
@@ -71,24 +73,40 @@ export const createProject = operation({
   run: async (ctx, input, { organization }) => {
     const short = input.slug ?? slugOf(input.name);
     return transaction(async () => {
-      const row = {
-        organizationId: organization.id,
-        slug: short,
-        name: input.name,
-        createdAt: ctx.now,
-      };
-      const project = await refusingDuplicate(Project.create({ id: orderedId(), ...row }), {
-        message: `There is a project ${short} in ${organization.slug} already.`,
-        hint: 'Choose another short name with --slug (or `slug`).',
-      });
-      await recordEvent(ctx, {
-        kind: 'project.created',
-        ...eventAbout('project', project, organization.id),
-      });
+      const [project] = await createProjects(ctx, organization, [
+        { slug: short, name: input.name },
+      ]);
       return viewProject(project, 0);
     });
   },
 });
+
+/** Makes projects without members, in few statements. Refuses `already_exists` for a taken slug. */
+export async function createProjects<const Given extends readonly { slug: string; name: string }[]>(
+  ctx: Context,
+  organization: Organization,
+  given: Given,
+) {
+  const made = given.map(({ slug, name }) => ({ id: orderedId(), slug, name, createdAt: ctx.now }));
+  const rows = made.map(({ createdAt, ...project }) => {
+    return { ...project, organization_id: organization.id, created_at: createdAt };
+  });
+  const slugs = given.map(({ slug }) => slug).join(', ');
+  await refusingDuplicate(insertRows('projects', rows), {
+    message: `There is a project ${slugs} in ${organization.slug} already.`,
+    hint: 'Choose another short name with --slug (or `slug`).',
+  });
+  await recordEvents(
+    ctx,
+    organization.id,
+    made.map((project) => ({
+      kind: 'project.created',
+      ...eventAbout('project', project, organization.id),
+    })),
+  );
+  // `map` keeps the length, which the type of its result does not say.
+  return made as { [At in keyof Given]: (typeof made)[number] };
+}
 
 /** A project by its id alone, or by its slug in an organization. */
 const refInput = z.strictObject({ org: ref.optional(), project: ref });

@@ -34,7 +34,11 @@ export const affectedMembershipView = z.object({
 });
 
 /** A project, with the number of its members and the caller's role, if any. */
-export function viewProject(project: Project, members: number, role?: ProjectRole) {
+export function viewProject(
+  project: Pick<Project, 'id' | 'slug' | 'name' | 'createdAt'>,
+  members: number,
+  role?: ProjectRole,
+) {
   const { id, slug, name, createdAt } = project;
   const own = role === undefined ? {} : { role };
   return { id, slug, name, ...own, members, createdAt: createdAt.toISOString() };

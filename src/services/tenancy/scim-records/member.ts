@@ -12,7 +12,7 @@ import {
   type RecordedPerson,
   type Row,
 } from './record.ts';
-import { changeRecord, insertRecord } from './write.ts';
+import { changeRecord, insertRecord, insertRecords } from './write.ts';
 
 // Every membership has a record from the day it begins, however it began. `active` tells whether
 // the membership still exists.
@@ -29,6 +29,24 @@ export async function recordMember(
     const renamed = record.link === 'member' ? { resource: resourceIn(record, account) } : {};
     await changeRecord(ctx, record, { active: true, hidden: false, ...renamed });
   }
+}
+
+/** Writes records for new members that no client has named, in few statements. */
+export function recordNewMembers(
+  organizationId: string,
+  accounts: RecordedPerson[],
+  at: Date,
+): Promise<void> {
+  return insertRecords(
+    accounts.map((account) => ({
+      organizationId,
+      accountId: account.id,
+      link: 'member',
+      resource: resourceOfMember(account),
+      active: true,
+      at,
+    })),
+  );
 }
 
 /** Marks the record of a former member inactive. */

@@ -1,7 +1,7 @@
 import type { Context } from '../../../context.ts';
 import { orderedId } from '../../../crypto/id.ts';
 import type { RecordLink } from '../../../database/models/scim-record.ts';
-import { execute, insertRow, select } from '../../../database/select.ts';
+import { execute, insertRow, insertRows, select } from '../../../database/select.ts';
 import { fold } from '../../foundation/scim-user/names.ts';
 import { type Named, resourceOf } from '../../foundation/scim-user/resource.ts';
 import { searchDocument, searchEmails } from '../../foundation/scim-user/search.ts';
@@ -19,12 +19,46 @@ interface NewRecord {
 }
 
 /** Writes a new record. Call it inside the transaction that makes the record true. */
-export async function insertRecord({ resource, at, ...whose }: NewRecord): Promise<Entry> {
-  const { organizationId, accountId, link, active } = whose;
-  const written = lookedUpBy(resource);
-  const id = orderedId();
-  await insertRow('scim_records', {
-    id,
+export async function insertRecord(given: NewRecord): Promise<Entry> {
+  const { at, resource, ...whose } = given;
+  const row = rowOf(given);
+  await insertRow('scim_records', row);
+  await insertEmails({ id: row.id, organizationId: whose.organizationId }, searchEmails(resource));
+  return {
+    ...whose,
+    id: row.id,
+    userName: row.user_name,
+    resource: row.resource,
+    hidden: false,
+    version: 1,
+    createdAt: at,
+    modifiedAt: at,
+  };
+}
+
+/** Writes new records, like `insertRecord`, in few statements. */
+export async function insertRecords(given: NewRecord[]): Promise<void> {
+  const rows = given.map((record) => ({
+    row: rowOf(record),
+    emails: searchEmails(record.resource),
+  }));
+  await insertRows(
+    'scim_records',
+    rows.map(({ row }) => row),
+  );
+  await insertRows(
+    'scim_emails',
+    rows.flatMap(({ row, emails }) =>
+      emails.map((value_canonical) => {
+        return { record_id: row.id, organization_id: row.organization_id, value_canonical };
+      }),
+    ),
+  );
+}
+
+function rowOf({ organizationId, accountId, link, resource, active, at }: NewRecord) {
+  return {
+    id: orderedId(),
     organization_id: organizationId,
     account_id: accountId,
     link,
@@ -33,19 +67,7 @@ export async function insertRecord({ resource, at, ...whose }: NewRecord): Promi
     version: 1,
     created_at: at,
     modified_at: at,
-    ...written,
-  });
-  await insertEmails({ id, organizationId }, searchEmails(resource));
-  const { user_name: userName, resource: text } = written;
-  return {
-    ...whose,
-    id,
-    userName,
-    resource: text,
-    hidden: false,
-    version: 1,
-    createdAt: at,
-    modifiedAt: at,
+    ...lookedUpBy(resource),
   };
 }
 

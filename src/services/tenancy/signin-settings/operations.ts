@@ -89,7 +89,8 @@ async function write(
   return after;
 }
 
-function choicesIn(given: { [Name in keyof Choices]: boolean | null | undefined }): Choices {
+/** The settings that are set. */
+export function choicesIn(given: { [Name in keyof Choices]: boolean | null | undefined }): Choices {
   const said = settingNames.flatMap((name) => {
     const value = given[name];
     return value === undefined || value === null ? [] : [[name, value] as const];

@@ -87,7 +87,7 @@ export function openClientSecret(ctx: Context, connection: SsoConnection): strin
 
 /** Refuses `secret_required` if the secret is another client's (security S10). */
 export function requireSameClient(
-  stored: SsoConnection,
+  stored: Pick<SsoConnection, 'issuer' | 'clientId'>,
   { issuer, clientId }: { issuer: string; clientId: string },
 ): void {
   if (stored.issuer === issuer && stored.clientId === clientId) return;
@@ -111,4 +111,21 @@ export async function isTrusted(ctx: Context, connection: SsoConnection): Promis
   if (connection.emailDomain === null) return false;
   if (ctx.config.trust.domains === 'off') return true;
   return (await findVerified(connection.organizationId, connection.emailDomain)) !== null;
+}
+
+/** The settings of a connection, except its secret. */
+export function settingsOf(stored: SsoConnection) {
+  return {
+    ...(stored.emailDomain === null ? {} : { emailDomain: stored.emailDomain }),
+    issuer: stored.issuer,
+    clientId: stored.clientId,
+    redirectUri: stored.redirectUri,
+    enabled: stored.enabled,
+    syncOnLogin: stored.syncOnLogin,
+    groupsClaim: stored.groupsClaim,
+    autoRemove: stored.autoRemove,
+    absentGroups: stored.absentGroups,
+    ignoreEmailVerified: stored.ignoreEmailVerified,
+    requireLocalTwoFactor: stored.requireLocalTwoFactor,
+  };
 }

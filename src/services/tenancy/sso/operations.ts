@@ -20,6 +20,7 @@ import {
   requireSameClient,
   requireSsoConnection,
   sealClientSecret,
+  settingsOf,
   ssoDisabledView,
   ssoRemovedView,
   ssoView,
@@ -144,22 +145,6 @@ export const changeSso = operation({
       );
     }),
 });
-
-function settingsOf(stored: SsoConnection) {
-  return {
-    ...(stored.emailDomain === null ? {} : { emailDomain: stored.emailDomain }),
-    issuer: stored.issuer,
-    clientId: stored.clientId,
-    redirectUri: stored.redirectUri,
-    enabled: stored.enabled,
-    syncOnLogin: stored.syncOnLogin,
-    groupsClaim: stored.groupsClaim,
-    autoRemove: stored.autoRemove,
-    absentGroups: stored.absentGroups,
-    ignoreEmailVerified: stored.ignoreEmailVerified,
-    requireLocalTwoFactor: stored.requireLocalTwoFactor,
-  };
-}
 
 /** Enables the connection; the organization must have verified the domain by now (security I2). */
 export const enableSso = operation({

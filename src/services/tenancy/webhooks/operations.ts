@@ -38,7 +38,7 @@ const overlapSeconds = 24 * 3600;
 const refInput = z.strictObject({ org: ref, id });
 
 /** The URL that events are sent to; without credentials, as they would be shown with it. */
-const url = z
+export const webhookUrl = z
   .url({ protocol: /^https?$/, error: 'must be an https:// URL', abort: true })
   .max(2000, 'must have at most 2000 characters')
   .refine((text) => {
@@ -46,7 +46,8 @@ const url = z
     return username === '' && password === '' && hash === '';
   }, 'must not contain credentials or a fragment');
 
-const events = z
+/** The kinds of events to send. */
+export const webhookEvents = z
   .array(kindPattern)
   .min(1, 'must name at least one kind')
   .max(100, 'must be at most 100');
@@ -63,49 +64,76 @@ export const listWebhooks = operation({
 /** Adds a webhook and returns its signing secret, once. */
 export const addWebhook = operation({
   authority: 'webhooks.change',
-  input: z.strictObject({ org: ref, url, events: events.default(['*']) }),
+  input: z.strictObject({
+    org: ref,
+    url: webhookUrl,
+    events: webhookEvents.default(['*']),
+  }),
   output: newWebhookView,
-  run: async (ctx, input, { organization: { id: organizationId } }) => {
+  run: async (ctx, input, { organization }) => {
     // A rehearsal is a transaction, and none asks the network.
-    if (!isRehearsed()) await ctx.outbound.judgeUrl(input.url).catch(refuseUrl);
-    const made = orderedId();
-    const secret = newWebhookSecret();
-    const webhook = await transaction(async () => {
-      if ((await Webhook.count({ where: { organizationId } })) >= mostWebhooks)
-        throw new Refusal('conflict', `An organization has at most ${mostWebhooks} webhooks.`, {
-          hint: 'Remove one first.',
-        });
-      const added = await Webhook.create({
-        id: made,
-        organizationId,
-        url: input.url,
-        events: input.events.includes('*') ? null : [...new Set(input.events)],
-        secret: sealWebhookSecret(ctx, 'secret', made, secret),
-        enabled: true,
-        createdAt: ctx.now,
-      });
-      const data = { events: added.events ?? ['*'] };
-      await recordEvent(ctx, { kind: 'webhook.added', ...about(added), data });
-      return added;
-    });
-    return { ...viewWebhook(webhook), secret };
+    if (!isRehearsed()) await requireReachable(ctx, input.url);
+    return transaction(() => insertWebhook(ctx, organization.id, { ...input, enabled: true }));
   },
 });
 
-/** A forbidden address is the caller's mistake, not an upstream failure. */
-function refuseUrl(error: unknown): never {
-  if (!(error instanceof Refusal) || error.code !== 'outbound_refused') throw error;
-  throw refuseField('url', error.message, error.hint);
+/** Writes a webhook, and returns it with its signing secret. Judge its URL before. */
+export async function insertWebhook(
+  ctx: Context,
+  organizationId: string,
+  given: { url: string; events: string[]; enabled: boolean },
+) {
+  if ((await Webhook.count({ where: { organizationId } })) >= mostWebhooks)
+    throw new Refusal('conflict', `An organization has at most ${mostWebhooks} webhooks.`, {
+      hint: 'Remove one first.',
+    });
+  const id = orderedId();
+  const secret = newWebhookSecret();
+  const added = await Webhook.create({
+    id,
+    organizationId,
+    url: given.url,
+    events: storedKinds(given.events),
+    secret: sealWebhookSecret(ctx, 'secret', id, secret),
+    enabled: given.enabled,
+    createdAt: ctx.now,
+  });
+  const data = { events: added.events ?? ['*'] };
+  await recordEvent(ctx, { kind: 'webhook.added', ...about(added), data });
+  return { ...viewWebhook(added), secret };
 }
 
-/** Enables or disables a webhook. Waiting messages are sent once it is enabled again. */
+/** Refuses a URL that the guard forbids; `field` is where the caller gave it. */
+export async function requireReachable(ctx: Context, given: string, field = 'url'): Promise<void> {
+  await ctx.outbound.judgeUrl(given).catch((error: unknown) => {
+    // A forbidden address is the caller's mistake, not an upstream failure.
+    if (!(error instanceof Refusal) || error.code !== 'outbound_refused') throw error;
+    throw refuseField(field, error.message, error.hint);
+  });
+}
+
+/** Null stands for every kind. */
+function storedKinds(events: string[]): string[] | null {
+  return events.includes('*') ? null : [...new Set(events)];
+}
+
+/**
+ * Changes the kinds of events of a webhook, or enables or disables it. Waiting messages are sent
+ * once it is enabled again.
+ */
 export const changeWebhook = operation({
   authority: 'webhooks.change',
-  input: refInput.extend({ enabled: z.boolean() }),
+  input: refInput.extend({ enabled: z.boolean(), events: webhookEvents.optional() }),
   output: webhookView,
-  run: (ctx, { id: which, enabled }, { organization }) =>
+  run: (ctx, { id: which, enabled, events }, { organization }) =>
     transaction(async () => {
       const webhook = await requireWebhook(organization, which);
+      if (events !== undefined) {
+        await webhook.update({ events: storedKinds(events) });
+        const data = { events: webhook.events ?? ['*'] };
+        await recordEvent(ctx, { kind: 'webhook.changed', ...about(webhook), data });
+        if (webhook.enabled === enabled) return viewWebhook(webhook);
+      }
       await webhook.update({
         enabled,
         ...(enabled ? { failingSince: null, pausedUntil: null } : {}),

@@ -1,0 +1,156 @@
+import { writeFile } from 'node:fs/promises';
+import type { Command } from 'commander';
+import { Refusal, refuseField } from '../../errors.ts';
+import { accessHint, fileFault } from '../../file-fault.ts';
+import { org, verb } from '../command.ts';
+import type { DocumentFile } from '../document-file.ts';
+import { fillOrganization } from '../organization.ts';
+import { type PlanView, planLines, planSummary } from '../plan-text.ts';
+import type { Call } from '../run.ts';
+import { pendingResult } from '../steps.ts';
+
+const operations = () => import('../../services/provisioning/document/operations.ts');
+
+/** Declares `idctl export`. */
+export function addExportCommand(program: Command): void {
+  verb(program, 'export', {
+    summary: 'Print an organization as a YAML document, without secrets',
+    required: org,
+    options: { '-o, --output <file>': 'write it to this file' },
+    example: 'idctl export --org acme -o acme.yaml',
+    run: async (call) => {
+      const { exportOrganization } = await operations();
+      const { writeDocument } = await import('../document-file.ts');
+      const { output, ...input } = call.input;
+      const document = await call.operate(exportOrganization, input);
+      const text = call.flags.json
+        ? `${JSON.stringify(document)}\n`
+        : await writeDocument(document);
+      if (typeof output !== 'string') return call.print(text);
+      await writeFile(output, text).catch((cause: unknown) => {
+        throw refuseField(
+          '--output',
+          `${output} ${fileFault(cause, 'written')}`,
+          accessHint(cause),
+        );
+      });
+      call.note(`Written to ${output}.`);
+    },
+  });
+}
+
+/** Declares `idctl schema`. */
+export function addSchemaCommand(program: Command): void {
+  verb(program, 'schema', {
+    summary: 'Print the JSON Schema of the document of an organization',
+    example: 'idctl schema > organization.schema.json',
+    run: async (call) => {
+      const { describeDocument } = await import('../../services/provisioning/document/schema.ts');
+      call.print(`${JSON.stringify(describeDocument(), null, 2)}\n`);
+    },
+  });
+}
+
+const file = { '-f, --file <file>': 'the YAML document; - reads standard input' };
+const options = {
+  '--org <org>': 'the organization, if the document does not name it',
+  '--prune': 'also remove what the document does not list',
+};
+
+const exitCodes = `Exit codes: 0 in sync, 8 changes or something blocked, 2 an error in the document,
+1 refused.`;
+
+/** Declares `idctl plan`. */
+export function addPlanCommand(program: Command): void {
+  verb(program, 'plan', {
+    summary: 'Show what an apply of a document would change',
+    detail: `It also shows who would lose access, and writes nothing.\n\n${exitCodes}`,
+    required: file,
+    options,
+    example: 'idctl plan -f acme.yaml',
+    run: async (call) => {
+      const { plan } = await planFile(call);
+      show(call, plan);
+      if (plan.changes.length + plan.blocked.length > 0) throw pendingResult();
+    },
+  });
+}
+
+/** Declares `idctl apply`. */
+export function addApplyCommand(program: Command): void {
+  verb(program, 'apply', {
+    summary: 'Make an organization as its document says',
+    detail: `It shows the plan, asks, and does all of it or nothing.\n
+Exit codes: 0 done, 8 done but for what is blocked, 2 an error in the document,
+1 refused.`,
+    required: file,
+    options,
+    rehearsable: true,
+    example: 'idctl apply -f acme.yaml --yes',
+    run: async (call) => {
+      const { plan, given, read } = await planFile(call);
+      if (call.flags.dryRun || plan.changes.length === 0) {
+        show(call, call.flags.json && !call.flags.dryRun ? { ...plan, applied: true } : plan);
+        if (call.flags.dryRun) call.note('Dry run: nothing was changed.');
+      } else {
+        await perform(call, plan, { given, read });
+      }
+      if (plan.blocked.length > 0) throw pendingResult();
+    },
+  });
+}
+
+interface Planned {
+  given: Record<string, unknown>;
+  read: DocumentFile;
+}
+
+async function perform(call: Call, plan: PlanView, { given, read }: Planned): Promise<void> {
+  const { applyOrganization } = await operations();
+  if (!call.flags.json) show(call, plan);
+  const summary = planSummary(plan);
+  await call.confirm(`Apply this plan? ${summary}`);
+  const { digest } = plan;
+  const applied = await call
+    .operate(applyOrganization, { ...given, digest })
+    .catch((error: unknown) => {
+      throw read.place(error);
+    });
+  if (call.flags.json) call.show(applied, []);
+  call.note('Applied.');
+}
+
+/** Plans the document of the command. Its faults name the file and the line. */
+async function planFile(call: Call): Promise<Planned & { plan: PlanView }> {
+  const { planOrganization } = await operations();
+  const { readDocument } = await import('../document-file.ts');
+  const { file, prune = false, org } = call.input;
+  const read = await readDocument(String(file));
+  call.input['org'] = org ?? slugIn(read.document);
+  await fillOrganization(call);
+  const given = { org: call.input['org'], document: read.document, prune };
+  const nothing = new Refusal('invalid_input', '', { faults: read.faults });
+  const plan = await call.operate(planOrganization, given).catch((error: unknown) => {
+    throw read.place(error);
+  });
+  if (read.faults.length > 0) throw read.place(nothing);
+  return { plan, given, read };
+}
+
+function slugIn(document: unknown): string | undefined {
+  if (typeof document !== 'object' || document === null || !('organization' in document)) return;
+  const { organization } = document;
+  if (typeof organization !== 'object' || organization === null || !('slug' in organization))
+    return;
+  return typeof organization.slug === 'string' ? organization.slug : undefined;
+}
+
+function show(call: Call, plan: PlanView & { applied?: true }): void {
+  if (call.flags.json) {
+    call.show(plan, []);
+    return;
+  }
+  const lines = planLines(plan);
+  if (lines.length > 0) call.print(`${lines.join('\n')}\n`);
+  call.note(planSummary(plan));
+}

@@ -1,0 +1,32 @@
+import {
+  applyOrganization,
+  exportOrganization,
+  planOrganization,
+  showDocumentSchema,
+} from '../../services/provisioning/document/operations.ts';
+import { route } from '../route.ts';
+
+/** A document with ten thousand entries fits. */
+const bodyLimit = 8 * 1024 * 1024;
+
+/** An organization as a document. */
+export const documentRoutes = [
+  route('GET', '/api/v1/organization.schema.json', showDocumentSchema, {
+    summary: 'The JSON Schema of the document of an organization',
+    cli: 'schema',
+  }),
+  route('GET', '/api/v1/orgs/:org/export', exportOrganization, {
+    summary: 'The organization as a document, without secrets',
+    cli: 'export',
+  }),
+  route('POST', '/api/v1/orgs/:org/plan', planOrganization, {
+    summary: 'What an apply of the document would change, and who would lose access',
+    cli: 'plan',
+    bodyLimit,
+  }),
+  route('POST', '/api/v1/orgs/:org/apply', applyOrganization, {
+    summary: 'Apply a planned document, in one transaction',
+    cli: 'apply',
+    bodyLimit,
+  }),
+];

@@ -1,0 +1,152 @@
+import { Transaction } from 'sequelize';
+import type { Context } from '../../../context.ts';
+import { Domain } from '../../../database/models/domain.ts';
+import { GroupMapping } from '../../../database/models/group-mapping.ts';
+import { LdapConnection } from '../../../database/models/ldap-connection.ts';
+import type { Organization } from '../../../database/models/organization.ts';
+import { Project } from '../../../database/models/project.ts';
+import { SsoConnection } from '../../../database/models/sso-connection.ts';
+import { requireAuthority } from '../../foundation/authority/require.ts';
+import { addDomain, removeDomain } from '../../tenancy/domains/operations.ts';
+import { removeLdap, saveLdap } from '../../tenancy/ldap/operations.ts';
+import { removeMember } from '../../tenancy/memberships/operations.ts';
+import { holdMembers } from '../../tenancy/memberships/together.ts';
+import { renameOrganization } from '../../tenancy/organizations/operations.ts';
+import { createProjects, deleteProject, renameProject } from '../../tenancy/projects/operations.ts';
+import { saveSignInSettings } from '../../tenancy/signin-settings/operations.ts';
+import { removeSso, saveSso } from '../../tenancy/sso/operations.ts';
+import { changeWebhook, insertWebhook, removeWebhook } from '../../tenancy/webhooks/operations.ts';
+import { createMappings, dropMappings, requireGrant, requireRoom } from '../mappings/write.ts';
+import {
+  isLower,
+  type Projects,
+  performMembers,
+  performProjectMembers,
+  performRoles,
+  projectIn,
+} from './apply-people.ts';
+import type { Steps } from './changes.ts';
+
+// Does what a plan says, by the operations and steps of the single commands. They prove the right
+// of each change, and write its event. Call all of it inside one transaction.
+
+/** Locks what the steps change, in the order of a sign-in and of `deleteOrganization`. */
+export async function holdOrganization(organization: Organization, steps: Steps): Promise<void> {
+  const lock = Transaction.LOCK.UPDATE;
+  const where = { organizationId: organization.id };
+  if (steps.removeDomains.length > 0)
+    await Domain.findAll({ where: { ...where, name: steps.removeDomains }, lock });
+  if (steps.sso !== null) await SsoConnection.findAll({ where, lock });
+  if (steps.ldap !== null) await LdapConnection.findAll({ where, lock });
+  await holdMembers(organization, peopleIn(steps));
+  await organization.reload({ lock: Transaction.LOCK.NO_KEY_UPDATE });
+}
+
+function peopleIn(steps: Steps): string[] {
+  const { addMembers, changeMembers, removeMembers, putProjectMembers } = steps;
+  const all = [...addMembers, ...changeMembers, ...removeMembers, ...putProjectMembers];
+  return [...new Set(all.map(({ accountId }) => accountId))];
+}
+
+/** Does the steps. What one adds, a later one may use; what goes, goes last. */
+export async function performSteps(
+  ctx: Context,
+  organization: Organization,
+  steps: Steps,
+): Promise<void> {
+  const org = organization.id;
+  if (steps.rename !== null) await renameOrganization(ctx, { org, name: steps.rename });
+  for (const domain of steps.addDomains) await addDomain(ctx, { org, domain });
+  await performMembers(ctx, organization, steps);
+  await performProjects(ctx, organization, steps);
+  await performWebhooks(ctx, org, steps);
+  await performConnections(ctx, org, steps);
+  // After the connections: an owner may have no other way in.
+  if (steps.signin !== null) await saveSignInSettings(ctx, { org, ...steps.signin });
+  for (const domain of steps.removeDomains) await removeDomain(ctx, { org, domain });
+  const own = ctx.actor.kind === 'user' ? ctx.actor.accountId : null;
+  const others = steps.removeMembers.filter(({ accountId }) => accountId !== own);
+  for (const { accountId: user } of others) await removeMember(ctx, { org, user });
+  // The actor's own role may go too, and every step before needs it.
+  await performRoles(ctx, organization, steps.changeMembers.filter(isLower));
+  if (own !== null && others.length < steps.removeMembers.length)
+    await removeMember(ctx, { org, user: own });
+}
+
+async function performProjects(
+  ctx: Context,
+  organization: Organization,
+  steps: Steps,
+): Promise<void> {
+  const org = organization.id;
+  const { addProjects, renameProjects, removeProjects } = steps;
+  if (addProjects.length > 0) {
+    await requireAuthority(ctx, 'projects.change', org);
+    await createProjects(ctx, organization, addProjects);
+  }
+  for (const { id: project, name } of renameProjects)
+    await renameProject(ctx, { org, project, name });
+  const all = await Project.findAll({ where: { organizationId: org } });
+  const projects = new Map(all.map((project) => [project.slug, project]));
+  await performMappings(ctx, organization, projects, steps);
+  await performProjectMembers(ctx, organization, projects, steps);
+  for (const { id: project } of removeProjects) await deleteProject(ctx, { org, project });
+}
+
+async function performMappings(
+  ctx: Context,
+  organization: Organization,
+  projects: Projects,
+  { addMappings, removeMappings }: Steps,
+): Promise<void> {
+  if (addMappings.length + removeMappings.length === 0) return;
+  await requireAuthority(ctx, 'mappings.change', organization.id);
+  await requireGrant(ctx, organization.id, addMappings);
+  if (removeMappings.length > 0) {
+    const gone = new Set(removeMappings.map(({ id }) => id));
+    const stored = await GroupMapping.findAll({
+      where: { organizationId: organization.id },
+      include: { model: Project, as: 'project', required: true },
+      order: ['id'],
+    });
+    await dropMappings(
+      ctx,
+      organization,
+      stored.filter(({ id }) => gone.has(id)),
+    );
+  }
+  await requireRoom(organization, addMappings.length);
+  const added = addMappings.map(({ group, project, role }) => {
+    return { group, project: projectIn(projects, project), role };
+  });
+  await createMappings(ctx, organization, added);
+}
+
+async function performWebhooks(ctx: Context, org: string, steps: Steps): Promise<void> {
+  const { addWebhooks, changeWebhooks, removeWebhooks } = steps;
+  if (addWebhooks.length > 0) await requireAuthority(ctx, 'webhooks.change', org);
+  // Removed first: an organization has a limited number of them.
+  for (const { id } of removeWebhooks) await removeWebhook(ctx, { org, id });
+  for (const webhook of addWebhooks) await insertWebhook(ctx, org, webhook);
+  for (const webhook of changeWebhooks) await changeWebhook(ctx, { org, ...webhook });
+}
+
+async function performConnections(ctx: Context, org: string, { sso, ldap }: Steps): Promise<void> {
+  if (sso === 'remove') await removeSso(ctx, { org });
+  else if (sso !== null) {
+    const { clientSecret, ...settings } = sso.save;
+    await saveSso(ctx, { org, ...settings, clientSecret: secretIn(clientSecret) });
+  }
+  if (ldap === 'remove') await removeLdap(ctx, { org });
+  else if (ldap !== null) {
+    const { bindPassword, ...settings } = ldap.save;
+    await saveLdap(ctx, { org, ...settings, bindPassword: secretIn(bindPassword) });
+  }
+}
+
+type Secret = { value?: string | undefined } | { unchanged: true } | undefined;
+
+/** The secret as the operation takes it; absent for the stored one. */
+function secretIn(secret: Secret): string | undefined {
+  return secret !== undefined && 'value' in secret ? secret.value : undefined;
+}

@@ -1,0 +1,145 @@
+import type { Role } from '../../../database/models/membership.ts';
+import type { ProjectRole } from '../../../database/models/project.ts';
+import type { Section, WantedLdap, WantedSso } from './schema.ts';
+import type { StoredMapping, StoredProject, StoredWebhook } from './state.ts';
+
+// What a plan says, and what an apply then does.
+
+/** A difference of one field. A secret only says that it changes. */
+export type Field =
+  | { field: string; from: unknown; to: unknown }
+  | { field: string; changed: true };
+
+/** One difference between the organization and the document. */
+interface Change {
+  section: Section;
+  action: 'add' | 'change' | 'remove';
+  key: string;
+  fields?: Field[];
+}
+
+/** What waits for something outside. */
+export interface Blocked {
+  section: Section;
+  key: string;
+  code: 'domain_unverified' | 'domain_taken' | 'invite_instead' | 'not_found' | 'conflict';
+  message: string;
+  hint: string;
+}
+
+/** A person who would lose access. `from` and `to` are roles, or a way to sign in. */
+export interface Losing {
+  email: string;
+  project?: string;
+  from: string;
+  to: string | null;
+}
+
+/** A role in a project to write, or to take away. */
+interface ProjectStep {
+  project: string;
+  accountId: string;
+  role: ProjectRole;
+  /** The role before; null for a new membership. */
+  from: ProjectRole | null;
+  wasSynced: boolean;
+}
+
+/** What the changes need, by kind, with the ids that the current state has. */
+export interface Steps {
+  rename: string | null;
+  addDomains: string[];
+  removeDomains: string[];
+  sso: { save: WantedSso } | 'remove' | null;
+  ldap: { save: WantedLdap } | 'remove' | null;
+  signin: Record<string, boolean> | null;
+  addProjects: { slug: string; name: string }[];
+  renameProjects: StoredProject[];
+  removeProjects: StoredProject[];
+  addMappings: Omit<StoredMapping, 'id'>[];
+  removeMappings: StoredMapping[];
+  addMembers: { accountId: string; email: string; role: Role }[];
+  changeMembers: { accountId: string; from: Role; role: Role }[];
+  removeMembers: { accountId: string; from: Role }[];
+  putProjectMembers: ProjectStep[];
+  removeProjectMembers: ProjectStep[];
+  addWebhooks: Omit<StoredWebhook, 'id'>[];
+  changeWebhooks: { id: string; enabled: boolean; events?: string[] }[];
+  removeWebhooks: StoredWebhook[];
+}
+
+/** A plan while it is made. */
+export interface Draft {
+  changes: Change[];
+  kept: { section: Section; key: string }[];
+  losing: Losing[];
+  blocked: Blocked[];
+  steps: Steps;
+  /** Faults of the document that only the state shows. */
+  faults: { path: string; message: string }[];
+}
+
+/** An empty plan. */
+export function emptyDraft(): Draft {
+  const steps: Steps = {
+    rename: null,
+    addDomains: [],
+    removeDomains: [],
+    sso: null,
+    ldap: null,
+    signin: null,
+    addProjects: [],
+    renameProjects: [],
+    removeProjects: [],
+    addMappings: [],
+    removeMappings: [],
+    addMembers: [],
+    changeMembers: [],
+    removeMembers: [],
+    putProjectMembers: [],
+    removeProjectMembers: [],
+    addWebhooks: [],
+    changeWebhooks: [],
+    removeWebhooks: [],
+  };
+  return { changes: [], kept: [], losing: [], blocked: [], steps, faults: [] };
+}
+
+/** The fields that differ, in the order of the wanted ones. */
+export function differences(
+  current: Record<string, unknown>,
+  wanted: Record<string, unknown>,
+): Field[] {
+  return Object.entries(wanted).flatMap(([field, to]) => {
+    const [before, after] = [current[field] ?? null, to ?? null];
+    const same = JSON.stringify(before) === JSON.stringify(after);
+    return same ? [] : [{ field, from: before, to: after }];
+  });
+}
+
+/** Removes what is surplus, or only lists it as kept. */
+export function dropSurplus<Row>(
+  draft: Draft,
+  section: Section,
+  surplus: Row[],
+  {
+    prune,
+    keyOf,
+    fieldsOf,
+  }: { prune: boolean; keyOf: (row: Row) => string; fieldsOf?: (row: Row) => Field[] },
+): Row[] {
+  for (const row of surplus) {
+    const key = keyOf(row);
+    if (!prune) draft.kept.push({ section, key });
+    else {
+      const fields = fieldsOf?.(row) ?? [];
+      draft.changes.push({
+        section,
+        action: 'remove',
+        key,
+        ...(fields.length === 0 ? {} : { fields }),
+      });
+    }
+  }
+  return prune ? surplus : [];
+}

@@ -1,0 +1,107 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { Context } from '../../../context.ts';
+import type { Organization } from '../../../database/models/organization.ts';
+import { assertNoTransaction, transaction } from '../../../database/transaction.ts';
+import { refuseField } from '../../../errors.ts';
+import { requireAuthority } from '../../foundation/authority/require.ts';
+import { requirePlace } from '../../foundation/limits/limit.ts';
+import { gatherOutside } from './gather.ts';
+import { planDocument } from './plan.ts';
+import type { Document } from './schema.ts';
+import { digestOf, fingerprintOf } from './secrets.ts';
+import { readState, type State } from './state.ts';
+import type { Wanted } from './wanted.ts';
+
+/** What a caller plans or applies. */
+export interface Given {
+  org: string;
+  document: Document;
+  prune: boolean;
+}
+
+/** A plan, and the digest of all that it depends on. */
+export type Computed = ReturnType<typeof planDocument> & { digest: string };
+
+/** Reads the state and plans the document against it; writes nothing. */
+export async function computePlan(
+  ctx: Context,
+  organization: Organization,
+  { document, prune }: Given,
+): Promise<Computed> {
+  const state = await readState(ctx, organization);
+  const given = givenFingerprints(ctx, document);
+  const secrets = compared(state, given);
+  const outside = await gatherOutside(ctx, organization, { state, document, prune });
+  const plan = planDocument({ state, document, prune, secrets, outside });
+  const { sso, ldap, ...rest } = document;
+  const plain = { ...rest, sso: withoutSecret(sso), ldap: withoutSecret(ldap) };
+  const { changes, kept, losing, blocked } = plan;
+  const said = { changes, kept, losing, blocked };
+  return { ...plan, digest: digestOf(ctx, state, plain, prune, given, said) };
+}
+
+/**
+ * Proves that the actor may give the secrets of the document, and counts those that differ from the
+ * stored ones: a plan must not become a way to guess them. Refuses another organization's document.
+ */
+export async function admitDocument(
+  ctx: Context,
+  organization: Organization,
+  { org, document }: Given,
+): Promise<void> {
+  const slug = document.organization?.slug ?? organization.slug;
+  if (slug !== organization.slug) {
+    const message = `is ${JSON.stringify(slug)}, but the organization is ${organization.slug}`;
+    throw refuseField('document.organization.slug', message);
+  }
+  const given = givenFingerprints(ctx, document);
+  if (given.sso !== null) await requireAuthority(ctx, 'sso.change', org);
+  if (given.ldap !== null) await requireAuthority(ctx, 'ldap.change', org);
+  if ((given.sso ?? given.ldap) === null || ctx.actor.kind === 'operator') return;
+  const state = await readState(ctx, organization);
+  const { sso, ldap } = compared(state, given);
+  const differ = (sso === 'different' && state.sso) || (ldap === 'different' && state.ldap);
+  if (!differ) return;
+  assertNoTransaction('counting a secret');
+  const limit = { name: 'document secret', of: organization.id, most: 20, seconds: 3600 };
+  const message = `More than ${limit.most} different secrets were given within an hour.`;
+  await transaction(() => requirePlace(ctx, limit, message));
+}
+
+type Fingerprints = Record<'sso' | 'ldap', string | null>;
+
+function givenFingerprints(ctx: Context, { sso, ldap }: Document): Fingerprints {
+  const secretIn = (secret: object | undefined) =>
+    secret !== undefined && 'value' in secret && typeof secret.value === 'string'
+      ? secret.value
+      : null;
+  const [clientSecret, bindPassword] = [secretIn(sso?.clientSecret), secretIn(ldap?.bindPassword)];
+  return {
+    sso: clientSecret === null ? null : fingerprintOf(ctx, 'sso', clientSecret),
+    ldap: bindPassword === null ? null : fingerprintOf(ctx, 'ldap', bindPassword),
+  };
+}
+
+function compared(state: State, given: Fingerprints): Wanted['secrets'] {
+  const compare = (section: 'sso' | 'ldap') => {
+    const [one, other] = [given[section], state[section]?.secret];
+    if (one === null) return null;
+    const same = other !== undefined && timingSafeEqual(Buffer.from(one), Buffer.from(other));
+    return same ? 'same' : 'different';
+  };
+  return { sso: compare('sso'), ldap: compare('ldap') };
+}
+
+function withoutSecret<Section extends Document['sso'] | Document['ldap']>(section: Section) {
+  if (!section) return section;
+  const {
+    clientSecret: _,
+    bindPassword: __,
+    ...settings
+  } = {
+    clientSecret: undefined,
+    bindPassword: undefined,
+    ...section,
+  };
+  return settings;
+}

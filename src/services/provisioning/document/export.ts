@@ -1,0 +1,66 @@
+import type { z } from 'zod';
+import { documentVersion, type exportedDocument, nameOfMapping, spare } from './schema.ts';
+import { isAutomatic, type State } from './state.ts';
+
+/** The document, but for the address of its schema. */
+type Exported = Omit<z.output<typeof exportedDocument>, '$schema'>;
+
+/**
+ * The document that says what the organization is now: stable in order, without ids, times, secrets
+ * and what is derived.
+ */
+export function documentOf(state: State): Exported {
+  const { organization, domains, sso, ldap, signin } = state;
+  const keeping = { unchanged: true };
+  return {
+    idctl: documentVersion,
+    organization: { slug: organization.slug, name: organization.name },
+    domains: domains.map(({ name }) => ({ domain: name })).toSorted(by(({ domain }) => domain)),
+    ...(sso === null
+      ? { sso }
+      : sso.emailDomain === undefined
+        ? {}
+        : { sso: spare('sso', { ...sso, clientSecret: keeping }) }),
+    ldap: ldap === null ? null : spare('ldap', { ...ldap, bindPassword: keeping }),
+    mappings: state.mappings
+      .map(({ group, project, role }) => ({ group, project, role }))
+      .toSorted(by(nameOfMapping)),
+    projects: projectsIn(state),
+    members: state.members
+      .filter((member) => !isAutomatic(member))
+      .flatMap(({ email, role }) => (email === null ? [] : [{ email, role }]))
+      .toSorted(by(({ email }) => email)),
+    signin: { ...signin },
+    webhooks: webhooksIn(state),
+  };
+}
+
+function projectsIn({ projects, projectMembers }: State) {
+  const manual = projectMembers.filter(({ synced }) => !synced);
+  const members = Map.groupBy(manual, ({ project }) => project);
+  return projects
+    .map(({ slug, name }) => ({
+      slug,
+      name,
+      members: (members.get(slug) ?? [])
+        .flatMap(({ email, role }) => (email === null ? [] : [{ email, role }]))
+        .toSorted(by(({ email }) => email)),
+    }))
+    .toSorted(by(({ slug }) => slug));
+}
+
+/** Of several webhooks with one URL only the first: the document knows them by their URLs. */
+function webhooksIn({ webhooks }: State) {
+  const first = new Map(webhooks.toReversed().map((webhook) => [webhook.url, webhook]));
+  return [...first.values()]
+    .map(({ url, events, enabled }) => ({ url, events: events.toSorted(), enabled }))
+    .toSorted(by(({ url }) => url));
+}
+
+/** Orders by a text, the same in every locale. */
+function by<Entry>(textOf: (entry: Entry) => string) {
+  return (one: Entry, other: Entry): number => {
+    const [a, b] = [textOf(one), textOf(other)];
+    return a < b ? -1 : a > b ? 1 : 0;
+  };
+}

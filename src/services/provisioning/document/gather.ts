@@ -1,0 +1,154 @@
+import { Op } from 'sequelize';
+import type { Context } from '../../../context.ts';
+import type { Account } from '../../../database/models/account.ts';
+import { Domain } from '../../../database/models/domain.ts';
+import type { Organization } from '../../../database/models/organization.ts';
+import { select, selectAmong } from '../../../database/select.ts';
+import { Refusal } from '../../../errors.ts';
+import { commandLine, shellWord } from '../../../shell-word.ts';
+import { domainOf } from '../../foundation/domain-names/canonical.ts';
+import { isProvedForGood } from '../../people/accounts/account.ts';
+import { listCredentials } from '../../people/credentials/credentials.ts';
+import { whyShared } from '../../tenancy/domains/domain.ts';
+import { isToReclaim } from '../../tenancy/identities/reclaim.ts';
+import { requireEncryption } from '../../tenancy/ldap/connection.ts';
+import type { Document } from './schema.ts';
+import type { State } from './state.ts';
+import type { Outside, Person } from './wanted.ts';
+
+// Facts beyond the organization's own state that its plan needs.
+
+/** Reads the facts. Refuses a shared domain, and a directory that would get passwords in clear. */
+export async function gatherOutside(
+  ctx: Context,
+  organization: Organization,
+  { state, document, prune }: { state: State; document: Document; prune: boolean },
+): Promise<Outside> {
+  if (document.ldap) requireEncryption(ctx, document.ldap);
+  await refuseShared(state, document);
+  const losing = prune || document.sso !== undefined || document.ldap !== undefined;
+  return {
+    people: await findPeople(ctx, organization, { state, document }),
+    taken: await findTaken(organization, document),
+    trusting: ctx.config.trust.domains === 'off',
+    linked: {
+      sso: losing ? await findLinked(state.sso?.id) : [],
+      ldap: losing ? await findLinked(state.ldap?.id) : [],
+    },
+    groups: prune && state.mappings.length > 0 ? await readGroups(state) : new Map(),
+  };
+}
+
+async function refuseShared(state: State, { domains = [] }: Document): Promise<void> {
+  const there = new Set(state.domains.map(({ name }) => name));
+  const faults: { path: string; message: string }[] = [];
+  for (const [at, { domain }] of domains.entries()) {
+    const why = there.has(domain) ? null : await whyShared(domain);
+    if (why !== null) faults.push({ path: `document.domains.${at}.domain`, message: why });
+  }
+  if (faults.length === 0) return;
+  const message = faults.map(({ path, message }) => `${path}: ${message}`).join('; ');
+  throw new Refusal('domain_shared', message, {
+    faults,
+    hint: 'Use a domain of your own; the operator can add it anyway: idctl domain add --override',
+  });
+}
+
+async function findTaken({ id }: Organization, { sso }: Document): Promise<Set<string>> {
+  if (!sso) return new Set();
+  const others = { [Op.ne]: id };
+  const where = { name: sso.emailDomain, state: 'Verified' as const, organizationId: others };
+  return new Set((await Domain.findAll({ where })).map(({ name }) => name));
+}
+
+type Found = Pick<Account, 'id' | 'email' | 'emailProof' | 'name'>;
+
+/** The accounts of addresses that are no members, as far as the actor may add them (security O8). */
+async function findPeople(
+  ctx: Context,
+  organization: Organization,
+  { state, document }: { state: State; document: Document },
+): Promise<Map<string, Person>> {
+  const here = new Set(state.members.map(({ email }) => email));
+  const said = (document.members ?? []).map(({ email }) => email);
+  const unknown = said.filter((email) => !here.has(email));
+  const verified = new Set(
+    state.domains.filter((domain) => domain.state === 'Verified').map(({ name }) => name),
+  );
+  const direct = ctx.actor.kind === 'operator' || ctx.config.trust.domains === 'off';
+  const allowed = unknown.filter((email) => direct || verified.has(domainOf(email)));
+  const found = await selectAmong<Found>(
+    allowed,
+    (list) =>
+      `SELECT id, email, name, email_proof AS "emailProof" FROM accounts WHERE email IN (${list})`,
+  );
+  const accounts = new Map(found.map((account) => [account.email, account]));
+  const mayAdd = new Set(allowed);
+  const people = new Map<string, Person>();
+  for (const email of unknown) {
+    const account = accounts.get(email);
+    if (!mayAdd.has(email)) people.set(email, inviteInstead(organization, email));
+    else if (account === undefined) people.set(email, noAccount(email));
+    else people.set(email, await addable(ctx, organization, account));
+  }
+  return people;
+}
+
+function inviteInstead({ slug }: Organization, email: string): Person {
+  const invite = commandLine('idctl invitation create', email, `--org ${shellWord(slug)}`);
+  return {
+    code: 'invite_instead',
+    message: `${email} is not on a verified domain of ${slug}.`,
+    hint: `Invite the person instead: ${invite}`,
+  };
+}
+
+function noAccount(email: string): Person {
+  return {
+    code: 'not_found',
+    message: `There is no user ${email}.`,
+    hint: `The operator can make one: ${commandLine('idctl user create', email, '--name NAME')}`,
+  };
+}
+
+/** The operator decides one by one what happens to credentials of an unproved address. */
+async function addable(ctx: Context, organization: Organization, account: Found): Promise<Person> {
+  const { id: accountId, email } = account;
+  if (ctx.actor.kind !== 'operator' || isProvedForGood(account)) return { accountId };
+  if (!(await isToReclaim(ctx, account, organization.id))) return { accountId };
+  if ((await listCredentials(ctx, accountId)).length === 0) return { accountId };
+  const add = commandLine('idctl member add', email ?? accountId, `--org ${organization.slug}`);
+  return {
+    code: 'conflict',
+    message: `${email} has credentials, and its address was never verified.`,
+    hint: `Decide what happens to them: ${add} with --yes or --keep-credentials`,
+  };
+}
+
+async function findLinked(connectionId: string | undefined): Promise<string[]> {
+  if (connectionId === undefined) return [];
+  const rows = await select<{ id: string }>(
+    'SELECT account_id AS id FROM identities WHERE connection_id = $1 ORDER BY account_id',
+    [connectionId],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** The groups of the last sign-ins, by connection and account. */
+async function readGroups({ sso, ldap }: State): Promise<Outside['groups']> {
+  const connections = [sso?.id, ldap?.id].filter((id) => id !== undefined);
+  const rows = await selectAmong<{ by: string; accountId: string; groups: unknown }>(
+    connections,
+    (list) => `SELECT connection_id AS "by", account_id AS "accountId", last_groups AS groups
+      FROM identities WHERE connection_id IN (${list}) AND last_groups IS NOT NULL`,
+  );
+  return new Map(
+    rows.map(({ by, accountId, groups }) => [`${by} ${accountId}`, listIn(groups)] as const),
+  );
+}
+
+/** SQLite has JSON as text. */
+function listIn(groups: unknown): string[] {
+  const list: unknown = typeof groups === 'string' ? JSON.parse(groups) : groups;
+  return Array.isArray(list) ? list.map(String) : [];
+}

@@ -1,0 +1,121 @@
+import { roles } from '../../../database/models/membership.ts';
+import { outranks } from '../../foundation/project-roles.ts';
+import { groupsHeld, planMemberships } from '../mappings/plan.ts';
+import type { Draft, Losing } from './changes.ts';
+import type { ProjectMember, State } from './state.ts';
+import type { Wanted } from './wanted.ts';
+
+/** Who would lose access: in the organization, in its projects, or a way to sign in. */
+export function findLosing(plan: Pick<Draft, 'steps' | 'changes'>, wanted: Wanted): Losing[] {
+  return [
+    ...losingRoles(plan, wanted),
+    ...losingProjects(plan, wanted),
+    ...losingMappings(plan, wanted),
+    ...losingConnections(plan, wanted),
+  ];
+}
+
+function losingRoles({ steps }: Pick<Draft, 'steps'>, { state }: Wanted): Losing[] {
+  const emails = emailsOf(state);
+  const lowered = steps.changeMembers.filter(
+    ({ from, role }) => roles.indexOf(role) < roles.indexOf(from),
+  );
+  return [
+    ...lowered.map(({ accountId, from, role }) => ({ accountId, from, to: role })),
+    ...steps.removeMembers.map(({ accountId, from }) => ({ accountId, from, to: null })),
+  ].map(({ accountId, ...lost }) => ({ email: emails.get(accountId) ?? accountId, ...lost }));
+}
+
+function losingProjects({ steps }: Pick<Draft, 'steps'>, { state }: Wanted): Losing[] {
+  const emails = emailsOf(state);
+  const gone = new Set(steps.removeMembers.map(({ accountId }) => accountId));
+  const removed = new Set(steps.removeProjects.map(({ slug }) => slug));
+  const ended = state.projectMembers.filter(
+    ({ accountId, project }) => gone.has(accountId) || removed.has(project),
+  );
+  const lowered = steps.putProjectMembers.filter(
+    ({ from, role }) => from !== null && outranks(from, role),
+  );
+  return [
+    ...ended.map(({ accountId, project, role }) => ({ accountId, project, from: role, to: null })),
+    ...steps.removeProjectMembers.map(({ accountId, project, role }) => {
+      return { accountId, project, from: role, to: null };
+    }),
+    ...lowered.map(({ accountId, project, from, role }) => {
+      return { accountId, project, from: from ?? role, to: role };
+    }),
+  ].map(({ accountId, ...lost }) => ({ email: emails.get(accountId) ?? accountId, ...lost }));
+}
+
+/** What synced members of projects lose at their next sign-in, because mappings are removed. */
+function losingMappings({ steps }: Pick<Draft, 'steps'>, wanted: Wanted): Losing[] {
+  const { state } = wanted;
+  const removed = new Set(steps.removeMappings.map(({ id }) => id));
+  if (removed.size === 0) return [];
+  const manual = new Set(
+    steps.putProjectMembers.map(({ project, accountId }) => `${project} ${accountId}`),
+  );
+  const gone = new Set([
+    ...steps.removeProjects.map(({ slug }) => slug),
+    ...steps.removeMembers.map(({ accountId }) => accountId),
+  ]);
+  const left = [
+    ...state.mappings.filter(({ id }) => !removed.has(id)),
+    ...steps.addMappings.map((mapping) => ({ ...mapping, id: '' })),
+  ].map(({ project, ...mapping }) => ({ ...mapping, projectId: project }));
+  const byProject = Map.groupBy(left, ({ projectId }) => projectId);
+  return state.projectMembers.flatMap((member) => {
+    const { accountId, project, role: from, mappingId } = member;
+    if (mappingId === null || !removed.has(mappingId) || gone.has(project) || gone.has(accountId))
+      return [];
+    if (manual.has(`${project} ${accountId}`)) return [];
+    const to = roleAfter(member, byProject.get(project) ?? [], wanted);
+    const lower = to === null || outranks(from, to);
+    return lower ? [{ email: member.email ?? accountId, project, from, to }] : [];
+  });
+}
+
+/** The role that the next sign-in leaves, by the groups of the last one. */
+function roleAfter(
+  { accountId, project: projectId, role, by, group }: ProjectMember,
+  mappings: Parameters<typeof planMemberships>[1],
+  { state: { sso, ldap }, outside }: Wanted,
+) {
+  const known = outside.groups.get(`${by} ${accountId}`) ?? (group === null ? [] : [group]);
+  const directory = by !== null && by === ldap?.id ? ldap : null;
+  const groups =
+    directory === null
+      ? known
+      : groupsHeld(
+          mappings.map((mapping) => mapping.group),
+          known,
+          directory.searchBase,
+        );
+  const current = [{ projectId, role, synced: true, because: null }];
+  // A directory removes nothing.
+  const autoRemove = directory === null && sso !== null && sso.autoRemove;
+  const plan = planMemberships(groups, mappings, current, { autoRemove });
+  if (plan.removes.length > 0) return null;
+  return plan.changes[0]?.role ?? role;
+}
+
+/** The people who can no longer sign in by a connection that is removed or disabled. */
+function losingConnections({ changes }: Pick<Draft, 'changes'>, wanted: Wanted): Losing[] {
+  const emails = emailsOf(wanted.state);
+  return changes.flatMap(({ section, action, fields = [] }) => {
+    if (section !== 'sso' && section !== 'ldap') return [];
+    if (wanted.state[section]?.enabled !== true) return [];
+    const off = fields.some((one) => one.field === 'enabled' && 'to' in one && one.to === false);
+    if (action !== 'remove' && !off) return [];
+    return wanted.outside.linked[section].flatMap((accountId) => {
+      const email = emails.get(accountId);
+      return email === undefined ? [] : [{ email, from: section, to: null }];
+    });
+  });
+}
+
+function emailsOf({ members }: State): Map<string, string> {
+  return new Map(
+    members.flatMap(({ accountId, email }) => (email === null ? [] : [[accountId, email]])),
+  );
+}

@@ -1,0 +1,121 @@
+import { z } from 'zod';
+import { transaction } from '../../../database/transaction.ts';
+import { Refusal } from '../../../errors.ts';
+import { ref } from '../../foundation/fields.ts';
+import { operation } from '../../foundation/operation.ts';
+import { requireReachable } from '../../tenancy/webhooks/operations.ts';
+import { holdOrganization, performSteps } from './apply.ts';
+import { admitDocument, type Computed, computePlan } from './compute.ts';
+import { documentOf } from './export.ts';
+import { describeDocument, exportedDocument, sections, sentDocument } from './schema.ts';
+import { readState } from './state.ts';
+
+// An organization as a document: exported, planned and applied.
+
+/** Exports the organization as a document, without secrets. */
+export const exportOrganization = operation({
+  authority: 'document.see',
+  input: z.strictObject({ org: ref }),
+  output: exportedDocument,
+  run: async (ctx, _input, { organization }) => ({
+    $schema: `${ctx.config.baseUrl}/api/v1/organization.schema.json`,
+    ...documentOf(await readState(ctx, organization)),
+  }),
+});
+
+/** Describes the document as a JSON Schema. */
+export const showDocumentSchema = operation({
+  authority: 'public',
+  input: z.strictObject({}),
+  output: z.looseObject({ title: z.string() }),
+  run: async () => describeDocument(),
+});
+
+const section = z.enum(sections);
+const entry = z.object({ section, key: z.string() });
+const field = z.union([
+  z.object({ field: z.string(), changed: z.literal(true) }),
+  z.object({ field: z.string(), from: z.unknown(), to: z.unknown() }),
+]);
+
+export const planView = z.object({
+  changes: z.array(
+    z.object({
+      section,
+      action: z.enum(['add', 'change', 'remove']),
+      key: z.string(),
+      fields: z.array(field).optional(),
+    }),
+  ),
+  kept: z.array(entry).describe('What the document does not list; removed only with `prune`.'),
+  losing: z
+    .array(
+      z.object({
+        email: z.string(),
+        project: z.string().optional(),
+        from: z.string(),
+        to: z.string().nullable(),
+      }),
+    )
+    .describe('Who would lose access: a role, or a way to sign in.'),
+  blocked: z
+    .array(entry.extend({ code: z.string(), message: z.string(), hint: z.string() }))
+    .describe('What waits for something outside, such as the proof of a domain.'),
+  digest: z.string().describe('Of the state, the document and its secrets; `apply` takes it.'),
+});
+
+const planInput = z.strictObject({
+  org: ref,
+  document: sentDocument,
+  prune: z.boolean().default(false),
+});
+
+function viewPlan({ changes, kept, losing, blocked, digest }: Computed) {
+  return { changes, kept, losing, blocked, digest };
+}
+
+/**
+ * Plans what an apply of the document would change, and who would lose access. A document with the
+ * value of a secret needs the right to save it.
+ */
+export const planOrganization = operation({
+  authority: 'document.see',
+  input: planInput,
+  output: planView,
+  run: async (ctx, input, { organization }) => {
+    await admitDocument(ctx, organization, input);
+    return viewPlan(await computePlan(ctx, organization, input));
+  },
+});
+
+/**
+ * Applies a document that was planned: all of its changes in one transaction, or none. Each needs
+ * the right of the single operation. Refuses `plan_outdated` for another state than the planned.
+ */
+export const applyOrganization = operation({
+  authority: 'document.apply',
+  input: planInput.extend({ digest: z.string().max(100) }),
+  output: planView.extend({ applied: z.literal(true) }),
+  run: async (ctx, input, { organization }) => {
+    await admitDocument(ctx, organization, input);
+    const planned = await computePlan(ctx, organization, input);
+    requireSame(planned, input.digest);
+    // Names are resolved here, as the transaction asks nothing of the network.
+    for (const { url } of planned.steps.addWebhooks)
+      await requireReachable(ctx, url, 'document.webhooks');
+    await transaction(async () => {
+      await holdOrganization(organization, planned.steps);
+      const { steps, digest } = await computePlan(ctx, organization, input);
+      requireSame({ digest }, input.digest);
+      await performSteps(ctx, organization, steps);
+    });
+    return { ...viewPlan(planned), applied: true as const };
+  },
+});
+
+function requireSame({ digest }: Pick<Computed, 'digest'>, planned: string): void {
+  if (digest === planned) return;
+  throw new Refusal('plan_outdated', 'The organization or the document is not as planned.', {
+    hint: 'Plan again, look at the new plan, and apply it.',
+  });
+}

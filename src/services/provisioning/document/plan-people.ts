@@ -1,0 +1,200 @@
+import type { Role } from '../../../database/models/membership.ts';
+import { Refusal } from '../../../errors.ts';
+import { type Draft, differences, dropSurplus } from './changes.ts';
+import { nameOfMapping } from './schema.ts';
+import { isAutomatic, type Member } from './state.ts';
+import type { Wanted } from './wanted.ts';
+
+// Members, projects with their members, and mappings.
+
+/** Plans the sections about people and what they may do. */
+export function planPeople(draft: Draft, wanted: Wanted): void {
+  planMembers(draft, wanted);
+  planProjects(draft, wanted);
+  planProjectMembers(draft, wanted);
+  planMappings(draft, wanted);
+}
+
+function planMembers(draft: Draft, { state, document: { members }, outside, prune }: Wanted): void {
+  if (members === undefined) return;
+  const here = peopleOf(state.members);
+  const listed = new Set<string>();
+  for (const { email, role } of members) {
+    const person = outside.people.get(email);
+    const member = here.byEmail.get(email) ?? here.byId.get(idIn(person));
+    if (member !== undefined) {
+      listed.add(member.accountId);
+      if (member.role !== role) changeRole(draft, { email, member, role });
+    } else if (person === undefined || 'code' in person) {
+      if (person !== undefined) draft.blocked.push({ section: 'members', key: email, ...person });
+    } else {
+      listed.add(person.accountId);
+      const fields = [{ field: 'role', from: null, to: role }];
+      draft.changes.push({ section: 'members', action: 'add', key: email, fields });
+      draft.steps.addMembers.push({ accountId: person.accountId, email, role });
+    }
+  }
+  const surplus = state.members.flatMap((member) =>
+    isAutomatic(member) || listed.has(member.accountId) || member.email === null
+      ? []
+      : [{ ...member, email: member.email }],
+  );
+  const dropped = dropSurplus(draft, 'members', surplus, {
+    prune,
+    keyOf: ({ email }) => email,
+    fieldsOf: ({ role }) => [{ field: 'role', from: role, to: null }],
+  });
+  for (const { accountId, role } of dropped)
+    draft.steps.removeMembers.push({ accountId, from: role });
+  requireOwner(draft, state.members, state.organization.slug);
+}
+
+function changeRole(
+  draft: Draft,
+  { email, member, role }: { email: string; member: Member; role: Role },
+): void {
+  const fields = [{ field: 'role', from: member.role, to: role }];
+  draft.changes.push({ section: 'members', action: 'change', key: email, fields });
+  draft.steps.changeMembers.push({ accountId: member.accountId, from: member.role, role });
+}
+
+/** Refuses a plan that takes the role from the last owner, as a single command does. */
+function requireOwner({ steps }: Draft, members: Member[], slug: string): void {
+  const owners = new Set(
+    members.filter(({ role }) => role === 'owner').map(({ accountId }) => accountId),
+  );
+  if (owners.size === 0) return;
+  for (const { accountId, role } of [...steps.changeMembers, ...steps.addMembers]) {
+    if (role === 'owner') owners.add(accountId);
+    else owners.delete(accountId);
+  }
+  for (const { accountId } of steps.removeMembers) owners.delete(accountId);
+  if (owners.size > 0) return;
+  throw new Refusal('last_owner', `${slug} would be left without an owner.`, {
+    hint: 'Keep an owner among `members`, or make another member owner first.',
+  });
+}
+
+function planProjects(draft: Draft, { state, document: { projects }, prune }: Wanted): void {
+  if (projects === undefined) return;
+  const there = new Map(state.projects.map((project) => [project.slug, project]));
+  for (const { slug, name } of projects) {
+    const stored = there.get(slug);
+    const fields = differences({ name: stored?.name }, { name });
+    if (fields.length === 0) continue;
+    const action = stored === undefined ? 'add' : 'change';
+    draft.changes.push({ section: 'projects', action, key: slug, fields });
+    if (stored === undefined) draft.steps.addProjects.push({ slug, name });
+    else draft.steps.renameProjects.push({ ...stored, name });
+  }
+  const listed = new Set(projects.map(({ slug }) => slug));
+  const surplus = state.projects.filter(({ slug }) => !listed.has(slug));
+  draft.steps.removeProjects = dropSurplus(draft, 'projects', surplus, {
+    prune,
+    keyOf: ({ slug }) => slug,
+  });
+}
+
+function planProjectMembers(draft: Draft, wanted: Wanted): void {
+  const { state, document, outside } = wanted;
+  const gone = new Set(draft.steps.removeMembers.map(({ accountId }) => accountId));
+  const joining = new Set(draft.steps.addMembers.map(({ accountId }) => accountId));
+  const here = peopleOf(state.members);
+  /** The account of a member, also of one that the same document adds. */
+  const memberOf = (email: string): string | null => {
+    const other = idIn(outside.people.get(email));
+    const id = (here.byEmail.get(email) ?? here.byId.get(other))?.accountId ?? other;
+    const isMember = joining.has(id) || (here.byId.has(id) && !gone.has(id));
+    return isMember ? id : null;
+  };
+  const inProject = Map.groupBy(state.projectMembers, ({ project }) => project);
+  for (const { slug: project, members } of document.projects ?? []) {
+    if (members === undefined) continue;
+    const there = new Map((inProject.get(project) ?? []).map((one) => [one.accountId, one]));
+    const listed = new Set<string>();
+    for (const { email, role } of members) {
+      const key = `${project}/${email}`;
+      const accountId = memberOf(email);
+      if (accountId === null) {
+        draft.blocked.push({ section: 'projects', key, ...stranger(wanted, email) });
+        continue;
+      }
+      listed.add(accountId);
+      const stored = there.get(accountId);
+      const from = stored?.role ?? null;
+      const wasSynced = stored?.synced ?? false;
+      const fields = differences({ role: from }, { role });
+      if (wasSynced) fields.push({ field: 'synced', from: true, to: false });
+      if (fields.length === 0) continue;
+      const action = stored === undefined ? 'add' : 'change';
+      draft.changes.push({ section: 'projects', action, key, fields });
+      draft.steps.putProjectMembers.push({ project, accountId, role, from, wasSynced });
+    }
+    const surplus = [...there.values()].filter(
+      ({ accountId, synced }) => !synced && !listed.has(accountId) && !gone.has(accountId),
+    );
+    const dropped = dropSurplus(draft, 'projects', surplus, {
+      prune: wanted.prune,
+      keyOf: ({ email, accountId }) => `${project}/${email ?? accountId}`,
+      fieldsOf: ({ role }) => [{ field: 'role', from: role, to: null }],
+    });
+    for (const { accountId, role } of dropped) {
+      const step = { project, accountId, role, from: role, wasSynced: false };
+      draft.steps.removeProjectMembers.push(step);
+    }
+  }
+}
+
+function stranger({ state: { organization } }: Wanted, email: string) {
+  return {
+    code: 'not_found' as const,
+    message: `${email} is not a member of ${organization.slug}.`,
+    hint: 'Add the person to `members`, or invite them, and apply again.',
+  };
+}
+
+function planMappings(draft: Draft, { state, document, prune }: Wanted): void {
+  const { mappings } = document;
+  const gone = new Set(draft.steps.removeProjects.map(({ slug }) => slug));
+  const known = new Set([
+    ...state.projects.map(({ slug }) => slug).filter((slug) => !gone.has(slug)),
+    ...(document.projects ?? []).map(({ slug }) => slug),
+  ]);
+  const there = new Map(state.mappings.map((mapping) => [nameOfMapping(mapping), mapping]));
+  const listed = new Set<string>();
+  for (const [at, mapping] of (mappings ?? []).entries()) {
+    const key = nameOfMapping(mapping);
+    listed.add(key);
+    if (!known.has(mapping.project)) {
+      const message = `there is no project ${mapping.project}`;
+      draft.faults.push({ path: `mappings.${at}.project`, message });
+    } else if (!there.has(key)) {
+      draft.changes.push({ section: 'mappings', action: 'add', key });
+      draft.steps.addMappings.push(mapping);
+    }
+  }
+  const how = { keyOf: nameOfMapping };
+  // A removed project takes its mappings along, whatever the document says of them.
+  const { true: lost = [], false: rest = [] } = Object.groupBy(state.mappings, ({ project }) =>
+    gone.has(project) ? 'true' : 'false',
+  );
+  const surplus =
+    mappings === undefined ? [] : rest.filter((one) => !listed.has(nameOfMapping(one)));
+  draft.steps.removeMappings = [
+    ...dropSurplus(draft, 'mappings', lost, { ...how, prune: true }),
+    ...dropSurplus(draft, 'mappings', surplus, { ...how, prune }),
+  ];
+}
+
+function peopleOf(members: Member[]) {
+  return {
+    byEmail: new Map(members.map((member) => [member.email, member])),
+    byId: new Map(members.map((member) => [member.accountId, member])),
+  };
+}
+
+function idIn(
+  person: Wanted['outside']['people'] extends Map<string, infer P> ? P | undefined : never,
+) {
+  return person !== undefined && 'accountId' in person ? person.accountId : '';
+}

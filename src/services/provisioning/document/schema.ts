@@ -1,0 +1,198 @@
+import { z } from 'zod';
+import { domain, email, name, projectRole, role, slug } from '../../foundation/fields.ts';
+import { ldapView } from '../../tenancy/ldap/connection.ts';
+import { saveLdapInput } from '../../tenancy/ldap/schema.ts';
+import { signInSettingsView } from '../../tenancy/signin-settings/operations.ts';
+import { ssoView } from '../../tenancy/sso/connection.ts';
+import { saveSsoInput } from '../../tenancy/sso/schema.ts';
+import { webhookEvents, webhookUrl } from '../../tenancy/webhooks/operations.ts';
+import { groupName } from '../mappings/view.ts';
+
+// The document of an organization: what an admin reviews, plans and applies.
+
+/** The only version of the document. */
+export const documentVersion = 1;
+
+const unchanged = z.strictObject({
+  unchanged: z.literal(true).describe('Keep the stored secret.'),
+});
+
+/** A secret as it travels: its value, or that the stored one stays. */
+const sentSecret = <Value extends z.ZodType>(value: Value) =>
+  z.union(
+    [z.strictObject({ value }), unchanged],
+    'must be {value: …} or {unchanged: true}; env and file work only in a document that idctl reads',
+  );
+
+/** A secret as the file names it: a variable or a file where the command runs. */
+const namedSecret = () =>
+  z.union([
+    z.strictObject({ env: z.string().describe('The variable that holds the secret.') }),
+    z.strictObject({ file: z.string().describe('The file that holds it, beside the document.') }),
+    unchanged,
+  ]);
+
+/** Refuses a second entry of the same name, at its place. */
+function distinct<Entry>(nameOf: (entry: Entry) => string) {
+  return (entries: Entry[], ctx: z.RefinementCtx): void => {
+    const seen = new Set<string>();
+    for (const [at, entry] of entries.entries()) {
+      const named = nameOf(entry);
+      if (seen.has(named))
+        ctx.addIssue({ code: 'custom', path: [at], message: `${named} is listed twice` });
+      seen.add(named);
+    }
+  };
+}
+
+const listOf = <Entry extends z.ZodType>(
+  entry: Entry,
+  nameOf: (entry: z.output<Entry>) => string,
+  about: string,
+) => z.array(entry).superRefine(distinct(nameOf)).describe(about);
+
+const mapping = z.strictObject({ group: groupName, project: slug, role: projectRole });
+const person = z.strictObject({ email, role });
+const projectMember = z.strictObject({ email, role: projectRole });
+const project = z.strictObject({
+  slug,
+  name,
+  members: listOf(
+    projectMember,
+    (entry) => entry.email,
+    'The members that were added by hand.',
+  ).optional(),
+});
+const webhook = z.strictObject({
+  url: webhookUrl,
+  events: webhookEvents.default(['*']),
+  enabled: z.boolean().default(true),
+});
+
+/** The name of a mapping in a plan. A project and a role contain no slash. */
+export function nameOfMapping(given: z.output<typeof mapping>): string {
+  return `${given.project}/${given.role}/${given.group}`;
+}
+
+const sso = saveSsoInput.omit({ org: true });
+const ldap = saveLdapInput.omit({ org: true });
+
+function documentWith<Client extends z.ZodType, Bind extends z.ZodType>(
+  clientSecret: Client,
+  bindPassword: Bind,
+) {
+  return z.strictObject({
+    $schema: z.string().optional().describe('Where an editor finds this schema.'),
+    idctl: z.literal(documentVersion, `must be ${documentVersion}, the version of the document`),
+    organization: z
+      .strictObject({ slug: z.string().describe('It never changes.'), name })
+      .optional(),
+    domains: listOf(
+      z.strictObject({ domain }),
+      (entry) => entry.domain,
+      'The e-mail domains.',
+    ).optional(),
+    sso: sso
+      .extend({ clientSecret: clientSecret.optional() })
+      .nullable()
+      .optional()
+      .describe('The single sign-on connection; null for none.'),
+    ldap: ldap
+      .extend({ bindPassword: bindPassword.optional() })
+      .nullable()
+      .optional()
+      .describe('The directory; null for none.'),
+    projects: listOf(project, (entry) => entry.slug, 'Known by their slugs.').optional(),
+    mappings: listOf(mapping, nameOfMapping, 'Groups and the roles they give.').optional(),
+    members: listOf(
+      person,
+      (entry) => entry.email,
+      'The members that did not come by single sign-on, LDAP or SCIM.',
+    ).optional(),
+    signin: z
+      .strictObject(signInSettingsView.partial().shape)
+      .optional()
+      .describe("The sign-in settings; an absent one is the instance's."),
+    webhooks: listOf(webhook, (entry) => entry.url, 'Known by their URLs.').optional(),
+  });
+}
+
+/** The document as it travels to the server. */
+export const sentDocument = documentWith(
+  sentSecret(sso.shape.clientSecret.unwrap().min(1)),
+  sentSecret(ldap.shape.bindPassword.unwrap().min(1)),
+);
+
+/** The document with all defaults filled in. */
+export type Document = z.output<typeof sentDocument>;
+
+/** The settings of a connection in a document. */
+export type WantedSso = NonNullable<Document['sso']>;
+export type WantedLdap = NonNullable<Document['ldap']>;
+
+/** A part of the document. */
+export type Section = (typeof sections)[number];
+
+/** The sections of a document, in the order of an export. */
+export const sections = [
+  'organization',
+  'domains',
+  'sso',
+  'ldap',
+  'mappings',
+  'projects',
+  'members',
+  'signin',
+  'webhooks',
+] as const satisfies readonly (keyof Document)[];
+
+const { hasClientSecret: _, emailDomain, issuer, clientId, ...otherSso } = ssoView.shape;
+const { hasBindPassword: __, uri, tls, caCertificate, bindDn, ...otherLdap } = ldapView.shape;
+const exportedSso = { emailDomain, issuer, clientId, clientSecret: unchanged, ...otherSso };
+const exportedLdap = { uri, tls, caCertificate, bindDn, bindPassword: unchanged, ...otherLdap };
+
+/** The document of an organization as exported: whole, without defaults and secrets. */
+export const exportedDocument = z.object({
+  $schema: z.string(),
+  idctl: z.literal(documentVersion),
+  organization: z.object({ slug: z.string(), name: z.string() }),
+  domains: z.array(z.object({ domain: z.string() })),
+  sso: z.object(exportedSso).partial().nullable().optional(),
+  ldap: z.object(exportedLdap).partial().nullable(),
+  mappings: z.array(z.object({ group: z.string(), project: z.string(), role: projectRole })),
+  projects: z.array(
+    z.object({
+      slug: z.string(),
+      name: z.string(),
+      members: z.array(z.object({ email: z.string(), role: projectRole })),
+    }),
+  ),
+  members: z.array(z.object({ email: z.string(), role })),
+  signin: signInSettingsView.partial(),
+  webhooks: z.array(
+    z.object({ url: z.string(), events: z.array(z.string()), enabled: z.boolean() }),
+  ),
+});
+
+/** Settings in the order of their schema, without nulls and defaults. */
+export function spare(
+  section: 'sso' | 'ldap',
+  settings: Record<string, unknown>,
+): Record<string, unknown> {
+  const { shape } = section === 'sso' ? sso : ldap;
+  const said = Object.entries(shape).flatMap(([field, schema]) => {
+    const value = settings[field];
+    const usual = schema instanceof z.ZodDefault ? schema.def.defaultValue : undefined;
+    return value === undefined || value === null || value === usual ? [] : [[field, value]];
+  });
+  return Object.fromEntries(said);
+}
+
+/** The JSON Schema of the file that an admin writes. */
+export function describeDocument() {
+  const described = z.toJSONSchema(documentWith(namedSecret(), namedSecret()), {
+    io: 'input',
+    unrepresentable: 'any',
+  });
+  return { ...described, title: 'An organization of idctl' };
+}

@@ -1,0 +1,174 @@
+import type { Context } from '../../../context.ts';
+import { Domain } from '../../../database/models/domain.ts';
+import { LdapConnection } from '../../../database/models/ldap-connection.ts';
+import type { Origin, Role } from '../../../database/models/membership.ts';
+import type { Organization } from '../../../database/models/organization.ts';
+import type { Project, ProjectRole } from '../../../database/models/project.ts';
+import { SignInSettings } from '../../../database/models/sign-in-settings.ts';
+import { SsoConnection } from '../../../database/models/sso-connection.ts';
+import { Webhook } from '../../../database/models/webhook.ts';
+import { select } from '../../../database/select.ts';
+import { shownTo } from '../../foundation/authority/shown.ts';
+import { directorySettingsOf, openBindPassword } from '../../tenancy/ldap/connection.ts';
+import { choicesIn } from '../../tenancy/signin-settings/operations.ts';
+import { openClientSecret, settingsOf } from '../../tenancy/sso/connection.ts';
+import { fingerprintOf } from './secrets.ts';
+
+/** What a document can say about an organization, as it is now. */
+export interface State {
+  organization: Pick<Organization, 'slug' | 'name'>;
+  domains: Pick<Domain, 'name' | 'state'>[];
+  sso: (ReturnType<typeof settingsOf> & Stored) | null;
+  ldap: (ReturnType<typeof directorySettingsOf> & { enabled: boolean } & Stored) | null;
+  signin: ReturnType<typeof choicesIn>;
+  webhooks: StoredWebhook[];
+  projects: StoredProject[];
+  mappings: StoredMapping[];
+  members: Member[];
+  projectMembers: ProjectMember[];
+}
+
+interface Stored {
+  id: string;
+  /** The fingerprint of its secret. */
+  secret: string;
+}
+
+export interface StoredWebhook {
+  id: string;
+  url: string;
+  events: string[];
+  enabled: boolean;
+}
+
+export type StoredProject = Pick<Project, 'id' | 'slug' | 'name'>;
+
+export interface StoredMapping {
+  id: string;
+  group: string;
+  project: string;
+  role: ProjectRole;
+}
+
+/** A member of the organization, by the address that it knows. */
+export interface Member {
+  accountId: string;
+  email: string | null;
+  role: Role;
+  /** How the membership began. */
+  kind: Origin['kind'];
+}
+
+/** A member of a project. */
+export interface ProjectMember {
+  accountId: string;
+  email: string | null;
+  project: string;
+  role: ProjectRole;
+  synced: boolean;
+  /** For a synced one: the connection, the group and the mapping that gave it. */
+  by: string | null;
+  group: string | null;
+  mappingId: string | null;
+}
+
+/** Reads the state, in as many statements as there are sections. */
+export async function readState(ctx: Context, organization: Organization): Promise<State> {
+  const organizationId = organization.id;
+  const where = { organizationId };
+  const sso = await SsoConnection.findOne({ where });
+  const ldap = await LdapConnection.findOne({ where });
+  const webhooks = await Webhook.findAll({ where, order: ['id'] });
+  const settings = await SignInSettings.findByPk(organizationId);
+  const people = await readPeople(organizationId);
+  return {
+    organization: { slug: organization.slug, name: organization.name },
+    domains: (await Domain.findAll({ where, order: ['name'] })).map(({ name, state }) => ({
+      name,
+      state,
+    })),
+    sso: sso && {
+      ...settingsOf(sso),
+      id: sso.id,
+      secret: fingerprintOf(ctx, 'sso', openClientSecret(ctx, sso)),
+    },
+    ldap: ldap && {
+      ...directorySettingsOf(ldap),
+      enabled: ldap.enabled,
+      id: ldap.id,
+      secret: fingerprintOf(ctx, 'ldap', openBindPassword(ctx, ldap)),
+    },
+    signin: settings === null ? {} : choicesIn(settings),
+    webhooks: webhooks.map(({ id, url, events, enabled }) => {
+      return { id, url, events: events ?? ['*'], enabled };
+    }),
+    projects: await select<StoredProject>(
+      'SELECT id, slug, name FROM projects WHERE organization_id = $1 ORDER BY slug',
+      [organizationId],
+    ),
+    mappings: await select<StoredMapping>(
+      `SELECT m.id, m.group_name AS "group", p.slug AS project, m.role
+         FROM group_mappings m JOIN projects p ON p.id = m.project_id
+        WHERE m.organization_id = $1 ORDER BY m.id`,
+      [organizationId],
+    ),
+    ...people,
+  };
+}
+
+interface PersonRow {
+  accountId: string;
+  role: Role;
+  email: string | null;
+  name: string;
+  kind: Origin['kind'];
+}
+
+interface ProjectRow {
+  accountId: string;
+  project: string;
+  role: ProjectRole;
+  synced: boolean | number;
+  by: string | null;
+  group: string | null;
+  mappingId: string | null;
+}
+
+async function readPeople(
+  organizationId: string,
+): Promise<Pick<State, 'members' | 'projectMembers'>> {
+  const shown = await shownTo(organizationId, 'all');
+  const members = await select<PersonRow>(
+    `SELECT m.account_id AS "accountId", m.role, m.origin ->> 'kind' AS kind, a.email, a.name
+       FROM memberships m JOIN accounts a ON a.id = m.account_id
+      WHERE m.organization_id = $1 ORDER BY m.account_id`,
+    [organizationId],
+  );
+  const inProjects = await select<ProjectRow>(
+    `SELECT m.account_id AS "accountId", p.slug AS project, m.role, m.synced,
+            m.origin ->> 'by' AS "by", m.origin ->> 'group' AS "group",
+            m.origin ->> 'mappingId' AS "mappingId"
+       FROM project_memberships m JOIN projects p ON p.id = m.project_id
+      WHERE p.organization_id = $1 ORDER BY m.project_id, m.account_id`,
+    [organizationId],
+  );
+  const emails = new Map(
+    members.map(({ accountId, email, name }) => {
+      return [accountId, shown({ id: accountId, email, name }).email] as const;
+    }),
+  );
+  const emailOf = (accountId: string) => emails.get(accountId) ?? null;
+  return {
+    members: members.map(({ accountId, role, kind }) => {
+      return { accountId, email: emailOf(accountId), role, kind };
+    }),
+    projectMembers: inProjects.map((row) => {
+      return { ...row, email: emailOf(row.accountId), synced: Boolean(row.synced) };
+    }),
+  };
+}
+
+/** Whether a connection or provisioning made the membership; a document leaves those out. */
+export function isAutomatic({ kind }: Pick<Member, 'kind'>): boolean {
+  return ['sso', 'scim', 'ldap', 'mapping'].includes(kind);
+}

@@ -1,0 +1,118 @@
+import type { Context } from '../../../context.ts';
+import type { Account } from '../../../database/models/account.ts';
+import { Membership, type Role } from '../../../database/models/membership.ts';
+import type { Organization } from '../../../database/models/organization.ts';
+import { dialectOfDatabase, insertRows, selectAmong } from '../../../database/select.ts';
+import { refusingDuplicate } from '../../../database/unique.ts';
+import { type Shown, shownTo } from '../../foundation/authority/shown.ts';
+import { eventAbout, recordEvents } from '../../foundation/events/record.ts';
+import { isProvedForGood } from '../../people/accounts/account.ts';
+import { recordNewMembers } from '../scim-records/member.ts';
+import { byHand } from './membership.ts';
+
+// Steps for many members at once, in few statements.
+
+type Person = Pick<Account, 'id' | 'email' | 'name'>;
+
+/** Changes roles, with their events. The caller has proved the right, and kept an owner. */
+export async function changeRoles(
+  ctx: Context,
+  organizationId: string,
+  changes: { who: { id: string; name: string }; from: Role; to: Role }[],
+): Promise<void> {
+  for (const [role, some] of Map.groupBy(changes, ({ to }) => to)) {
+    for (let at = 0; at < some.length; at += 1000) {
+      const accountId = some.slice(at, at + 1000).map(({ who }) => who.id);
+      await Membership.update({ role }, { where: { organizationId, accountId } });
+    }
+  }
+  await recordEvents(
+    ctx,
+    organizationId,
+    changes.map(({ who, from, to }) => {
+      const data = { from, to };
+      return { kind: 'member.role.changed', ...eventAbout('user', who, organizationId), data };
+    }),
+  );
+}
+
+/** Locks members of the organization until the transaction ends; returns how each is shown. */
+export async function holdMembers(
+  { id: organizationId }: Pick<Organization, 'id'>,
+  accountIds: string[],
+): Promise<Map<string, Shown>> {
+  // The account before the membership, as everywhere.
+  const lock = dialectOfDatabase() === 'sqlite' ? '' : 'FOR NO KEY UPDATE OF a FOR UPDATE OF m';
+  const people = await selectAmong<Person>(
+    accountIds.toSorted(),
+    (list, organization) => `SELECT a.id, a.email, a.name FROM accounts a
+       JOIN memberships m ON m.account_id = a.id AND m.organization_id = ${organization}
+      WHERE a.id IN (${list}) ORDER BY a.id ${lock}`,
+    [organizationId],
+  );
+  const shown = await shownTo(organizationId, 'all');
+  return new Map(people.map((person) => [person.id, shown(person)]));
+}
+
+type Candidate = Person & Pick<Account, 'emailProof'> & { totp: string | null; known: number };
+
+/**
+ * Makes accounts members by hand, like `addMember`, and returns the ids of those that it left out:
+ * accounts that provisioning knows, that have a second factor, or whose address was never proved.
+ * Joining ends something of theirs, or changes their record, so they join one by one.
+ */
+export async function joinTogether(
+  ctx: Context,
+  organization: Pick<Organization, 'id' | 'slug'>,
+  joining: { accountId: string; role: Role }[],
+): Promise<Set<string>> {
+  const roles = new Map(joining.map(({ accountId, role }) => [accountId, role]));
+  const found = await holdCandidates(organization.id, [...roles.keys()]);
+  const simple = found.filter(
+    (account) => isProvedForGood(account) && account.totp === null && Number(account.known) === 0,
+  );
+  const origin = byHand(ctx.actor);
+  const rows = simple.map(({ id }) => ({
+    organization_id: organization.id,
+    account_id: id,
+    role: roles.get(id) ?? 'member',
+    origin,
+    joined_at: ctx.now,
+  }));
+  await refusingDuplicate(insertRows('memberships', rows), {
+    message: `Another admin has just added a member of ${organization.slug}.`,
+    hint: 'Plan again.',
+  });
+  await selectAmong(
+    simple.map(({ id }) => id),
+    (list, of) =>
+      `DELETE FROM tombstones WHERE account_id IN (${list}) AND organization_id = ${of} RETURNING account_id`,
+    [organization.id],
+  );
+  await recordNewMembers(organization.id, simple, ctx.now);
+  await recordEvents(
+    ctx,
+    organization.id,
+    simple.map((account) => ({
+      kind: 'member.added',
+      ...eventAbout('user', account, organization.id),
+      data: { role: roles.get(account.id) ?? 'member', origin: origin.kind },
+    })),
+  );
+  const joined = new Set(simple.map(({ id }) => id));
+  return new Set([...roles.keys()].filter((id) => !joined.has(id)));
+}
+
+/** Locks the accounts. `known` counts provisioning records of the account or under its address. */
+function holdCandidates(organizationId: string, accountIds: string[]): Promise<Candidate[]> {
+  const lock = dialectOfDatabase() === 'sqlite' ? '' : 'FOR NO KEY UPDATE OF a';
+  return selectAmong<Candidate>(
+    accountIds.toSorted(),
+    (list, organization) => `SELECT a.id, a.email, a.name, a.email_proof AS "emailProof",
+        a.totp_enabled_at AS totp,
+        (SELECT COUNT(*) FROM scim_records r WHERE r.organization_id = ${organization}
+           AND (r.account_id = a.id OR r.user_name_canonical = a.email)) AS known
+       FROM accounts a WHERE a.id IN (${list}) ORDER BY a.id ${lock}`,
+    [organizationId],
+  );
+}

@@ -1,0 +1,189 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { select } from '../../src/database/select.ts';
+import { createToken } from '../../src/services/people/tokens/operations.ts';
+import { addDomain, assertDomain } from '../../src/services/tenancy/domains/operations.ts';
+import { addMember } from '../../src/services/tenancy/memberships/add.ts';
+import { type Company, foundCompany } from '../support/company.ts';
+import { apply, exported, foundEmpty, plan, type Sent } from '../support/documents.ts';
+import type { Client } from '../support/http.ts';
+import { type Idctl, openIdctl } from '../support/idctl.ts';
+
+// What a document may do: no more than its actor by single operations.
+
+let idctl: Idctl;
+let company: Company;
+beforeAll(async () => {
+  idctl = await openIdctl({ outbound: { allow: ['hooks.acme.test'] } });
+  company = await foundCompany(idctl);
+  await addDomain(idctl.operator(), { org: 'acme', domain: 'own.test' });
+  await assertDomain(idctl.operator(), { org: 'acme', domain: 'own.test' });
+});
+afterAll(() => idctl.close());
+
+async function tokenOf(user: string, scope: 'read' | 'write' | 'admin'): Promise<Client> {
+  const { token } = await createToken(idctl.operator(), { user, name: 'ci', scope });
+  return idctl.client({ headers: { authorization: `Bearer ${token}` } });
+}
+
+/** Plans over HTTP, and applies what was planned, or the operator's plan where it may not. */
+async function tryApply(client: Client, document: Sent, prune = false) {
+  const own = await client.post('/api/v1/orgs/acme/plan', { document, prune });
+  const { digest } = own.status === 200 ? own.body : await plan(idctl.operator(), 'acme', document);
+  return client.post('/api/v1/orgs/acme/apply', { document, prune, digest });
+}
+
+const sso = (value: string) => ({
+  idctl: 1,
+  sso: {
+    emailDomain: 'acme.test',
+    issuer: 'https://idp.acme.test',
+    clientId: 'c',
+    clientSecret: { value },
+  },
+});
+const members = (more: Sent[]) => ({ idctl: 1, members: more });
+const web = (more: Sent) => ({
+  idctl: 1,
+  projects: [{ slug: 'website', name: 'Website', ...more }],
+});
+
+const letsIn: [string, Sent][] = [
+  ['a domain', { idctl: 1, domains: [{ domain: 'more.test' }] }],
+  ['sign-in settings', { idctl: 1, signin: { github: false } }],
+  ['an admin', members([{ email: 'mia@acme.test', role: 'admin' }])],
+  ['an admin of a project', web({ members: [{ email: 'victim@acme.test', role: 'admin' }] })],
+  ['a mapping to admin', mapped('admin')],
+  ['a secret', sso('another')],
+];
+
+function mapped(role: string): Sent {
+  return { idctl: 1, mappings: [{ group: 'dev', project: 'website', role }] };
+}
+
+test.each(letsIn)('P15 a token of scope write does not apply %s', async (_what, document) => {
+  const before = await exported(idctl.operator(), 'acme');
+  const client = await tokenOf(company.owner.id, 'write');
+  const answer = await tryApply(client, document);
+  expect(answer).toMatchObject({ status: 403, body: { code: 'scope_required' } });
+  expect(await exported(idctl.operator(), 'acme')).toEqual(before);
+});
+
+test('P15 a token of scope write applies what it may do, and read only plans', async () => {
+  const document = { idctl: 1, projects: [{ slug: 'fresh', name: 'Fresh' }] };
+  const reader = await tokenOf(company.owner.id, 'read');
+  expect(await reader.get('/api/v1/orgs/acme/export')).toMatchObject({ status: 200 });
+  expect(await reader.post('/api/v1/orgs/acme/plan', { document })).toMatchObject({ status: 200 });
+  expect(await tryApply(reader, document)).toMatchObject({ body: { code: 'scope_required' } });
+  const writer = await tokenOf(company.owner.id, 'write');
+  expect(await tryApply(writer, document)).toMatchObject({ status: 200, body: { applied: true } });
+});
+
+test('an admin, by session or token, neither grants nor takes the owner role', async () => {
+  const before = await exported(idctl.operator(), 'acme');
+  const grant = members([{ email: 'mia@acme.test', role: 'owner' }]);
+  const take = members([
+    { email: 'adam@acme.test', role: 'admin' },
+    { email: 'olga@acme.test', role: 'admin' },
+    { email: 'mia@acme.test', role: 'member' },
+  ]);
+  for (const client of [company.admin, await tokenOf(company.admin.id, 'admin')]) {
+    expect(await tryApply(client, grant)).toMatchObject({ status: 403 });
+    const taken = await client.post('/api/v1/orgs/acme/plan', { document: take });
+    expect(taken).toMatchObject({ status: 409, body: { code: 'last_owner' } });
+  }
+  const token = await tokenOf(company.owner.id, 'admin');
+  expect(await tryApply(token, grant)).toMatchObject({ body: { code: 'session_required' } });
+  const rename = { idctl: 1, organization: { slug: 'acme', name: 'Other' } };
+  expect(await tryApply(company.admin, rename)).toMatchObject({ body: { code: 'forbidden' } });
+  expect(await exported(idctl.operator(), 'acme')).toEqual(before);
+});
+
+test.each(['member', 'stranger', 'foreigner'] as const)(
+  'O7 a %s neither plans nor exports',
+  async (who) => {
+    const client = company[who];
+    const status = who === 'member' ? 403 : 404;
+    expect(await client.get('/api/v1/orgs/acme/export')).toMatchObject({ status });
+    const document = { idctl: 1 };
+    expect(await client.post('/api/v1/orgs/acme/plan', { document })).toMatchObject({ status });
+    const body = { document, digest: 'x' };
+    expect(await client.post('/api/v1/orgs/acme/apply', body)).toMatchObject({ status });
+  },
+);
+
+test('O8 a plan of an admin tells nothing of accounts on foreign domains', async () => {
+  const [known, none] = ['sam@acme.test', 'nobody@acme.test'];
+  const document = members([known, none].map((email) => ({ email, role: 'member' })));
+  const { body } = await company.admin.post('/api/v1/orgs/acme/plan', { document });
+  const said = body.blocked.map((one: Sent) =>
+    JSON.stringify(one).replaceAll(String(one['key']), ''),
+  );
+  expect(said).toHaveLength(2);
+  expect(said[0]).toBe(said[1]);
+  expect(body.blocked[0]).toMatchObject({ code: 'invite_instead' });
+});
+
+test('a plan, an apply, an event and an error show no secret', async () => {
+  const value = 'canary-7f3a';
+  const seen: unknown[] = [];
+  seen.push(await company.admin.post('/api/v1/orgs/acme/plan', { document: sso(value) }));
+  const wrong = { ...sso(value), nonsense: { value } };
+  seen.push(await company.admin.post('/api/v1/orgs/acme/plan', { document: wrong }));
+  const applied = await tryApply(company.admin, sso(value));
+  expect(applied.body.changes).toEqual([
+    {
+      section: 'sso',
+      action: 'change',
+      key: 'sso',
+      fields: [{ field: 'clientSecret', changed: true }],
+    },
+  ]);
+  seen.push(applied, await exported(idctl.operator(), 'acme'));
+  seen.push(
+    await select('SELECT * FROM events', []),
+    await select('SELECT * FROM sso_connections', []),
+  );
+  expect(JSON.stringify(seen)).not.toContain(value);
+  const again = await company.admin.post('/api/v1/orgs/acme/plan', { document: sso(value) });
+  expect(again.body.changes).toEqual([]);
+});
+
+test('S10 a changed issuer needs the secret again', async () => {
+  const { sso: kept } = sso('');
+  const moved = { ...kept, issuer: 'https://idp.attacker.test', clientSecret: { unchanged: true } };
+  const answer = await company.admin.post('/api/v1/orgs/acme/plan', {
+    document: { idctl: 1, sso: moved },
+  });
+  expect(answer).toMatchObject({ status: 409, body: { code: 'secret_required' } });
+});
+
+test('O3 a document that leaves no owner a way to sign in is refused as a whole', async () => {
+  const { slug, people } = await foundEmpty(idctl, 1);
+  await addMember(idctl.operator(), { org: slug, email: people[0] ?? '', role: 'owner' });
+  const domain = 'people.test';
+  await addDomain(idctl.operator(), { org: slug, domain });
+  await assertDomain(idctl.operator(), { org: slug, domain });
+  const document = {
+    idctl: 1,
+    projects: [{ slug: 'whole', name: 'Whole' }],
+    signin: { password: false },
+  };
+  const before = await exported(idctl.operator(), slug);
+  await expect(apply(idctl.operator(), slug, document)).rejects.toMatchObject({
+    code: 'owners_locked_out',
+  });
+  expect(await exported(idctl.operator(), slug)).toEqual(before);
+});
+
+test('different secrets are counted: after twenty in an hour the next is refused', async () => {
+  const answers: number[] = [];
+  for (let count = 0; count < 25; count += 1) {
+    const document = sso(`guess ${count}`);
+    answers.push((await company.admin.post('/api/v1/orgs/acme/plan', { document })).status);
+  }
+  expect(answers).toContain(429);
+  const right = await company.admin.post('/api/v1/orgs/acme/plan', {
+    document: sso('canary-7f3a'),
+  });
+  expect(right).toMatchObject({ status: 200, body: { changes: [] } });
+});
