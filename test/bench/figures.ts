@@ -22,10 +22,10 @@ export interface Figure {
 export function figure(
   what: string,
   value: number,
-  unit: 'ms' | '%' | '/s' | '×' | 'MB' | 'rows',
+  unit: 'ms' | '%' | '/s' | '×' | 'MB',
   goal?: { least: number } | { most: number },
 ): Figure {
-  const digits = ['/s', 'rows'].includes(unit) || value >= 100 ? 0 : 1;
+  const digits = unit === '/s' || value >= 100 ? 0 : 1;
   const seen = `${value.toFixed(digits)} ${unit}`;
   if (goal === undefined) return { what, seen, goal: null };
   return 'least' in goal

@@ -190,15 +190,3 @@ export async function addExpired(database: string, first: number, count: number)
     await insert(connection, statements, [at, Math.min(at + chunk, first + count) - 1]);
   await connection.close();
 }
-
-/** How many rows have expired and are still there. */
-export async function countExpired(database: string): Promise<{ states: number; events: number }> {
-  const connection = await openPlain(database);
-  const [found] = await connection.all(
-    `SELECT (SELECT count(*) FROM spent_states) AS states,
-      (SELECT count(*) FROM events WHERE at < $1) AS events`,
-    [new Date(Date.now() - 450 * 86_400_000).toISOString().replace('T', ' ')],
-  );
-  await connection.close();
-  return { states: Number(found?.['states']), events: Number(found?.['events']) };
-}

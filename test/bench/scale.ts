@@ -10,13 +10,14 @@ import { type Daemon, main, startDaemon, surroundings } from '../support/daemon.
 import { type PostgresServer, startPostgres } from '../support/postgres.ts';
 import { table } from './figures.ts';
 import { load as loadShots } from './load.ts';
+import { processorTime } from './processor-time.ts';
 import { crawlPages, figuresOf } from './scale-figures.ts';
-import { addExpired, type Crowd, countExpired, fillCrowd, openPlain } from './scale-fill.ts';
+import { addExpired, type Crowd, fillCrowd, openPlain } from './scale-fill.ts';
 import { ask, type Load, load } from './scim-people.ts';
 
 // `npm run bench:scale -- [--rounds N] [--sizes 20000,100000,1000000] [--on SQLite|PostgreSQL]`. A
 // daemon for each size, asked in turn; medians of the rounds, beside those of the next smaller size
-// (goals 5 and 9, issue 17). A million accounts need 3 GB in the folder for temporary files.
+// (goals 5 and 9, issue 17). Processor time of the daemon and the server, for one request. A million accounts need 3 GB in the folder for temporary files.
 
 const { values } = parseArgs({
   options: {
@@ -38,6 +39,8 @@ interface Subject {
   database: string;
   daemon: Daemon;
   sweeper: ChildProcess;
+  /** The first process of the database server, if there is one. */
+  server: number[];
   /** What was measured, by name. */
   seen: Record<string, number[]>;
 }
@@ -52,13 +55,13 @@ async function bench(name: 'SQLite' | 'PostgreSQL'): Promise<void> {
     for (const size of sizes) {
       if (name === 'PostgreSQL') servers.push(await startPostgres());
       const database = servers.at(-1)?.url ?? `sqlite:${join(folder, `${size}.db`)}`;
-      subjects.push(await openSubject(database, keyFile, size));
+      const server = servers.slice(-1).map(({ pid }) => pid);
+      subjects.push(await openSubject({ database, keyFile, size, server }));
     }
     for (let round = 0; round < rounds; round += 1) {
       for (const subject of subjects) await measure(subject, round);
-      print(`round ${round + 1} of ${rounds}, ${name}, ${new Date().toISOString()}\n`);
+      print(`round ${round + 1} of ${rounds}, ${name}\n`);
     }
-    for (const subject of subjects) await measureLimit(subject);
     if (name === 'SQLite') for (const subject of subjects) await measureBackup(subject, keyFile);
     for (const [at, { crowd }] of subjects.entries())
       print(table(`${crowd.count} accounts, ${name}`, figuresOf(subjects, at, expired)));
@@ -72,7 +75,13 @@ async function bench(name: 'SQLite' | 'PostgreSQL'): Promise<void> {
   }
 }
 
-async function openSubject(database: string, keyFile: string, size: number): Promise<Subject> {
+async function openSubject(at: {
+  database: string;
+  keyFile: string;
+  size: number;
+  server: number[];
+}): Promise<Subject> {
+  const { database, keyFile, size, server } = at;
   const began = performance.now();
   const crowd = await fillCrowd(database, keyFile, size);
   const filled = (performance.now() - began) / 1000;
@@ -82,15 +91,19 @@ async function openSubject(database: string, keyFile: string, size: number): Pro
   const sweeping = fileURLToPath(new URL('./scale-sweep.ts', import.meta.url));
   const sweeper = fork(sweeping, [database, keyFile]);
   await once(sweeper, 'message');
-  const subject = { crowd, database, daemon, sweeper, seen: {} };
-  await time(subject, 'first page after a start', () => ask(daemon.url, crowd, '/Users?count=100'));
+  const subject = { crowd, database, daemon, sweeper, server, seen: {} };
+  await cost(subject, 'first page after a start', async (url) => {
+    const began = performance.now();
+    await ask(url, crowd, '/Users?count=100');
+    return 1000 / (performance.now() - began);
+  });
   note(subject, 'size', await sizeOf(database));
   return subject;
 }
 
 /** One round. */
 async function measure(subject: Subject, round: number): Promise<void> {
-  const { crowd, daemon, database } = subject;
+  const { crowd, database } = subject;
   const { count, nameOf, slug } = crowd;
   const any = (most = count) => Math.floor(Math.random() * most);
   const get = (path: () => string): Load => ({ method: 'GET', path });
@@ -101,43 +114,53 @@ async function measure(subject: Subject, round: number): Promise<void> {
   };
   for (const [what, filter] of Object.entries(filters)) {
     const path = () => `/Users?filter=${encodeURIComponent(filter())}`;
-    note(subject, what, await load(daemon.url, crowd, get(path), ms));
+    await cost(subject, what, (url) => load(url, crowd, get(path), ms));
   }
   const deep = () => `/Users?count=100&startIndex=${1 + any(count - 100)}`;
   const first = () => '/Users?count=100';
-  note(subject, 'first page', await load(daemon.url, crowd, get(first), ms, 1));
-  note(subject, 'deep page', await load(daemon.url, crowd, get(deep), ms, 1));
+  await cost(subject, 'first page', (url) => load(url, crowd, get(first), ms, 1));
+  await cost(subject, 'deep page', (url) => load(url, crowd, get(deep), ms, 1));
   const owner = { ...crowd, base: `/api/v1/orgs/${slug}/members`, token: crowd.owner };
+  const top = () => '?limit=100';
   const after = () => `?limit=100&cursor=${crowd.accountOf(any(count - 100))}`;
-  note(
-    subject,
-    'first members',
-    await load(
-      daemon.url,
-      owner,
-      get(() => '?limit=100'),
-      ms,
-      1,
-    ),
-  );
-  note(subject, 'deep members', await load(daemon.url, owner, get(after), ms, 1));
-  note(subject, 'sign-in', await signIns(subject));
+  await cost(subject, 'first members', (url) => load(url, owner, get(top), ms, 1));
+  await cost(subject, 'deep members', (url) => load(url, owner, get(after), ms, 1));
+  await cost(subject, 'sign-in', (url) => signIns(url, crowd));
   const made = () => ({ userName: `${crypto.randomUUID()}@new.test`, active: true });
   const create: Load = { method: 'POST', path: () => '/Users', body: made };
-  note(subject, 'create', await load(daemon.url, crowd, create, ms, 4));
-  await time(subject, 'crawl', async () => {
+  await cost(subject, 'create', (url) => load(url, crowd, create, ms, 4));
+  await cost(subject, 'crawl', async (url) => {
+    const began = performance.now();
     for (let at = 0; at < crawlPages(count); at += 1) {
       const startIndex = 1 + 100 * Math.floor((at * count) / 100 / crawlPages(count));
-      await ask(daemon.url, crowd, `/Users?count=100&startIndex=${startIndex}`);
+      await ask(url, crowd, `/Users?count=100&startIndex=${startIndex}`);
     }
+    return (1000 * crawlPages(count)) / (performance.now() - began);
   });
   await sweep(subject, 'sweep of nothing');
   await addExpired(database, 1 + round * expired, expired);
   await sweep(subject, 'sweep');
 }
 
+/** Notes the processor time of one request, which is done so many times a second. */
+async function cost(
+  subject: Subject,
+  what: string,
+  work: (url: string) => Promise<number>,
+): Promise<void> {
+  const pids = [subject.daemon.pid, ...subject.server];
+  const spent = async () => {
+    const times = await Promise.all(pids.map(processorTime));
+    return times.reduce((sum, each) => sum + each, 0);
+  };
+  const [before, began] = [await spent(), performance.now()];
+  const rate = await work(subject.daemon.url);
+  const done = (rate * (performance.now() - began)) / 1000;
+  note(subject, what, ((await spent()) - before) / done);
+}
+
 /** Sign-ins a second, each of another account. */
-async function signIns({ crowd, daemon }: Subject): Promise<number> {
+async function signIns(url: string, crowd: Crowd): Promise<number> {
   const any = () => {
     for (;;) {
       const n = Math.floor(Math.random() * crowd.count);
@@ -152,7 +175,7 @@ async function signIns({ crowd, daemon }: Subject): Promise<number> {
       return { email: crowd.nameOf(any()), password: crowd.password };
     },
   };
-  return (await loadShots(daemon.url, shot, 2, ms)).rate;
+  return (await loadShots(url, shot, 2, ms)).rate;
 }
 
 async function sweep(subject: Subject, what: string): Promise<void> {
@@ -160,16 +183,6 @@ async function sweep(subject: Subject, what: string): Promise<void> {
   const [{ ms, longest }] = await once(subject.sweeper, 'message');
   note(subject, what, ms);
   note(subject, `${what}, longest pause`, longest);
-}
-
-/** Far more expired rows than usual: a run ends anyway. */
-async function measureLimit(subject: Subject): Promise<void> {
-  const before = await countExpired(subject.database);
-  await addExpired(subject.database, 1_000_000, 300_000);
-  await sweep(subject, 'sweep of 300,000');
-  const left = await countExpired(subject.database);
-  note(subject, 'states swept', 300_000 + before.states - left.states);
-  note(subject, 'events swept', 300_000 + before.events - left.events);
 }
 
 async function measureBackup(subject: Subject, keyFile: string): Promise<void> {

@@ -72,7 +72,7 @@ const hot: Record<string, RegExp> = {
   'the SCIM record of a change': /FROM accounts a .*scim_records r|scim_records r .*accounts a/s,
   'a change of a SCIM record': /UPDATE scim_records SET/,
   'the end of a membership': /DELETE FROM memberships/,
-  'a page of members': /FROM memberships AS Membership .* LIMIT/,
+  'a page of members, whichever table is first': /memberships AS .*account.id > .* LIMIT/,
   'a page of events': /FROM events AS Event .* LIMIT/,
   'a page of accounts': /FROM accounts AS Account .* LIMIT/,
   'a page of sign-in attempts': /FROM sso_attempts AS SsoAttempt .* LIMIT/,

@@ -40,7 +40,8 @@ export const listMembers = operation({
       (after, limit) =>
         Membership.findAll({
           where: { organizationId: organization.id, accountId: { [Op.gt]: after } },
-          include: { model: Account, as: 'account', required: true },
+          // PostgreSQL may read accounts first, and does not conclude this from the join.
+          include: { model: Account, as: 'account', where: { id: { [Op.gt]: after } } },
           order: ['accountId'],
           limit,
         }),

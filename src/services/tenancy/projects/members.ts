@@ -42,7 +42,8 @@ export const listProjectMembers = operation({
       (after, limit) =>
         ProjectMembership.findAll({
           where: { projectId: project.id, accountId: { [Op.gt]: after } },
-          include: { model: Account, as: 'account', required: true },
+          // PostgreSQL may read accounts first, and does not conclude this from the join.
+          include: { model: Account, as: 'account', where: { id: { [Op.gt]: after } } },
           order: ['accountId'],
           limit,
         }),
