@@ -71,6 +71,23 @@ test('P6 a hash of another argon2 type needs a new one, even if its parameters a
   expect(hasher.needsRehash('garbage')).toBe(true);
 });
 
+test('P6 one try more than may hash is counted, and the next waits for its turn', async () => {
+  const one = createPasswordHasher({ ...cost, concurrency: 1, maxWaitMs: 60_000 });
+  const counted: string[] = [];
+  const { promise: go, resolve } = Promise.withResolvers<void>();
+  const all = ['first', 'second', 'third'].map((name) =>
+    one.verify(null, 'x', () => {
+      counted.push(name);
+      return go;
+    }),
+  );
+  await new Promise(setImmediate);
+  expect(counted).toEqual(['first', 'second']);
+  resolve();
+  expect(await Promise.all(all)).toEqual([false, false, false]);
+  expect(counted).toEqual(['first', 'second', 'third']);
+});
+
 function work() {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   let started = false;
