@@ -34,10 +34,7 @@ test('explain fits a screen of 80 columns and 24 lines, with much to say', () =>
   const lines = shown({
     ways: [
       way('password', 'Too many refused tries, until 2026-11-22T12:10Z.'),
-      way(
-        'magicCode',
-        'Too many refused tries, until 2026-11-22T12:10Z.',
-      ),
+      way('magicCode', 'Too many refused tries, until 2026-11-22T12:10Z.'),
       way('sso', 'The account is linked to another identity.'),
       way('ldap', 'The account is linked to another identity.'),
       way('google', 'Google is not set up (social.google).', false),
