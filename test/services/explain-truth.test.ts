@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { explain } from '../../src/services/signin/explain/operations.ts';
 import { signedIn } from '../support/builders.ts';
 import { counterpartMissing } from '../support/counterpart.ts';
-import { type Case, cases, type Staged, stage } from '../support/explain-cases.ts';
+import { type Case, cases, obstacles, type Staged, stage } from '../support/explain-cases.ts';
 import { openSite, type Site, signInBy } from '../support/explain-site.ts';
 import { long } from '../support/scim.ts';
 
@@ -42,7 +42,8 @@ describe.skipIf(counterpartMissing('slapd'))('explain tells the truth', () => {
       expect(told).toEqual(seen);
     });
     // A failure prints the seed. The long run takes a new one each time.
-    await fc.assert(property, long ? { numRuns: 300 } : { numRuns: 12, seed: 20261122 });
+    const more = long ? { numRuns: 300 } : { numRuns: obstacles.length + 4, seed: 20261122 };
+    await fc.assert(property, { ...more, examples: obstacles.map((each) => [each]) });
   }, 600_000);
 
   test('O8 an admin is told the same of members, and nothing of others', async () => {

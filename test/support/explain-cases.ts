@@ -78,6 +78,69 @@ export const cases = fc.record({
 
 export type Case = typeof cases extends fc.Arbitrary<infer T> ? T : never;
 
+const good = {
+  emailProof: 'operator' as const,
+  awaitsCode: false,
+  password: true,
+  disabled: false,
+  secondFactor: false,
+};
+
+/** Everything is on, and nothing keeps the person out. */
+const open: Case = {
+  instance: { mail: true, google: true, github: true, trustOff: false },
+  settings: {
+    password: true,
+    magicCode: true,
+    google: true,
+    github: true,
+    restrictOauthToVerifiedDomains: false,
+  },
+  domain: 'own',
+  sso: 'on',
+  ownSecondFactor: false,
+  ldap: 'on',
+  account: good,
+  place: 'member',
+  elsewhere: false,
+  ssoKey: 'none',
+  ldapKey: 'none',
+  googleKey: 'none',
+  githubKey: 'none',
+  known: false,
+  full: [],
+  order: ['sso', 'ldap', 'google', 'github', 'password', 'magicCode'],
+};
+
+const late: Case['order'] = ['password', 'google', 'ldap', 'magicCode', 'github', 'sso'];
+
+/** One obstacle each, so that every rule decides alone. */
+export const obstacles: Case[] = [
+  open,
+  { ...open, account: null },
+  { ...open, account: { ...good, emailProof: 'none', awaitsCode: true } },
+  { ...open, account: { ...good, emailProof: 'none', awaitsCode: true }, order: late },
+  { ...open, account: { ...good, emailProof: 'auto' }, order: late },
+  { ...open, account: { ...good, emailProof: 'former domain' }, order: late },
+  { ...open, account: { ...good, disabled: true } },
+  { ...open, account: { ...good, password: false }, place: 'removed' },
+  { ...open, account: { ...good, secondFactor: true }, elsewhere: true, full: ['secondFactor'] },
+  { ...open, ssoKey: 'own of another issuer', ldapKey: 'own of another server' },
+  { ...open, ssoKey: 'other former', ldapKey: 'former', googleKey: 'of another issuer' },
+  { ...open, domain: 'none' },
+  { ...open, settings: { ...open.settings, password: false, magicCode: false, google: false } },
+  {
+    ...open,
+    domain: 'rival',
+    settings: { ...open.settings, restrictOauthToVerifiedDomains: true },
+  },
+  { ...open, full: ['password'] },
+  { ...open, known: true, full: ['password', 'mail'] },
+  { ...open, ldapKey: 'own', full: ['ldapEntry'] },
+  { ...open, full: ['ldapName'] },
+  { ...open, full: ['ldapBind'] },
+];
+
 /** A case that was made on the site. */
 export type Staged = Awaited<ReturnType<typeof stage>>;
 
