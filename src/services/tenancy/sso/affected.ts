@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { Account } from '../../../database/models/account.ts';
 import { Identity } from '../../../database/models/identity.ts';
 import { Membership } from '../../../database/models/membership.ts';
+import { shownTo } from '../../foundation/authority/shown.ts';
 import { domainOf } from '../../foundation/domain-names/canonical.ts';
 import { affectedMembershipView, findSynced } from '../projects/view.ts';
 
@@ -11,7 +12,11 @@ export const affectedView = z.object({
   owners: z.array(z.string()),
   memberships: z.array(affectedMembershipView),
 });
-/** The people affected if a connection ends, or loses this domain (security D5, O3). */
+
+/**
+ * The members affected if a connection ends, or loses this domain (security D5, O3), as the
+ * organization sees them.
+ */
 export async function findAffected(
   connection: { id: string; organizationId: string },
   domain?: string,
@@ -23,13 +28,19 @@ export async function findAffected(
     order: ['accountId'],
   });
   const isOn = ({ account: { email } }: Identity) => email !== null && domainOf(email) === domain;
-  const identities = domain === undefined ? linked : linked.filter(isOn);
-  const owners = await Membership.findAll({ where: { organizationId, role: 'owner' } });
-  const ownerIds = new Set(owners.map(({ accountId }) => accountId));
-  const named = ({ account }: Identity) => account.email ?? account.name;
+  const onDomain = domain === undefined ? linked : linked.filter(isOn);
+  const accountId = onDomain.map((identity) => identity.accountId);
+  const members = await Membership.findAll({ where: { organizationId, accountId } });
+  const roles = new Map(members.map((member) => [member.accountId, member.role]));
+  const identities = onDomain.filter((identity) => roles.has(identity.accountId));
+  const shown = await shownTo(
+    organizationId,
+    identities.map(({ account }) => account),
+  );
+  const named = ({ account }: Identity) => shown(account).email ?? shown(account).name;
   return {
     people: identities.map(named),
-    owners: identities.filter(({ accountId }) => ownerIds.has(accountId)).map(named),
+    owners: identities.filter((identity) => roles.get(identity.accountId) === 'owner').map(named),
     memberships: await findSynced(organizationId, ({ origin }) => origin.by === id),
   };
 }
