@@ -42,7 +42,9 @@ const state: State = {
   sso: { ...settings, id: 'sso', secret: 'x' },
   ldap: null,
   signin: {},
-  webhooks: [{ id: 'w1', url: 'https://hooks.test/', events: ['scim.*', 'member.*'], enabled: true }],
+  webhooks: [
+    { id: 'w1', url: 'https://hooks.test/', events: ['scim.*', 'member.*'], enabled: true },
+  ],
   projects: [{ id: 'p1', slug: 'web', name: 'Web' }],
   mappings: [
     { id: 'm1', group: 'dev', project: 'web', role: 'admin' },
