@@ -1,6 +1,7 @@
 import { openApp } from '../../src/app.ts';
 import { configSchema } from '../../src/config/schema.ts';
 import { openContext } from '../../src/context.ts';
+import { idOfInstant } from '../../src/crypto/id.ts';
 import { sealedPrefix } from '../../src/crypto/seal.ts';
 import { connectPlain, type PlainConnection } from '../../src/database/plain-connection.ts';
 import { memberResource } from '../../src/services/foundation/scim-user/resource.ts';
@@ -137,6 +138,9 @@ function crowdStatements(of: {
   const organization = uuid(of.id);
   const now = Math.floor(Date.now() / 1000);
   const [ago, later] = [time(now - 86_400), time(now + 86_400 * 20)];
+  // The sweep finds old refresh tokens by the time in their ids.
+  const recently = idOfInstant((now - 86_400) * 1000).slice(0, 13);
+  const token = id('a002').replace('019a0000-0000', recently);
   const subject = json(`{"type":"user","id":"#"}`, 'json');
   return [
     `INSERT INTO accounts (id, email, email_proof, name, locale, password_hash, awaits_code,
@@ -150,7 +154,7 @@ function crowdStatements(of: {
     `INSERT INTO sessions (id, account_id, method, created_at, last_seen_at, expires_at)
      SELECT ${id('a001')}, ${id('a000')}, 'password', ${ago}, ${ago}, ${later} FROM s`,
     `INSERT INTO refresh_tokens (id, session_id, key_id, issued_at, expires_at)
-     SELECT ${id('a002')}, ${id('a001')}, 'bench', ${ago}, ${later} FROM s`,
+     SELECT ${token}, ${id('a001')}, 'bench', ${ago}, ${later} FROM s`,
     `INSERT INTO events (id, kind, at, organization_id, actor, subject, data)
      SELECT ${id('a003')}, 'member.added', ${ago}, ${organization},
        ${json('{"kind":"system"}', 'json')}, ${subject}, ${json('{}', 'json')} FROM s`,
