@@ -88,6 +88,19 @@ beforeAll(async () => {
   await writeFile(join(folder, 'mappings.csv'), csv('A,website,viewer', 'B,website,admin'));
   await writeFile(join(folder, 'wrong.csv'), csv('A,website,viewer', 'B,none,admin'));
   await writeFile(join(folder, 'fewer.csv'), csv('A,website,viewer'));
+  const document = (...lines: string[]) =>
+    ['idctl: 1', 'organization: {slug: acme, name: Acme}', ...lines, ''].join('\n');
+  await writeFile(
+    join(folder, 'acme.yaml'),
+    document(
+      'projects: [{slug: shop, name: Shop, members: [{email: mia@acme.test, role: viewer}]}]',
+    ),
+  );
+  await writeFile(join(folder, 'faults.yaml'), document('projects: [{slug: 7}]', 'domain: []'));
+  await writeFile(
+    join(folder, 'before.yaml'),
+    document('projects: [{slug: website, name: Website}]'),
+  );
 }, 240_000);
 
 afterAll(async () => {
@@ -126,7 +139,7 @@ function alike(text: string): string {
       /(cos_pat_|cos_secret_|scim_|whsec_|app-|svc-verify=|secret=|invitation=)[\w+/=-]+/g,
       '$1…',
     )
-    .replace(/"token":"[\w-]{22}"/g, '"token":"…"')
+    .replace(/"(token|digest)":"[\w-]+"/g, '"$1":"…"')
     .replace(/\b[A-Z2-7]{32}\b/g, 'SECRET');
 }
 
