@@ -1,5 +1,5 @@
 import type { Command, CommanderError } from 'commander';
-import { Refusal } from '../errors.ts';
+import { Refusal, refuseField } from '../errors.ts';
 import { findCommand } from './aliases.ts';
 import type { Flags } from './operator.ts';
 import { hostOnly, reachOf } from './reach.ts';
@@ -25,8 +25,10 @@ interface Verb {
   run: (call: Call) => Promise<unknown>;
 }
 
-// The only required option that may be left out: `IDCTL_ORG` or a single organization replaces it.
+// Two required options may be left out: `IDCTL_ORG` or a single organization replaces this one.
 const orgOption = '--org <org>';
+// And from afar, the account of the token replaces this one.
+const userOption = '--user <user>';
 
 /** The option of commands about an organization. */
 export const org = { [orgOption]: 'the organization, by id or slug' };
@@ -45,6 +47,8 @@ export function verb(parent: Command, signature: string, spec: Verb): void {
   command.description(paragraphs.filter((text) => text !== undefined).join('\n\n'));
   for (const [flags, help] of Object.entries(spec.required ?? {})) {
     if (flags === orgOption) command.option(flags, `${help} (or IDCTL_ORG)`);
+    else if (flags === userOption && reachOf(command) === 'both')
+      command.option(flags, `${help} (required; from afar: yours)`);
     else command.requiredOption(flags, `${help} (required)`);
   }
   for (const [flags, help] of Object.entries(spec.options ?? {})) command.option(flags, help);
@@ -62,11 +66,16 @@ export function verb(parent: Command, signature: string, spec: Verb): void {
     try {
       const tell = spec.destroys ?? spec.rehearsable ?? spec.makes ?? false;
       if (spec.required?.[orgOption] !== undefined) await fillOrganization(call, tell);
+      if (spec.required?.[userOption] !== undefined) requireUser(call);
       await spec.run(call);
     } finally {
       await call.end();
     }
   });
+}
+
+function requireUser({ input, server }: Call): void {
+  if (server === null && input['user'] === undefined) throw refuseField('--user', 'is required');
 }
 
 /**

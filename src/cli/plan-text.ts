@@ -8,7 +8,7 @@ const signs = { add: '+', change: '~', remove: '-' };
 
 /** A plan as lines for a person. */
 export function planLines({ changes, kept, losing, blocked }: PlanView): string[] {
-  return [
+  const lines = [
     ...changes.map((change) => `${signs[change.action]} ${nameOf(change)}${fieldsOf(change)}`),
     ...part('Kept, as the document does not list it; --prune removes it:', kept.map(nameOf)),
     ...part('Loses access:', losing.map(losingText)),
@@ -18,6 +18,7 @@ export function planLines({ changes, kept, losing, blocked }: PlanView): string[
     ),
     ...part('To show a new secret once:', secretsMade(changes)),
   ];
+  return lines[0] === '' ? lines.slice(1) : lines;
 }
 
 /** One sentence about a plan. */

@@ -15,10 +15,6 @@ const groups: Record<string, Record<string, () => Promise<(program: Command) => 
     serve: async () => (await import('./commands/serve.ts')).addServeCommand,
     migrate: async () => (await import('./commands/migrate.ts')).addMigrateCommand,
     config: async () => (await import('./commands/config.ts')).addConfigCommands,
-    completion: async () => (await import('./commands/version.ts')).addCompletionCommand,
-    version: async () => (await import('./commands/version.ts')).addVersionCommand,
-  },
-  remote: {
     login: async () => (await import('./commands/login.ts')).addLoginCommand,
     logout: async () => (await import('./commands/login.ts')).addLogoutCommand,
     server: async () => (await import('./commands/login.ts')).addServerCommands,
@@ -57,6 +53,8 @@ const groups: Record<string, Record<string, () => Promise<(program: Command) => 
     doctor: async () => (await import('./commands/doctor.ts')).addDoctorCommand,
     explain: async () => (await import('./commands/explain.ts')).addExplainCommand,
     event: async () => (await import('./commands/event.ts')).addEventCommands,
+    completion: async () => (await import('./commands/version.ts')).addCompletionCommand,
+    version: async () => (await import('./commands/version.ts')).addVersionCommand,
   },
   operate: {
     key: async () => (await import('./commands/key.ts')).addKeyCommands,
@@ -110,8 +108,7 @@ function firstPage(program: Command, helper: Help): string {
 ${program.description()}
 
 ${commands.join('\n')}
-
-Help: idctl help <command>. create is also add or new, delete is also rm.
+  help      idctl help <command>; create is also add or new, delete is also rm
 
 ${options.join('\n')}
 `;

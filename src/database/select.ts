@@ -94,9 +94,15 @@ export async function execute(
   await runInTransaction(servedDatabase(), sql, bind, how);
 }
 
-function runInTransaction(sequelize: Sequelize, ...statement: Parameters<Read>): Promise<object[]> {
+/** What runs the statements of transactions, bypassing Sequelize. */
+export function directRunOf(sequelize: Sequelize): Run {
   const run = runs.get(sequelize);
   if (run === undefined) throw new Error('the driver runs no statements');
+  return run;
+}
+
+function runInTransaction(sequelize: Sequelize, ...statement: Parameters<Read>): Promise<object[]> {
+  const run = directRunOf(sequelize);
   return onOpenConnection((connection) =>
     run(connection, ...statement).catch((error) => {
       throw asOfOrm(sequelize, connection, error);

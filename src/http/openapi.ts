@@ -222,5 +222,6 @@ function tagsOf(routes: Route[]): string[] {
 function tagOf({ path }: Route): string {
   const [first = 'instance', , third] = path.replace(/^\/(api\/v1\/)?/, '').split('/');
   if (first.startsWith('.') || /^(healthz|readyz|openapi\.json)$/.test(first)) return 'instance';
-  return first === 'orgs' && third !== undefined ? third : first;
+  const part = first === 'orgs' && third !== undefined ? third : first;
+  return /^(organization\.schema\.json|export|plan|apply)$/.test(part) ? 'document' : part;
 }

@@ -21,6 +21,9 @@ export type Access = 'public' | Right;
  */
 export type Fill = { cookie: CookieName; orGiven?: true } | 'fetchMetadata';
 
+/** The most bytes of a body with a document or a list: ten thousand entries fit. */
+export const bodyOfManyEntries = 8 * 1024 * 1024;
+
 /** One operation on the HTTP surface, as the files in `routes/` declare it. */
 interface Definition<Input extends z.ZodObject, Output extends z.ZodType, View> {
   method: Method;

@@ -49,7 +49,7 @@ describe('pages for unknown addresses', () => {
     const problem = await browser().get(path, { accept: '*/*' });
     expect([problem.status, problem.body.code, problem.headers['vary']]).toEqual([
       404,
-      'not_found',
+      'route_not_found',
       'Accept',
     ]);
   });

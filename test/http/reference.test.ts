@@ -70,7 +70,7 @@ describe.skipIf(counterpartMissing('chromium'))('§4.4 the reference in a real C
       await page.goto(`${idctl.baseUrl}/api/v1/docs`);
       await page.waitForSelector('.opblock');
       // The routes, and what a webhook is sent.
-      expect(await page.locator('.opblock').count()).toBe(1 + surface.routes.length);
+      await expect.poll(() => page.locator('.opblock').count()).toBe(1 + surface.routes.length);
       await page.click('.btn.authorize');
       await page.fill('#auth-bearer-value', token);
       await page.locator('.auth-btn-wrapper .authorize').first().click();

@@ -19,7 +19,7 @@ const rank = ({ method, path }: Route) =>
 const changing = surface.routes
   .filter(
     ({ method, access, path }) =>
-      method !== 'GET' && access !== 'public' && !/\/(test|preview)$/.test(path),
+      method !== 'GET' && access !== 'public' && !/\/(test|preview|plan|shut-out)$/.test(path),
   )
   .toSorted((a, b) => rank(a) - rank(b));
 
@@ -37,6 +37,10 @@ const elsewhere = new Set([
   'POST /api/v1/me/totp/confirm',
   'POST /api/v1/me/totp/disable',
   'POST /api/v1/orgs/:org/domains/:domain/verify',
+  'POST /api/v1/orgs/:org/projects/:project/members',
+  'POST /api/v1/orgs/:org/apply',
+  // PATCH before it does the same.
+  'PUT /api/v1/orgs/:org/projects/:project/members/:user',
 ]);
 
 async function found(): Promise<Company> {
@@ -91,7 +95,9 @@ test('X5 a change whose event cannot be written is not made', async () => {
     const { status } = await ask(company, route);
     await rename('events_elsewhere', 'events');
     // 404 where there would be something only if an earlier change had been made.
-    expect([500, 404], nameOf(route)).toContain(status);
+    // 200 where there is nothing to switch off, for the same reason.
+    const possible = nameOf(route).endsWith('/disable') ? [500, 404, 200] : [500, 404];
+    expect(possible, nameOf(route)).toContain(status);
   }
   expect(await everything()).toBe(before);
 }, 90_000);

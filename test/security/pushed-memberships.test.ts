@@ -8,6 +8,13 @@ import { Event } from '../../src/database/models/event.ts';
 import { Identity } from '../../src/database/models/identity.ts';
 import { Membership } from '../../src/database/models/membership.ts';
 import { Tombstone } from '../../src/database/models/tombstone.ts';
+import {
+  directReadOf,
+  directRunOf,
+  readDirectly,
+  runDirectly,
+  servedDatabase,
+} from '../../src/database/select.ts';
 import { transaction, transactionOn } from '../../src/database/transaction.ts';
 import { createServer } from '../../src/http/server.ts';
 import { surface } from '../../src/http/surface.ts';
@@ -303,6 +310,17 @@ describe('O8 no stranger gets a pushed membership', () => {
     Account.addHook('beforeFind', 'spy', ({ where }) => {
       asked.push(where);
     });
+    const database = servedDatabase();
+    const read = directReadOf(database);
+    readDirectly(database, (sql, bind, how) => {
+      asked.push(bind);
+      return read(sql, bind, how);
+    });
+    const run = directRunOf(database);
+    runDirectly(database, (connection, sql, bind, how) => {
+      asked.push(bind);
+      return run(connection, sql, bind, how);
+    });
     try {
       for (const email of [stranger.email, `${fresh('nobody')}@example.test`]) {
         expect((await add(email)).status).toBe(409);
@@ -313,6 +331,8 @@ describe('O8 no stranger gets a pushed membership', () => {
       expect(JSON.stringify(asked)).toContain(`@${domain}`);
     } finally {
       Account.removeHook('beforeFind', 'spy');
+      readDirectly(database, read);
+      runDirectly(database, run);
     }
     expect((await owner.get('/api/v1/me')).status).toBe(200);
   });

@@ -94,6 +94,7 @@ test('interface page: from afar --user is oneself only', async () => {
   const { url } = await serve(views);
   for (const user of ['ada@acme.test', 'ADA@acme.test', id])
     expect((await typeAt(url, ['pat', 'list', '--user', user])).exit).toBe(0);
+  expect(await typeAt(url, ['pat', 'list'])).toMatchObject({ exit: 0, err: '' });
   expect(await typeAt(url, ['pat', 'list', '--user', 'eve@acme.test'])).toMatchObject({
     exit: 2,
     err: expect.stringContaining('must be your own account from afar: ada@acme.test'),

@@ -69,7 +69,7 @@ export function addPlanCommand(program: Command): void {
     options,
     example: 'idctl plan -f acme.yaml',
     run: async (call) => {
-      const { plan } = await planFile(call);
+      const plan = await planOf(call, await readFile(call));
       show(call, plan);
       if (plan.changes.length + plan.blocked.length > 0) throw pendingResult();
     },
@@ -88,24 +88,27 @@ Exit codes: 0 done, 8 done but for what is blocked, 2 an error in the document,
     rehearsable: true,
     example: 'idctl apply -f acme.yaml --yes',
     run: async (call) => {
-      const { plan, given, read } = await planFile(call);
+      const document = await readFile(call);
+      let plan = await planOf(call, document);
+      if (!call.flags.dryRun && (await verifyAwaited(call, plan)))
+        plan = await planOf(call, document);
       if (call.flags.dryRun || plan.changes.length === 0) {
         show(call, call.flags.json && !call.flags.dryRun ? { ...plan, applied: true } : plan);
         if (call.flags.dryRun) call.note('Dry run: nothing was changed.');
       } else {
-        await perform(call, plan, { given, read });
+        await perform(call, plan, document);
       }
       if (plan.blocked.length > 0) throw pendingResult();
     },
   });
 }
 
-interface Planned {
+interface Given {
   given: Record<string, unknown>;
   read: DocumentFile;
 }
 
-async function perform(call: Call, plan: PlanView, { given, read }: Planned): Promise<void> {
+async function perform(call: Call, plan: PlanView, { given, read }: Given): Promise<void> {
   const { applyOrganization } = await operations();
   if (!call.flags.json) show(call, plan);
   const summary = planSummary(plan);
@@ -120,21 +123,50 @@ async function perform(call: Call, plan: PlanView, { given, read }: Planned): Pr
   call.note('Applied.');
 }
 
-/** Plans the document of the command. Its faults name the file and the line. */
-async function planFile(call: Call): Promise<Planned & { plan: PlanView }> {
-  const { planOrganization } = await operations();
+/** Reads the document that the command names, and finds its organization. */
+async function readFile(call: Call): Promise<Given> {
   const { readDocument } = await import('../document-file.ts');
   const { file, prune = false, org } = call.input;
   const read = await readDocument(String(file));
   call.input['org'] = org ?? slugIn(read.document);
   await fillOrganization(call);
-  const given = { org: call.input['org'], document: read.document, prune };
+  return { given: { org: call.input['org'], document: read.document, prune }, read };
+}
+
+/** Plans the document. Its faults name the file and the line. */
+async function planOf(call: Call, { given, read }: Given): Promise<PlanView> {
+  const { planOrganization } = await operations();
   const nothing = new Refusal('invalid_input', '', { faults: read.faults });
   const plan = await call.operate(planOrganization, given).catch((error: unknown) => {
     throw read.place(error);
   });
   if (read.faults.length > 0) throw read.place(nothing);
-  return { plan, given, read };
+  return plan;
+}
+
+/**
+ * Looks up the TXT records of pending domains if the plan waits for one. Answers whether a domain is
+ * verified now.
+ */
+async function verifyAwaited(call: Call, plan: PlanView): Promise<boolean> {
+  if (plan.blocked.every(({ code }) => code !== 'domain_unverified')) return false;
+  const { listDomains, verifyDomain } = await import(
+    '../../services/tenancy/domains/operations.ts'
+  );
+  const { org } = call.input;
+  let verified = false;
+  for (const { domain, state } of await call.every(listDomains, { org })) {
+    if (state === 'Verified') continue;
+    try {
+      await call.operate(verifyDomain, { org, domain });
+      call.note(`Verified ${domain}: its TXT record is published.`);
+      verified = true;
+    } catch (error) {
+      // Then the plan says what it waits for.
+      if (!(error instanceof Refusal) || !['pending', 'upstream'].includes(error.kind)) throw error;
+    }
+  }
+  return verified;
 }
 
 function slugIn(document: unknown): string | undefined {

@@ -73,7 +73,7 @@ export function addPatCommands(program: Command): void {
 async function list(call: Call): Promise<void> {
   const { org, user } = call.input;
   if (org === undefined) {
-    if (user === undefined)
+    if (user === undefined && call.server === null)
       throw new Refusal('invalid_input', 'Give --user EMAIL or --org ORG.', {
         hint: 'See idctl pat list --help',
       });

@@ -38,7 +38,7 @@ export function addTotpCommands(program: Command): void {
     example: 'idctl totp disable --user ada@example.com --code 123456 --yes',
     run: async (call) => {
       const { disableTotp } = await operations();
-      const asked = `Turn two-factor authentication off for ${String(call.input['user'])}?`;
+      const asked = `Turn two-factor authentication off for ${whose(call)}?`;
       if (!call.flags.dryRun)
         await call.confirm(`${asked} Its authenticator gives no valid code after that.`);
       const enabled = ({ twoFactorEnabled }: { twoFactorEnabled: boolean }) => twoFactorEnabled;
@@ -56,7 +56,7 @@ async function enroll(call: Call): Promise<void> {
   ]);
   if (call.flags.json || !canAsk()) {
     call.note(
-      `Confirm within 15 minutes: ${call.here(`idctl totp confirm --user ${shellWord(String(call.input['user']))} --code DIGITS`)}`,
+      `Confirm within 15 minutes: ${call.here(`idctl totp confirm${ofUser(call)} --code DIGITS`)}`,
     );
     return;
   }
@@ -87,4 +87,13 @@ async function confirm(call: Call): Promise<void> {
 async function drawQr(text: string): Promise<string> {
   const { default: qr } = await import('qrcode-terminal');
   return new Promise((resolve) => qr.generate(text, { small: true }, resolve));
+}
+
+/** Whose second factor it is: from afar, the account of the token needs no name. */
+function whose({ input: { user: named } }: Call): string {
+  return named === undefined ? 'your account' : String(named);
+}
+
+function ofUser({ input: { user: named } }: Call): string {
+  return named === undefined ? '' : ` --user ${shellWord(String(named))}`;
 }

@@ -21,10 +21,12 @@ export function remoteDoor(server: Server): Door {
     given: Given,
     dryRun: boolean,
   ): Promise<View> => {
-    parse(operation.input, given);
+    if (operation.forPeople === undefined || given['user'] !== undefined)
+      parse(operation.input, given);
     const route = routeOf(operation);
     if (route === undefined) throw new Error('a remote command runs an operation without a route');
     const input = operation.forPeople === undefined ? given : await own(given);
+    if (operation.forPeople !== undefined) parse(route.input, input);
     const answer = await inOrganization(route, input, (whole) =>
       client.ask(requestOf(route, whole, dryRun)),
     );

@@ -64,6 +64,7 @@ async function explain(app: App, refusal: Refusal | null, request: Request): Pro
 /** Headings for people, where the title of the code is written for programs. */
 const headings: Partial<Record<RefusalCode, string>> = {
   not_found: 'Page not found',
+  route_not_found: 'Page not found',
   method_not_allowed: 'Page not found',
   invalid_input: 'This link does not work',
   malformed_request: 'This link does not work',

@@ -4,10 +4,7 @@ import {
   planOrganization,
   showDocumentSchema,
 } from '../../services/provisioning/document/operations.ts';
-import { route } from '../route.ts';
-
-/** A document with ten thousand entries fits. */
-const bodyLimit = 8 * 1024 * 1024;
+import { bodyOfManyEntries as bodyLimit, route } from '../route.ts';
 
 /** An organization as a document. */
 export const documentRoutes = [

@@ -5,7 +5,7 @@ import {
   removeMapping,
 } from '../../services/provisioning/mappings/operations.ts';
 import { previewMappings } from '../../services/provisioning/mappings/preview.ts';
-import { route } from '../route.ts';
+import { bodyOfManyEntries as bodyLimit, route } from '../route.ts';
 
 /** Mappings from directory groups to project roles (spec §2.3, §4.1). */
 export const mappingRoutes = [
@@ -28,6 +28,7 @@ export const mappingRoutes = [
       'Add the missing mappings of a list; with `replace`, remove all others. All or nothing',
     dryRun: true,
     cli: 'mappings import',
+    bodyLimit,
   }),
   route('POST', '/api/v1/orgs/:org/group-mappings/preview', previewMappings, {
     summary: "Preview a person's next sign-in; writes nothing",

@@ -171,7 +171,7 @@ function unverified(
     key: section,
     code: 'domain_unverified',
     message: `${organization.slug} has not verified ${whole}. The connection stays disabled.`,
-    hint: `Publish the TXT record that idctl domain list --org ${org} shows, run ${verify}, and apply again.`,
+    hint: `Publish the TXT record that idctl domain list --org ${org} shows. Then apply again; it runs: ${verify}`,
   };
 }
 
