@@ -4,10 +4,10 @@ import { type Environment, searchedFiles, serversFile } from '../config/places.t
 import { parse } from '../input.ts';
 import { type Flags, type Operator, openOperator, readConfiguration } from './operator.ts';
 import { onlyOnHost, reachOf } from './reach.ts';
-import type { Door } from './run.ts';
+import type { CommandDoor } from './run.ts';
 
 /** Opens the door of a command: the instance on this host, or a server. */
-export async function openDoor(flags: Flags, command: Command): Promise<Door> {
+export async function openDoor(flags: Flags, command: Command): Promise<CommandDoor> {
   const reach = reachOf(command);
   const { env } = process;
   if (reach === 'anywhere' || isLocal(flags, env)) return localDoor(flags);
@@ -33,13 +33,13 @@ function isLocal({ server, config }: Flags, env: Environment): boolean {
 }
 
 /** Runs operations in this process, as the operator. The first one opens the database. */
-function localDoor(flags: Flags): Door {
+function localDoor(flags: Flags): CommandDoor {
   let opened: Promise<Operator> | undefined;
   const operator = (): Promise<Operator> => {
     opened ??= readConfiguration(flags).then((loaded) => openOperator(loaded));
     return opened;
   };
-  const operate: Door['operate'] = async (operation, given) => {
+  const operate: CommandDoor['operate'] = async (operation, given) => {
     const checked = parse(operation.input, given);
     const { run } = await operator();
     const view = await run((ctx) => operation(ctx, checked));

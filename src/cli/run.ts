@@ -26,7 +26,7 @@ export interface Runs<Schema extends z.ZodType, View> {
 }
 
 /** Where operations run: in this process as the operator, or on a server as an account. */
-export interface Door {
+export interface CommandDoor {
   /** The URL of the server; null on the host. */
   readonly server: string | null;
   /** Checks the input, then runs the operation. */
@@ -124,7 +124,7 @@ export interface Call {
 }
 
 /** Begins a command. The door opens with the first operation, after its input was checked. */
-export function beginCall(flags: Flags, input: Record<string, unknown>, door: Door): Call {
+export function beginCall(flags: Flags, input: Record<string, unknown>, door: CommandDoor): Call {
   const speech = speak(flags);
   const operate: Call['operate'] = (operation, given = input) =>
     withProgress(() => door.operate(operation, given), !flags.quiet);

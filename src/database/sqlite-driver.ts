@@ -5,7 +5,7 @@ import type {
   SqliteOptions,
   SqlParameters,
 } from './sqlite-connection.ts';
-import { isReadOnly, namedError } from './sqlite-errors.ts';
+import { isReadOnlyFault, namedError } from './sqlite-errors.ts';
 import { watchPlace } from './sqlite-place.ts';
 import { type Connections, connections } from './sqlite-pool.ts';
 import { withoutSync } from './transaction.ts';
@@ -174,7 +174,7 @@ interface Answer {
 }
 
 function explainReadOnly(error: unknown): never {
-  if (isReadOnly(error)) {
+  if (isReadOnlyFault(error)) {
     throw new Error('a write outside a transaction: wrap it in transaction()', { cause: error });
   }
   throw error;

@@ -31,7 +31,7 @@ export function isBusy(error: unknown): boolean {
 }
 
 /** Whether the connection may not write. */
-export function isReadOnly(error: unknown): boolean {
+export function isReadOnlyFault(error: unknown): boolean {
   return numberOf(error) === 8;
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { planDocument } from '../../src/services/provisioning/document/plan.ts';
 import { sentDocument } from '../../src/services/provisioning/document/schema.ts';
 import type { ProjectMember, State } from '../../src/services/provisioning/document/state.ts';
-import type { Wanted } from '../../src/services/provisioning/document/wanted.ts';
+import type { PlanInput } from '../../src/services/provisioning/document/wanted.ts';
 
 const settings = {
   emailDomain: 'acme.test',
@@ -57,7 +57,7 @@ const state: State = {
 function planned(
   document: Record<string, unknown>,
   more: Partial<State> = {},
-  outside: Partial<Wanted['outside']> = {},
+  outside: Partial<PlanInput['outside']> = {},
 ) {
   return planDocument({
     state: { ...state, ...more },

@@ -6,7 +6,7 @@ import type { Server } from './find.ts';
 import { readProblem, serverFailed } from './refusals.ts';
 
 /** One request to the API of a server. */
-export interface Asked {
+export interface RemoteRequest {
   method: string;
   path: string;
   query?: Record<string, string>;
@@ -16,7 +16,7 @@ export interface Asked {
 /** A client for one server. The token goes to no other address. */
 export interface Client {
   /** The JSON of the answer; undefined for an empty one. Refuses what the server refuses. */
-  ask(asked: Asked): Promise<unknown>;
+  ask(asked: RemoteRequest): Promise<unknown>;
   close(): Promise<void>;
 }
 

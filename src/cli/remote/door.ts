@@ -3,9 +3,9 @@ import { Refusal, refuseField } from '../../errors.ts';
 import { pathKeys, type Route } from '../../http/route.ts';
 import { operationRoutes } from '../../http/routes/list.ts';
 import { parse } from '../../input.ts';
-import type { Door, Runs } from '../run.ts';
+import type { CommandDoor, Runs } from '../run.ts';
 import { organizationsOf, readAccount } from './account.ts';
-import { type Asked, createClient } from './client.ts';
+import { createClient, type RemoteRequest } from './client.ts';
 import type { Server } from './find.ts';
 import { serverFailed } from './refusals.ts';
 
@@ -14,7 +14,7 @@ type Given = Record<string, unknown>;
 const routes = new Map(operationRoutes.map((route) => [route.operation, route]));
 
 /** Runs operations on a server: by the route of each, as the account of the token. */
-export function remoteDoor(server: Server): Door {
+export function remoteDoor(server: Server): CommandDoor {
   const client = createClient(server);
   const send = async <S extends z.ZodType, View>(
     operation: Runs<S, View>,
@@ -75,7 +75,7 @@ function routeOf<S extends z.ZodType>(operation: Runs<S, unknown>): Route | unde
   return routes.get(operation.forPeople ?? operation);
 }
 
-function requestOf(route: Route, given: Given, dryRun: boolean): Asked {
+function requestOf(route: Route, given: Given, dryRun: boolean): RemoteRequest {
   const keys = pathKeys(route.path);
   const path = route.path.replace(/:(\w+)/g, (_, key: string) => segment(key, given[key]));
   const rest = Object.entries(given).filter(

@@ -10,7 +10,7 @@ const most = { rows: 1000, bytes: 2 ** 18 };
 const firstBatch = 100;
 
 /** A table that was copied. */
-export interface Copied {
+export interface CopiedTable {
   name: string;
   rows: number;
   checksum: string;
@@ -25,13 +25,13 @@ interface Copying {
 }
 
 /** The checksum of a table, as `copyTable` answers it. */
-export async function sumTable(from: PlainConnection, table: Table): Promise<Copied> {
+export async function sumTable(from: PlainConnection, table: Table): Promise<CopiedTable> {
   const digest = await eachBatch(from, table, async () => {});
   return { name: table.name, rows: digest.rows, checksum: digest.sum() };
 }
 
 /** Copies a table. `compareTable` says whether the copy is right. */
-export async function copyTable({ from, to, table, progress }: Copying): Promise<Copied> {
+export async function copyTable({ from, to, table, progress }: Copying): Promise<CopiedTable> {
   const digest = await eachBatch(from, table, async (rows) => {
     await write(to, table, rows);
     progress(rows.length);
@@ -42,7 +42,7 @@ export async function copyTable({ from, to, table, progress }: Copying): Promise
 /** Compares count and checksum of both sides, by what `copyTable` has read. */
 export async function compareTable(
   { from, to, table, progress }: Copying,
-  { rows, checksum }: Copied,
+  { rows, checksum }: CopiedTable,
 ): Promise<void> {
   const written = await eachBatch(to, table, async (some) => progress(some.length));
   const counts = [await countRows(from, table), await countRows(to, table)];

@@ -12,7 +12,7 @@ import { servedDatabase } from '../../../database/select.ts';
 import { listTables, type Table } from '../../../database/tables.ts';
 import { Refusal } from '../../../errors.ts';
 import { findCopy, requireTarget } from './look.ts';
-import { identify, statementPatience } from './source.ts';
+import { identifyInstance, statementPatience } from './source.ts';
 
 /** A move, and what it needs from its caller. */
 export interface Moving {
@@ -52,7 +52,9 @@ export async function examineSource({ from, to, open }: Moving): Promise<Known> 
     if (!(error instanceof Refusal) || error.code !== 'database_moved') throw error;
     refusal = error;
   }
-  const { source, moved } = await onSource(from, (connection) => identify(connection, from));
+  const { source, moved } = await onSource(from, (connection) =>
+    identifyInstance(connection, from),
+  );
   if (moved !== null && movedRow(moved) !== movedRow({ ...moved, to: shownAddress(to) }))
     throw movedElsewhere(moved);
   const mark = { move: moved?.move ?? randomUUID(), source, from: shownAddress(from) };

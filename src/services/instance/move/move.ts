@@ -6,7 +6,7 @@ import { servedDatabase } from '../../../database/select.ts';
 import type { Table } from '../../../database/tables.ts';
 import { transactionOn } from '../../../database/transaction.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
-import { type Copied, compareTable, copyTable, sumTable } from './copy.ts';
+import { type CopiedTable, compareTable, copyTable, sumTable } from './copy.ts';
 import {
   addresses,
   examineSource,
@@ -65,7 +65,7 @@ async function copyAll(
   { to, clock, progress }: Moving,
   { connection: from }: Source,
   { tables, mark }: Pick<Known, 'tables' | 'mark'>,
-): Promise<Copied[]> {
+): Promise<CopiedTable[]> {
   const totalRows = 2 * total(await countTables(from, tables));
   let done = 0;
   const target = await claimTarget(to, { mark, tables });
@@ -79,7 +79,7 @@ async function copyAll(
         progress({ doing, table: table.name, done, total: totalRows });
       },
     });
-    const copied: Copied[] = [];
+    const copied: CopiedTable[] = [];
     for (const table of tables) copied.push(await copyTable(each('copying', table)));
     await storeCopy(target, { mark, now: clock() });
     for (const [at, table] of tables.entries()) {
@@ -96,7 +96,7 @@ async function copyAll(
 async function tellReleased(moving: Moving, { tables }: Known): Promise<Moved> {
   const { from, to, open } = moving;
   const copied = await onSource(from, async (connection) => {
-    const sums: Copied[] = [];
+    const sums: CopiedTable[] = [];
     for (const table of tables) sums.push(await sumTable(connection, table));
     return sums;
   });

@@ -68,7 +68,7 @@ function connectSource(address: Address): Promise<PlainConnection> {
 }
 
 /** The database as a mark names it, and its own mark if it was moved. */
-export async function identify(
+export async function identifyInstance(
   { all }: PlainConnection,
   address: Address,
 ): Promise<{ source: string; moved: MovedMark | null }> {

@@ -16,7 +16,12 @@ import { createProjects, deleteProject, renameProject } from '../../tenancy/proj
 import { saveSignInSettings } from '../../tenancy/signin-settings/operations.ts';
 import { removeSso, saveSso } from '../../tenancy/sso/operations.ts';
 import { changeWebhook, insertWebhook, removeWebhook } from '../../tenancy/webhooks/operations.ts';
-import { createMappings, dropMappings, requireGrant, requireRoom } from '../mappings/write.ts';
+import {
+  createMappings,
+  dropMappings,
+  requireGrant,
+  requireMappingRoom,
+} from '../mappings/write.ts';
 import {
   isLower,
   type Projects,
@@ -115,7 +120,7 @@ async function performMappings(
       stored.filter(({ id }) => gone.has(id)),
     );
   }
-  await requireRoom(organization, addMappings.length);
+  await requireMappingRoom(organization, addMappings.length);
   const added = addMappings.map(({ group, project, role }) => {
     return { group, project: projectIn(projects, project), role };
   });

@@ -69,7 +69,7 @@ export interface Steps {
 }
 
 /** A plan while it is made. */
-export interface Draft {
+export interface PlanDraft {
   changes: Change[];
   kept: { section: Section; key: string }[];
   losing: Losing[];
@@ -80,7 +80,7 @@ export interface Draft {
 }
 
 /** An empty plan. */
-export function emptyDraft(): Draft {
+export function emptyDraft(): PlanDraft {
   const steps: Steps = {
     rename: null,
     addDomains: [],
@@ -119,7 +119,7 @@ export function differences(
 
 /** Removes what is surplus, or only lists it as kept. */
 export function dropSurplus<Row>(
-  draft: Draft,
+  draft: PlanDraft,
   section: Section,
   surplus: Row[],
   {

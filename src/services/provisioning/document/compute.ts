@@ -8,12 +8,12 @@ import { requirePlace } from '../../foundation/limits/limit.ts';
 import { gatherOutside } from './gather.ts';
 import { planDocument } from './plan.ts';
 import type { Document } from './schema.ts';
-import { digestOf, fingerprintOf } from './secrets.ts';
-import { readState, type State } from './state.ts';
-import type { Wanted } from './wanted.ts';
+import { fingerprintOf, secretsDigest } from './secrets.ts';
+import { readOrganizationState, type State } from './state.ts';
+import type { PlanInput } from './wanted.ts';
 
 /** What a caller plans or applies. */
-export interface Given {
+export interface ToCompute {
   org: string;
   document: Document;
   prune: boolean;
@@ -26,9 +26,9 @@ export type Computed = ReturnType<typeof planDocument> & { digest: string };
 export async function computePlan(
   ctx: Context,
   organization: Organization,
-  { document, prune }: Given,
+  { document, prune }: ToCompute,
 ): Promise<Computed> {
-  const state = await readState(ctx, organization);
+  const state = await readOrganizationState(ctx, organization);
   const given = givenFingerprints(ctx, document);
   const secrets = compared(state, given);
   const outside = await gatherOutside(ctx, organization, { state, document, prune });
@@ -37,7 +37,7 @@ export async function computePlan(
   const plain = { ...rest, sso: withoutSecret(sso), ldap: withoutSecret(ldap) };
   const { changes, kept, losing, blocked } = plan;
   const said = { changes, kept, losing, blocked };
-  return { ...plan, digest: digestOf(ctx, state, plain, prune, given, said) };
+  return { ...plan, digest: secretsDigest(ctx, state, plain, prune, given, said) };
 }
 
 /**
@@ -47,7 +47,7 @@ export async function computePlan(
 export async function admitDocument(
   ctx: Context,
   organization: Organization,
-  { org, document }: Given,
+  { org, document }: ToCompute,
 ): Promise<void> {
   const slug = document.organization?.slug ?? organization.slug;
   if (slug !== organization.slug) {
@@ -58,7 +58,7 @@ export async function admitDocument(
   if (given.sso !== null) await requireAuthority(ctx, 'sso.change', org);
   if (given.ldap !== null) await requireAuthority(ctx, 'ldap.change', org);
   if ((given.sso ?? given.ldap) === null || ctx.actor.kind === 'operator') return;
-  const state = await readState(ctx, organization);
+  const state = await readOrganizationState(ctx, organization);
   const { sso, ldap } = compared(state, given);
   const differ = (sso === 'different' && state.sso) || (ldap === 'different' && state.ldap);
   if (!differ) return;
@@ -82,7 +82,7 @@ function givenFingerprints(ctx: Context, { sso, ldap }: Document): Fingerprints 
   };
 }
 
-function compared(state: State, given: Fingerprints): Wanted['secrets'] {
+function compared(state: State, given: Fingerprints): PlanInput['secrets'] {
   const compare = (section: 'sso' | 'ldap') => {
     const [one, other] = [given[section], state[section]?.secret];
     if (one === null) return null;

@@ -1,12 +1,15 @@
 import { roles } from '../../../database/models/membership.ts';
 import { outranks } from '../../foundation/project-roles.ts';
 import { groupsHeld, planMemberships } from '../mappings/plan.ts';
-import type { Draft, Losing } from './changes.ts';
+import type { Losing, PlanDraft } from './changes.ts';
 import type { ProjectMember, State } from './state.ts';
-import type { Wanted } from './wanted.ts';
+import type { PlanInput } from './wanted.ts';
 
 /** Who would lose access: in the organization, in its projects, or a way to sign in. */
-export function findLosing(plan: Pick<Draft, 'steps' | 'changes'>, wanted: Wanted): Losing[] {
+export function findLosing(
+  plan: Pick<PlanDraft, 'steps' | 'changes'>,
+  wanted: PlanInput,
+): Losing[] {
   return [
     ...losingRoles(plan, wanted),
     ...losingProjects(plan, wanted),
@@ -15,7 +18,7 @@ export function findLosing(plan: Pick<Draft, 'steps' | 'changes'>, wanted: Wante
   ];
 }
 
-function losingRoles({ steps }: Pick<Draft, 'steps'>, { state }: Wanted): Losing[] {
+function losingRoles({ steps }: Pick<PlanDraft, 'steps'>, { state }: PlanInput): Losing[] {
   const emails = emailsOf(state);
   const lowered = steps.changeMembers.filter(
     ({ from, role }) => roles.indexOf(role) < roles.indexOf(from),
@@ -26,7 +29,7 @@ function losingRoles({ steps }: Pick<Draft, 'steps'>, { state }: Wanted): Losing
   ].map(({ accountId, ...lost }) => ({ email: emails.get(accountId) ?? accountId, ...lost }));
 }
 
-function losingProjects({ steps }: Pick<Draft, 'steps'>, { state }: Wanted): Losing[] {
+function losingProjects({ steps }: Pick<PlanDraft, 'steps'>, { state }: PlanInput): Losing[] {
   const emails = emailsOf(state);
   const gone = new Set(steps.removeMembers.map(({ accountId }) => accountId));
   const removed = new Set(steps.removeProjects.map(({ slug }) => slug));
@@ -48,7 +51,7 @@ function losingProjects({ steps }: Pick<Draft, 'steps'>, { state }: Wanted): Los
 }
 
 /** What synced members of projects lose at their next sign-in, because mappings are removed. */
-function losingMappings({ steps }: Pick<Draft, 'steps'>, wanted: Wanted): Losing[] {
+function losingMappings({ steps }: Pick<PlanDraft, 'steps'>, wanted: PlanInput): Losing[] {
   const { state } = wanted;
   const removed = new Set(steps.removeMappings.map(({ id }) => id));
   if (removed.size === 0) return [];
@@ -79,7 +82,7 @@ function losingMappings({ steps }: Pick<Draft, 'steps'>, wanted: Wanted): Losing
 function roleAfter(
   { accountId, project: projectId, role, by, group }: ProjectMember,
   mappings: Parameters<typeof planMemberships>[1],
-  { state: { sso, ldap }, outside }: Wanted,
+  { state: { sso, ldap }, outside }: PlanInput,
 ) {
   const known = outside.groups.get(`${by} ${accountId}`) ?? (group === null ? [] : [group]);
   const directory = by !== null && by === ldap?.id ? ldap : null;
@@ -100,7 +103,7 @@ function roleAfter(
 }
 
 /** The people who can no longer sign in by a connection that is removed or disabled. */
-function losingConnections({ changes }: Pick<Draft, 'changes'>, wanted: Wanted): Losing[] {
+function losingConnections({ changes }: Pick<PlanDraft, 'changes'>, wanted: PlanInput): Losing[] {
   const emails = emailsOf(wanted.state);
   return changes.flatMap(({ section, action, fields = [] }) => {
     if (section !== 'sso' && section !== 'ldap') return [];

@@ -8,7 +8,7 @@ import { holdOrganization, performSteps } from './apply.ts';
 import { admitDocument, type Computed, computePlan } from './compute.ts';
 import { documentOf } from './export.ts';
 import { describeDocument, exportedDocument, sections, sentDocument } from './schema.ts';
-import { readState } from './state.ts';
+import { readOrganizationState } from './state.ts';
 
 // An organization as a document: exported, planned and applied.
 
@@ -19,7 +19,7 @@ export const exportOrganization = operation({
   output: exportedDocument,
   run: async (ctx, _input, { organization }) => ({
     $schema: `${ctx.config.baseUrl}/api/v1/organization.schema.json`,
-    ...documentOf(await readState(ctx, organization)),
+    ...documentOf(await readOrganizationState(ctx, organization)),
   }),
 });
 

@@ -1,21 +1,24 @@
 import type { Role } from '../../../database/models/membership.ts';
 import { Refusal } from '../../../errors.ts';
-import { type Draft, differences, dropSurplus } from './changes.ts';
+import { differences, dropSurplus, type PlanDraft } from './changes.ts';
 import { nameOfMapping } from './schema.ts';
 import { isAutomatic, type Member } from './state.ts';
-import type { Wanted } from './wanted.ts';
+import type { PlanInput } from './wanted.ts';
 
 // Members, projects with their members, and mappings.
 
 /** Plans the sections about people and what they may do. */
-export function planPeople(draft: Draft, wanted: Wanted): void {
+export function planPeople(draft: PlanDraft, wanted: PlanInput): void {
   planMembers(draft, wanted);
   planProjects(draft, wanted);
   planProjectMembers(draft, wanted);
   planMappings(draft, wanted);
 }
 
-function planMembers(draft: Draft, { state, document: { members }, outside, prune }: Wanted): void {
+function planMembers(
+  draft: PlanDraft,
+  { state, document: { members }, outside, prune }: PlanInput,
+): void {
   if (members === undefined) return;
   const here = peopleOf(state.members);
   const listed = new Set<string>();
@@ -50,7 +53,7 @@ function planMembers(draft: Draft, { state, document: { members }, outside, prun
 }
 
 function changeRole(
-  draft: Draft,
+  draft: PlanDraft,
   { email, member, role }: { email: string; member: Member; role: Role },
 ): void {
   const fields = [{ field: 'role', from: member.role, to: role }];
@@ -59,7 +62,7 @@ function changeRole(
 }
 
 /** Refuses a plan that takes the role from the last owner, as a single command does. */
-function requireOwner({ steps }: Draft, members: Member[], slug: string): void {
+function requireOwner({ steps }: PlanDraft, members: Member[], slug: string): void {
   const owners = new Set(
     members.filter(({ role }) => role === 'owner').map(({ accountId }) => accountId),
   );
@@ -75,7 +78,7 @@ function requireOwner({ steps }: Draft, members: Member[], slug: string): void {
   });
 }
 
-function planProjects(draft: Draft, { state, document: { projects }, prune }: Wanted): void {
+function planProjects(draft: PlanDraft, { state, document: { projects }, prune }: PlanInput): void {
   if (projects === undefined) return;
   const there = new Map(state.projects.map((project) => [project.slug, project]));
   for (const { slug, name } of projects) {
@@ -95,7 +98,7 @@ function planProjects(draft: Draft, { state, document: { projects }, prune }: Wa
   });
 }
 
-function planProjectMembers(draft: Draft, wanted: Wanted): void {
+function planProjectMembers(draft: PlanDraft, wanted: PlanInput): void {
   const { state, document, outside } = wanted;
   const gone = new Set(draft.steps.removeMembers.map(({ accountId }) => accountId));
   const joining = new Set(draft.steps.addMembers.map(({ accountId }) => accountId));
@@ -145,7 +148,7 @@ function planProjectMembers(draft: Draft, wanted: Wanted): void {
   }
 }
 
-function stranger({ state: { organization } }: Wanted, email: string) {
+function stranger({ state: { organization } }: PlanInput, email: string) {
   return {
     code: 'not_found' as const,
     message: `${email} is not a member of ${organization.slug}.`,
@@ -153,7 +156,7 @@ function stranger({ state: { organization } }: Wanted, email: string) {
   };
 }
 
-function planMappings(draft: Draft, { state, document, prune }: Wanted): void {
+function planMappings(draft: PlanDraft, { state, document, prune }: PlanInput): void {
   const { mappings } = document;
   const gone = new Set(draft.steps.removeProjects.map(({ slug }) => slug));
   const known = new Set([
@@ -194,7 +197,7 @@ function peopleOf(members: Member[]) {
 }
 
 function idIn(
-  person: Wanted['outside']['people'] extends Map<string, infer P> ? P | undefined : never,
+  person: PlanInput['outside']['people'] extends Map<string, infer P> ? P | undefined : never,
 ) {
   return person !== undefined && 'accountId' in person ? person.accountId : '';
 }

@@ -2,14 +2,14 @@ import { commandLine, shellWord } from '../../../shell-word.ts';
 import { requireSameServer } from '../../tenancy/ldap/connection.ts';
 import { settingNames } from '../../tenancy/signin-settings/governing.ts';
 import { requireSameClient } from '../../tenancy/sso/connection.ts';
-import { type Blocked, type Draft, differences, dropSurplus, type Field } from './changes.ts';
+import { type Blocked, differences, dropSurplus, type Field, type PlanDraft } from './changes.ts';
 import { spare, type WantedLdap, type WantedSso } from './schema.ts';
-import type { Wanted } from './wanted.ts';
+import type { PlanInput } from './wanted.ts';
 
 // What is one for an organization, or few: its name, domains, connections, settings and webhooks.
 
 /** Plans the sections that are not about people. */
-export function planSettings(draft: Draft, wanted: Wanted): void {
+export function planSettings(draft: PlanDraft, wanted: PlanInput): void {
   planOrganization(draft, wanted);
   planDomains(draft, wanted);
   planSso(draft, wanted);
@@ -18,7 +18,7 @@ export function planSettings(draft: Draft, wanted: Wanted): void {
   planWebhooks(draft, wanted);
 }
 
-function planOrganization(draft: Draft, { state, document }: Wanted): void {
+function planOrganization(draft: PlanDraft, { state, document }: PlanInput): void {
   const { slug, name: from } = state.organization;
   const to = document.organization?.name;
   if (to === undefined || to === from) return;
@@ -31,7 +31,7 @@ function planOrganization(draft: Draft, { state, document }: Wanted): void {
   draft.steps.rename = to;
 }
 
-function planDomains(draft: Draft, { state, document: { domains }, prune }: Wanted): void {
+function planDomains(draft: PlanDraft, { state, document: { domains }, prune }: PlanInput): void {
   if (domains === undefined) return;
   const there = new Set(state.domains.map(({ name }) => name));
   const listed = new Set(domains.map(({ domain }) => domain));
@@ -49,14 +49,14 @@ function planDomains(draft: Draft, { state, document: { domains }, prune }: Want
   draft.steps.removeDomains = dropped.map(({ name }) => name);
 }
 
-function planSso(draft: Draft, wanted: Wanted): void {
+function planSso(draft: PlanDraft, wanted: PlanInput): void {
   const given = wanted.document.sso;
   if (given === undefined) planLostDomain(draft, wanted);
   else if (given === null) planNone(draft, wanted, 'sso');
   else planGivenSso(draft, wanted, given);
 }
 
-function planGivenSso(draft: Draft, wanted: Wanted, given: WantedSso): void {
+function planGivenSso(draft: PlanDraft, wanted: PlanInput, given: WantedSso): void {
   const { state, secrets, outside } = wanted;
   const { sso: stored } = state;
   if (outside.taken.has(given.emailDomain)) {
@@ -80,13 +80,13 @@ function planGivenSso(draft: Draft, wanted: Wanted, given: WantedSso): void {
   draft.steps.sso = { save: { ...effective, clientSecret } };
 }
 
-function planLdap(draft: Draft, wanted: Wanted): void {
+function planLdap(draft: PlanDraft, wanted: PlanInput): void {
   const given = wanted.document.ldap;
   if (given === null) planNone(draft, wanted, 'ldap');
   else if (given !== undefined) planGivenLdap(draft, wanted, given);
 }
 
-function planGivenLdap(draft: Draft, wanted: Wanted, given: WantedLdap): void {
+function planGivenLdap(draft: PlanDraft, wanted: PlanInput, given: WantedLdap): void {
   const { state, secrets, outside } = wanted;
   const { ldap: stored } = state;
   if (stored === null && secrets.ldap === null)
@@ -104,7 +104,7 @@ const needed = 'is required: the secret is not stored yet';
 
 /** Adds the change of a connection; returns whether there is one. */
 function planConnection(
-  draft: Draft,
+  draft: PlanDraft,
   section: 'sso' | 'ldap',
   {
     stored,
@@ -113,7 +113,7 @@ function planConnection(
   }: {
     stored: object | null;
     effective: Record<string, unknown>;
-    secret: Wanted['secrets']['sso'];
+    secret: PlanInput['secrets']['sso'];
   },
 ): boolean {
   const settings: Field[] =
@@ -133,7 +133,7 @@ function planConnection(
   return true;
 }
 
-function planNone(draft: Draft, { state, prune }: Wanted, section: 'sso' | 'ldap'): void {
+function planNone(draft: PlanDraft, { state, prune }: PlanInput, section: 'sso' | 'ldap'): void {
   const stored = state[section];
   const surplus = stored === null ? [] : [section];
   const dropped = dropSurplus(draft, section, surplus, { prune, keyOf: (key) => key });
@@ -141,7 +141,7 @@ function planNone(draft: Draft, { state, prune }: Wanted, section: 'sso' | 'ldap
 }
 
 /** A removed domain disables its connection, whether or not the document speaks of it. */
-function planLostDomain(draft: Draft, { state: { sso, domains }, outside }: Wanted): void {
+function planLostDomain(draft: PlanDraft, { state: { sso, domains }, outside }: PlanInput): void {
   if (sso === null || !sso.enabled || sso.emailDomain === undefined || outside.trusting) return;
   const lost = domains.some(({ name, state }) => name === sso.emailDomain && state === 'Verified');
   if (!lost || !draft.steps.removeDomains.includes(sso.emailDomain)) return;
@@ -150,7 +150,7 @@ function planLostDomain(draft: Draft, { state: { sso, domains }, outside }: Want
 }
 
 /** The domains that are verified once the plan is applied. */
-function verifiedAfter(draft: Draft, { state }: Wanted): Set<string> {
+function verifiedAfter(draft: PlanDraft, { state }: PlanInput): Set<string> {
   const removed = new Set(draft.steps.removeDomains);
   const left = state.domains.filter(
     ({ name, state }) => state === 'Verified' && !removed.has(name),
@@ -159,7 +159,7 @@ function verifiedAfter(draft: Draft, { state }: Wanted): Set<string> {
 }
 
 function unverified(
-  { state: { organization } }: Wanted,
+  { state: { organization } }: PlanInput,
   section: 'sso' | 'ldap',
   domain: string | null,
 ): Blocked {
@@ -175,7 +175,7 @@ function unverified(
   };
 }
 
-function planSignIn(draft: Draft, { state, document: { signin } }: Wanted): void {
+function planSignIn(draft: PlanDraft, { state, document: { signin } }: PlanInput): void {
   if (signin === undefined) return;
   const all = (choices: Record<string, boolean | undefined>) =>
     Object.fromEntries(settingNames.map((name) => [name, choices[name] ?? null]));
@@ -187,7 +187,7 @@ function planSignIn(draft: Draft, { state, document: { signin } }: Wanted): void
   );
 }
 
-function planWebhooks(draft: Draft, { state, document: { webhooks }, prune }: Wanted): void {
+function planWebhooks(draft: PlanDraft, { state, document: { webhooks }, prune }: PlanInput): void {
   if (webhooks === undefined) return;
   const first = new Map(state.webhooks.toReversed().map((webhook) => [webhook.url, webhook]));
   const known = new Set<string>();

@@ -1,9 +1,9 @@
 import { Refusal } from '../../../errors.ts';
-import { type Draft, emptyDraft } from './changes.ts';
+import { emptyDraft, type PlanDraft } from './changes.ts';
 import { findLosing } from './losing.ts';
 import { planPeople } from './plan-people.ts';
 import { planSettings } from './plan-settings.ts';
-import type { Wanted } from './wanted.ts';
+import type { PlanInput } from './wanted.ts';
 
 // Pure: the state, the document and a few facts about others give the plan.
 
@@ -11,7 +11,7 @@ import type { Wanted } from './wanted.ts';
  * Compares an organization with its document. Refuses a document that names what does not exist, and
  * one that leaves no owner.
  */
-export function planDocument(wanted: Wanted): Omit<Draft, 'faults'> {
+export function planDocument(wanted: PlanInput): Omit<PlanDraft, 'faults'> {
   const draft = emptyDraft();
   planSettings(draft, wanted);
   planPeople(draft, wanted);
@@ -20,7 +20,7 @@ export function planDocument(wanted: Wanted): Omit<Draft, 'faults'> {
   return { ...plan, losing: findLosing(plan, wanted) };
 }
 
-function refuseFaults(given: Draft['faults']): Refusal {
+function refuseFaults(given: PlanDraft['faults']): Refusal {
   const faults = given.map(({ path, message }) => ({ path: `document.${path}`, message }));
   const message = faults.map((fault) => `${fault.path}: ${fault.message}`).join('; ');
   return new Refusal('invalid_input', message, { faults });

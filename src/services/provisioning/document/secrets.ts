@@ -9,7 +9,7 @@ export function fingerprintOf(ctx: Context, section: 'sso' | 'ldap', secret: str
 }
 
 /** The digest of a plan, keyed as well: its inputs hold fingerprints and people. */
-export function digestOf(ctx: Context, ...parts: unknown[]): string {
+export function secretsDigest(ctx: Context, ...parts: unknown[]): string {
   return keyed(ctx, JSON.stringify(parts));
 }
 

@@ -11,14 +11,14 @@ import { select } from '../../../database/select.ts';
 import { shownTo } from '../../foundation/authority/shown.ts';
 import { directorySettingsOf, openBindPassword } from '../../tenancy/ldap/connection.ts';
 import { choicesIn } from '../../tenancy/signin-settings/operations.ts';
-import { openClientSecret, settingsOf } from '../../tenancy/sso/connection.ts';
+import { openClientSecret, ssoSettingsOf } from '../../tenancy/sso/connection.ts';
 import { fingerprintOf } from './secrets.ts';
 
 /** What a document can say about an organization, as it is now. */
 export interface State {
   organization: Pick<Organization, 'slug' | 'name'>;
   domains: Pick<Domain, 'name' | 'state'>[];
-  sso: (ReturnType<typeof settingsOf> & Stored) | null;
+  sso: (ReturnType<typeof ssoSettingsOf> & Stored) | null;
   ldap: (ReturnType<typeof directorySettingsOf> & { enabled: boolean } & Stored) | null;
   signin: ReturnType<typeof choicesIn>;
   webhooks: StoredWebhook[];
@@ -73,7 +73,10 @@ export interface ProjectMember {
 }
 
 /** Reads the state, in as many statements as there are sections. */
-export async function readState(ctx: Context, organization: Organization): Promise<State> {
+export async function readOrganizationState(
+  ctx: Context,
+  organization: Organization,
+): Promise<State> {
   const organizationId = organization.id;
   const where = { organizationId };
   const sso = await SsoConnection.findOne({ where });
@@ -88,7 +91,7 @@ export async function readState(ctx: Context, organization: Organization): Promi
       state,
     })),
     sso: sso && {
-      ...settingsOf(sso),
+      ...ssoSettingsOf(sso),
       id: sso.id,
       secret: fingerprintOf(ctx, 'sso', openClientSecret(ctx, sso)),
     },

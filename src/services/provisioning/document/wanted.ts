@@ -20,7 +20,7 @@ export interface Outside {
 }
 
 /** All that decides a plan. */
-export interface Wanted {
+export interface PlanInput {
   state: State;
   document: Document;
   prune: boolean;

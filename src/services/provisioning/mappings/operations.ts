@@ -18,7 +18,13 @@ import {
   mappingView,
   viewMapping,
 } from './view.ts';
-import { createMappings, dropMappings, mostMappings, requireGrant, requireRoom } from './write.ts';
+import {
+  createMappings,
+  dropMappings,
+  mostMappings,
+  requireGrant,
+  requireMappingRoom,
+} from './write.ts';
 
 // Maps directory groups to project roles (spec §2.3).
 
@@ -52,7 +58,7 @@ export const addMapping = operation({
   run: async (ctx, input, { organization }) => {
     await requireGrant(ctx, input.org, [input]);
     return transaction(async () => {
-      await requireRoom(organization, 1);
+      await requireMappingRoom(organization, 1);
       const project = await requireProject(organization, input.project);
       const given = { group: input.group, project, role: input.role };
       const [made] = await createMappings(ctx, organization, [given]);
@@ -114,7 +120,7 @@ export const importMappings = operation({
       const surplus = [...there].flatMap(([key, one]) =>
         !input.replace || wanted.has(key) ? [] : [one],
       );
-      await requireRoom(organization, missing.length - surplus.length);
+      await requireMappingRoom(organization, missing.length - surplus.length);
       const added = await createMappings(ctx, organization, missing);
       const removed = await dropMappings(ctx, organization, surplus);
       return { added, kept: stored.length - removed.length, removed };

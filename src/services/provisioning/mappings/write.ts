@@ -30,7 +30,7 @@ export async function requireGrant(ctx: Context, org: string, mappings: { role: 
  * Refuses `conflict` if the organization would exceed its mappings. Locks the organization until
  * the transaction ends, so that two parallel additions do not both take the last place.
  */
-export async function requireRoom({ id, slug }: Organization, more: number): Promise<void> {
+export async function requireMappingRoom({ id, slug }: Organization, more: number): Promise<void> {
   await Organization.findByPk(id, { lock: Transaction.LOCK.NO_KEY_UPDATE });
   const stored = await GroupMapping.count({ where: { organizationId: id } });
   if (stored + more <= mostMappings) return;

@@ -15,7 +15,7 @@ import { offeredMethod } from '../../tenancy/signin-settings/methods.ts';
 import { attemptKinds } from './attempts.ts';
 import { setScene } from './scene.ts';
 import { findWays } from './ways.ts';
-import { blocksOf, ruleOf } from './words.ts';
+import { blocksOf, ruleText } from './words.ts';
 
 const way = z.object({
   method: offeredMethod,
@@ -88,7 +88,7 @@ export const explain = operation({
     return {
       ways: ways.map((each) => {
         const { method, on, could } = each;
-        return { method, on, could, rule: ruleOf(ctx, scene, each) };
+        return { method, on, could, rule: ruleText(ctx, scene, each) };
       }),
       member: await showMember(organization, accountId),
       projects: projects.filter(({ slug }) => inProject(slug)),

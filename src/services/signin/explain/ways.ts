@@ -36,16 +36,16 @@ interface Verdict {
 }
 
 /** A way to sign in, and what comes of it. */
-export interface Way extends Verdict {
+export interface SignInWay extends Verdict {
   method: Offered;
   on: boolean;
 }
 
 /** All ways to sign in, in the order they are shown. */
-export async function findWays(ctx: Context, scene: Scene): Promise<Way[]> {
+export async function findWays(ctx: Context, scene: Scene): Promise<SignInWay[]> {
   const offered = new Set(await findMethods(ctx, scene.domain));
   if (scene.ldap !== null) offered.add('ldap');
-  const ways: Way[] = [];
+  const ways: SignInWay[] = [];
   for (const method of offeredMethod.options) {
     const on = offered.has(method);
     const verdict = on ? await judge(ctx, scene, method) : closed('off');

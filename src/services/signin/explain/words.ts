@@ -3,12 +3,12 @@ import { commandLine } from '../../../shell-word.ts';
 import { findSocialClient, providerNames } from '../../tenancy/identities/providers.ts';
 import { isMethodAllowed } from '../../tenancy/signin-settings/governing.ts';
 import type { Scene } from './scene.ts';
-import type { Way } from './ways.ts';
+import type { SignInWay } from './ways.ts';
 
 // The sentences of `explain`. A rule names what decides about a way, in one line of a terminal. A
 // block says what to do.
 
-type Saying = (scene: Scene, way: Way) => string;
+type Saying = (scene: Scene, way: SignInWay) => string;
 
 /** The reasons that close a way: the rule, and what to do about it. */
 const sayings: Record<string, { rule: Saying; message: Saying }> = {
@@ -98,7 +98,7 @@ function settler({ governing, organization, domain }: Scene): string {
 }
 
 /** The one sentence that names the rule or setting which decides about a way. */
-export function ruleOf(ctx: Context, scene: Scene, way: Way): string {
+export function ruleText(ctx: Context, scene: Scene, way: SignInWay): string {
   if (way.reason === 'off') return whyOff(ctx, scene, way);
   if (way.reason === 'not_told') return 'Not told: the person is no member.';
   if (way.reason === 'elsewhere') return 'Not told: it is of another organization.';
@@ -108,13 +108,13 @@ export function ruleOf(ctx: Context, scene: Scene, way: Way): string {
   return `${whyOn(scene, way)}${locked ?? ''}${asksCode ? ' Then the second factor.' : ''}`;
 }
 
-function whyOn(scene: Scene, { method }: Way): string {
+function whyOn(scene: Scene, { method }: SignInWay): string {
   if (method === 'sso') return `Single sign-on is enabled for ${scene.domain}.`;
   if (method === 'ldap') return `A directory is enabled for ${scene.domain}.`;
   return `The setting ${method} of ${settler(scene)} is on.`;
 }
 
-function whyOff(ctx: Context, scene: Scene, { method }: Way): string {
+function whyOff(ctx: Context, scene: Scene, { method }: SignInWay): string {
   const { governing, domain } = scene;
   if (method === 'sso') return `No single sign-on is enabled for ${domain}.`;
   if (method === 'ldap') return `No directory is enabled for ${domain}.`;
@@ -140,7 +140,7 @@ interface Block {
 }
 
 /** The obstacles on the ways that are on, each once. A missing password is none beside a way in. */
-export function blocksOf(scene: Scene, ways: Way[]): Block[] {
+export function blocksOf(scene: Scene, ways: SignInWay[]): Block[] {
   const closed = ways.filter(({ on, could }) => on && could === false);
   const isIn = ways.some(({ could }) => could === true);
   const told = closed.filter(({ reason }) => !(isIn && reason === 'no_password'));

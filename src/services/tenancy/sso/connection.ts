@@ -114,7 +114,7 @@ export async function isTrusted(ctx: Context, connection: SsoConnection): Promis
 }
 
 /** The settings of a connection, except its secret. */
-export function settingsOf(stored: SsoConnection) {
+export function ssoSettingsOf(stored: SsoConnection) {
   return {
     ...(stored.emailDomain === null ? {} : { emailDomain: stored.emailDomain }),
     issuer: stored.issuer,

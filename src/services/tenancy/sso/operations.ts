@@ -20,9 +20,9 @@ import {
   requireSameClient,
   requireSsoConnection,
   sealClientSecret,
-  settingsOf,
   ssoDisabledView,
   ssoRemovedView,
+  ssoSettingsOf,
   ssoView,
   viewSso,
 } from './connection.ts';
@@ -141,7 +141,7 @@ export const changeSso = operation({
       const stored = await findLocked(organization);
       return saveSso(
         ctx,
-        parse(saveSsoInput, { ...(stored === null ? {} : settingsOf(stored)), ...input }),
+        parse(saveSsoInput, { ...(stored === null ? {} : ssoSettingsOf(stored)), ...input }),
       );
     }),
 });
