@@ -78,7 +78,7 @@ test('P15 a token of scope write applies what it may do, and read only plans', a
   expect(await tryApply(writer, document)).toMatchObject({ status: 200, body: { applied: true } });
 });
 
-test('an admin, by session or token, neither grants nor takes the owner role', async () => {
+test('P15 an admin, by session or token, neither grants nor takes the owner role', async () => {
   const before = await exported(idctl.operator(), 'acme');
   const grant = members([{ email: 'mia@acme.test', role: 'owner' }]);
   const take = members([
@@ -123,7 +123,7 @@ test('O8 a plan of an admin tells nothing of accounts on foreign domains', async
   expect(body.blocked[0]).toMatchObject({ code: 'invite_instead' });
 });
 
-test('a plan, an apply, an event and an error show no secret', async () => {
+test('X4 a plan, an apply, an event and an error show no secret', async () => {
   const value = 'canary-7f3a';
   const seen: unknown[] = [];
   seen.push(await company.admin.post('/api/v1/orgs/acme/plan', { document: sso(value) }));
@@ -175,7 +175,7 @@ test('O3 a document that leaves no owner a way to sign in is refused as a whole'
   expect(await exported(idctl.operator(), slug)).toEqual(before);
 });
 
-test('different secrets are counted: after twenty in an hour the next is refused', async () => {
+test('X4 different secrets are counted: after twenty in an hour the next is refused', async () => {
   const answers: number[] = [];
   for (let count = 0; count < 25; count += 1) {
     const document = sso(`guess ${count}`);
