@@ -28,6 +28,9 @@ beforeAll(async () => {
   await play('idctl domain add example.com && idctl domain verify example.com --assert', host);
   await play('idctl project create Intranet --org acme', host);
   await writeFile(join(folder, 'mappings.csv'), 'group,project,role\nStaff,intranet,viewer\n');
+  const lines = ['idctl: 1', 'organization: {slug: acme, name: Acme}', 'projects:'];
+  const projects = ['  - {slug: intranet, name: Intranet}', '  - {slug: paper, name: Paper}', ''];
+  await writeFile(join(folder, 'acme.yaml'), [...lines, ...projects].join('\n'));
   daemon = await startDaemon({ database, keyFile: join(folder, 'master.key'), port });
 }, 120_000);
 
@@ -63,5 +66,7 @@ test('every command in docs/ci.md runs, in the order of the page', {
   const all = shown.join('');
   expect(all).toContain('ada@example.com');
   expect(all).toContain('The domain is verified.');
+  expect(all).toContain('+ projects paper');
+  expect(all).toContain('The organization is as the file says.');
   expect(JSON.parse(await readFile(join(folder, 'members.json'), 'utf8'))).toHaveLength(1);
 });
