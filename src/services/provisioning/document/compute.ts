@@ -4,7 +4,7 @@ import type { Organization } from '../../../database/models/organization.ts';
 import { assertNoTransaction, transaction } from '../../../database/transaction.ts';
 import { refuseField } from '../../../errors.ts';
 import { requireAuthority } from '../../foundation/authority/require.ts';
-import { requirePlace } from '../../foundation/limits/limit.ts';
+import { giveBack, requirePlace } from '../../foundation/limits/limit.ts';
 import { gatherOutside } from './gather.ts';
 import { planDocument } from './plan.ts';
 import type { Document } from './schema.ts';
@@ -58,14 +58,15 @@ export async function admitDocument(
   if (given.sso !== null) await requireAuthority(ctx, 'sso.change', org);
   if (given.ldap !== null) await requireAuthority(ctx, 'ldap.change', org);
   if ((given.sso ?? given.ldap) === null || ctx.actor.kind === 'operator') return;
-  const state = await readOrganizationState(ctx, organization);
-  const { sso, ldap } = compared(state, given);
-  const differ = (sso === 'different' && state.sso) || (ldap === 'different' && state.ldap);
-  if (!differ) return;
   assertNoTransaction('counting a secret');
   const limit = { name: 'document secret', of: organization.id, most: 20, seconds: 3600 };
   const message = `More than ${limit.most} different secrets were given within an hour.`;
+  // Counted before it is compared: then a full count tells nothing of the next guess.
   await transaction(() => requirePlace(ctx, limit, message));
+  const state = await readOrganizationState(ctx, organization);
+  const { sso, ldap } = compared(state, given);
+  const differ = (sso === 'different' && state.sso) || (ldap === 'different' && state.ldap);
+  if (!differ) await giveBack(ctx, [limit]);
 }
 
 type Fingerprints = Record<'sso' | 'ldap', string | null>;

@@ -134,7 +134,8 @@ function planProjectMembers(draft: PlanDraft, wanted: PlanInput): void {
       draft.steps.putProjectMembers.push({ project, accountId, role, from, wasSynced });
     }
     const surplus = [...there.values()].filter(
-      ({ accountId, synced }) => !synced && !listed.has(accountId) && !gone.has(accountId),
+      ({ accountId, email, synced }) =>
+        email !== null && !synced && !listed.has(accountId) && !gone.has(accountId),
     );
     const dropped = dropSurplus(draft, 'projects', surplus, {
       prune: wanted.prune,

@@ -155,9 +155,11 @@ async function readPeople(
       WHERE p.organization_id = $1 ORDER BY m.project_id, m.account_id`,
     [organizationId],
   );
+  // A SCIM client chooses the address that a foreign person is shown by, so it finds no account.
   const emails = new Map(
     members.map(({ accountId, email, name }) => {
-      return [accountId, shown({ id: accountId, email, name }).email] as const;
+      const isOwn = shown({ id: accountId, email, name }).email === email;
+      return [accountId, isOwn ? email : null] as const;
     }),
   );
   const emailOf = (accountId: string) => emails.get(accountId) ?? null;
