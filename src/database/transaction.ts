@@ -1,10 +1,15 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import PQueue from 'p-queue';
-import { Sequelize, Transaction } from 'sequelize';
+import { Sequelize } from 'sequelize';
 import { Refusal } from '../errors.ts';
 import { waitForTurn } from '../queue.ts';
-import { dropGeneration, generationOf, limitsOfTransaction } from './postgres-connection.ts';
-import { databaseRefusal, isReadOnly } from './refusals.ts';
+import {
+  abandonTransaction,
+  beginTransaction,
+  endTransaction,
+  type Opened,
+} from './opened-transaction.ts';
+import { limitsOfTransaction } from './postgres-connection.ts';
 import { countQuery, watchQueries } from './watch-queries.ts';
 
 // The transaction is ambient: every query inside the work joins it, and no caller passes it on. On
@@ -148,17 +153,17 @@ export async function transactionOn<T>(sequelize: Sequelize, work: () => Promise
     result = await ambient.run(new Map([['transaction', opened]]), work);
     await noneInFlight();
   } catch (error) {
-    await abandon(sequelize, opened, error);
+    await abandonTransaction(sequelize, opened, error);
     throw error;
   }
-  await end(sequelize, opened, 'commitTransaction');
+  await endTransaction(sequelize, opened, 'commitTransaction');
   return result;
 }
 
 /** Sets what lasts for this transaction only. */
-async function setUp(sequelize: Sequelize, opened: Transaction): Promise<void> {
+async function setUp(sequelize: Sequelize, opened: Opened): Promise<void> {
   if (sequelize.getDialect() !== 'postgres') return;
-  const limits = limitsOfTransaction(connectionOf(opened));
+  const limits = limitsOfTransaction(opened.connection);
   if (limits !== null) await sequelize.query(limits, { transaction: opened });
   if (withoutSync.getStore())
     await sequelize.query('SET LOCAL synchronous_commit TO OFF', { transaction: opened });
@@ -179,7 +184,7 @@ export async function onOpenConnection<T>(
   if (opened.finished) throw new Error('a statement came after its transaction had ended');
   const done = countQuery(opened);
   try {
-    return await statement(connectionOf(opened));
+    return await statement(opened.connection);
   } finally {
     done();
   }
@@ -188,63 +193,4 @@ export async function onOpenConnection<T>(
 function openHere(): Opened | undefined {
   // Only Sequelize and `transactionOn` set it.
   return ambient.getStore()?.get('transaction') as Opened | undefined;
-}
-
-// Sequelize's types omit its end, and how a transaction takes its connection and gives it back.
-type Opened = Transaction & {
-  finished?: string;
-  options: object;
-  prepareEnvironment(useCLS: boolean): Promise<void>;
-  cleanup(): void;
-  forceCleanup(): Promise<void>;
-};
-
-/** Like `transaction` of Sequelize, whose rollback of a failed BEGIN prints its failure past the log. */
-async function beginTransaction(sequelize: Sequelize): Promise<Transaction> {
-  const options = { type: Transaction.TYPES.IMMEDIATE };
-  const opened = new Transaction(sequelize, options) as Opened;
-  opened.rollback = () => end(sequelize, opened, 'rollbackTransaction');
-  await opened.prepareEnvironment(false);
-  return opened;
-}
-
-/** Like `commit` and `rollback` of Sequelize, which also print each failure past the log. */
-async function end(
-  sequelize: Sequelize,
-  transaction: Transaction,
-  how: 'commitTransaction' | 'rollbackTransaction',
-): Promise<void> {
-  const opened = transaction as Opened;
-  try {
-    await sequelize.getQueryInterface()[how](opened, opened.options);
-  } catch (error) {
-    await opened.forceCleanup();
-    throw error;
-  }
-  opened.cleanup();
-}
-
-async function abandon(sequelize: Sequelize, opened: Transaction, reason: unknown): Promise<void> {
-  if (isReadOnly(reason)) dropGeneration(generationOf(connectionOf(opened)));
-  try {
-    if (isLost(sequelize, reason))
-      await sequelize.connectionManager.destroyConnection(connectionOf(opened));
-    else await end(sequelize, opened, 'rollbackTransaction');
-  } catch {
-    // Report the reason for the rollback, not the failed rollback.
-  }
-}
-
-// A ROLLBACK over a lost connection to PostgreSQL would only fail again; the server rolls back
-// itself.
-function isLost(sequelize: Sequelize, reason: unknown): boolean {
-  return (
-    sequelize.getDialect() === 'postgres' &&
-    databaseRefusal(reason)?.code === 'database_unreachable'
-  );
-}
-
-function connectionOf(opened: Transaction): object {
-  // Sequelize stores it there; its types omit it.
-  return (opened as Transaction & { connection: object }).connection;
 }

@@ -147,7 +147,7 @@ function alike(text: string): string {
  * What differs because of who acts: an owner has a role, belongs to an organization of their own, and is named in what
  * they add; the operator is none of this. A column is as wide as its widest word.
  */
-function whoeverActs(text: string): string {
+function withoutActor(text: string): string {
   const told = text
     .replace(/("slug":"(?:acme|newcomer|rival)","name":"[^"]*",)"role":"owner",/g, '$1')
     .replace(/"current":true/g, '"current":false')
@@ -167,8 +167,8 @@ describe.each([
     const there = await type(remote, line, json);
     const seen = ({ exit, out, err }: typeof here) => ({
       exit,
-      out: whoeverActs(out),
-      err: whoeverActs(err),
+      out: withoutActor(out),
+      err: withoutActor(err),
     });
     expect(seen(there)).toEqual(seen(here));
     expect([0, 1, 2, 3, 8]).toContain(here.exit);

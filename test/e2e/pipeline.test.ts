@@ -1,68 +1,34 @@
 import { afterAll, beforeAll, describe, test } from 'vitest';
-import { type Bind, startBind } from '../support/bind.ts';
 import { counterpartMissing } from '../support/counterpart.ts';
-import { freshDatabaseUrl } from '../support/database.ts';
 import { createClient } from '../support/http.ts';
-import { type OpenIdProvider, startOpenIdProvider } from '../support/openid-provider.ts';
-import { freePorts } from '../support/ports.ts';
+import { clientSecret, type SignOnSite, startSignOnSite } from '../support/sign-on-site.ts';
 import { playTranscript } from '../support/transcript.ts';
 
-const secret = 'the-client-secret-of-idctl';
-
 describe.skipIf(counterpartMissing('bind9')).each([
-  ['on the host', 'idctl', ''],
-  ['from afar', 'idctl', '--server far'],
-])('an organization as a file, %s', (_, idctl, at) => {
-  let bind: Bind;
-  let provider: OpenIdProvider;
-  let port: number;
-
+  ['on the host', ''],
+  ['from afar', '--server far'],
+])('an organization as a file, %s', (_, at) => {
+  let site: SignOnSite;
   beforeAll(async () => {
-    [port = 0] = await freePorts(1);
-    const redirect = `http://127.0.0.1:${port}/auth/sso/callback`;
-    bind = await startBind('acme.test');
-    provider = await startOpenIdProvider({
-      clients: [{ client_id: 'idctl', client_secret: secret, redirect_uris: [redirect] }],
-      people: {
-        ada: {
-          email: 'ada@acme.test',
-          email_verified: true,
-          name: 'Ada Byron',
-          groups: ['Developers'],
-        },
-      },
-    });
+    site = await startSignOnSite(['Developers']);
   });
-
-  afterAll(async () => {
-    await provider?.stop();
-    await bind?.stop();
-  });
+  afterAll(() => site?.stop());
 
   test('spec §3.1, §4.1: a pipeline applies a document, and a person signs in with a role', async () => {
-    const client = () => createClient(`http://127.0.0.1:${port}`);
+    const client = () => createClient(`http://127.0.0.1:${site.port}`);
     await playTranscript(`${import.meta.dirname}/pipeline.transcript`, {
-      env: {
-        IDCTL_DATABASE: await freshDatabaseUrl(),
-        IDCTL_DOH_RESOLVER_URL: bind.resolverUrl,
-        IDCTL_DOH_CA_FILE: bind.caFile,
-        IDCTL_OUTBOUND_ALLOW: '127.0.0.1',
-        CLIENT_SECRET: secret,
-      },
-      values: { port: String(port), issuer: provider.issuer, idctl, at },
+      env: { ...(await site.env()), CLIENT_SECRET: clientSecret },
+      values: { port: String(site.port), issuer: site.issuer, at },
       commands: {
         publish: async (name = '', value = '') => {
-          await bind.publishTxt(name, value);
+          await site.bind.publishTxt(name, value);
           return '';
         },
         start: async (domain = '') => {
           const answer = await client().send('GET', `/auth/sso/start?domain=${domain}`);
           return String(Object(answer.body).authorizationUrl);
         },
-        'sign-in': async (account = '', url = '') => {
-          const { pathname, search } = new URL(await provider.signIn(url, account));
-          return pathname + search;
-        },
+        'sign-in': (account = '', url = '') => site.signIn(account, url),
         finish: async (path = '') => String((await client().send('GET', path)).status),
       },
     });

@@ -49,7 +49,7 @@ const user = 'victim@acme.test';
 const org = 'acme';
 const someId = '0198c0de-0000-7000-8000-000000000000';
 
-/** Commands that ask nobody's authority: they are about the host, or about stored logins. */
+/** Commands that need no authority: they are about the host, or about stored logins. */
 const ofTheHost = [
   'login',
   'logout',

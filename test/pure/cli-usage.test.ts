@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createProgram, main } from '../../src/cli/program.ts';
+import { describe, expect, it } from 'vitest';
+import { createProgram } from '../../src/cli/program.ts';
+import { typeLine } from '../support/typing.ts';
 
 const org = ['--org', 'acme'];
 const user = 'ada@acme.test';
@@ -63,36 +64,22 @@ describe('wrong usage is refused before a file or database is opened', () => {
   let out = '';
   let err = '';
 
-  beforeEach(() => {
-    out = '';
-    err = '';
-    vi.stubEnv('IDCTL_CONFIG', undefined);
-    vi.stubEnv('XDG_CONFIG_HOME', '/nonexistent');
-    vi.stubEnv('HOME', '/nonexistent');
-    vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
-      out += text;
-      return true;
-    });
-    vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
-      err += text;
-      return true;
-    });
-  });
-
-  afterEach(() => {
-    vi.restoreAllMocks();
-    vi.unstubAllEnvs();
-  });
+  const type = async (words: string[]) => {
+    const nowhere = { HOME: '/nonexistent', XDG_CONFIG_HOME: '/nonexistent' };
+    const { exit, ...told } = await typeLine(words, nowhere);
+    ({ out, err } = told);
+    return exit;
+  };
 
   it.each(wrong)('%j names %s', async (line, field) => {
-    expect(await main(line)).toBe(2);
+    expect(await type(line)).toBe(2);
     expect(err).toMatch(/^idctl: .+\n(hint: .+\n)?$/);
     expect(err).toContain(field);
     expect(out).toBe('');
   });
 
   it.each(wrong)('%j says %s as a problem object with --json', async (line, _field) => {
-    expect(await main([...line, '--json'])).toBe(2);
+    expect(await type([...line, '--json'])).toBe(2);
     expect(err.trimEnd()).not.toContain('\n');
     expect(JSON.parse(err)).toMatchObject({
       code: expect.stringMatching(/_in|invalid/),
@@ -111,7 +98,7 @@ describe('wrong usage is refused before a file or database is opened', () => {
     [['help', 'nope'], "unknown command 'nope'"],
     [['help', 'org', 'lst'], "unknown command 'lst'\nhint: Did you mean list?"],
   ])('%j says %s', async (line, words) => {
-    expect(await main(line)).toBe(2);
+    expect(await type(line)).toBe(2);
     expect(err).toContain(`idctl: ${words}`);
     expect(out).toBe('');
   });
@@ -121,14 +108,14 @@ describe('wrong usage is refused before a file or database is opened', () => {
     ['help', 'sso'],
     ['help', 'org', 'show', 'acme'],
   ])('%s %s %s %s is the help of that command', async (...line) => {
-    expect(await main(line)).toBe(0);
+    expect(await type(line)).toBe(0);
     expect(out).toContain(`Usage: idctl ${line.slice(1, 3).join(' ')} [options]`);
   });
 
   it.each([[['--json']], [['org', '--json']]])(
     '%j is a problem object, not a help page',
     async (line) => {
-      expect(await main(line)).toBe(2);
+      expect(await type(line)).toBe(2);
       expect(JSON.parse(err)).toMatchObject({
         code: 'invalid_input',
         detail: 'a command is missing',
@@ -138,7 +125,7 @@ describe('wrong usage is refused before a file or database is opened', () => {
   );
 
   it('--version takes --json too', async () => {
-    expect(await main(['--version', '--json'])).toBe(0);
+    expect(await type(['--version', '--json'])).toBe(0);
     // A checkout has been built of no commit.
     expect(JSON.parse(out)).toEqual({ version: expect.any(String), commit: null, date: null });
   });
@@ -146,7 +133,7 @@ describe('wrong usage is refused before a file or database is opened', () => {
   it.each(commands)(
     '$name refuses an option it does not know',
     async ({ name, words, options }) => {
-      expect(await main([...words, ...options, '--no-such-option'])).toBe(2);
+      expect(await type([...words, ...options, '--no-such-option'])).toBe(2);
       expect(err).toBe(
         `idctl: unknown option '--no-such-option'\nhint: See idctl ${name} --help\n`,
       );
@@ -154,14 +141,14 @@ describe('wrong usage is refused before a file or database is opened', () => {
   );
 
   it.each(commands)('$name refuses one argument too many', async ({ words, options, count }) => {
-    expect(await main([...words, ...Array(count + 1).fill('x'), ...options])).toBe(2);
+    expect(await type([...words, ...Array(count + 1).fill('x'), ...options])).toBe(2);
     expect(err).toContain('too many arguments');
   });
 
   it.each(commands.filter(({ options }) => options.length > 0))(
     '$name asks for its options',
     async ({ words, count, options }) => {
-      expect(await main([...words, ...Array(count).fill('x')])).toBe(2);
+      expect(await type([...words, ...Array(count).fill('x')])).toBe(2);
       expect(err).toMatch(new RegExp(`required option '(-\\w, )?${options[0]} `));
     },
   );
@@ -172,7 +159,7 @@ describe('wrong usage is refused before a file or database is opened', () => {
         count > 0 && !['session revoke', 'identity unlink', 'logout'].includes(name),
     ),
   )('$name asks for its argument', async ({ words, options }) => {
-    expect(await main([...words, ...options])).toBe(2);
+    expect(await type([...words, ...options])).toBe(2);
     expect(err).toMatch(/^idctl: missing required argument '\w+'\nhint: See idctl .+ --help\n$/);
   });
 });

@@ -55,8 +55,8 @@ test('O8 of a stranger explain tells nothing: every account reads as no account'
   const admin = await signedIn(idctl, org.owner.email);
   for (const domain of ['elsewhere.test', await verifiedDomain(idctl, org.slug)]) {
     const people = await strangers(domain);
-    const nobody = await told(admin, org.slug, `${fresh('nobody')}@${domain}`);
-    for (const email of people) expect(await told(admin, org.slug, email), email).toBe(nobody);
+    const unknown = await told(admin, org.slug, `${fresh('unknown')}@${domain}`);
+    for (const email of people) expect(await told(admin, org.slug, email), email).toBe(unknown);
   }
 });
 
@@ -65,11 +65,11 @@ test('O8 a pushed membership explains nothing of the account', async () => {
   const admin = await signedIn(idctl, rival.org.owner.email);
   const push = (email: string) =>
     rival.create({ userName: email, emails: [{ value: email, primary: true }] });
-  const nobody = `${fresh('nobody')}@elsewhere.test`;
+  const unknown = `${fresh('unknown')}@elsewhere.test`;
   const people = await strangers('elsewhere.test');
-  for (const email of [nobody, ...people]) await push(email);
+  for (const email of [unknown, ...people]) await push(email);
   const of = async (email: string) => told(admin, rival.org.slug, email);
-  const expected = await of(nobody);
+  const expected = await of(unknown);
   expect(JSON.parse(expected)).toMatchObject({
     member: { role: 'member', origin: { kind: 'scim' } },
     attempts: null,
@@ -81,8 +81,8 @@ test('O8 a pushed membership explains nothing of the account', async () => {
 test('O8 for a stranger the same statements run, with and without an account', async () => {
   const org = await organization(idctl);
   const domain = await verifiedDomain(idctl, org.slug);
-  const [someone = ''] = await strangers(domain);
-  const nobody = `${fresh('nobody')}@${domain}`;
+  const [known = ''] = await strangers(domain);
+  const unknown = `${fresh('unknown')}@${domain}`;
   const { id } = await Account.findOne({ where: { email: org.owner.email }, rejectOnEmpty: true });
   const admin = { kind: 'user', accountId: id, name: 'o', via: 'session', sessionId: id } as const;
   const statements = async (email: string) => {
@@ -101,9 +101,9 @@ test('O8 for a stranger the same statements run, with and without an account', a
     if (read !== undefined) readDirectly(database, read);
     return seen.map((sql) => sql.replaceAll(email, 'ADDRESS'));
   };
-  const ofNobody = await statements(nobody);
-  expect(ofNobody.length).toBeGreaterThan(4);
-  expect(await statements(someone)).toEqual(ofNobody);
+  const ofUnknown = await statements(unknown);
+  expect(ofUnknown.length).toBeGreaterThan(4);
+  expect(await statements(known)).toEqual(ofUnknown);
 });
 
 test('O8 of a person who was removed, the organization is told that alone', async () => {

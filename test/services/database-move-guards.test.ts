@@ -1,6 +1,5 @@
 import { chmod, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { Organization } from '../../src/database/models/organization.ts';
@@ -11,6 +10,7 @@ import { createClient } from '../support/http.ts';
 import { type Installation, install } from '../support/installation.ts';
 import {
   type BothKinds,
+  changeAt,
   type Interruptions,
   interruptions,
   moveTo,
@@ -50,22 +50,10 @@ afterAll(async () => {
 const at = (database: string) => ({ IDCTL_DATABASE: database });
 const pathOf = (url: string) => url.slice('sqlite:'.length);
 
-async function change(database: string, sql: string): Promise<void> {
-  if (database.startsWith('sqlite:')) {
-    const sqlite = new DatabaseSync(pathOf(database));
-    sqlite.exec(sql);
-    return sqlite.close();
-  }
-  const client = new pg.Client(database);
-  await client.connect();
-  await client.query(sql);
-  await client.end();
-}
-
 /** Empties the database at this address. */
 async function emptyAt(database: string): Promise<void> {
   if (database.startsWith('postgres:'))
-    return change(database, 'DROP SCHEMA public CASCADE; CREATE SCHEMA public');
+    return changeAt(database, 'DROP SCHEMA public CASCADE; CREATE SCHEMA public');
   for (const end of ['', '-wal', '-shm']) await rm(`${pathOf(database)}${end}`, { force: true });
 }
 
@@ -88,7 +76,7 @@ async function exchange(one: string, other: string): Promise<void> {
     [b, a],
     [aside, b],
   ])
-    await change(inject('databases'), `ALTER DATABASE "${from}" RENAME TO "${to}"`);
+    await changeAt(inject('databases'), `ALTER DATABASE "${from}" RENAME TO "${to}"`);
 }
 
 /** A move killed after the old database was marked, and before the new one was released. */
@@ -109,7 +97,7 @@ describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
       expect((await client.get('/api/v1/me', bearer)).status).toBe(200);
       process.kill(daemon.pid, 'SIGSTOP');
       // As 150 seconds of silence would.
-      await change(from, 'DELETE FROM daemons');
+      await changeAt(from, 'DELETE FROM daemons');
       const { code, err } = await moveTo(site, await both.fresh('sqlite'), at(from));
       process.kill(daemon.pid, 'SIGCONT');
       expect([code, err]).toEqual([0, expect.any(String)]);
@@ -161,7 +149,7 @@ describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
 
   test('an interrupted move is compared again before its copy is used', async () => {
     const move = await halfMove();
-    await change(move.to, "DELETE FROM accounts WHERE email <> 'olga@acme.test'");
+    await changeAt(move.to, "DELETE FROM accounts WHERE email <> 'olga@acme.test'");
     expect((await move.run()).code).toBe(0);
     const [row] = await site.query('SELECT count(*) AS n FROM accounts', move.to);
     expect(Number(row?.['n'])).toBe(crowd + 1);
@@ -241,7 +229,7 @@ describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
         ['accounts', id(1), 'awaits_code', "'Rosebud'"],
       ] as const) {
         const from = await copyOfDatabase(site.database);
-        await change(from, `UPDATE ${table} SET ${column} = ${value} WHERE id = '${key}'`);
+        await changeAt(from, `UPDATE ${table} SET ${column} = ${value} WHERE id = '${key}'`);
         const { code, err } = await moveTo(site, await both.fresh('postgres'), at(from));
         expect([column, code]).toEqual([column, 1]);
         expect(err).toContain(
@@ -278,7 +266,7 @@ describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
       const from = await copyOfDatabase(site.database);
       const name = new URL(from).pathname.slice(1);
       const setting = `ALTER DATABASE "${name}" SET standard_conforming_strings = off`;
-      await change(inject('databases'), setting);
+      await changeAt(inject('databases'), setting);
       const to = (await both.fresh('sqlite')).replace(/[^/]+$/, String.raw`it's\'); --"$$.db`);
       const { code, err } = await moveTo(site, to, at(from));
       expect([code, err]).toEqual([0, expect.stringContaining('Next:')]);

@@ -13,6 +13,7 @@ import { createClient } from '../support/http.ts';
 import { type Installation, install } from '../support/installation.ts';
 import {
   type BothKinds,
+  changeAt,
   interruptions,
   killAndRunAgain,
   moveTo,
@@ -65,18 +66,6 @@ afterAll(async () => {
 const at = (database: string) => ({ IDCTL_DATABASE: database });
 const rowsIn = async (database: string, table: string) =>
   Number((await site.query(`SELECT count(*) AS n FROM ${table}`, database))[0]?.['n']);
-
-async function change(database: string, sql: string): Promise<void> {
-  if (database.startsWith('sqlite:')) {
-    const sqlite = new DatabaseSync(database.slice('sqlite:'.length));
-    sqlite.exec(sql);
-    return sqlite.close();
-  }
-  const client = new pg.Client(database);
-  await client.connect();
-  await client.query(sql);
-  await client.end();
-}
 
 describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
   test('to the other kind: sessions, tokens, secrets and waiting deliveries go on, and the old one is refused', async () => {
@@ -207,7 +196,7 @@ describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
         1,
         expect.stringMatching(/If it was killed, wait until \d\d:\d\d:\d\d UTC/),
       ]);
-    await change(from, 'DELETE FROM daemons').catch(() => null);
+    await changeAt(from, 'DELETE FROM daemons').catch(() => null);
     expect((await moveTo(site, to, at(from))).code).toBe(0);
   });
 

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
+import { portOf } from './ports.ts';
 
 /** A server that stands for one of idctl, or of an attacker. */
 export interface Fake {
@@ -25,8 +25,7 @@ export async function serve(answer: Answer, tls?: { key: string; cert: string })
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => void server.close().closeAllConnections());
-  // A server that listens on a port has an address of this form.
-  const { port } = server.address() as AddressInfo;
+  const port = portOf(server);
   return { url: `${tls ? 'https' : 'http'}://127.0.0.1:${port}`, asked };
 }
 

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
 import { inject } from 'vitest';
 import { copyOfDatabase, dialect } from './database.ts';
@@ -165,4 +166,17 @@ export async function moveTo(
   const file = join(site.folder, `to-${crypto.randomUUID()}`);
   await writeFile(file, `${to}\n`, { mode: 0o600 });
   return site.run(['database', 'move', '--to-file', file, ...words], '', more);
+}
+
+/** Runs one statement on the database at this address. */
+export async function changeAt(database: string, sql: string): Promise<void> {
+  if (database.startsWith('sqlite:')) {
+    const sqlite = new DatabaseSync(database.slice('sqlite:'.length));
+    sqlite.exec(sql);
+    return sqlite.close();
+  }
+  const client = new pg.Client(database);
+  await client.connect();
+  await client.query(sql);
+  await client.end();
 }

@@ -30,7 +30,7 @@ const changes: Record<Change, (ctx: Context, given: z.output<typeof input>) => P
 };
 
 /**
- * Names the owners whom a change would leave without a way to sign in. The list is empty if an
+ * Names the owners that a change would leave without a way to sign in. The list is empty if an
  * owner keeps one, or if no owner had one before (security O3). The change is rolled back.
  */
 export const findShutOut = operation({

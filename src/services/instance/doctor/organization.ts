@@ -12,7 +12,7 @@ import { inWords } from '../../foundation/limits/limit.ts';
 import { baseOf } from '../../provisioning/scim/view.ts';
 import { type Rest, restOfDoctor } from '../../signin/methods/ldap/bind-tries.ts';
 import { testLdap } from '../../signin/methods/ldap/test.ts';
-import { governsNobody, saysSomething } from '../../tenancy/signin-settings/operations.ts';
+import { governsNoAccount, saysSomething } from '../../tenancy/signin-settings/operations.ts';
 import { findOwnersWithoutWay } from '../../tenancy/signin-settings/owners.ts';
 import { testSso } from '../../tenancy/sso/test.ts';
 import { type Check, check, shownTime } from './check.ts';
@@ -170,7 +170,7 @@ async function checkSignIn(ctx: Context, organization: Organization): Promise<Ch
   const { id, slug } = organization;
   if (!saysSomething(await SignInSettings.findByPk(id))) return null;
   return check(`sign-in of ${slug}`, 'its settings govern accounts', async () => {
-    if (!(await governsNobody(ctx, organization))) return right('its settings apply');
+    if (!(await governsNoAccount(ctx, organization))) return right('its settings apply');
     const { creation } = ctx.config.orgs;
     const alone =
       creation === 'anyone' ? 'orgs.creation is anyone' : 'it is not the only organization';

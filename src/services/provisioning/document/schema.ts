@@ -5,7 +5,7 @@ import { saveLdapInput } from '../../tenancy/ldap/schema.ts';
 import { signInSettingsView } from '../../tenancy/signin-settings/operations.ts';
 import { ssoView } from '../../tenancy/sso/connection.ts';
 import { saveSsoInput } from '../../tenancy/sso/schema.ts';
-import { webhookEvents, webhookUrl } from '../../tenancy/webhooks/operations.ts';
+import { webhookEvents, webhookUrl } from '../../tenancy/webhooks/webhook.ts';
 import { groupName } from '../mappings/view.ts';
 
 // The document of an organization: what an admin reviews, plans and applies.

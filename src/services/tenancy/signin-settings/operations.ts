@@ -41,7 +41,7 @@ export const showReach = operation({
   input: refInput,
   output: z.object({ governs: z.boolean() }),
   run: async (ctx, _input, { organization }) => ({
-    governs: !(await governsNobody(ctx, organization)),
+    governs: !(await governsNoAccount(ctx, organization)),
   }),
 });
 
@@ -107,7 +107,7 @@ export const findOverruled = operation({
     const [first, second, third] = await Organization.findAll({ order: ['id'], limit: 3 });
     if (first === undefined || second === undefined || third !== undefined) return null;
     const said = saysSomething(await SignInSettings.findByPk(first.id));
-    return said && (await governsNobody(ctx, first)) ? first.slug : null;
+    return said && (await governsNoAccount(ctx, first)) ? first.slug : null;
   },
 });
 
@@ -117,7 +117,7 @@ export function saysSomething(settings: SignInSettings | null): boolean {
 }
 
 /** Whether the organization, without a domain and not the only one, governs none (security O1). */
-export async function governsNobody(
+export async function governsNoAccount(
   ctx: Context,
   { id: organizationId }: Pick<Organization, 'id'>,
 ): Promise<boolean> {

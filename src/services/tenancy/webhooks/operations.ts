@@ -9,7 +9,6 @@ import { isRehearsed, transaction } from '../../../database/transaction.ts';
 import { Refusal, refuseField } from '../../../errors.ts';
 import { requireAuthority, requireOperator } from '../../foundation/authority/require.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
-import { kindPattern } from '../../foundation/events/view.ts';
 import { id, ref } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
 import { pageInput, readRows } from '../../foundation/page.ts';
@@ -24,9 +23,11 @@ import {
   sealWebhookSecret,
   sendMessage,
   viewWebhook,
+  webhookEvents,
   webhookPage,
   webhookRemovedView,
   webhookTestView,
+  webhookUrl,
   webhookView,
 } from './webhook.ts';
 
@@ -36,21 +37,6 @@ const mostWebhooks = 20;
 const overlapSeconds = 24 * 3600;
 
 const refInput = z.strictObject({ org: ref, id });
-
-/** The URL that events are sent to; without credentials, as they would be shown with it. */
-export const webhookUrl = z
-  .url({ protocol: /^https?$/, error: 'must be an https:// URL', abort: true })
-  .max(2000, 'must have at most 2000 characters')
-  .refine((text) => {
-    const { username, password, hash } = new URL(text);
-    return username === '' && password === '' && hash === '';
-  }, 'must not contain credentials or a fragment');
-
-/** The kinds of events to send. */
-export const webhookEvents = z
-  .array(kindPattern)
-  .min(1, 'must name at least one kind')
-  .max(100, 'must be at most 100');
 
 /** Lists the organization's webhooks, without their secrets. */
 export const listWebhooks = operation({

@@ -5,9 +5,24 @@ import type { SealedPlace } from '../../../crypto/seal.ts';
 import type { Webhook } from '../../../database/models/webhook.ts';
 import { Refusal } from '../../../errors.ts';
 import { readVersion } from '../../../version.ts';
-import { eventView } from '../../foundation/events/view.ts';
+import { eventView, kindPattern } from '../../foundation/events/view.ts';
 import { id, instant } from '../../foundation/fields.ts';
 import { pageOf } from '../../foundation/page.ts';
+
+/** The URL that events are sent to; without credentials, as they would be shown with it. */
+export const webhookUrl = z
+  .url({ protocol: /^https?$/, error: 'must be an https:// URL', abort: true })
+  .max(2000, 'must have at most 2000 characters')
+  .refine((text) => {
+    const { username, password, hash } = new URL(text);
+    return username === '' && password === '' && hash === '';
+  }, 'must not contain credentials or a fragment');
+
+/** The kinds of events to send. */
+export const webhookEvents = z
+  .array(kindPattern)
+  .min(1, 'must name at least one kind')
+  .max(100, 'must be at most 100');
 
 export const webhookView = z.object({
   id,
