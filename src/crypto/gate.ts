@@ -3,8 +3,8 @@ import { Refusal } from '../errors.ts';
 
 interface Waiter {
   client: string | null;
-  /** How many items of the same client were queued when this one arrived. */
-  before: number;
+  /** The place in line among known clients; the lowest is next. */
+  place: number;
   start: () => void;
   timer: NodeJS.Timeout;
 }
@@ -38,8 +38,8 @@ export interface Gate {
 /**
  * Runs at most `places()` items at once; the others wait at most `maxWaitMs`. Known clients queue
  * apart from strangers and get every other turn, so strangers cannot shut them out (security P8).
- * The known client with the fewest queued items is next. Refuses `overloaded` after `maxWaitMs`, or
- * if the queue is full.
+ * Known clients with queued items take turns, however many each has. Refuses `overloaded` after
+ * `maxWaitMs`, or if the queue is full.
  */
 export function createGate(places: () => number, maxWaitMs: number): Gate {
   const strangers: Waiter[] = [];
@@ -47,13 +47,17 @@ export function createGate(places: () => number, maxWaitMs: number): Gate {
   let running = 0;
   let held = 0;
   let knownAreNext = true;
+  // The place of the known item that started last. A new item comes after it, so places only grow
+  // and each item is reached.
+  let reached = 0;
 
   const queueFor = (client: string | null, most: number) => {
     const longest = most * waitersPerPlace;
-    const before = known.filter((other) => other.client === client).length;
-    const apart = client !== null && known.length < longest && before < waitersPerClient;
+    const own = known.filter((other) => other.client === client);
+    const apart = client !== null && known.length < longest && own.length < waitersPerClient;
     const queue = apart ? known : strangers;
-    return { queue, before, full: queue.length >= longest };
+    const place = Math.max(reached, own.at(-1)?.place ?? 0) + 1;
+    return { queue, place, full: queue.length >= longest };
   };
 
   const enter = (client: string | null) =>
@@ -64,7 +68,7 @@ export function createGate(places: () => number, maxWaitMs: number): Gate {
         resolve();
         return;
       }
-      const { queue, full, before } = queueFor(client, most);
+      const { queue, full, place } = queueFor(client, most);
       if (full) {
         reject(overloaded(maxWaitMs));
         return;
@@ -73,15 +77,18 @@ export function createGate(places: () => number, maxWaitMs: number): Gate {
         queue.splice(queue.indexOf(waiter), 1);
         reject(overloaded(maxWaitMs));
       }, maxWaitMs);
-      const waiter = { client, before, start: resolve, timer };
-      const later = queue === known ? known.findIndex((other) => other.before > before) : -1;
+      const waiter = { client, place, start: resolve, timer };
+      const later = queue === known ? known.findIndex((other) => other.place > place) : -1;
       queue.splice(later === -1 ? queue.length : later, 0, waiter);
     });
 
   const takeNext = (): Waiter | undefined => {
     const fromKnown = known.length > 0 && (knownAreNext || strangers.length === 0);
     knownAreNext = !fromKnown;
-    return fromKnown ? known.shift() : strangers.shift();
+    if (!fromKnown) return strangers.shift();
+    const next = known.shift();
+    reached = next?.place ?? reached;
+    return next;
   };
 
   const leave = () => {

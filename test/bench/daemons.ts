@@ -1,6 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { access, mkdir, mkdtemp, rm, rmdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { createKeyFile } from '../../src/crypto/key-file.ts';
 import { type Daemon, startDaemon } from '../support/daemon.ts';
 import { startNginx } from '../support/nginx.ts';
@@ -11,14 +12,19 @@ import { load } from './load.ts';
 import { populate, load as provision } from './scim-people.ts';
 import { populateStage, shotsOf } from './stage.ts';
 
-// `npm run bench:daemons -- [ROUNDS]`: one, two and three daemons behind nginx on one PostgreSQL,
-// asked in turn (goal 9). Each takes its share of the processors, and so does this program.
+// `npm run bench:daemons -- [--rounds N] [--share PERCENT]`: one, two and three daemons behind nginx on
+// one PostgreSQL, asked in turn (goal 9). With `--share`, each daemon gets that much of one processor, as
+// if it had a smaller host of its own; this needs root and cgroups (version 1 or 2).
 
-const rounds = Number(process.argv[2] ?? 5);
+const { values } = parseArgs({
+  options: { rounds: { type: 'string', default: '5' }, share: { type: 'string' } },
+});
+const rounds = Number(values.rounds);
 const ms = 2000;
 const folder = await mkdtemp(join(tmpdir(), 'idctl-bench-'));
 const server = await startPostgres();
 const daemons: Daemon[] = [];
+const groups: string[] = [];
 try {
   const keyFile = join(folder, 'master.key');
   await createKeyFile(keyFile);
@@ -28,6 +34,8 @@ try {
   const env = { IDCTL_LIMITS_ENABLED: 'off', IDCTL_LOG_LEVEL: 'warn' };
   for (let at = 0; at < 3; at += 1)
     daemons.push(await startDaemon({ database: server.url, keyFile, env }));
+  if (values.share !== undefined)
+    for (const { pid } of daemons) groups.push(await limitProcessor(pid, Number(values.share)));
   const ports = await freePorts(daemons.length);
   const nginx = await startNginx(ports.map(blockOf).join('\n'), ports[0] ?? 0);
   const { meByToken, right } = shotsOf('', token);
@@ -52,6 +60,7 @@ try {
   );
 } finally {
   for (const daemon of daemons) await daemon.stop();
+  for (const group of groups) await rmdir(group);
   await server.stop();
   await rm(folder, { recursive: true, force: true });
 }
@@ -75,4 +84,21 @@ function figuresOf(kinds: string[], seen: Map<string, number[]>): Figure[] {
       figure(`  ${count} daemons, against one`, (100 * rate(kind, count)) / rate(kind, 1), '%'),
     ),
   ]);
+}
+
+/** Gives a process so many percent of one processor; returns the folder of its control group. */
+async function limitProcessor(pid: number, percent: number): Promise<string> {
+  const [root, isFirst] = await access('/sys/fs/cgroup/cpu').then(
+    () => ['/sys/fs/cgroup/cpu', true] as const,
+    () => ['/sys/fs/cgroup', false] as const,
+  );
+  const group = join(root, `idctl-bench-${pid}`);
+  await mkdir(group);
+  const [period, quota] = [20_000, percent * 200];
+  if (isFirst) {
+    await writeFile(join(group, 'cpu.cfs_period_us'), `${period}`);
+    await writeFile(join(group, 'cpu.cfs_quota_us'), `${quota}`);
+  } else await writeFile(join(group, 'cpu.max'), `${quota} ${period}`);
+  await writeFile(join(group, 'cgroup.procs'), `${pid}`);
+  return group;
 }

@@ -60,7 +60,14 @@ async function writes(
   limitRate: () => Promise<number>,
 ): Promise<Figure[]> {
   if (people === undefined) return [];
-  const rates: Record<string, number[]> = { limit: [], create: [], patch: [], put: [], delete: [] };
+  const rates: Record<string, number[]> = {
+    limit: [],
+    create: [],
+    patch: [],
+    put: [],
+    name: [],
+    delete: [],
+  };
   let serial = 0;
   const fresh = () => {
     serial += 1;
@@ -77,18 +84,28 @@ async function writes(
     rates['create']?.push(
       await load(url, people, { ...creating, learn: ({ id }) => made.push(String(id)) }, ms),
     );
-    let turn = 0;
-    const next = () => `/Users/${made[turn++ % made.length]}`;
-    const off = () => ({
-      Operations: [
-        { op: 'replace', path: 'active', value: Math.floor(turn / made.length) % 2 === 1 },
-      ],
+    // Each request changes something: whole replacements first, then changes of `active`.
+    const turn = roundabout(made);
+    const put = () => ({ ...profile, displayName: `Ada ${Math.random()}` });
+    rates['put']?.push(await load(url, people, { method: 'PUT', path: turn, body: put }, ms));
+    const rename = () => ({
+      Operations: [{ op: 'replace', path: 'displayName', value: `Ada ${Math.random()}` }],
     });
+    rates['name']?.push(await load(url, people, { method: 'PATCH', path: turn, body: rename }, ms));
+    const inactive = new Set<string>();
+    let path = '';
+    const next = () => {
+      path = turn();
+      return path;
+    };
+    const off = () => {
+      const active = inactive.delete(path);
+      if (!active) inactive.add(path);
+      return { Operations: [{ op: 'replace', path: 'active', value: active }] };
+    };
     rates['patch']?.push(await load(url, people, { method: 'PATCH', path: next, body: off }, ms));
-    const put = () => ({ ...profile, displayName: `Ada ${turn}` });
-    rates['put']?.push(await load(url, people, { method: 'PUT', path: next, body: put }, ms));
-    turn = 0;
-    rates['delete']?.push(await load(url, people, { method: 'DELETE', path: next }, ms));
+    const left = roundabout(made.filter((id) => !inactive.has(`/Users/${id}`)));
+    rates['delete']?.push(await load(url, people, { method: 'DELETE', path: left }, ms / 6));
   }
   const rate = (what: string) => median(rates[what] ?? []);
   const share = (what: string, of: string) =>
@@ -97,10 +114,21 @@ async function writes(
     figure('four-write transactions, models', rate('limit'), '/s'),
     figure('create', rate('create'), '/s'),
     figure('create, against that limit', share('create', 'limit'), '%', { least: 75 }),
-    ...['patch', 'put', 'delete'].map((what) =>
-      figure(`${what.toUpperCase()}, against create`, share(what, 'create'), '%', { least: 120 }),
+    ...Object.entries({
+      put: 'PUT of a name',
+      name: 'PATCH of a name',
+      patch: 'PATCH of active',
+      delete: 'DELETE',
+    }).map(([what, words]) =>
+      figure(`${words}, against create`, share(what, 'create'), '%', { least: 120 }),
     ),
   ];
+}
+
+/** The paths of these Users, one after the other, and again. */
+function roundabout(ids: string[]): () => string {
+  let turn = 0;
+  return () => `/Users/${ids[turn++ % ids.length]}`;
 }
 
 const profile = {

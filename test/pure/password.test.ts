@@ -177,7 +177,7 @@ test('P8 known clients wait apart from strangers, and get every other turn', asy
   expect(order).toHaveLength(82);
 });
 
-test('P8 a known client has four places, its other work waits with the strangers; clients with fewer before them go first', async () => {
+test('P8 a known client has four places, its other work waits with the strangers, and known clients take turns', async () => {
   const turn = createGate(() => 1, 60_000);
   const long = work();
   const running = turn(long.run);
@@ -191,6 +191,27 @@ test('P8 a known client has four places, its other work waits with the strangers
   await Promise.all([running, ...strangers, ...mine]);
   const known = order.filter((name) => name !== 'stranger');
   expect(known).toEqual(['mallory 1', 'ada', 'mallory 2', 'mallory 3', 'mallory 4']);
+});
+
+test('P8 what a known client waits for is reached, although more of its work keeps coming', async () => {
+  const turn = createGate(() => 1, 60_000);
+  const long = work();
+  const order: string[] = [];
+  const all = [turn(long.run, 'A')];
+  const add = (name: string) => {
+    const run = async () => {
+      order.push(name);
+      // After the first, another comes whenever one is done.
+      if (name !== '1' && order.length < 20) add(`later ${order.length}`);
+      return name;
+    };
+    all.push(turn(run, 'A'));
+  };
+  for (const name of ['1', '2', '3', '4']) add(name);
+  long.finish('done');
+  await expect.poll(() => order).toHaveLength(22);
+  await Promise.all(all);
+  expect(order.slice(0, 4)).toEqual(['1', '2', '3', '4']);
 });
 
 test('P8 in a full queue a stranger waits before it is refused, and a known client does not', async () => {
