@@ -1,8 +1,14 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { select } from '../../src/database/select.ts';
+import { transaction } from '../../src/database/transaction.ts';
 import { createToken } from '../../src/services/people/tokens/operations.ts';
 import { createUser } from '../../src/services/people/users/operations.ts';
-import { addDomain, assertDomain } from '../../src/services/tenancy/domains/operations.ts';
+import {
+  addDomain,
+  assertDomain,
+  removeDomain,
+} from '../../src/services/tenancy/domains/operations.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { fresh } from '../support/builders.ts';
 import { type Company, foundCompany } from '../support/company.ts';
@@ -140,6 +146,31 @@ test('O8 a SCIM client cannot lend a member the address of another person', asyn
   const rows = await select<{ email: string; role: string }>(of, [org.id]);
   const roleOf = (email: string) => rows.find((row) => row.email === email)?.role;
   expect([roleOf(evil), roleOf(boss)]).toEqual(['member', 'admin']);
+});
+
+test('O8 an apply adds no member on a domain that is given up at the same time', async () => {
+  const operator = idctl.operator();
+  const at = { org: 'acme', domain: `${fresh('leaving')}.test` };
+  await addDomain(operator, at);
+  await assertDomain(operator, at);
+  const email = `ada@${at.domain}`;
+  await createUser(operator, { email, name: 'Ada' });
+  const document = members([{ email, role: 'member' }]);
+  const planned = await company.admin.post('/api/v1/orgs/acme/plan', { document });
+  expect(planned.body).toMatchObject({ blocked: [] });
+  const { digest } = planned.body;
+  const [gone, done] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const removing = transaction(async () => {
+    await removeDomain(operator, at);
+    gone.resolve();
+    await done.promise;
+  });
+  await gone.promise;
+  const applying = company.admin.post('/api/v1/orgs/acme/apply', { document, digest });
+  await Promise.race([applying, pause(1000)]);
+  done.resolve();
+  await removing;
+  expect(await applying).toMatchObject({ status: 409, body: { code: 'plan_outdated' } });
 });
 
 test('X4 a plan, an apply, an event and an error show no secret', async () => {

@@ -7,6 +7,7 @@ import type { Organization } from '../../../database/models/organization.ts';
 import { Project } from '../../../database/models/project.ts';
 import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { requireAuthority } from '../../foundation/authority/require.ts';
+import { domainOf } from '../../foundation/domain-names/canonical.ts';
 import { addDomain, removeDomain } from '../../tenancy/domains/operations.ts';
 import { removeLdap, saveLdap } from '../../tenancy/ldap/operations.ts';
 import { removeMember } from '../../tenancy/memberships/operations.ts';
@@ -39,8 +40,11 @@ import type { Steps } from './changes.ts';
 export async function holdOrganization(organization: Organization, steps: Steps): Promise<void> {
   const lock = Transaction.LOCK.UPDATE;
   const where = { organizationId: organization.id };
-  if (steps.removeDomains.length > 0)
-    await Domain.findAll({ where: { ...where, name: steps.removeDomains }, lock });
+  // The domains of new members stay verified until they have joined (security O8).
+  const joining = steps.addMembers.map(({ email }) => domainOf(email));
+  const names = [...new Set([...steps.removeDomains, ...joining])];
+  if (names.length > 0)
+    await Domain.findAll({ where: { ...where, name: names }, order: ['id'], lock });
   if (steps.sso !== null) await SsoConnection.findAll({ where, lock });
   if (steps.ldap !== null) await LdapConnection.findAll({ where, lock });
   await holdMembers(organization, peopleIn(steps));
