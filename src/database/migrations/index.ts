@@ -15,7 +15,7 @@ import { loginLinks } from './0015-login-links.ts';
 import { webhooks } from './0016-webhooks.ts';
 import { suspensions } from './0018-suspensions.ts';
 import { replacedSignUps } from './0019-replaced-sign-ups.ts';
-import { tokenScopes } from './0020-token-scopes.ts';
+import { addTokenScopes } from './0020-token-scopes.ts';
 import { formerKeys } from './0021-former-keys.ts';
 import { appOrganizations } from './0022-app-organizations.ts';
 import { waitingSignUps } from './0024-waiting-sign-ups.ts';
@@ -46,7 +46,7 @@ export const migrations: readonly Migration[] = [
   webhooks,
   suspensions,
   replacedSignUps,
-  tokenScopes,
+  addTokenScopes,
   formerKeys,
   appOrganizations,
   waitingSignUps,
