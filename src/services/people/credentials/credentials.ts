@@ -61,7 +61,14 @@ const lasting: Record<string, (accountId: string, kept: Kept) => Promise<unknown
 export const accountCredentials = ['sessions', ...Object.keys(steps), ...Object.keys(lasting)];
 
 /** The tables with credentials of a session or an organization; deleted by cascade. */
-export const otherCredentials = ['refresh_tokens', 'scim_tokens', 'webhooks'];
+export const otherCredentials = [
+  'refresh_tokens',
+  'scim_tokens',
+  'webhooks',
+  'clients',
+  'host_tickets',
+  'host_sessions',
+];
 
 /** The tables that name an account and hold no credential. */
 export const withoutCredentials = [
