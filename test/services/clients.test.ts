@@ -247,7 +247,7 @@ test('an origin with the host of idctl itself is refused: its cookies would reac
   const { org } = await company();
   const { hostname } = new URL(idctl.baseUrl);
   await expect(make(org, origins(`http://${hostname}:9`))).rejects.toMatchObject({
-    code: 'invalid_input',
+    code: 'conflict',
   });
 });
 

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { canonicalHost, isLoopback } from '../../../address.ts';
 import { idTokenAlgs } from '../../../database/models/client.ts';
@@ -91,6 +92,16 @@ export const clientSettings = {
 export type ClientSettings = z.output<z.ZodObject<typeof clientSettings>>;
 
 const { shape } = z.object(clientSettings);
+
+/** The settings in one order, without those that have their default. */
+export function spareSettings(settings: Partial<ClientSettings>): Partial<ClientSettings> {
+  const said = Object.entries(settings).filter(([field, value]) => {
+    const schema = new Map<string, z.ZodType>(Object.entries(shape)).get(field);
+    const usual = schema instanceof z.ZodDefault ? schema.def.defaultValue : undefined;
+    return !isDeepStrictEqual(value, usual);
+  });
+  return Object.fromEntries(said);
+}
 
 /** The same for a change: an absent setting stays. */
 export const changedSettings = {

@@ -3,9 +3,9 @@ import { canonicalHost } from '../../../address.ts';
 import type { Context } from '../../../context.ts';
 import { Client, ClientOrigin } from '../../../database/models/client.ts';
 import { Domain } from '../../../database/models/domain.ts';
+import { isInTransaction } from '../../../database/transaction.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
-import { Refusal, refuseField } from '../../../errors.ts';
-import { commandLine } from '../../../shell-word.ts';
+import { Refusal } from '../../../errors.ts';
 import { recordChange } from './client.ts';
 
 // The origins that a proxy protects by forward auth. The host decides who gets in, so an origin
@@ -30,22 +30,37 @@ async function addOrigin(
   { id: clientId, organizationId }: Pick<Client, 'id' | 'organizationId'>,
   origin: string,
 ): Promise<void> {
+  const fault = await faultOfOrigin(ctx, organizationId, origin);
+  if (fault !== null) throw new Refusal(fault.code, fault.message, { hint: fault.hint });
+  const byOperator = ctx.actor.kind === 'operator';
+  await refusingDuplicate(ClientOrigin.create({ origin, clientId, byOperator }), taken(origin));
+}
+
+/** Why the organization cannot give the origin to a client that does not have it, or null. */
+export async function faultOfOrigin(ctx: Context, organizationId: string, origin: string) {
   const { hostname } = new URL(origin);
   if (hostname === new URL(ctx.config.baseUrl).hostname)
-    throw refuseField(
-      'forwardAuthOrigins',
-      `${origin} has the host of idctl itself: the application would get its cookies`,
-    );
+    return {
+      code: 'conflict' as const,
+      message: `${origin} has the host of idctl itself: the application would get its cookies.`,
+      hint: 'Give the application a host of its own.',
+    };
   const byOperator = ctx.actor.kind === 'operator';
   if (!byOperator && (await findOwnerOfHost(hostname)) !== organizationId)
-    throw new Refusal('domain_unverified', `${hostname} is on no verified domain of yours.`, {
-      hint: `Verify its domain first, or ask the operator: ${commandLine('idctl client set', 'CLIENT', `--forward-auth-origin ${origin}`)}`,
-    });
-  await refusingDuplicate(ClientOrigin.create({ origin, clientId, byOperator }), {
-    code: 'conflict',
+    return {
+      code: 'domain_unverified' as const,
+      message: `${hostname} is on no verified domain of yours.`,
+      hint: 'Verify its domain first, or ask the operator to register the origin.',
+    };
+  return (await ClientOrigin.findByPk(origin)) === null ? null : taken(origin);
+}
+
+function taken(origin: string) {
+  return {
+    code: 'conflict' as const,
     message: `${origin} belongs to another client.`,
     hint: 'Remove it there first.',
-  });
+  };
 }
 
 /**
@@ -54,8 +69,9 @@ async function addOrigin(
  */
 async function findOwnerOfHost(hostname: string): Promise<string | null> {
   const name = namesAbove(hostname);
-  const lock = Transaction.LOCK.KEY_SHARE;
-  const domains = await Domain.findAll({ where: { name, state: 'Verified' }, lock });
+  const lock = isInTransaction() ? Transaction.LOCK.KEY_SHARE : undefined;
+  const where = { name, state: 'Verified' as const };
+  const domains = await Domain.findAll({ where, ...(lock && { lock }) });
   const nearest = domains.toSorted((a, b) => b.name.length - a.name.length)[0];
   return nearest?.organizationId ?? null;
 }
