@@ -121,7 +121,7 @@ describe.each(proxies)(
     };
 
     test.skipIf(missing)(
-      'a member gets in, and the application learns who it is from idctl alone',
+      'O11 a member gets in, and the application learns who it is from idctl alone',
       async () => {
         const browser = browserOf({ host, port });
         const landed = await enter(browser, session, '/wiki?page=1');
@@ -145,7 +145,7 @@ describe.each(proxies)(
       },
     );
 
-    test.skipIf(missing)('a header of the client gets no person in', async () => {
+    test.skipIf(missing)('O11 a header of the client gets no person in', async () => {
       const browser = browserOf({ host, port });
       const to = { 'x-forwarded-host': `else.${host}:${port}`, 'x-forwarded-proto': 'http' };
       const answer = await browser.get('/', { ...spoofed, ...to });
@@ -155,14 +155,14 @@ describe.each(proxies)(
       await browser.close();
     });
 
-    test.skipIf(missing)('a person who is no member does not get in', async () => {
+    test.skipIf(missing)('O11 a person who is no member does not get in', async () => {
       const browser = browserOf({ host, port });
       expect(await enter(browser, stranger, '/')).toMatchObject({ status: 403 });
       expect((await browser.get('/')).status).toBe(302);
       await browser.close();
     });
 
-    test.skipIf(missing)('signed out of idctl is signed out of the application', async () => {
+    test.skipIf(missing)('O11 signed out of idctl is signed out of the application', async () => {
       const browser = browserOf({ host, port });
       const own = await signedIn(idctl, ada.email);
       await enter(browser, own, '/');

@@ -54,7 +54,7 @@ async function application(more: { project?: string; role?: 'member' } = {}) {
 
 const statusOf = async (...given: Parameters<typeof verify>) => (await verify(...given)).status;
 
-test('interface page: a person comes to the page that they asked for, and the proxy learns who it is', async () => {
+test('O11 a person comes to the page that they asked for, and the proxy learns who it is', async () => {
   const { browser, session, ada, origin, org } = await application();
   const { slug: project } = await createProject(idctl.operator(), { org, name: fresh('web') });
   const who = { org, project, user: ada.id, role: 'commenter' as const };
@@ -82,7 +82,7 @@ test('interface page: a person comes to the page that they asked for, and the pr
   ]);
 });
 
-test('interface page: ?redirect=1 answers 302, for proxies that pass the answer on', async () => {
+test('O11 ?redirect=1 answers 302, for proxies that pass the answer on', async () => {
   const { browser, origin } = await application();
   const { status, headers } = await browser.get('/auth/verify?redirect=1', {
     'x-forwarded-uri': '/x',
@@ -90,7 +90,7 @@ test('interface page: ?redirect=1 answers 302, for proxies that pass the answer 
   expect([status, headers['location']]).toEqual([302, `${origin}/.idctl/start?to=%2Fx`]);
 });
 
-test('interface page: a name leaves as UTF-8', async () => {
+test('O11 a name leaves as UTF-8', async () => {
   const { browser, session } = await application();
   await session.send('PATCH', '/api/v1/me', { body: { name: 'Zoë Łukasz 李' } });
   await enter(browser, session);
@@ -99,7 +99,7 @@ test('interface page: a name leaves as UTF-8', async () => {
   expect(bytes.toString('utf8')).toBe('Zoë Łukasz 李');
 });
 
-test('interface page: without a session the sign-in page comes first, and then the application', async () => {
+test('O11 without a session the sign-in page comes first, and then the application', async () => {
   const { browser, ada, origin } = await application();
   const person = idctl.client({ keepCookies: true });
   const away = await browser.get(next(await verify(browser, '/deep')));
@@ -118,7 +118,7 @@ test('interface page: without a session the sign-in page comes first, and then t
   expect(await statusOf(browser)).toBe(200);
 });
 
-test('forward auth: an unknown host gets 403, and so does a request that names two or none', async () => {
+test('O11 an unknown host gets 403, and so does a request that names two or none', async () => {
   const { browser, session, origin } = await application();
   await enter(browser, session);
   const cookie = `__Host-idctl=${browser.jar.get('__Host-idctl')}`;
@@ -136,7 +136,7 @@ test('forward auth: an unknown host gets 403, and so does a request that names t
   expect((await idctl.client().get('/.idctl/start?to=/')).status).toBe(403);
 });
 
-test('forward auth: a stranger and a person without the project role get 403, and an event says why', async () => {
+test('O11 a stranger and a person without the project role get 403, and an event says why', async () => {
   const project = fresh('web');
   const { browser, session, ada, org, id } = await application({ project, role: 'member' });
   const away = next(await browser.get(next(await verify(browser))));
@@ -156,7 +156,7 @@ test('forward auth: a stranger and a person without the project role get 403, an
   expect((await last()).data).toMatchObject({ reason: 'not_a_member' });
 });
 
-test('forward auth: a ticket is valid once, also of several uses at the same moment', async () => {
+test('O11 a ticket is valid once, also of several uses at the same moment', async () => {
   const { browser, session } = await application();
   const ticket = await fetchTicket(browser, session);
   const cookie = `__Host-idctl-flow=${browser.jar.get('__Host-idctl-flow')}`;
@@ -166,7 +166,7 @@ test('forward auth: a ticket is valid once, also of several uses at the same mom
   expect(uses.map(({ status }) => status).toSorted()).toEqual([302, 403, 403, 403]);
 });
 
-test('forward auth: a ticket is valid for 30 seconds', async () => {
+test('O11 a ticket is valid for 30 seconds', async () => {
   const { browser, session } = await application();
   const ticket = await fetchTicket(browser, session);
   idctl.wait(31);
@@ -177,7 +177,7 @@ test('forward auth: a ticket is valid for 30 seconds', async () => {
   expect(await HostTicket.count()).toBe(0);
 });
 
-test('forward auth: a ticket works only in the browser that began at the host', async () => {
+test('O11 a ticket works only in the browser that began at the host', async () => {
   const { browser, session, origin } = await application();
   const ticket = await fetchTicket(browser, session);
   const victim = browserAt(idctl, origin);
@@ -188,7 +188,7 @@ test('forward auth: a ticket works only in the browser that began at the host', 
   expect(await statusOf(victim)).toBe(401);
 });
 
-test('forward auth: a ticket and a cookie work only at their host', async () => {
+test('O11 a ticket and a cookie work only at their host', async () => {
   const one = await application();
   const other = await application();
   const ticket = await fetchTicket(one.browser, one.session);
@@ -201,7 +201,7 @@ test('forward auth: a ticket and a cookie work only at their host', async () => 
   expect(await statusOf(other.browser)).toBe(401);
 });
 
-test('forward auth: the cookie of a host is worth nothing at the API, nor is a session or token at a host', async () => {
+test('O11 the cookie of a host is worth nothing at the API, nor is a session or token at a host', async () => {
   const { browser, session, ada } = await application();
   await enter(browser, session);
   const cookie = browser.jar.get('__Host-idctl') ?? '';
@@ -223,7 +223,7 @@ test('forward auth: the cookie of a host is worth nothing at the API, nor is a s
   expect(String(answer.headers['location'])).not.toContain('/.idctl/ticket');
 });
 
-test('forward auth: the cookie ends with its session, account, membership, origin and client', async () => {
+test('O11 the cookie ends with its session, account, membership, origin and client', async () => {
   const ends: ((at: Awaited<ReturnType<typeof application>>) => Promise<unknown>)[] = [
     ({ session }) => session.post('/api/v1/auth/logout', {}, { origin: idctl.baseUrl }),
     ({ ada }) => disableUser(idctl.operator(), { user: ada.id }),
@@ -250,7 +250,7 @@ test('forward auth: the cookie ends with its session, account, membership, origi
   expect(seen).toEqual([401, 401, 403, 403, 403]);
 });
 
-test('forward auth: an origin that stays keeps its cookies, and a second sign-in replaces the first', async () => {
+test('O11 an origin that stays keeps its cookies, and a second sign-in replaces the first', async () => {
   const { browser, session, org, origin, domain } = await application();
   await enter(browser, session);
   const forwardAuthOrigins = [`https://else.${domain}`, origin];
@@ -270,7 +270,7 @@ test.each([
   '/.idctl/start',
   'evil',
   '/..//evil.test',
-])('forward auth: S7 %s is no page to come back to', async (uri) => {
+])('O11 S7 %s is no page to come back to', async (uri) => {
   const { browser, session, origin } = await application();
   const answer = await enter(browser, session, uri);
   const { host, pathname } = new URL(String(answer.headers['location']));
@@ -281,7 +281,7 @@ test.each([
   ]);
 });
 
-test('forward auth: S7 the sign-in sends a ticket to registered origins alone', async () => {
+test('O11 S7 the sign-in sends a ticket to registered origins alone', async () => {
   const { browser, session } = await application();
   const away = next(await browser.get(next(await verify(browser))));
   const evil = away.replace(/origin=[^&]*/, `origin=${encodeURIComponent('https://evil.test')}`);
@@ -289,14 +289,14 @@ test('forward auth: S7 the sign-in sends a ticket to registered origins alone', 
   expect([status, headers['location']]).toEqual([403, undefined]);
 });
 
-test('forward auth: a link preview (HEAD) spends no ticket', async () => {
+test('O11 a link preview (HEAD) spends no ticket', async () => {
   const { browser, session } = await application();
   const ticket = await fetchTicket(browser, session);
   expect((await browser.send('HEAD', ticket)).status).not.toBe(302);
   expect((await browser.get(ticket)).status).toBe(302);
 });
 
-test('P4 a session that was not used for 14 days opens no application', async () => {
+test('O11 P4 a session that was not used for 14 days opens no application', async () => {
   const { browser, session } = await application();
   await enter(browser, session);
   idctl.wait(14 * 24 * 3600 + 60);
