@@ -10,7 +10,8 @@ here=$(cd "$(dirname "$0")" && pwd -P)
 # What the tests talk to: a program, and the Debian package that brings it.
 counterparts='named:bind9 slapd:slapd ldapsearch:ldap-utils chromium:chromium zsh:zsh fish:fish groff:groff-base
 nginx:nginx pgbouncer:pgbouncer pg_dump:postgresql-client systemd-analyze:systemd bash:bash script:bsdutils
-haproxy:haproxy patroni:patroni etcd:etcd-server /usr/lib/postgresql/15/bin/postgres:postgresql-15'
+haproxy:haproxy patroni:patroni etcd:etcd-server /usr/lib/postgresql/15/bin/postgres:postgresql-15
+apache2:apache2 /usr/lib/apache2/modules/mod_auth_openidc.so:libapache2-mod-auth-openidc caddy:caddy'
 
 # Debian asks this file before it starts a service.
 policy=/usr/sbin/policy-rc.d

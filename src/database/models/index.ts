@@ -2,11 +2,13 @@ import type { Model, ModelStatic, Sequelize } from 'sequelize';
 import { AccessToken, initAccessToken } from './access-token.ts';
 import { Account, initAccount } from './account.ts';
 import { initOAuthApp, OAuthApp } from './app.ts';
+import { Client, ClientOrigin, initClient } from './client.ts';
 import { initCounter } from './counter.ts';
 import { initDaemon } from './daemon.ts';
 import { initDomain } from './domain.ts';
 import { initEvent } from './event.ts';
 import { GroupMapping, initGroupMapping } from './group-mapping.ts';
+import { initHostSession } from './host-session.ts';
 import { Identity, initIdentity } from './identity.ts';
 import { Invitation, initInvitation } from './invitation.ts';
 import { initKeyCanary } from './key-canary.ts';
@@ -70,6 +72,8 @@ export function initModels(sequelize: Sequelize): void {
   initWebhook(sequelize);
   initWebhookDelivery(sequelize);
   initDaemon(sequelize);
+  initClient(sequelize);
+  initHostSession(sequelize);
   belongs(Membership, Account, 'account');
   belongs(Membership, Organization, 'organization');
   belongs(Invitation, Organization, 'organization');
@@ -93,6 +97,9 @@ export function initModels(sequelize: Sequelize): void {
   belongs(OAuthApp, Account, 'account');
   belongs(OAuthApp, Organization, 'organization');
   belongs(GroupMapping, Project, 'project');
+  belongs(Client, Organization, 'organization');
+  belongs(Client, Project, 'project');
+  Client.hasMany(ClientOrigin, { as: 'origins', foreignKey: 'clientId', onUpdate: 'NO ACTION' });
 }
 
 function belongs(model: ModelStatic<Model>, to: ModelStatic<Model>, as: string): void {

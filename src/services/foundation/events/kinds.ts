@@ -224,6 +224,19 @@ export const eventKinds = {
     restrictOauthToVerifiedDomains: flag,
   }),
 
+  'client.created': inOrg('client', 'A client was made', {}),
+  'client.updated': inOrg(
+    'client',
+    'Settings of a client were changed, or a lost domain took an origin from it',
+    { fields: list },
+  ),
+  'client.rotated': inOrg('client', 'A client has a new secret; the old one is refused', {}),
+  'client.removed': inOrg('client', 'A client was removed', {}),
+  'client.refused': inOrg('client', 'A client did not let a person in', {
+    account: text.optional(),
+    ...refused,
+  }),
+
   'webhook.added': inOrg('webhook', 'A webhook was added', { events: list }),
   'webhook.changed': inOrg('webhook', 'A webhook gets other kinds of events', { events: list }),
   'webhook.enabled': inOrg('webhook', 'A webhook was switched on', {}),

@@ -6,6 +6,7 @@ import { deleteOld, type Stop } from '../../../database/delete-batches.ts';
 import { AccessToken } from '../../../database/models/access-token.ts';
 import { Account } from '../../../database/models/account.ts';
 import { OAuthApp } from '../../../database/models/app.ts';
+import { HostTicket } from '../../../database/models/host-session.ts';
 import { Identity } from '../../../database/models/identity.ts';
 import { Invitation } from '../../../database/models/invitation.ts';
 import { LoginLink } from '../../../database/models/login-link.ts';
@@ -61,7 +62,14 @@ const lasting: Record<string, (accountId: string, kept: Kept) => Promise<unknown
 export const accountCredentials = ['sessions', ...Object.keys(steps), ...Object.keys(lasting)];
 
 /** The tables with credentials of a session or an organization; deleted by cascade. */
-export const otherCredentials = ['refresh_tokens', 'scim_tokens', 'webhooks'];
+export const otherCredentials = [
+  'refresh_tokens',
+  'scim_tokens',
+  'webhooks',
+  'clients',
+  'host_tickets',
+  'host_sessions',
+];
 
 /** The tables that name an account and hold no credential. */
 export const withoutCredentials = [
@@ -97,6 +105,7 @@ export async function sweepCredentials({ now }: Context, stop: Stop): Promise<vo
   await deleteOld(RefreshToken, old, stop);
   // A session takes up to 1,400 refresh tokens with it.
   await deleteOld(Session, { ...expired, batch: 20 }, stop);
+  await deleteOld(HostTicket, expired, stop);
   await deleteOld(Invitation, expired, stop);
   await deleteOld(AccessToken, { ...expired, also: `kind = 'bot'` }, stop);
 }

@@ -1,0 +1,40 @@
+import type { Client } from '../../../database/models/client.ts';
+import type { Role } from '../../../database/models/membership.ts';
+import type { ProjectRole } from '../../../database/models/project.ts';
+import { select } from '../../../database/select.ts';
+import { outranks } from '../../foundation/project-roles.ts';
+
+/** Why a client does not let an account in. Only events and the log get the reason. */
+export type Barred = 'account_disabled' | 'not_a_member' | 'project_role_missing';
+
+interface Row {
+  disabledAt: unknown;
+  role: Role | null;
+  projectRole: ProjectRole | null;
+}
+
+// Bypasses the ORM, as it runs for every request that a proxy asks about.
+const read = `SELECT a.disabled_at AS "disabledAt", m.role, p.role AS "projectRole"
+  FROM accounts a
+  LEFT JOIN memberships m ON m.account_id = a.id AND m.organization_id = $2
+  LEFT JOIN project_memberships p ON p.account_id = a.id AND p.project_id = $3
+  WHERE a.id = $1`;
+
+/**
+ * Null if the client lets the account in: an active member of its organization, with the project
+ * role that it requires. Ask at each use, because both can end at any time.
+ */
+export async function barredFrom(
+  client: Pick<Client, 'organizationId' | 'projectId' | 'role'>,
+  accountId: string,
+): Promise<Barred | null> {
+  const asked = [accountId, client.organizationId, client.projectId];
+  const [person] = await select<Row>(read, asked, { prepared: true });
+  if (person === undefined || person.role === null) return 'not_a_member';
+  if (person.disabledAt !== null) return 'account_disabled';
+  const { projectRole } = person;
+  if (client.projectId === null && client.role === null) return null;
+  const enough =
+    projectRole !== null && client.role !== null && !outranks(client.role, projectRole);
+  return enough ? null : 'project_role_missing';
+}
