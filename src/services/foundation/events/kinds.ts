@@ -224,6 +224,20 @@ export const eventKinds = {
     restrictOauthToVerifiedDomains: flag,
   }),
 
+  'client.refused': inOrg('client', 'A client did not let a person in', {
+    account: text.optional(),
+    ...refused,
+  }),
+  'client.session.started': inOrg('client', 'A session signed in to a client', {
+    account: text,
+    session: text,
+  }),
+  'client.reuse.detected': inOrg(
+    'client',
+    'A code or refresh token was used twice; everything it gave ended',
+    { session: text },
+  ),
+
   'webhook.added': inOrg('webhook', 'A webhook was added', { events: list }),
   'webhook.changed': inOrg('webhook', 'A webhook gets other kinds of events', { events: list }),
   'webhook.enabled': inOrg('webhook', 'A webhook was switched on', {}),
