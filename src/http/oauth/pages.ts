@@ -2,7 +2,7 @@ import { type ErrorOut, errors } from 'oidc-provider';
 import type { App } from '../../context.ts';
 import { Refusal } from '../../errors.ts';
 import { isOutage } from '../../outage.ts';
-import type { Answering, Pages } from '../../services/signin/provider/provider.ts';
+import type { Answering, Pages } from '../../services/signin/provider/visit.ts';
 import { type Html, html, textOf } from '../pages/html.ts';
 import { lookOf, pagePolicy, presentPage } from '../pages/layout.ts';
 import { refusalHeaders, statuses } from '../refusals.ts';

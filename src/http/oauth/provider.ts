@@ -124,6 +124,6 @@ async function answerWith(
   const { actor } = ctx;
   const id = actor.kind === 'user' && actor.via === 'session' ? actor.sessionId : null;
   const session = id === null ? null : await findLiveSession(ctx, id);
-  const visit = { ctx, session, clients: new Map() };
-  await answerByProvider(visit, providerPages(app, traceOf(request)), inner, response);
+  const pages = providerPages(app, traceOf(request));
+  await answerByProvider({ ctx, session, clients: new Map(), pages }, inner, response);
 }

@@ -1,9 +1,8 @@
 import { EventEmitter } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { JWK } from 'jose';
+import { decodeJwt, type JWK } from 'jose';
 import Provider, {
   type Configuration,
-  type ErrorOut,
   errors,
   type KoaContextWithOIDC,
 } from 'oidc-provider';
@@ -15,25 +14,10 @@ import { sessionSeconds } from '../../foundation/time.ts';
 import { barredFrom } from '../../tenancy/clients/admits.ts';
 import { adapterOf, sessionPayload } from './adapters.ts';
 import { claimsByScope, claimsOf } from './claims.ts';
+import type { ClientRow } from './client-row.ts';
 import { findGrant, makePolicy, scopes } from './policy.ts';
 import { countRefusal } from './refused-client.ts';
-import { acrValues, during, type Visit, visitNow } from './visit.ts';
-
-/** How the provider shows itself to people. */
-export interface Pages {
-  /** Shows why a request cannot go back to its client. */
-  fail(koa: KoaContextWithOIDC, out: ErrorOut, error: unknown): void;
-  /** Sends an answer to the client by a form, without script. */
-  post(koa: KoaContextWithOIDC, redirectUri: string, answer: Record<string, unknown>): void;
-  /** Answers a program, where the package or the database failed. */
-  breakOff(koa: Answering, fault: unknown): void;
-}
-
-/** The answer of the package that idctl may still change. */
-export type Answering = Pick<
-  KoaContextWithOIDC,
-  'path' | 'status' | 'body' | 'set' | 'remove' | 'response'
->;
+import { acrValues, type Answering, during, type Visit, visitNow } from './visit.ts';
 
 interface Ready {
   generation: string;
@@ -47,12 +31,12 @@ const ready = new WeakMap<Keyring, Ready>();
  * The provider with the keys that sign now. Its keys are fixed, so a rotation makes another one; it
  * keeps nothing in memory that the next one lacks.
  */
-async function currentProvider(ctx: Context, pages: Pages): Promise<Ready> {
+async function currentProvider(ctx: Context): Promise<Ready> {
   const keys = await keysOfIdTokens(ctx);
   const generation = keys.map(({ kid }) => kid).join();
   const before = ready.get(ctx.keyring);
   if (before?.generation === generation) return before;
-  const provider = new OpenIdProvider(ctx.config.baseUrl, configure(keys, pages), pages);
+  const provider = new OpenIdProvider(ctx.config.baseUrl, configure(keys));
   const made = { generation, provider, answer: provider.callback() };
   ready.set(ctx.keyring, made);
   return made;
@@ -61,19 +45,44 @@ async function currentProvider(ctx: Context, pages: Pages): Promise<Ready> {
 /** Answers one request to the provider. */
 export async function answerByProvider(
   visit: Visit,
-  pages: Pages,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const { answer } = await currentProvider(visit.ctx, pages);
+  const { answer } = await currentProvider(visit.ctx);
   await during(visit, () => answer(request, response));
+}
+
+/**
+ * The client and session that an ID token of this instance was issued for, even if it has expired;
+ * null for any other text.
+ */
+export function readIdToken(
+  visit: Visit,
+  token: string,
+): Promise<{ client: ClientRow; sid: unknown } | null> {
+  return during(visit, async () => {
+    const { provider } = await currentProvider(visit.ctx);
+    try {
+      const client = await provider.Client.find(String(decodeJwt(token).aud));
+      const row = visit.clients.get(client?.clientId ?? '');
+      if (client === undefined || row === undefined) return null;
+      const { payload } = await provider.IdToken.validate(token, client);
+      return { client: row, sid: payload['sid'] };
+    } catch (error) {
+      // The database may fail as well.
+      if (error instanceof Error && 'sql' in error) throw error;
+      return null;
+    }
+  });
 }
 
 /** The package's provider, with our sessions, our form page, and hashed client secrets. */
 class OpenIdProvider extends Provider {
-  constructor(issuer: string, configuration: Configuration, pages: Pages) {
+  constructor(issuer: string, configuration: Configuration) {
     super(issuer, configuration);
-    super.registerResponseMode('form_post', (koa, to, answer) => pages.post(koa, to, answer));
+    super.registerResponseMode('form_post', (koa, to, answer) =>
+      visitNow().pages.post(koa, to, answer),
+    );
     // The request's headers are made by idctl, from the base URL.
     this.proxy = true;
     bindSessions(this);
@@ -93,7 +102,7 @@ class OpenIdProvider extends Provider {
       if (isRefusedClient(koa)) await countRefusal(visit);
       // At the authorization endpoint, `fail` has told the person.
       if (visit.fault !== undefined && !koa.path.startsWith('/oauth/authorize'))
-        pages.breakOff(koa, visit.fault);
+        visit.pages.breakOff(koa, visit.fault);
     });
   }
 
@@ -148,7 +157,7 @@ const accessTokenSeconds = 600;
 const codeSeconds = 60;
 const requestSeconds = 3600;
 
-function configure(keys: JWK[], pages: Pages): Configuration {
+function configure(keys: JWK[]): Configuration {
   const cookie = { httpOnly: true, sameSite: 'lax', overwrite: true } as const;
   return {
     adapter: adapterOf,
@@ -216,7 +225,7 @@ function configure(keys: JWK[], pages: Pages): Configuration {
       Grant: sessionSeconds,
       Session: sessionSeconds,
     },
-    renderError: (koa, out, error) => pages.fail(koa, out, error),
+    renderError: (koa, out, error) => visitNow().pages.fail(koa, out, error),
   };
 }
 

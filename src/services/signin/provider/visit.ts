@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { ErrorOut, KoaContextWithOIDC } from 'oidc-provider';
 import type { Context } from '../../../context.ts';
 import type { Session } from '../../../database/models/session.ts';
 import { select } from '../../../database/select.ts';
@@ -14,12 +15,30 @@ export interface LiveSession extends Pick<Session, 'id' | 'accountId' | 'method'
   secondFactor: boolean;
 }
 
+/** An answer of the package that idctl may still change. */
+export type Answering = Pick<
+  KoaContextWithOIDC,
+  'path' | 'status' | 'body' | 'set' | 'remove' | 'response'
+>;
+
+/** How the provider shows itself to people and programs. */
+export interface Pages {
+  /** Shows why a request cannot go back to its client. */
+  fail(koa: Answering, out: ErrorOut, error: unknown): void;
+  /** Sends an answer to the client by a form, without script. */
+  post(koa: Answering, redirectUri: string, answer: Record<string, unknown>): void;
+  /** Answers a program, where the package or the database failed. */
+  breakOff(koa: Answering, fault: unknown): void;
+}
+
 /** One request to the provider. */
 export interface Visit {
   ctx: Context;
   session: LiveSession | null;
   /** The clients that this request has read, by client id. */
   clients: Map<string, ClientRow>;
+  /** How this request is answered where idctl answers in the place of the package. */
+  pages: Pages;
   /** Why the package failed, if it did. */
   fault?: unknown;
 }
