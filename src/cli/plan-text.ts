@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { planView } from '../services/provisioning/document/operations.ts';
+import { commandLine } from '../shell-word.ts';
 
 export type PlanView = z.output<typeof planView>;
 type Change = PlanView['changes'][number];
@@ -61,6 +62,19 @@ function losingText({ email, project, from, to }: PlanView['losing'][number]): s
 
 /** An apply answers no secret that it makes. */
 function secretsMade(changes: Change[]): string[] {
-  const made = changes.some(({ section, action }) => section === 'webhooks' && action === 'add');
-  return made ? ['idctl webhook rotate ID'] : [];
+  const added = changes.filter(({ action }) => action === 'add');
+  const webhooks = added.some(({ section }) => section === 'webhooks');
+  // A client that stops being public gets a secret too.
+  const clients = changes.filter((change) => change.section === 'clients' && getsSecret(change));
+  return [
+    ...(webhooks ? ['idctl webhook rotate ID'] : []),
+    ...clients.map(({ key }) => commandLine('idctl client rotate', key)),
+  ];
+}
+
+function getsSecret({ action, fields = [] }: Change): boolean {
+  const [isPublic] = fields.flatMap((one) =>
+    one.field === 'public' && 'to' in one ? [one.to] : [],
+  );
+  return action === 'add' ? isPublic !== true : action === 'change' && isPublic === false;
 }

@@ -38,6 +38,7 @@ const groups: Record<string, Record<string, () => Promise<(program: Command) => 
     sso: async () => (await import('./commands/sso.ts')).addSsoCommands,
     ldap: async () => (await import('./commands/ldap.ts')).addLdapCommands,
     scim: async () => (await import('./commands/scim.ts')).addScimCommands,
+    client: async () => (await import('./commands/client.ts')).addClientCommands,
     mappings: async () => (await import('./commands/mappings.ts')).addMappingCommands,
     webhook: async () => (await import('./commands/webhook.ts')).addWebhookCommands,
     mail: async () => (await import('./commands/mail.ts')).addMailCommands,

@@ -9,6 +9,7 @@ import {
   importJWK,
   type JWK,
   jwtVerify,
+  SignJWT,
 } from 'jose';
 import { z } from 'zod';
 
@@ -148,6 +149,29 @@ export function signToken(token: {
   const text = parts.map((part) => encode(JSON.stringify(part))).join('.');
   // Not jose: it signs on the threads that hash passwords, where a sign-in would wait for them.
   return `${text}.${encode(sign(null, Buffer.from(text), key))}`;
+}
+
+/**
+ * Signs the token that tells a client of a sign-out (OpenID Connect Back-Channel Logout §2.4), with
+ * the first of these keys for the algorithm. It is valid for two minutes.
+ */
+export async function signLogoutToken(
+  keys: JWK[],
+  alg: PublishedJwk['alg'],
+  {
+    now,
+    ...claims
+  }: { iss: string; aud: string; sub: string; sid: string; jti: string; now: Date },
+): Promise<string> {
+  const jwk = keys.find((key) => key.alg === alg);
+  if (jwk === undefined) throw new Error(`no key signs by ${alg}`);
+  const iat = Math.floor(now.getTime() / 1000);
+  const events = { 'http://schemas.openid.net/event/backchannel-logout': {} };
+  return new SignJWT({ ...claims, events })
+    .setProtectedHeader({ alg, typ: 'logout+jwt', kid: String(jwk.kid) })
+    .setIssuedAt(iat)
+    .setExpirationTime(iat + 120)
+    .sign(await importJWK(jwk, alg));
 }
 
 function encode(bytes: string | Buffer): string {

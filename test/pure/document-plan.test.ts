@@ -45,6 +45,7 @@ const state: State = {
   webhooks: [
     { id: 'w1', url: 'https://hooks.test/', events: ['scim.*', 'member.*'], enabled: true },
   ],
+  clients: [],
   projects: [{ id: 'p1', slug: 'web', name: 'Web' }],
   mappings: [
     { id: 'm1', group: 'dev', project: 'web', role: 'admin' },
@@ -67,6 +68,7 @@ function planned(
     outside: {
       people: new Map(),
       taken: new Set(),
+      origins: new Map(),
       trusting: false,
       linked: { sso: ['ada'], ldap: [] },
       groups: new Map([['sso ada', ['dev', 'all']]]),
@@ -149,6 +151,60 @@ test('a webhook is known by its URL, whatever the order of its kinds', () => {
   expect(planned({ webhooks: [{ ...hook, events: ['*'] }] }).steps.changeWebhooks).toEqual([
     { id: 'w1', enabled: true, events: ['*'] },
   ]);
+});
+
+const wiki = {
+  id: 'c1',
+  name: 'Wiki',
+  redirectUris: ['https://wiki.test/a', 'https://wiki.test/b'],
+  postLogoutRedirectUris: [],
+  backchannelLogoutUri: null,
+  forwardAuthOrigins: [],
+  public: false,
+  pkce: true,
+  idTokenAlg: 'RS256' as const,
+  project: 'web',
+  role: 'viewer' as const,
+};
+const asWritten = { name: 'Wiki', redirectUris: wiki.redirectUris.toReversed(), project: 'web' };
+
+describe('clients', () => {
+  const clients = [wiki];
+
+  test('a client is known by its name, whatever the order of its addresses', () => {
+    expect(planned({ clients: [asWritten] }, { clients }).changes).toEqual([]);
+    const changed = planned({ clients: [{ ...asWritten, pkce: false }] }, { clients });
+    expect(changed.changes[0]?.fields).toEqual([{ field: 'pkce', from: true, to: false }]);
+    expect(planned({ clients: [] }, { clients }).steps.removeClients).toEqual(clients);
+  });
+
+  test('a new one names a project of the document, and no other', () => {
+    const more = { clients: [{ ...asWritten, project: 'news' }] };
+    const projects = [{ slug: 'news', name: 'News' }];
+    expect(planned({ ...more, projects }, {}).steps.addClients).toHaveLength(1);
+    expect(() => planned(more)).toThrow('document.clients.0.project: there is no project news');
+    const loose = { clients: [{ ...asWritten, project: null, role: 'admin' }] };
+    expect(() => planned(loose)).toThrow('document.clients.0.role');
+  });
+
+  test('a project that a client requires is removed only with the client', () => {
+    const refused = { code: 'conflict', message: expect.stringContaining('Wiki') };
+    expect(() => planned({ projects: [] }, { clients })).toThrow(expect.objectContaining(refused));
+    const both = planned({ projects: [], clients: [] }, { clients });
+    expect(both.steps.removeProjects).toHaveLength(1);
+  });
+
+  test('an origin that cannot be registered is blocked, and the rest is done', () => {
+    const origin = 'https://app.test';
+    const why = { code: 'domain_unverified' as const, message: 'm', hint: 'h' };
+    const origins = new Map([[origin, why]]);
+    const given = { ...asWritten, forwardAuthOrigins: [origin, 'https://wiki.test'] };
+    const plan = planned({ clients: [given] }, {}, { origins });
+    expect(plan.blocked).toEqual([{ section: 'clients', key: 'Wiki', ...why }]);
+    expect(plan.steps.addClients[0]?.forwardAuthOrigins).toEqual(['https://wiki.test']);
+    const alone = { name: 'App', forwardAuthOrigins: [origin] };
+    expect(planned({ clients: [alone] }, {}, { origins }).steps.addClients).toEqual([]);
+  });
 });
 
 test('refuses a mapping to a project that the document removes, and names its place', () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Client as ClientRow } from '../../src/database/models/client.ts';
 import { select } from '../../src/database/select.ts';
 import { createToken } from '../../src/services/people/tokens/operations.ts';
 import { createUser } from '../../src/services/people/users/operations.ts';
@@ -56,6 +57,11 @@ const letsIn: [string, Sent][] = [
   ['an admin', members([{ email: 'mia@acme.test', role: 'admin' }])],
   ['an admin of a project', web({ members: [{ email: 'victim@acme.test', role: 'admin' }] })],
   ['a mapping to admin', mapped('admin')],
+  ['a client', { idctl: 1, clients: [{ name: 'Evil', redirectUris: ['https://evil.test/'] }] }],
+  [
+    'another redirect URI',
+    { idctl: 1, clients: [{ name: 'Wiki', redirectUris: ['https://evil.test/'] }] },
+  ],
   ['a secret', sso('another')],
 ];
 
@@ -165,6 +171,38 @@ test('X4 a plan, an apply, an event and an error show no secret', async () => {
   expect(JSON.stringify(seen)).not.toContain(value);
   const again = await company.admin.post('/api/v1/orgs/acme/plan', { document: sso(value) });
   expect(again.body.changes).toEqual([]);
+});
+
+test('X4 an apply answers no secret of a client, and an export has none', async () => {
+  const client = { name: 'Canary', redirectUris: ['https://canary.test/'] };
+  const document = { idctl: 1, clients: [client] };
+  const { body } = await tryApply(company.admin, document);
+  expect(body).toMatchObject({ applied: true, changes: [{ action: 'add', key: 'Canary' }] });
+  const out = await exported(idctl.operator(), 'acme');
+  const stored = await findClientIn('Canary');
+  const seen = JSON.stringify([body, out]);
+  expect(seen).not.toContain('cos_secret_');
+  expect(seen).not.toContain(stored?.secretHash);
+  // A document cannot set one.
+  const set = { idctl: 1, clients: [{ ...client, clientSecret: { value: 'mine' } }] };
+  const planned = await company.admin.post('/api/v1/orgs/acme/plan', { document: set });
+  expect(planned.status).toBe(400);
+  await tryApply(company.admin, document, true);
+  expect((await findClientIn('Canary'))?.secretHash).toBe(stored?.secretHash);
+});
+
+const findClientIn = (name: string) => ClientRow.findOne({ where: { name } });
+
+test('an admin’s document registers origins on verified domains alone', async () => {
+  const origins = ['https://own.test', 'https://app.own.test', 'https://else.test'];
+  const client = { name: 'Proxied', forwardAuthOrigins: origins };
+  const { body } = await tryApply(company.admin, { idctl: 1, clients: [client] });
+  expect(body.blocked).toMatchObject([{ key: 'Proxied', code: 'domain_unverified' }]);
+  const { clients } = await exported(idctl.operator(), 'acme');
+  expect(clients).toContainEqual({
+    name: 'Proxied',
+    forwardAuthOrigins: ['https://app.own.test', 'https://own.test'],
+  });
 });
 
 test('S10 a changed issuer needs the secret again', async () => {

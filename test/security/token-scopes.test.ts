@@ -76,6 +76,18 @@ const admissions: [Right, string, Act][] = [
     'another domain',
     (c) => c.post(`${org}/domains`, { domain: 'attacker.test' }),
   ],
+  [
+    'clients.change',
+    'a client of one’s own',
+    (c) => c.post(`${org}/clients`, { name: 'Evil', redirectUris: ['https://evil.test/'] }),
+  ],
+  [
+    'clients.change',
+    'a redirect URI of one’s own',
+    (c) =>
+      c.send('PATCH', `${org}/clients/Wiki`, { body: { redirectUris: ['https://evil.test/'] } }),
+  ],
+  ['clients.change', 'the secret', (c) => c.post(`${org}/clients/Wiki/rotate`)],
   ['domains.change', 'a verified domain', (c) => c.post(`${org}/domains/acme.test/verify`)],
   ['domains.change', 'no domain', (c) => c.send('DELETE', `${org}/domains/acme.test`)],
   [

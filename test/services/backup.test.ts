@@ -171,7 +171,7 @@ describe.skipIf(missing)('a backup made under load', () => {
     const { at, target, out } = await restore('--json');
     const told = {
       ended: { sessions: 1, botTokens: 1, invitations: 1 },
-      suspended: { tokens: 1, apps: 1, scimTokens: 1 },
+      suspended: { tokens: 1, apps: 1, clients: 0, scimTokens: 1 },
       disabled: { webhooks: 1 },
     };
     expect(JSON.parse(out)).toMatchObject(told);
@@ -376,7 +376,10 @@ if (dialect === 'sqlite') {
     const { code, out } = await site.run(['restore', path, '--json'], '', {
       IDCTL_DATABASE: target,
     });
-    expect([code, JSON.parse(out).suspended]).toEqual([0, { tokens: 1, apps: 1, scimTokens: 1 }]);
+    expect([code, JSON.parse(out).suspended]).toEqual([
+      0,
+      { tokens: 1, apps: 1, clients: 0, scimTokens: 1 },
+    ]);
     expect(await readdir(dirname(target.slice('sqlite:'.length)))).toEqual(['idctl.db']);
   });
 

@@ -56,5 +56,8 @@ webhooks:
   - url: https://hooks.acme.test/
     events: ["*"]
     enabled: true
+clients:
+  - name: Wiki
+    redirectUris: [https://wiki.acme.test/]
 `);
 });

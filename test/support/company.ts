@@ -9,6 +9,7 @@ import { transaction } from '../../src/database/transaction.ts';
 import { pathKeys } from '../../src/http/route.ts';
 import { addMapping } from '../../src/services/provisioning/mappings/operations.ts';
 import { rotateScimToken } from '../../src/services/provisioning/scim/token.ts';
+import { createClient } from '../../src/services/tenancy/clients/operations.ts';
 import { addDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { createInvitation } from '../../src/services/tenancy/invitations/operations.ts';
 import { saveLdap } from '../../src/services/tenancy/ldap/operations.ts';
@@ -78,6 +79,14 @@ export async function foundCompany(instance: Idctl): Promise<Company> {
   });
   await linkBothWays('victim@acme.test', acme.id);
   const webhook = await startWebhook(operator);
+  await createClient(
+    operator,
+    createClient.input.parse({
+      org: 'acme',
+      name: 'Wiki',
+      redirectUris: ['https://wiki.acme.test/'],
+    }),
+  );
   const mapping = await addMapping(operator, { ...mapped, org: 'acme', group: 'Staff' });
   return { instance, ...people, ...webhook, mapping: mapping.id, invitation: invitation.id };
 }
@@ -203,6 +212,10 @@ export const samples: Record<string, Sample> = {
   'POST /api/v1/orgs/:org/group-mappings/preview': {
     body: { user: 'victim@acme.test', groups: ['Staff'] },
   },
+  'POST /api/v1/orgs/:org/clients': {
+    body: { name: 'Chat', redirectUris: ['https://chat.acme.test/callback'] },
+  },
+  'PATCH /api/v1/orgs/:org/clients/:client': { body: { idTokenAlg: 'EdDSA' } },
   'POST /api/v1/orgs/:org/webhooks': {
     body: { url: 'https://hooks.acme.test/', events: ['scim.*'] },
   },
@@ -259,4 +272,10 @@ export function pathOf(route: { path: string }, company: Company, whose: Person)
 }
 
 /** What stands for the `:keys` of a path, but for `:id`. */
-const params = { org: 'acme', user: 'victim@acme.test', domain: 'acme.test', project: 'website' };
+const params = {
+  org: 'acme',
+  user: 'victim@acme.test',
+  domain: 'acme.test',
+  project: 'website',
+  client: 'Wiki',
+};

@@ -96,8 +96,34 @@ export function documents(slugOfOrg: string, people: string[]): fc.Arbitrary<Sen
           fc.record({ magicCode: fc.boolean(), allowSelfSignup: fc.boolean() }),
         ),
         webhooks: fc.constant([]),
+        clients: clients(slugs),
       });
     });
+}
+
+/** Clients as an export lists them: in order, without defaults. */
+function clients(projects: string[]): fc.Arbitrary<Sent[]> {
+  const uris = fc
+    .uniqueArray(slug, { minLength: 1, maxLength: 3 })
+    .map((hosts) => hosts.map((host) => `https://${host}.test/callback`).toSorted());
+  const closed =
+    projects.length === 0
+      ? fc.constant({})
+      : fc.oneof(
+          fc.constant({}),
+          fc.record({ project: fc.constantFrom(...projects), role: projectRole }),
+        );
+  const kind = fc.constantFrom({}, { public: true }, { pkce: false }, { idTokenAlg: 'EdDSA' });
+  return fc
+    .uniqueArray(fc.tuple(fc.record({ name, redirectUris: uris }), kind, closed), {
+      selector: ([one]) => one.name,
+      maxLength: 3,
+    })
+    .map((some) =>
+      some
+        .map(([one, kind, closed]) => ({ ...one, ...kind, ...closed }))
+        .toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+    );
 }
 
 function connection(domains: string[]): fc.Arbitrary<Sent> {

@@ -4,11 +4,11 @@ import { newSecret } from '../../src/crypto/secret.ts';
 import { Client as ClientRow } from '../../src/database/models/client.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
-import { organization, password, person, signedIn } from './builders.ts';
+import { organization, person, signedIn } from './builders.ts';
 import type { Answer, Client } from './http.ts';
 import type { Idctl } from './idctl.ts';
 
-export const redirectUri = 'https://app.example.test/callback';
+const redirectUri = 'https://app.example.test/callback';
 
 /** An application of an organization, with openid-client, and a member who is signed in. */
 export async function application(idctl: Idctl, more: Partial<ClientRow> & { public?: true } = {}) {
@@ -93,4 +93,3 @@ export function browserOf(idctl: Idctl, email: string) {
   return signedIn(idctl, email);
 }
 
-export { password };

@@ -75,6 +75,7 @@ const fields: Fields<z.output<typeof restoredView>> = [
   ['Invitations ended', (view) => view.ended.invitations],
   ['Tokens suspended', (view) => view.suspended.tokens],
   ['Apps suspended', (view) => view.suspended.apps],
+  ['Clients suspended', (view) => view.suspended.clients],
   ['SCIM suspended', (view) => view.suspended.scimTokens],
   ['Webhooks off', (view) => view.disabled.webhooks],
 ];
@@ -178,7 +179,7 @@ async function settle(config: Config, restored: Parameters<typeof settleRestored
 
 function next({ here }: Call, keepTokens: boolean): string {
   const tokens =
-    'Suspended tokens and apps need a new value, from their owner or from you:\n  idctl pat regenerate, idctl app regenerate, idctl scim token rotate\n';
+    'Suspended tokens and apps need a new value, from their owner or from you:\n  idctl pat regenerate, idctl app regenerate, idctl client rotate, idctl scim token rotate\n';
   const webhooks = `Webhooks are off, so that a test copy sends nothing: ${here('idctl webhook enable ID')}\n`;
   return `Everyone must sign in again.\n${keepTokens ? '' : tokens + webhooks}Next: ${here('idctl serve')}`;
 }

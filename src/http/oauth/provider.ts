@@ -25,6 +25,7 @@ export const providerPaths = [
   { method: 'GET' as const, path: '/oauth/authorize', setsCookies: true },
   { method: 'POST' as const, path: '/oauth/authorize' },
   { method: 'GET' as const, path: '/oauth/authorize/:uid', setsCookies: true },
+  { method: 'POST' as const, path: '/oauth/logout' },
   { method: 'GET' as const, path: '/oauth/userinfo' },
   { method: 'POST' as const, path: '/oauth/userinfo' },
 ];
@@ -33,7 +34,7 @@ export const providerPaths = [
 export function serveProvider(door: Door): Router {
   const router = Router({ caseSensitive: true, strict: true });
   router.get(['/oauth/authorize', '/oauth/authorize/:uid'], authorize(door));
-  router.post('/oauth/authorize', turnIntoGet);
+  router.post(['/oauth/authorize', '/oauth/logout'], turnIntoGet);
   router.get('/oauth/userinfo', userinfo(door)).post('/oauth/userinfo', userinfo(door));
   router.post(shared, ofClients(door));
   return router;
@@ -73,7 +74,7 @@ const turnIntoGet: RequestHandler = async (request, response) => {
   response.set('Cache-Control', 'no-store');
   response
     .status(303)
-    .location(`/oauth/authorize?${encoded(form)}`)
+    .location(`${request.path}?${encoded(form)}`)
     .end();
 };
 

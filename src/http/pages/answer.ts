@@ -36,6 +36,7 @@ export function answerPage(page: Page, { app, origins, authenticate }: Door): Re
     const application = await applicationOf(page, given, cookie);
     if (application !== null) response.set(pagePolicy(app.config, application.origins));
     const reply = await page.answer({ ctx, token, cookie, given });
+    if ('origins' in reply) response.set(pagePolicy(app.config, reply.origins));
     const bound = { name: 'form', value: browser, maxAge: 24 * 3600 } as const;
     for (const change of [bound, ...(reply.cookies ?? [])]) {
       response.append('Set-Cookie', setCookieHeader(change, secure));

@@ -1,6 +1,7 @@
 import type { Route } from '../route.ts';
 import { appRoutes } from './apps.ts';
 import { authRoutes } from './auth.ts';
+import { clientRoutes } from './clients.ts';
 import { documentRoutes } from './document.ts';
 import { domainRoutes } from './domains.ts';
 import { healthRoutes } from './health.ts';
@@ -40,6 +41,7 @@ export const operationRoutes: Route[] = [
   ...scimRoutes,
   ...mappingRoutes,
   ...webhookRoutes,
+  ...clientRoutes,
   ...documentRoutes,
   ...tokenRoutes,
   ...twoFactorRoutes,

@@ -49,7 +49,9 @@ export async function resumeOrReturn(ctx: Context, input: z.output<typeof resume
   try {
     return await resumeSession(ctx, input);
   } catch (error) {
-    const isMarked = /^\/oauth\/authorize(\/[\w-]+)?\?(.*&)?again=1$/.test(input.returnTo ?? '');
+    const isMarked = /^\/oauth\/(authorize(\/[\w-]+)?|logout)\?(.*&)?again=1$/.test(
+      input.returnTo ?? '',
+    );
     if (!isMarked || !(error instanceof Refusal) || error.kind !== 'unauthenticated') throw error;
     return { returnTo: requireReturnTo(ctx, input.returnTo) };
   }

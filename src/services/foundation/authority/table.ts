@@ -56,6 +56,9 @@ export const authority = {
   'events.see': { least: 'admin', effect: 'reads' },
   'webhooks.see': { least: 'admin', effect: 'reads' },
   'webhooks.change': { least: 'admin', effect: 'changes' },
+  'clients.see': { least: 'admin', effect: 'reads' },
+  /** A client decides where people are sent, and who gets into an application. */
+  'clients.change': { least: 'admin', effect: 'letsIn' },
 
   /** The projects that the actor belongs to. */
   'projects.see': { least: 'member', effect: 'reads' },

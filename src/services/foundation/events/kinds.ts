@@ -224,11 +224,23 @@ export const eventKinds = {
     restrictOauthToVerifiedDomains: flag,
   }),
 
+  'client.created': inOrg('client', 'A client was made', {}),
+  'client.updated': inOrg(
+    'client',
+    'Settings of a client were changed, or a lost domain took an origin from it',
+    { fields: list },
+  ),
+  'client.rotated': inOrg('client', 'A client has a new secret; the old one is refused', {}),
+  'client.removed': inOrg('client', 'A client was removed', {}),
   'client.refused': inOrg('client', 'A client did not let a person in', {
     account: text.optional(),
     ...refused,
   }),
   'client.session.started': inOrg('client', 'A session signed in to a client', {
+    account: text,
+    session: text,
+  }),
+  'client.session.ended': inOrg('client', 'A person signed out of a client', {
     account: text,
     session: text,
   }),

@@ -35,7 +35,12 @@ export const backupView = backupHeader.extend({ file: z.string(), bytes: z.int()
 /** The counts of what a restore has ended, suspended and switched off. */
 export const restoredView = backupView.extend({
   ended: z.object({ sessions: z.int(), botTokens: z.int(), invitations: z.int() }),
-  suspended: z.object({ tokens: z.int(), apps: z.int(), scimTokens: z.int() }),
+  suspended: z.object({
+    tokens: z.int(),
+    apps: z.int(),
+    clients: z.int(),
+    scimTokens: z.int(),
+  }),
   disabled: z.object({ webhooks: z.int() }),
 });
 

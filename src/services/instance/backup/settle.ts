@@ -1,7 +1,9 @@
+import { Op } from 'sequelize';
 import type { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { AccessToken } from '../../../database/models/access-token.ts';
 import { OAuthApp } from '../../../database/models/app.ts';
+import { Client } from '../../../database/models/client.ts';
 import { Invitation } from '../../../database/models/invitation.ts';
 import { OutboxItem } from '../../../database/models/outbox-item.ts';
 import { ScimToken } from '../../../database/models/scim-token.ts';
@@ -18,7 +20,7 @@ type Settled = Pick<z.input<typeof restoredView>, 'ended' | 'suspended' | 'disab
 
 /**
  * Ends what a restored database would revive: sessions and unfinished sign-ins, bot tokens,
- * invitations and unsent messages. Suspends tokens, apps and SCIM tokens, because some may have
+ * invitations and unsent messages. Suspends tokens, apps, secrets of clients and SCIM tokens, because some may have
  * been revoked since the backup. Switches webhooks off, because a trial copy must not send to the
  * instance's receivers. With `keepTokens`, tokens of all kinds, apps, invitations and webhooks
  * stay. Afterwards, the database belongs to this master key.
@@ -38,7 +40,12 @@ export async function settleRestored(
     const tokens = keepTokens ? none : await suspendTokens(ctx);
     const settled = {
       ended: { sessions, botTokens: tokens.botTokens, invitations: tokens.invitations },
-      suspended: { tokens: tokens.personal, apps: tokens.apps, scimTokens: tokens.scim },
+      suspended: {
+        tokens: tokens.personal,
+        apps: tokens.apps,
+        clients: tokens.clients,
+        scimTokens: tokens.scim,
+      },
       disabled: { webhooks },
     };
     const { createdAt: madeAt, version } = header;
@@ -51,7 +58,7 @@ export async function settleRestored(
   });
 }
 
-const none = { botTokens: 0, invitations: 0, personal: 0, apps: 0, scim: 0 };
+const none = { botTokens: 0, invitations: 0, personal: 0, apps: 0, clients: 0, scim: 0 };
 
 /** Messages that waited at the backup were sent since, or are another instance's to send. */
 async function holdBack({ now }: Context): Promise<void> {
@@ -81,6 +88,10 @@ async function suspendTokens(ctx: Context): Promise<typeof none> {
   const botTokens = await AccessToken.destroy({ where: { kind: 'bot' } });
   const [personal] = await AccessToken.update({ suspendedAt }, { where });
   const [apps] = await OAuthApp.update({ suspendedAt }, { where });
+  const [clients] = await Client.update(
+    { suspendedAt },
+    { where: { ...where, secretHash: { [Op.ne]: null } } },
+  );
   const scimTokens = await ScimToken.findAll({ where });
   for (const { organizationId, prefix: name } of scimTokens) {
     const subject = { type: 'scimToken', id: organizationId, name };
@@ -88,5 +99,5 @@ async function suspendTokens(ctx: Context): Promise<typeof none> {
   }
   const [scim] = await ScimToken.update({ suspendedAt }, { where });
   const invitations = await Invitation.destroy({ where: { acceptedAt: null } });
-  return { botTokens, invitations, personal, apps, scim };
+  return { botTokens, invitations, personal, apps, clients, scim };
 }

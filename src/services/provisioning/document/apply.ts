@@ -7,6 +7,9 @@ import type { Organization } from '../../../database/models/organization.ts';
 import { Project } from '../../../database/models/project.ts';
 import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { requireAuthority } from '../../foundation/authority/require.ts';
+import { clientIdOf } from '../../tenancy/clients/client.ts';
+import { removeClient } from '../../tenancy/clients/operations.ts';
+import { insertClient, requireClientOf, updateClient } from '../../tenancy/clients/write.ts';
 import { addDomain, removeDomain } from '../../tenancy/domains/operations.ts';
 import { removeLdap, saveLdap } from '../../tenancy/ldap/operations.ts';
 import { removeMember } from '../../tenancy/memberships/operations.ts';
@@ -64,6 +67,9 @@ export async function performSteps(
   for (const domain of steps.addDomains) await addDomain(ctx, { org, domain });
   await performMembers(ctx, organization, steps);
   await performProjects(ctx, organization, steps);
+  await performClients(ctx, organization, steps);
+  // A client may have required a project before.
+  for (const { id: project } of steps.removeProjects) await deleteProject(ctx, { org, project });
   await performWebhooks(ctx, org, steps);
   await performConnections(ctx, org, steps);
   // After the connections: an owner may have no other way in.
@@ -84,7 +90,7 @@ async function performProjects(
   steps: Steps,
 ): Promise<void> {
   const org = organization.id;
-  const { addProjects, renameProjects, removeProjects } = steps;
+  const { addProjects, renameProjects } = steps;
   if (addProjects.length > 0) {
     await requireAuthority(ctx, 'projects.change', org);
     await createProjects(ctx, organization, addProjects);
@@ -95,7 +101,22 @@ async function performProjects(
   const projects = new Map(all.map((project) => [project.slug, project]));
   await performMappings(ctx, organization, projects, steps);
   await performProjectMembers(ctx, organization, projects, steps);
-  for (const { id: project } of removeProjects) await deleteProject(ctx, { org, project });
+}
+
+async function performClients(
+  ctx: Context,
+  organization: Organization,
+  { addClients, changeClients, removeClients }: Steps,
+): Promise<void> {
+  const org = organization.id;
+  if (addClients.length + changeClients.length > 0)
+    await requireAuthority(ctx, 'clients.change', org);
+  for (const client of removeClients) await removeClient(ctx, { org, client: clientIdOf(client) });
+  for (const { id, to } of changeClients) {
+    const client = await requireClientOf(organization, clientIdOf({ id }), { lock: true });
+    await updateClient(ctx, organization, client, to);
+  }
+  for (const client of addClients) await insertClient(ctx, organization, client);
 }
 
 async function performMappings(

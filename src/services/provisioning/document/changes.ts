@@ -1,7 +1,7 @@
 import type { Role } from '../../../database/models/membership.ts';
 import type { ProjectRole } from '../../../database/models/project.ts';
-import type { Section, WantedLdap, WantedSso } from './schema.ts';
-import type { StoredMapping, StoredProject, StoredWebhook } from './state.ts';
+import type { Section, WantedClient, WantedLdap, WantedSso } from './schema.ts';
+import type { StoredClient, StoredMapping, StoredProject, StoredWebhook } from './state.ts';
 
 // What a plan says, and what an apply then does.
 
@@ -66,6 +66,9 @@ export interface Steps {
   addWebhooks: Omit<StoredWebhook, 'id'>[];
   changeWebhooks: { id: string; enabled: boolean; events?: string[] }[];
   removeWebhooks: StoredWebhook[];
+  addClients: WantedClient[];
+  changeClients: { id: string; to: WantedClient }[];
+  removeClients: StoredClient[];
 }
 
 /** A plan while it is made. */
@@ -101,6 +104,9 @@ export function emptyDraft(): PlanDraft {
     addWebhooks: [],
     changeWebhooks: [],
     removeWebhooks: [],
+    addClients: [],
+    changeClients: [],
+    removeClients: [],
   };
   return { changes: [], kept: [], losing: [], blocked: [], steps, faults: [] };
 }

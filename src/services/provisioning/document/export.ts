@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { spareSettings } from '../../tenancy/clients/fields.ts';
 import { documentVersion, type exportedDocument, nameOfMapping, spare } from './schema.ts';
 import { isAutomatic, type State } from './state.ts';
 
@@ -32,6 +33,9 @@ export function documentOf(state: State): Exported {
       .toSorted(by(({ email }) => email)),
     signin: { ...signin },
     webhooks: webhooksIn(state),
+    clients: state.clients
+      .map(({ id: _, ...settings }) => ({ name: settings.name, ...spareSettings(settings) }))
+      .toSorted(by(({ name }) => name)),
   };
 }
 

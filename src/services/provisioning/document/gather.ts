@@ -9,6 +9,7 @@ import { commandLine, shellWord } from '../../../shell-word.ts';
 import { domainOf } from '../../foundation/domain-names/canonical.ts';
 import { isProvedForGood } from '../../people/accounts/account.ts';
 import { listCredentials } from '../../people/credentials/credentials.ts';
+import { faultOfOrigin } from '../../tenancy/clients/origins.ts';
 import { whyShared } from '../../tenancy/domains/domain.ts';
 import { isToReclaim } from '../../tenancy/identities/reclaim.ts';
 import { requireEncryption } from '../../tenancy/ldap/connection.ts';
@@ -30,6 +31,7 @@ export async function gatherOutside(
   return {
     people: await findPeople(ctx, organization, { state, document }),
     taken: await findTaken(organization, document),
+    origins: await findBarredOrigins(ctx, organization, { state, document }),
     trusting: ctx.config.trust.domains === 'off',
     linked: {
       sso: losing ? await findLinked(state.sso?.id) : [],
@@ -59,6 +61,24 @@ async function findTaken({ id }: Organization, { sso }: Document): Promise<Set<s
   const others = { [Op.ne]: id };
   const where = { name: sso.emailDomain, state: 'Verified' as const, organizationId: others };
   return new Set((await Domain.findAll({ where })).map(({ name }) => name));
+}
+
+async function findBarredOrigins(
+  ctx: Context,
+  { id }: Organization,
+  { state, document: { clients = [] } }: { state: State; document: Document },
+): Promise<Outside['origins']> {
+  const has = new Map(
+    state.clients.map(({ name, forwardAuthOrigins }) => [name, forwardAuthOrigins]),
+  );
+  const barred: Outside['origins'] = new Map();
+  for (const { name, forwardAuthOrigins } of clients)
+    for (const origin of forwardAuthOrigins) {
+      if (has.get(name)?.includes(origin)) continue;
+      const fault = await faultOfOrigin(ctx, id, origin);
+      if (fault !== null) barred.set(origin, fault);
+    }
+  return barred;
 }
 
 type Found = Pick<Account, 'id' | 'email' | 'emailProof' | 'name'>;

@@ -103,6 +103,12 @@ export const applyOrganization = operation({
     // Names are resolved here, as the transaction asks nothing of the network.
     for (const { url } of planned.steps.addWebhooks)
       await requireReachable(ctx, url, 'document.webhooks');
+    const clients = [
+      ...planned.steps.addClients,
+      ...planned.steps.changeClients.map(({ to }) => to),
+    ];
+    for (const { backchannelLogoutUri: uri } of clients)
+      if (uri !== null) await requireReachable(ctx, uri, 'document.clients');
     await transaction(async () => {
       await holdOrganization(organization, planned.steps);
       const { steps, digest } = await computePlan(ctx, organization, input);

@@ -1,6 +1,7 @@
 import { Refusal } from '../../../errors.ts';
 import { emptyDraft, type PlanDraft } from './changes.ts';
 import { findLosing } from './losing.ts';
+import { planClients } from './plan-clients.ts';
 import { planPeople } from './plan-people.ts';
 import { planSettings } from './plan-settings.ts';
 import type { PlanInput } from './wanted.ts';
@@ -15,6 +16,7 @@ export function planDocument(wanted: PlanInput): Omit<PlanDraft, 'faults'> {
   const draft = emptyDraft();
   planSettings(draft, wanted);
   planPeople(draft, wanted);
+  planClients(draft, wanted);
   const { faults, ...plan } = draft;
   if (faults.length > 0) throw refuseFaults(faults);
   return { ...plan, losing: findLosing(plan, wanted) };

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { domain, email, name, projectRole, role, slug } from '../../foundation/fields.ts';
+import { changedSettings, clientSettings } from '../../tenancy/clients/fields.ts';
 import { ldapView } from '../../tenancy/ldap/connection.ts';
 import { saveLdapInput } from '../../tenancy/ldap/schema.ts';
 import { signInSettingsView } from '../../tenancy/signin-settings/operations.ts';
@@ -69,6 +70,11 @@ const webhook = z.strictObject({
   enabled: z.boolean().default(true),
 });
 
+const client = z.strictObject({ ...clientSettings, project: slug.nullable().default(null) });
+
+/** A client in a document, with its defaults. */
+export type WantedClient = z.output<typeof client>;
+
 /** The name of a mapping in a plan. A project and a role contain no slash. */
 export function nameOfMapping(given: z.output<typeof mapping>): string {
   return `${given.project}/${given.role}/${given.group}`;
@@ -114,6 +120,7 @@ function documentWith<Client extends z.ZodType, Bind extends z.ZodType>(
       .optional()
       .describe("The sign-in settings; an absent one is the instance's."),
     webhooks: listOf(webhook, (entry) => entry.url, 'Known by their URLs.').optional(),
+    clients: listOf(client, (entry) => entry.name, 'Known by their names.').optional(),
   });
 }
 
@@ -144,6 +151,7 @@ export const sections = [
   'members',
   'signin',
   'webhooks',
+  'clients',
 ] as const satisfies readonly (keyof Document)[];
 
 const { hasClientSecret: _, emailDomain, issuer, clientId, ...otherSso } = ssoView.shape;
@@ -172,6 +180,7 @@ export const exportedDocument = z.object({
   webhooks: z.array(
     z.object({ url: z.string(), events: z.array(z.string()), enabled: z.boolean() }),
   ),
+  clients: z.array(z.object({ ...changedSettings, name: z.string() })),
 });
 
 /** Settings in the order of their schema, without nulls and defaults. */

@@ -1,4 +1,5 @@
 import type { Context } from '../../../context.ts';
+import { Client } from '../../../database/models/client.ts';
 import { Domain } from '../../../database/models/domain.ts';
 import { LdapConnection } from '../../../database/models/ldap-connection.ts';
 import type { Origin, Role } from '../../../database/models/membership.ts';
@@ -9,6 +10,7 @@ import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { Webhook } from '../../../database/models/webhook.ts';
 import { select } from '../../../database/select.ts';
 import { shownTo } from '../../foundation/authority/shown.ts';
+import { settingsOf } from '../../tenancy/clients/client.ts';
 import { directorySettingsOf, openBindPassword } from '../../tenancy/ldap/connection.ts';
 import { choicesIn } from '../../tenancy/signin-settings/operations.ts';
 import { openClientSecret, ssoSettingsOf } from '../../tenancy/sso/connection.ts';
@@ -22,6 +24,7 @@ export interface State {
   ldap: (ReturnType<typeof directorySettingsOf> & { enabled: boolean } & Stored) | null;
   signin: ReturnType<typeof choicesIn>;
   webhooks: StoredWebhook[];
+  clients: StoredClient[];
   projects: StoredProject[];
   mappings: StoredMapping[];
   members: Member[];
@@ -40,6 +43,8 @@ export interface StoredWebhook {
   events: string[];
   enabled: boolean;
 }
+
+export type StoredClient = ReturnType<typeof settingsOf> & { id: string };
 
 export type StoredProject = Pick<Project, 'id' | 'slug' | 'name'>;
 
@@ -82,6 +87,7 @@ export async function readOrganizationState(
   const sso = await SsoConnection.findOne({ where });
   const ldap = await LdapConnection.findOne({ where });
   const webhooks = await Webhook.findAll({ where, order: ['id'] });
+  const clients = await Client.findAll({ where, include: ['origins', 'project'], order: ['name'] });
   const settings = await SignInSettings.findByPk(organizationId);
   const people = await readPeople(organizationId);
   return {
@@ -105,6 +111,7 @@ export async function readOrganizationState(
     webhooks: webhooks.map(({ id, url, events, enabled }) => {
       return { id, url, events: events ?? ['*'], enabled };
     }),
+    clients: clients.map((client) => ({ id: client.id, ...settingsOf(client) })),
     projects: await select<StoredProject>(
       'SELECT id, slug, name FROM projects WHERE organization_id = $1 ORDER BY slug',
       [organizationId],

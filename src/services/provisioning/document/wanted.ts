@@ -11,6 +11,8 @@ export interface Outside {
   people: Map<string, Person>;
   /** Domains that other organizations have verified. */
   taken: Set<string>;
+  /** Why origins of clients that no client of the organization has cannot be registered. */
+  origins: Map<string, Pick<Blocked, 'code' | 'message' | 'hint'>>;
   /** `trust.domains: off`: a connection needs no verified domain. */
   trusting: boolean;
   /** The accounts that sign in by each connection. */

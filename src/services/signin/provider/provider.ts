@@ -1,11 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { decodeJwt, type JWK } from 'jose';
-import Provider, {
-  type Configuration,
-  errors,
-  type KoaContextWithOIDC,
-} from 'oidc-provider';
+import Provider, { type Configuration, errors, type KoaContextWithOIDC } from 'oidc-provider';
 import type { Context } from '../../../context.ts';
 import type { Keyring } from '../../../crypto/seal.ts';
 import { hashOfSecret, isEqual } from '../../../crypto/secret.ts';
@@ -17,7 +13,7 @@ import { claimsByScope, claimsOf } from './claims.ts';
 import type { ClientRow } from './client-row.ts';
 import { findGrant, makePolicy, scopes } from './policy.ts';
 import { countRefusal } from './refused-client.ts';
-import { acrValues, type Answering, during, type Visit, visitNow } from './visit.ts';
+import { type Answering, acrValues, during, type Visit, visitNow } from './visit.ts';
 
 interface Ready {
   generation: string;

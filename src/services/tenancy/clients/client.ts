@@ -1,12 +1,18 @@
 import { z } from 'zod';
+import type { Context } from '../../../context.ts';
 import { Client, idTokenAlgs } from '../../../database/models/client.ts';
+import { transaction } from '../../../database/transaction.ts';
+import { recordEvent, tallyEvent } from '../../foundation/events/record.ts';
 import { id, instant, projectRole } from '../../foundation/fields.ts';
 import { pageOf } from '../../foundation/page.ts';
+import type { Barred } from './admits.ts';
 
 const prefix = 'client-';
 
 export const clientView = z.object({
   clientId: z.string(),
+  issuer: z.string(),
+  discoveryUrl: z.string().describe('Where the application learns everything else.'),
   name: z.string(),
   redirectUris: z.array(z.string()),
   postLogoutRedirectUris: z.array(z.string()),
@@ -23,10 +29,26 @@ export const clientView = z.object({
 });
 export const clientPage = pageOf(clientView);
 
+/** The answer to a new or rotated client; the secret is not shown again. */
+export const newClientView = clientView.extend({
+  clientSecret: z.string().nullable().describe('Shown this once; null for a public client.'),
+});
+
 /** A client with its loaded origins and project. */
-export function viewClient(client: Client) {
+export function viewClient({ config: { baseUrl } }: Context, client: Client) {
   return {
     clientId: clientIdOf(client),
+    issuer: baseUrl,
+    discoveryUrl: `${baseUrl}/.well-known/openid-configuration`,
+    ...settingsOf(client),
+    createdAt: client.createdAt.toISOString(),
+    ...(client.suspendedAt ? { suspendedAt: client.suspendedAt.toISOString() } : {}),
+  };
+}
+
+/** The settings of a client with its loaded origins and project. */
+export function settingsOf(client: Client) {
+  return {
     name: client.name,
     redirectUris: client.redirectUris,
     postLogoutRedirectUris: client.postLogoutRedirectUris,
@@ -37,8 +59,6 @@ export function viewClient(client: Client) {
     idTokenAlg: client.idTokenAlg,
     project: client.project?.slug ?? null,
     role: client.role,
-    createdAt: client.createdAt.toISOString(),
-    ...(client.suspendedAt ? { suspendedAt: client.suspendedAt.toISOString() } : {}),
   };
 }
 
@@ -65,4 +85,35 @@ export function rowIdOf(clientId: string): string | null {
   const parsed = id.safeParse(clientId.slice(prefix.length));
   // One spelling alone names a client.
   return parsed.success && prefix + parsed.data === clientId ? parsed.data : null;
+}
+
+/** Records an event of a client; call it inside the transaction that makes the change. */
+export function recordClientEvent(
+  ctx: Context,
+  kind: 'client.created' | 'client.rotated' | 'client.removed',
+  client: Client,
+): Promise<void> {
+  return recordEvent(ctx, { kind, ...about(client) });
+}
+
+/** Records which settings of a client have changed. */
+export function recordChange(ctx: Context, client: Client, fields: string[]): Promise<void> {
+  return recordEvent(ctx, { kind: 'client.updated', ...about(client), data: { fields } });
+}
+
+/** Records that a client did not let an account in. The organization learns of no strangers. */
+export async function recordBarred(
+  ctx: Context,
+  client: Client,
+  { accountId, reason }: { accountId: string; reason: Barred },
+): Promise<void> {
+  const known = reason === 'not_a_member' ? {} : { account: accountId };
+  const what = { kind: 'client.refused' as const, ...about(client), data: { reason, ...known } };
+  const by = { of: client.id, apart: known.account ?? reason };
+  await transaction(() => tallyEvent(ctx, what, by));
+}
+
+function about(client: Client) {
+  const subject = { type: 'client', id: clientIdOf(client), name: client.name };
+  return { organizationId: client.organizationId, subject };
 }

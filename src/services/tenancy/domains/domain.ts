@@ -12,6 +12,7 @@ import type { TxtAnswer } from '../../../outbound/outbound.ts';
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { instant } from '../../foundation/fields.ts';
 import { pageOf } from '../../foundation/page.ts';
+import { dropLostOrigins } from '../clients/origins.ts';
 import { affectedView } from '../sso/affected.ts';
 
 export const domainView = z.object({
@@ -100,6 +101,7 @@ export async function markVerified(
       data: { by },
     });
     await takeFromOthers(ctx, organization.id, domain.name);
+    await dropLostOrigins(ctx, domain.name);
   });
   return domain.reload();
 }

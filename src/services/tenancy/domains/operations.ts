@@ -18,6 +18,7 @@ import { operation } from '../../foundation/operation.ts';
 import { pageInput, readRows } from '../../foundation/page.ts';
 import { forgetProofs } from '../../people/accounts/account.ts';
 import { endSessionsByDomain } from '../../people/sessions/end.ts';
+import { dropLostOrigins } from '../clients/origins.ts';
 import { findAffected, nobodyAffected } from '../sso/affected.ts';
 import {
   domainPage,
@@ -143,7 +144,10 @@ export const removeDomain = operation({
       const disabled = carriesTrust ? connection : null;
       await disabled?.update({ enabled: false });
       await found.destroy();
-      if (found.state === 'Verified') await forgetProofs(found.name);
+      if (found.state === 'Verified') {
+        await forgetProofs(found.name);
+        await dropLostOrigins(ctx, found.name);
+      }
       const affected = disabled === null ? nobodyAffected : await findAffected(disabled);
       const shutOut = carriesTrust ? await findShutOut(organization, found.name) : nobodyAffected;
       const sessionsEnded = carriesTrust

@@ -2,13 +2,14 @@ import { Op } from 'sequelize';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { orderedId } from '../../../crypto/id.ts';
+import { Client } from '../../../database/models/client.ts';
 import type { Organization } from '../../../database/models/organization.ts';
 import { Project } from '../../../database/models/project.ts';
 import { ProjectMembership } from '../../../database/models/project-membership.ts';
 import { insertRows } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
-import { refuseField } from '../../../errors.ts';
+import { Refusal, refuseField } from '../../../errors.ts';
 import { requireAuthorityOver } from '../../foundation/authority/over.ts';
 import {
   isAllowed,
@@ -148,6 +149,7 @@ export const deleteProject = operation({
     transaction(async () => {
       const project = await requireProject(organization, input.project);
       const view = await showProject(ctx, project);
+      await requireUnused(project);
       await project.destroy();
       await recordEvent(ctx, {
         kind: 'project.deleted',
@@ -157,6 +159,16 @@ export const deleteProject = operation({
       return view;
     }),
 });
+
+/** Refuses if a client admits only members of the project: without it, it would admit everyone. */
+async function requireUnused({ id: projectId, slug }: Project): Promise<void> {
+  const clients = await Client.findAll({ where: { projectId }, order: ['name'] });
+  if (clients.length === 0) return;
+  const names = clients.map(({ name }) => name).join(', ');
+  throw new Refusal('conflict', `Clients admit only members of ${slug}: ${names}.`, {
+    hint: 'Change or remove them first: idctl client set, idctl client remove.',
+  });
+}
 
 async function showProject({ actor }: Context, project: Project) {
   const projectId = project.id;

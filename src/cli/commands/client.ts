@@ -1,0 +1,164 @@
+import type { Command } from 'commander';
+import type { z } from 'zod';
+import type { clientView, newClientView } from '../../services/tenancy/clients/client.ts';
+import { noun, org, verb } from '../command.ts';
+import { type Hiding, ifFound, make, performSecret } from '../making.ts';
+import type { Fields } from '../output.ts';
+import type { Call } from '../run.ts';
+
+const operations = () => import('../../services/tenancy/clients/operations.ts');
+
+type Client = z.output<typeof clientView>;
+type New = Hiding<z.output<typeof newClientView>, 'clientSecret'>;
+
+const block: Fields<Client> = [
+  ['Client ID', (view) => view.clientId],
+  ['Name', (view) => view.name],
+  ['Issuer', (view) => view.issuer],
+  ['Discovery', (view) => view.discoveryUrl],
+  ['Redirect URIs', (view) => view.redirectUris],
+  ['After sign-out', (view) => view.postLogoutRedirectUris],
+  ['Back-channel logout', (view) => view.backchannelLogoutUri],
+  ['Forward auth', (view) => view.forwardAuthOrigins],
+  ['Public', (view) => view.public],
+  ['PKCE', (view) => view.pkce],
+  ['ID token signed by', (view) => view.idTokenAlg],
+  ['Project', (view) => view.project],
+  ['Least role', (view) => view.role],
+  ['Created', (view) => view.createdAt],
+  ['Secret refused since', (view) => view.suspendedAt],
+];
+
+const made: Fields<New> = [['Client secret', (view) => view.clientSecret], ...block];
+
+const row: Fields<Client> = [
+  ['Name', (view) => view.name],
+  ['Client ID', (view) => view.clientId, 'whole'],
+  ['Redirect URIs', (view) => [...view.redirectUris, ...view.forwardAuthOrigins]],
+  ['Project', (view) => view.project],
+];
+
+const settings = {
+  '--redirect-uri <uri...>': 'where people come back to: exact, https',
+  '--post-logout-redirect-uri <uri...>': 'where they may come back to after signing out',
+  '--backchannel-logout-uri <uri>': 'where idctl tells that a session has ended',
+  '--forward-auth-origin <origin...>': 'an origin that a proxy protects (forward auth)',
+  '--id-token-alg <alg>': 'RS256 (default) or EdDSA',
+  '--project <project>': 'only members of this project get in',
+  '--role <role>': 'the least role there (default: viewer)',
+};
+
+/** Declares `idctl client`. */
+export function addClientCommands(program: Command): void {
+  const client = noun(
+    program,
+    'client',
+    'Applications in which the people of an organization sign in',
+    'idctl client list --org acme',
+  );
+  verb(client, 'create <name>', {
+    summary: 'Make a client for an application; --quiet prints only its secret',
+    required: org,
+    options: {
+      ...settings,
+      '--public': 'it has no secret: a program on a device, or in a browser',
+      '--no-pkce': 'it cannot do PKCE, and has a secret (Gitea)',
+    },
+    makes: true,
+    example:
+      'idctl client create Wiki --org acme \\\n      --redirect-uri https://wiki.acme.com/callback',
+    run: create,
+  });
+  verb(client, 'list', {
+    summary: 'List the clients',
+    required: org,
+    example: 'idctl client list --org acme',
+    run: async (call) => call.list((await operations()).listClients, row, 'There are no clients.'),
+  });
+  verb(client, 'show <client>', {
+    summary: 'Show a client, by its client id or name, without its secret',
+    required: org,
+    example: 'idctl client show Wiki --org acme',
+    run: async (call) => call.perform((await operations()).showClient, block),
+  });
+  verb(client, 'set <client>', {
+    summary: 'Change what is given of a client; a list is replaced',
+    required: org,
+    options: {
+      '--name <name>': 'another name',
+      ...settings,
+      '--no-post-logout-redirect-uri': 'none',
+      '--no-backchannel-logout-uri': 'none',
+      '--no-forward-auth-origin': 'none',
+      '--no-project': 'every member of the organization gets in',
+      '--public': 'it has no secret any more',
+      '--no-public': 'it has a secret: idctl client rotate shows one',
+      '--pkce': 'it must do PKCE (default)',
+      '--no-pkce': 'it need not',
+    },
+    rehearsable: true,
+    example: 'idctl client set Wiki --org acme --project web --role member',
+    run: async (call) => {
+      const { changeClient } = await operations();
+      await call.perform(changeClient, block, settingsOf(call.input));
+    },
+  });
+  verb(client, 'rotate <client>', {
+    summary: 'Give a client a new secret; the old one stops at once',
+    required: org,
+    rehearsable: true,
+    example: 'idctl client rotate Wiki --org acme --yes',
+    run: async (call) =>
+      performSecret(call, (await operations()).rotateClient, {
+        fields: made,
+        secret: 'clientSecret',
+        question: ({ name }) => `Give ${name} a new secret? The old one stops at once.`,
+      }),
+  });
+  verb(client, 'remove <client>', {
+    summary: 'Remove a client; nobody signs in through it any more',
+    required: org,
+    destroys: true,
+    example: 'idctl client remove Wiki --org acme --yes',
+    run: async (call) =>
+      call.destroy((await operations()).removeClient, {
+        fields: block,
+        question: ({ name }: Client) => `Remove ${name}? People cannot sign in there any more.`,
+        done: ({ name }: Client) => `Removed ${name}.`,
+      }),
+  });
+}
+
+async function create(call: Call): Promise<void> {
+  const { createClient, showClient } = await operations();
+  const { pkce, ...given } = settingsOf(call.input);
+  const making = {
+    fields: made,
+    secret: 'clientSecret' as const,
+    find: async ({ org, name }: Record<string, unknown>) => {
+      const found = await ifFound(call.operate(showClient, { org, client: name }));
+      return found && { ...found, clientSecret: null };
+    },
+    has: (view: New) => ({ ...view }),
+  };
+  // Commander fills in true where --no-pkce is absent.
+  await make(call, createClient, making, pkce === false ? { ...given, pkce } : given);
+}
+
+const lists = {
+  redirectUri: 'redirectUris',
+  postLogoutRedirectUri: 'postLogoutRedirectUris',
+  forwardAuthOrigin: 'forwardAuthOrigins',
+};
+
+/** The settings as the operations name them; `--no-…` empties one. */
+function settingsOf(input: Record<string, unknown>): Record<string, unknown> {
+  const given = { ...input };
+  for (const [option, field] of Object.entries(lists)) {
+    if (given[option] !== undefined) given[field] = given[option] === false ? [] : given[option];
+    delete given[option];
+  }
+  for (const field of ['project', 'backchannelLogoutUri'])
+    if (given[field] === false) given[field] = null;
+  return given;
+}

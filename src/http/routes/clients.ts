@@ -1,0 +1,43 @@
+import {
+  changeClient,
+  createClient,
+  listClients,
+  removeClient,
+  rotateClient,
+  showClient,
+} from '../../services/tenancy/clients/operations.ts';
+import { route } from '../route.ts';
+
+const client = '/api/v1/orgs/:org/clients/:client';
+
+/** The applications in which an organization's people sign in. */
+export const clientRoutes = [
+  route('GET', '/api/v1/orgs/:org/clients', listClients, {
+    summary: 'The clients, without their secrets',
+    cli: 'client list',
+  }),
+  route('POST', '/api/v1/orgs/:org/clients', createClient, {
+    summary: 'Make a client for an application; its secret is shown once',
+    dryRun: true,
+    status: 201,
+    cli: 'client create',
+  }),
+  route('GET', client, showClient, {
+    summary: 'A client by its client id or name, without its secret',
+    cli: 'client show',
+  }),
+  route('PATCH', client, changeClient, {
+    summary: 'Change the given settings of a client; a list is replaced',
+    dryRun: true,
+    cli: 'client set',
+  }),
+  route('DELETE', client, removeClient, {
+    summary: 'Remove a client; people stay signed in to idctl',
+    cli: 'client remove',
+  }),
+  route('POST', `${client}/rotate`, rotateClient, {
+    summary: 'Give a client a new secret; the old one stops at once',
+    dryRun: true,
+    cli: 'client rotate',
+  }),
+];

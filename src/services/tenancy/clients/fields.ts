@@ -1,0 +1,132 @@
+import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
+import { canonicalHost, isLoopback } from '../../../address.ts';
+import { idTokenAlgs } from '../../../database/models/client.ts';
+import { name, projectRole, ref } from '../../foundation/fields.ts';
+import { webhookUrl } from '../webhooks/webhook.ts';
+import { rowIdOf } from './client.ts';
+
+// The settings of a client that its organization gives, and their rules.
+
+const mostUris = 20;
+
+/** A name that is not another client's id. */
+const clientName = name.refine((text) => rowIdOf(text) === null, 'must not be a client id');
+
+/**
+ * An address that idctl redirects to. It is compared letter by letter, so it has the one spelling
+ * that browsers send.
+ */
+const redirectUri = z
+  .string()
+  .max(2000, 'must have at most 2000 characters')
+  .superRefine((text, ctx) => {
+    const fault = faultOfUri(text);
+    if (fault !== null) ctx.addIssue({ code: 'custom', message: fault });
+  });
+
+function faultOfUri(text: string): string | null {
+  const url = URL.parse(text);
+  if (url === null || !isProtected(url))
+    return 'must be an https:// address, or http:// on localhost';
+  if (text.includes('*')) return 'must be exact, without a wildcard';
+  if (text.includes('#')) return 'must have no fragment (#)';
+  if (url.username !== '' || url.password !== '') return 'must contain no user name';
+  const isPlain = text === url.href || `${text}/` === url.href;
+  return isPlain ? null : `must be spelled ${url.href}`;
+}
+
+/** Whether nobody on the way can read what is sent there. */
+function isProtected({ protocol, hostname }: URL): boolean {
+  return protocol === 'https:' || (protocol === 'http:' && isOwnMachine(hostname));
+}
+
+/** Browsers send names below localhost to the machine itself (RFC 6761 §6.3). */
+function isOwnMachine(hostname: string): boolean {
+  return isLoopback(canonicalHost(hostname)) || hostname.endsWith('.localhost');
+}
+
+/** A web origin in the spelling that browsers send: `https://app.example.com`. */
+const origin = z
+  .string()
+  .max(300, 'must have at most 300 characters')
+  .transform((text, ctx) => {
+    const url = URL.parse(text);
+    const isBare = url?.href === `${url?.origin}/` && !/[*?#@\\\s]/.test(text);
+    if (url !== null && isBare && isProtected(url)) return url.origin;
+    const message = 'must be an origin such as https://app.example.com, without a path or wildcard';
+    ctx.addIssue({ code: 'custom', message });
+    return z.NEVER;
+  });
+
+const listOf = <Entry extends z.ZodType<string>>(entry: Entry) =>
+  z
+    .array(entry)
+    .max(mostUris, `must be at most ${mostUris}`)
+    .refine((list) => new Set(list).size === list.length, 'must not list an entry twice');
+
+/** The settings, each with its default. */
+export const clientSettings = {
+  name: clientName,
+  redirectUris: listOf(redirectUri)
+    .default([])
+    .describe('Where people come back to: exact; https, or http on localhost.'),
+  postLogoutRedirectUris: listOf(redirectUri)
+    .default([])
+    .describe('Where people may come back to after signing out.'),
+  backchannelLogoutUri: webhookUrl
+    .nullable()
+    .default(null)
+    .describe('Where idctl tells the application that a session has ended.'),
+  forwardAuthOrigins: listOf(origin)
+    .default([])
+    .describe('The origins that a proxy protects by asking idctl (forward auth).'),
+  public: z.boolean().default(false).describe('Without a secret, as a program on a device.'),
+  pkce: z.boolean().default(true).describe('Off only for a client with a secret.'),
+  idTokenAlg: z.enum(idTokenAlgs, `must be one of ${idTokenAlgs.join(', ')}`).default('RS256'),
+  project: ref.nullable().default(null).describe('Only members of this project get in.'),
+  role: projectRole.nullable().default(null).describe('The least role there; default: viewer.'),
+};
+
+/** The settings of a client, checked one by one. */
+export type ClientSettings = z.output<z.ZodObject<typeof clientSettings>>;
+
+const { shape } = z.object(clientSettings);
+
+/** The settings in one order, without those that have their default. */
+export function spareSettings(settings: Partial<ClientSettings>): Partial<ClientSettings> {
+  const said = Object.entries(settings).filter(([field, value]) => {
+    const schema = new Map<string, z.ZodType>(Object.entries(shape)).get(field);
+    const usual = schema instanceof z.ZodDefault ? schema.def.defaultValue : undefined;
+    return !isDeepStrictEqual(value, usual);
+  });
+  return Object.fromEntries(said);
+}
+
+/** The same for a change: an absent setting stays. */
+export const changedSettings = {
+  name: shape.name.optional(),
+  redirectUris: shape.redirectUris.unwrap().optional(),
+  postLogoutRedirectUris: shape.postLogoutRedirectUris.unwrap().optional(),
+  backchannelLogoutUri: shape.backchannelLogoutUri.unwrap().optional(),
+  forwardAuthOrigins: shape.forwardAuthOrigins.unwrap().optional(),
+  public: shape.public.unwrap().optional(),
+  pkce: shape.pkce.unwrap().optional(),
+  idTokenAlg: shape.idTokenAlg.unwrap().optional(),
+  project: shape.project.unwrap().optional(),
+  role: shape.role.unwrap().optional(),
+};
+
+/** A fault of the settings as a whole, with the field to change, or null. */
+export function faultOfSettings(
+  settings: Omit<ClientSettings, 'name' | 'project'> & { project: unknown },
+): { path: string; message: string } | null {
+  const { redirectUris, forwardAuthOrigins, project, role } = settings;
+  if (redirectUris.length + forwardAuthOrigins.length === 0)
+    return { path: 'redirectUris', message: 'give one, or an origin for forward auth' };
+  if (settings.public && !settings.pkce)
+    return { path: 'pkce', message: 'must stay on: a public client has no secret' };
+  if (project === null && role !== null)
+    return { path: 'role', message: 'needs a project: name one with it' };
+  return null;
+}

@@ -1,0 +1,119 @@
+import { z } from 'zod';
+import type { Context } from '../../../context.ts';
+import { newSecret } from '../../../crypto/secret.ts';
+import { Client } from '../../../database/models/client.ts';
+import { isRehearsed, transaction } from '../../../database/transaction.ts';
+import { Refusal } from '../../../errors.ts';
+import { parse } from '../../../input.ts';
+import { ref } from '../../foundation/fields.ts';
+import { operation } from '../../foundation/operation.ts';
+import { pageInput, readRows } from '../../foundation/page.ts';
+import { requireReachable } from '../webhooks/operations.ts';
+import {
+  clientPage,
+  clientView,
+  newClientView,
+  recordClientEvent,
+  settingsOf,
+  viewClient,
+} from './client.ts';
+import { changedSettings, clientSettings } from './fields.ts';
+import { insertClient, requireClientOf, updateClient } from './write.ts';
+
+// Clients: the applications in which an organization's people sign in through idctl.
+
+const wholeSettings = z.strictObject(clientSettings);
+
+const refInput = z.strictObject({
+  org: ref,
+  client: z.string().min(1).max(200).describe('The client, by client id or name.'),
+});
+
+/** Lists the organization's clients, without their secrets. */
+export const listClients = operation({
+  authority: 'clients.see',
+  input: z.strictObject({ org: ref, ...pageInput }),
+  output: clientPage,
+  run: (ctx, input, { organization }) => {
+    const where = { organizationId: organization.id };
+    return readRows(Client, { where, include: ['origins', 'project'] }, input, (row) =>
+      viewClient(ctx, row),
+    );
+  },
+});
+
+/** Shows one client, without its secret. */
+export const showClient = operation({
+  authority: 'clients.see',
+  input: refInput,
+  output: clientView,
+  run: async (ctx, input, { organization }) =>
+    viewClient(ctx, await requireClientOf(organization, input.client)),
+});
+
+/** Makes a client, and returns its secret, once. A public one has none. */
+export const createClient = operation({
+  authority: 'clients.change',
+  input: z.strictObject({ org: ref, ...clientSettings }),
+  output: newClientView,
+  run: async (ctx, input, { organization }) => {
+    await requireLogoutUri(ctx, input.backchannelLogoutUri);
+    return transaction(() => insertClient(ctx, organization, input));
+  },
+});
+
+/** Changes the given settings of a client. Lists are replaced. */
+export const changeClient = operation({
+  authority: 'clients.change',
+  input: refInput.extend(changedSettings),
+  output: clientView,
+  run: async (ctx, { org: _, client: which, ...given }, { organization }) => {
+    await requireLogoutUri(ctx, given.backchannelLogoutUri ?? null);
+    return transaction(async () => {
+      const client = await requireClientOf(organization, which, { lock: true });
+      const before = settingsOf(client);
+      // Without the project, the role there means nothing.
+      const role = given.project === null ? null : before.role;
+      const settings = parse(wholeSettings, { ...before, role, ...given });
+      return updateClient(ctx, organization, client, settings);
+    });
+  },
+});
+
+async function requireLogoutUri(ctx: Context, uri: string | null): Promise<void> {
+  // A rehearsal is a transaction, and none asks the network.
+  if (uri !== null && !isRehearsed()) await requireReachable(ctx, uri, 'backchannelLogoutUri');
+}
+
+/** Gives a client a new secret, returned once; the old one is refused from the next request on. */
+export const rotateClient = operation({
+  authority: 'clients.change',
+  input: refInput,
+  output: newClientView,
+  run: (ctx, input, { organization }) =>
+    transaction(async () => {
+      const client = await requireClientOf(organization, input.client, { lock: true });
+      if (client.secretHash === null)
+        throw new Refusal('conflict', `${client.name} is public: it has no secret.`, {
+          hint: 'To give it one, run: idctl client set CLIENT --no-public',
+        });
+      const { value, hash } = newSecret('cos_secret_');
+      await client.update({ secretHash: hash, suspendedAt: null });
+      await recordClientEvent(ctx, 'client.rotated', client);
+      return { ...viewClient(ctx, client), clientSecret: value };
+    }),
+});
+
+/** Removes a client. What it has been given ends with it. */
+export const removeClient = operation({
+  authority: 'clients.change',
+  input: refInput,
+  output: clientView,
+  run: (ctx, input, { organization }) =>
+    transaction(async () => {
+      const client = await requireClientOf(organization, input.client, { lock: true });
+      await client.destroy();
+      await recordClientEvent(ctx, 'client.removed', client);
+      return viewClient(ctx, client);
+    }),
+});

@@ -1,0 +1,100 @@
+import { Op, Transaction } from 'sequelize';
+import { canonicalHost } from '../../../address.ts';
+import type { Context } from '../../../context.ts';
+import { Client, ClientOrigin } from '../../../database/models/client.ts';
+import { Domain } from '../../../database/models/domain.ts';
+import { isInTransaction } from '../../../database/transaction.ts';
+import { refusingDuplicate } from '../../../database/unique.ts';
+import { Refusal } from '../../../errors.ts';
+import { recordChange } from './client.ts';
+
+// The origins that a proxy protects by forward auth. The host decides who gets in, so an origin
+// belongs to one client of the instance, and to the organization that verified its domain.
+
+/** Makes these the client's origins. Call it inside a transaction, with the client locked. */
+export async function writeOrigins(
+  ctx: Context,
+  client: Pick<Client, 'id' | 'organizationId'>,
+  wanted: string[],
+): Promise<void> {
+  const stored = await ClientOrigin.findAll({ where: { clientId: client.id } });
+  const has = new Set(stored.map(({ origin }) => origin));
+  // An origin that stays keeps its row: its cookies refer to it.
+  const surplus = [...has].filter((origin) => !wanted.includes(origin));
+  await ClientOrigin.destroy({ where: { clientId: client.id, origin: surplus } });
+  for (const origin of wanted) if (!has.has(origin)) await addOrigin(ctx, client, origin);
+}
+
+async function addOrigin(
+  ctx: Context,
+  { id: clientId, organizationId }: Pick<Client, 'id' | 'organizationId'>,
+  origin: string,
+): Promise<void> {
+  const fault = await faultOfOrigin(ctx, organizationId, origin);
+  if (fault !== null) throw new Refusal(fault.code, fault.message, { hint: fault.hint });
+  const byOperator = ctx.actor.kind === 'operator';
+  await refusingDuplicate(ClientOrigin.create({ origin, clientId, byOperator }), taken(origin));
+}
+
+/** Why the organization cannot give the origin to a client that does not have it, or null. */
+export async function faultOfOrigin(ctx: Context, organizationId: string, origin: string) {
+  const { hostname } = new URL(origin);
+  if (hostname === new URL(ctx.config.baseUrl).hostname)
+    return {
+      code: 'conflict' as const,
+      message: `${origin} has the host of idctl itself: the application would get its cookies.`,
+      hint: 'Give the application a host of its own.',
+    };
+  const byOperator = ctx.actor.kind === 'operator';
+  if (!byOperator && (await findOwnerOfHost(hostname)) !== organizationId)
+    return {
+      code: 'domain_unverified' as const,
+      message: `${hostname} is on no verified domain of yours.`,
+      hint: 'Verify its domain first, or ask the operator to register the origin.',
+    };
+  return (await ClientOrigin.findByPk(origin)) === null ? null : taken(origin);
+}
+
+function taken(origin: string) {
+  return {
+    code: 'conflict' as const,
+    message: `${origin} belongs to another client.`,
+    hint: 'Remove it there first.',
+  };
+}
+
+/**
+ * The organization that verified the nearest domain at or above the host, or null. That domain
+ * cannot be given up until the transaction ends.
+ */
+async function findOwnerOfHost(hostname: string): Promise<string | null> {
+  const name = namesAbove(hostname);
+  const lock = isInTransaction() ? Transaction.LOCK.KEY_SHARE : undefined;
+  const where = { name, state: 'Verified' as const };
+  const domains = await Domain.findAll({ where, ...(lock && { lock }) });
+  const nearest = domains.toSorted((a, b) => b.name.length - a.name.length)[0];
+  return nearest?.organizationId ?? null;
+}
+
+/** The host, and every name above it. */
+function namesAbove(hostname: string): string[] {
+  const labels = canonicalHost(hostname).split('.');
+  return labels.map((_label, at) => labels.slice(at).join('.'));
+}
+
+/**
+ * Takes origins from clients whose organization has lost the domain. Call it after a domain was
+ * verified or given up, in the same transaction.
+ */
+export async function dropLostOrigins(ctx: Context, domain: string): Promise<void> {
+  const below = { [Op.or]: [{ [Op.like]: `%//${domain}%` }, { [Op.like]: `%.${domain}%` }] };
+  const found = await ClientOrigin.findAll({ where: { byOperator: false, origin: below } });
+  for (const row of found) {
+    const { hostname } = new URL(row.origin);
+    if (!namesAbove(hostname).includes(domain)) continue;
+    const client = await Client.findByPk(row.clientId, { rejectOnEmpty: true });
+    if ((await findOwnerOfHost(hostname)) === client.organizationId) continue;
+    await row.destroy();
+    await recordChange(ctx, client, ['forwardAuthOrigins']);
+  }
+}

@@ -1,0 +1,123 @@
+import { isDeepStrictEqual } from 'node:util';
+import { Transaction } from 'sequelize';
+import type { Context } from '../../../context.ts';
+import { orderedId } from '../../../crypto/id.ts';
+import { newSecret } from '../../../crypto/secret.ts';
+import { Client } from '../../../database/models/client.ts';
+import type { Organization } from '../../../database/models/organization.ts';
+import { refusingDuplicate } from '../../../database/unique.ts';
+import { Refusal, refuseField } from '../../../errors.ts';
+import { requireProject } from '../../foundation/authority/require.ts';
+import { recordChange, recordClientEvent, rowIdOf, settingsOf, viewClient } from './client.ts';
+import { type ClientSettings, faultOfSettings } from './fields.ts';
+import { writeOrigins } from './origins.ts';
+
+// How clients are written, each step with its event. Call all of it inside a transaction.
+
+const mostClients = 200;
+
+/** Writes a client. Returns its view, and its secret unless it is public. */
+export async function insertClient(
+  ctx: Context,
+  organization: Organization,
+  given: ClientSettings,
+) {
+  const { id: organizationId } = organization;
+  if ((await Client.count({ where: { organizationId } })) >= mostClients)
+    throw new Refusal('conflict', `An organization has at most ${mostClients} clients.`, {
+      hint: 'Remove one first.',
+    });
+  const secret = given.public ? null : newSecret('cos_secret_');
+  const row = {
+    id: orderedId(),
+    organizationId,
+    secretHash: secret?.hash ?? null,
+    createdAt: ctx.now,
+    ...(await columnsOf(organization, given)),
+  };
+  const made = await refusingDuplicate(Client.create(row), nameTaken(organization, given.name));
+  await writeOrigins(ctx, made, given.forwardAuthOrigins);
+  await recordClientEvent(ctx, 'client.created', made);
+  return { ...viewClient(ctx, await reload(made.id)), clientSecret: secret?.value ?? null };
+}
+
+/** Gives a locked client these settings; returns its view. */
+export async function updateClient(
+  ctx: Context,
+  organization: Organization,
+  client: Client,
+  given: ClientSettings,
+) {
+  const before = settingsOf(client);
+  const columns = await columnsOf(organization, given);
+  // No one has seen the secret of a client that becomes confidential: rotating shows one.
+  const secretHash = given.public ? null : (client.secretHash ?? newSecret('cos_secret_').hash);
+  await refusingDuplicate(
+    client.update({ ...columns, secretHash }),
+    nameTaken(organization, given.name),
+  );
+  await writeOrigins(ctx, client, given.forwardAuthOrigins);
+  const changed = await reload(client.id);
+  const after = Object.entries(settingsOf(changed));
+  const was = new Map(Object.entries(before));
+  const fields = after.filter(([field, is]) => !isDeepStrictEqual(is, was.get(field)));
+  if (fields.length > 0)
+    await recordChange(
+      ctx,
+      changed,
+      fields.map(([field]) => field),
+    );
+  return viewClient(ctx, changed);
+}
+
+function nameTaken({ slug }: Organization, name: string) {
+  return {
+    message: `There is a client ${JSON.stringify(name)} in ${slug} already.`,
+    hint: 'Choose another name.',
+  };
+}
+
+/** The columns of the settings, checked as a whole. */
+async function columnsOf(organization: Organization, given: ClientSettings) {
+  const fault = faultOfSettings(given);
+  if (fault !== null) throw refuseField(fault.path, fault.message);
+  const { name, redirectUris, postLogoutRedirectUris, backchannelLogoutUri } = given;
+  const { pkce, idTokenAlg } = given;
+  // Locked: a project that a client requires cannot be deleted.
+  const project =
+    given.project === null
+      ? null
+      : await requireProject(organization, given.project, { lock: Transaction.LOCK.KEY_SHARE });
+  return {
+    name,
+    redirectUris,
+    postLogoutRedirectUris,
+    backchannelLogoutUri,
+    pkce,
+    idTokenAlg,
+    projectId: project?.id ?? null,
+    role: project === null ? null : (given.role ?? 'viewer'),
+  };
+}
+
+/** The organization's client of this client id or name; refuses `not_found`. */
+export async function requireClientOf(
+  organization: Organization,
+  which: string,
+  { lock = false } = {},
+): Promise<Client> {
+  const id = rowIdOf(which);
+  const named = id === null ? { name: which } : { id };
+  const where = { ...named, organizationId: organization.id };
+  // Locked alone: PostgreSQL locks no row of an outer join.
+  const found = await Client.findOne({ where, lock });
+  if (found === null)
+    throw new Refusal('not_found', `${organization.slug} has no client ${JSON.stringify(which)}.`, {
+      hint: 'To list them, run: idctl client list (or GET /api/v1/orgs/…/clients)',
+    });
+  return reload(found.id);
+}
+
+function reload(id: string): Promise<Client> {
+  return Client.findByPk(id, { include: ['origins', 'project'], rejectOnEmpty: true });
+}
