@@ -92,4 +92,3 @@ export async function walkTo(browser: Client, path: string): Promise<Answer> {
 export function browserOf(idctl: Idctl, email: string) {
   return signedIn(idctl, email);
 }
-

@@ -74,8 +74,8 @@ export async function tellClients(ctx: Context, turn: Turn): Promise<void> {
 }
 
 async function mayHaveEnded(ctx: Context): Promise<boolean> {
-  // Ids are ordered by time. The margin is for a transaction that takes long.
-  const since = idOfInstant(after(ctx.now, -10).getTime());
+  // Ids are ordered by time. The margin is for slow transactions and for clocks that differ.
+  const since = idOfInstant(after(ctx.now, -30).getTime());
   const events = await select(
     `SELECT 1 AS some FROM events WHERE id > $1 AND kind NOT IN (${harmless}) LIMIT 1`,
     [since],

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Adapter, AdapterPayload } from 'oidc-provider';
-import { errors } from 'oidc-provider';
+import Provider, { type Adapter, type AdapterPayload, errors } from 'oidc-provider';
 import { execute, insertRow, select } from '../../../database/select.ts';
 import { transaction, unsynced } from '../../../database/transaction.ts';
 import { violatedUnique } from '../../../database/unique.ts';
@@ -36,11 +35,14 @@ export function storedAdapter(model: string): Adapter {
     },
     consume: (id) => spend(model, id),
     destroy: (id) =>
-      transaction(() =>
-        execute('DELETE FROM provider_records WHERE id = $1', [idOf(model, id)], {
+      transaction(async () => {
+        // At the token endpoint, the package ends a grant for one reason alone.
+        const isReuse = model === 'Grant' && Provider.ctx?.oidc.route === 'token';
+        if (isReuse) await recordReuse(visitNow().ctx, id);
+        await execute('DELETE FROM provider_records WHERE id = $1', [idOf(model, id)], {
           prepared: true,
-        }),
-      ),
+        });
+      }),
     revokeByGrantId: (grantId) =>
       transaction(() =>
         execute('DELETE FROM provider_records WHERE grant_id = $1 AND model = $2', [
