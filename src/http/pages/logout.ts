@@ -6,6 +6,8 @@ import { form, isSignedIn, type PageReply, page, type ShownPage, type Visit } fr
 import { alert, postForm } from './parts.ts';
 import { viaRenewal } from './renew.ts';
 
+type LogoutInput = Parameters<typeof checkLogout>[1];
+
 const path = '/oauth/logout';
 
 /**
@@ -21,7 +23,7 @@ const logoutPage = page({
       return { goTo: viaRenewal(path, visit.given) };
     const logout = await checkLogout(visit.ctx, input);
     if (!isSignedIn(visit.ctx) || logout.isCertain) return end(visit, logout);
-    return ask(visit, logout);
+    return ask(visit, input, logout);
   },
 });
 
@@ -45,14 +47,14 @@ async function end({ ctx }: Visit, { goTo }: Logout): Promise<PageReply> {
   return { title: 'Signed out', main, cookies };
 }
 
-function ask(visit: Visit, { client, goTo }: Logout): ShownPage {
+function ask(visit: Visit, input: LogoutInput, { client, goTo }: Logout): ShownPage {
   const who = client === null ? 'An application' : html`<strong>${client.name}</strong>`;
   return {
     title: 'Sign out',
     origins: goTo === null ? [] : [new URL(goTo).origin],
     main: html`<h1>Sign out?</h1>
 <p>${who} asks to sign you out here, and of every application that you signed in to from here.</p>
-${postForm(visit, `${path}/confirm`, html`<button type="submit">Sign out</button>`, visit.given)}
+${postForm(visit, `${path}/confirm`, html`<button type="submit">Sign out</button>`, { ...input })}
 <nav class="below" aria-label="Other ways"><a href="/">Stay signed in</a></nav>`,
   };
 }

@@ -6,7 +6,7 @@ import { type ClientRow, findClientRow } from './client-row.ts';
 import type { Pages } from './visit.ts';
 
 /** What an application sends with a person that it signs out (RP-Initiated Logout §2). */
-export const logoutInput = z.object({
+export const logoutInput = z.strictObject({
   id_token_hint: z.string().max(8000).optional(),
   client_id: z.string().max(200).optional(),
   post_logout_redirect_uri: z.string().max(2000).optional(),
