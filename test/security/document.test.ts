@@ -173,7 +173,7 @@ test('X4 a plan, an apply, an event and an error show no secret', async () => {
   expect(again.body.changes).toEqual([]);
 });
 
-test('X4 an apply answers no secret of a client, and an export has none', async () => {
+test('O12 X4 an apply answers no secret of a client, and an export has none', async () => {
   const client = { name: 'Canary', redirectUris: ['https://canary.test/'] };
   const document = { idctl: 1, clients: [client] };
   const { body } = await tryApply(company.admin, document);
@@ -193,7 +193,7 @@ test('X4 an apply answers no secret of a client, and an export has none', async 
 
 const findClientIn = (name: string) => ClientRow.findOne({ where: { name } });
 
-test('an admin’s document registers origins on verified domains alone', async () => {
+test('O12 an admin’s document registers origins on verified domains alone', async () => {
   const origins = ['https://own.test', 'https://app.own.test', 'https://else.test'];
   const client = { name: 'Proxied', forwardAuthOrigins: origins };
   const { body } = await tryApply(company.admin, { idctl: 1, clients: [client] });

@@ -10,6 +10,7 @@ import {
   setUserPassword,
 } from '../../src/services/people/users/operations.ts';
 import { revokeScimToken, rotateScimToken } from '../../src/services/provisioning/scim/token.ts';
+import { removeClient, rotateClient } from '../../src/services/tenancy/clients/operations.ts';
 import {
   addDomain,
   assertDomain,
@@ -162,6 +163,10 @@ export const events: Record<string, Act> = {
   'SCIM token revoked': (stage) => revokeScimToken(...inOrganization(stage)),
   'webhook removed': ({ idctl, scene }) =>
     removeWebhook(idctl.operator(), { org: scene.org.id, id: scene.webhook.id }),
+  'client rotated': ({ idctl, scene }) =>
+    rotateClient(idctl.operator(), { org: scene.org.id, client: 'App' }),
+  'client removed': ({ idctl, scene }) =>
+    removeClient(idctl.operator(), { org: scene.org.id, client: 'App' }),
   'invitation revoked': ({ idctl, scene }) =>
     revokeInvitation(idctl.operator(), { org: scene.org.id, id: scene.invitation.id }),
   'organization deleted': (stage) => deleteOrganization(...inOrganization(stage)),

@@ -10,6 +10,7 @@ import { isSignedBy } from '../support/receiver.ts';
 import { clientOf } from '../support/scim-client.ts';
 import { withGoogle } from '../support/social.ts';
 import { comeBack } from '../support/sso.ts';
+import { landsAtHost, opensHost, provesClient } from './kill-client.ts';
 import {
   bearing,
   mailedCode,
@@ -103,6 +104,9 @@ export const probes: Probe[] = [
     works: async ({ idctl, scene }) =>
       isTaken(await clientOf(idctl, scene.org, scene.scim).get('/Users?count=1')),
   },
+  { credential: 'client secret', table: 'clients', works: provesClient },
+  { credential: 'cookie of a protected host', table: 'host_sessions', works: opensHost },
+  { credential: 'ticket to a protected host', table: 'host_tickets', works: landsAtHost },
   { credential: 'webhook secret', table: 'webhooks', works: signsDeliveries },
   {
     credential: 'password',

@@ -25,6 +25,7 @@ import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { type Slapd, startSlapd, suffix } from '../support/slapd.ts';
 import { withGoogle } from '../support/social.ts';
 import { connected, registration, signInAt } from '../support/sso.ts';
+import { playClient } from './kill-client.ts';
 
 // One account, Ada, with every kind of credential at once, on an instance that can be opened again and again as it was.
 
@@ -138,6 +139,12 @@ async function play(idctl: MailingIdctl, counterparts: Counterparts) {
     scim: (await rotateScimToken(operator, { org: org.slug })).token,
     webhook: await addWebhook(operator, webhook),
     pending: await waiting(idctl, counterparts),
+    client: await playClient(idctl, {
+      org: org.slug,
+      domain,
+      own: sessions.own,
+      byPassword: sessions.password,
+    }),
   };
 }
 

@@ -38,7 +38,7 @@ const wiki = { name: 'Wiki', redirectUris: ['https://wiki.acme.test/callback'] }
 const make = (org: string, given: object = {}) =>
   createClient(idctl.operator(), createClient.input.parse({ ...wiki, ...given, org }));
 
-test('interface page: a client is made with a secret that is shown once and stored as its hash', async () => {
+test('O12 P13 a client is made with a secret that is shown once and stored as its hash', async () => {
   const { owner, at, id } = await company();
   const { status, body } = await owner.post(at, wiki);
   expect([status, body]).toEqual([
@@ -92,7 +92,7 @@ test('interface page: a changed setting replaces the stored one, and the others 
   ]);
 });
 
-test('interface page: a rotated secret replaces the old one at once; a public client has none', async () => {
+test('O12 P13 a rotated secret replaces the old one at once; a public client has none', async () => {
   const { org, owner, at } = await company();
   const { clientId, clientSecret } = await make(org);
   const { body } = await owner.post(`${at}/${clientId}/rotate`);
@@ -125,7 +125,7 @@ test.each([
   ['javascript:alert(1)', 'https:// address'],
   ['http://localhost.evil.test/cb', 'https:// address'],
   ['/cb', 'https:// address'],
-])('interface page: the redirect URI %s is refused', async (uri, words) => {
+])('O12 the redirect URI %s is refused', async (uri, words) => {
   const { owner, at } = await company();
   const { status, body } = await owner.post(at, { name: 'Wiki', redirectUris: [uri] });
   expect([status, body.errors?.[0]?.path]).toEqual([400, 'redirectUris.0']);
@@ -148,7 +148,7 @@ test('interface page: settings that contradict each other are refused', async ()
   expect((await owner.post(at, { ...wiki, redirectUris: local })).status).toBe(201);
 });
 
-test('a client admits active members of its organization, and with a project those with the role', async () => {
+test('O12 a client admits active members of its organization, and with a project those with the role', async () => {
   const { org, id: organizationId } = await company();
   const { slug: project, id: projectId } = await createProject(idctl.operator(), {
     org,
@@ -193,7 +193,7 @@ test('X5 a refused person is one counted event in a quarter of an hour, and stra
   expect(JSON.stringify(events[0])).not.toContain(ada.id);
 });
 
-test('a project that a client requires cannot be deleted, but its organization can', async () => {
+test('O12 a project that a client requires cannot be deleted, but its organization can', async () => {
   const { org, id, owner, at } = await company();
   const { slug: project } = await createProject(idctl.operator(), { org, name: fresh('web') });
   await make(org, { project });
@@ -210,7 +210,7 @@ test('a project that a client requires cannot be deleted, but its organization c
 
 const origins = (...forwardAuthOrigins: string[]) => ({ forwardAuthOrigins });
 
-test('interface page: an origin lies on or under a verified domain, or the operator registers it', async () => {
+test('O12 an origin lies on or under a verified domain, or the operator registers it', async () => {
   const { org, domain, owner, at } = await company();
   await make(org, { name: 'Mine', ...origins(`https://grafana.${domain}`) });
   const post = (origin: string) => owner.post(at, { name: fresh('app'), ...origins(origin) });
@@ -231,7 +231,7 @@ test('interface page: an origin lies on or under a verified domain, or the opera
   expect(kept.status).toBe(200);
 });
 
-test('interface page: an origin belongs to one client of the instance, else 409', async () => {
+test('O12 an origin belongs to one client of the instance, else 409', async () => {
   const { org, domain, owner, at } = await company();
   const origin = `https://app.${domain}`;
   await make(org, { name: 'One', ...origins(origin) });
@@ -243,7 +243,7 @@ test('interface page: an origin belongs to one client of the instance, else 409'
   });
 });
 
-test('an origin with the host of idctl itself is refused: its cookies would reach the application', async () => {
+test('O12 an origin with the host of idctl itself is refused: its cookies would reach the application', async () => {
   const { org } = await company();
   const { hostname } = new URL(idctl.baseUrl);
   await expect(make(org, origins(`http://${hostname}:9`))).rejects.toMatchObject({
@@ -251,7 +251,7 @@ test('an origin with the host of idctl itself is refused: its cookies would reac
   });
 });
 
-test('an origin ends with the domain that it stood on, and the nearest verified domain decides', async () => {
+test('O12 an origin ends with the domain that it stood on, and the nearest verified domain decides', async () => {
   const { org, domain, owner, at } = await company();
   await make(org, { name: 'Operated', ...origins(`https://operated.${domain}`) });
   const team = `team.${domain}`;

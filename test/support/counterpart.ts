@@ -5,6 +5,7 @@ const programs = {
   bash: '/usr/bin/bash',
   bind9: '/usr/sbin/named',
   bsdutils: '/usr/bin/script',
+  caddy: '/usr/bin/caddy',
   chromium: '/usr/bin/chromium',
   'etcd-server': '/usr/bin/etcd',
   fish: '/usr/bin/fish',

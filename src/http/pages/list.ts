@@ -1,5 +1,6 @@
 import { accountPages } from './account/forms.ts';
 import { directoryPages } from './login/directory.ts';
+import { forwardPage } from './login/forward.ts';
 import { acceptPage } from './login/invitation.ts';
 import { mailCodePages } from './login/mail-code.ts';
 import { resetPages } from './login/reset.ts';
@@ -20,6 +21,7 @@ export const pages: Page[] = [
   ...verifyPages,
   ...resetPages,
   acceptPage,
+  forwardPage,
   ...accountPages,
   ...logoutPages,
 ];

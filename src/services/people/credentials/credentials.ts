@@ -6,6 +6,7 @@ import { deleteOld, type Stop } from '../../../database/delete-batches.ts';
 import { AccessToken } from '../../../database/models/access-token.ts';
 import { Account } from '../../../database/models/account.ts';
 import { OAuthApp } from '../../../database/models/app.ts';
+import { HostTicket } from '../../../database/models/host-session.ts';
 import { Identity } from '../../../database/models/identity.ts';
 import { Invitation } from '../../../database/models/invitation.ts';
 import { LoginLink } from '../../../database/models/login-link.ts';
@@ -107,6 +108,7 @@ export async function sweepCredentials({ now }: Context, stop: Stop): Promise<vo
   // A session takes up to 1,400 refresh tokens with it.
   await deleteOld(Session, { ...expired, batch: 20 }, stop);
   await deleteOld(ProviderRecord, expired, stop);
+  await deleteOld(HostTicket, expired, stop);
   await deleteOld(Invitation, expired, stop);
   await deleteOld(AccessToken, { ...expired, also: `kind = 'bot'` }, stop);
 }

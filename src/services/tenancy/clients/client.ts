@@ -104,7 +104,7 @@ export function recordChange(ctx: Context, client: Client, fields: string[]): Pr
 /** Records that a client did not let an account in. The organization learns of no strangers. */
 export async function recordBarred(
   ctx: Context,
-  client: Client,
+  client: Pick<Client, 'id' | 'name' | 'organizationId'>,
   { accountId, reason }: { accountId: string; reason: Barred },
 ): Promise<void> {
   const known = reason === 'not_a_member' ? {} : { account: accountId };
@@ -113,7 +113,7 @@ export async function recordBarred(
   await transaction(() => tallyEvent(ctx, what, by));
 }
 
-function about(client: Client) {
+function about(client: Pick<Client, 'id' | 'name' | 'organizationId'>) {
   const subject = { type: 'client', id: clientIdOf(client), name: client.name };
   return { organizationId: client.organizationId, subject };
 }

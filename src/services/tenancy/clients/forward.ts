@@ -1,0 +1,175 @@
+import { createHash } from 'node:crypto';
+import type { Context } from '../../../context.ts';
+import { randomToken } from '../../../crypto/secret.ts';
+import type { Client } from '../../../database/models/client.ts';
+import { HostSession, HostTicket } from '../../../database/models/host-session.ts';
+import { insertRow, select } from '../../../database/select.ts';
+import { transaction } from '../../../database/transaction.ts';
+import { Refusal } from '../../../errors.ts';
+import { after, refreshIdleSeconds } from '../../foundation/time.ts';
+import { barredFrom } from './admits.ts';
+import { recordBarred } from './client.ts';
+
+// Forward auth: a proxy asks about each request to a protected origin. The browser carries its
+// session there once, by a ticket, and then has a cookie that means nothing elsewhere.
+
+const ticketSeconds = 30;
+
+/** A person that may use a protected origin. */
+export interface Visitor {
+  accountId: string;
+  email: string;
+  name: string;
+  /** The role in the organization, then `project:role` for each project. */
+  groups: string[];
+}
+
+type ProtectingClient = Pick<Client, 'id' | 'name' | 'organizationId' | 'projectId' | 'role'>;
+
+// Bypasses the ORM, as these run for every request that a proxy asks about.
+const findingClient = `SELECT c.id, c.name, c.organization_id AS "organizationId",
+    c.project_id AS "projectId", c.role
+  FROM client_origins o JOIN clients c ON c.id = o.client_id WHERE o.origin = $1`;
+
+const live = `s.ended_at IS NULL AND s.expires_at > $1 AND s.last_seen_at > $2
+  AND a.disabled_at IS NULL`;
+
+const findingPerson = `SELECT a.id AS "accountId", a.email, a.name
+  FROM host_sessions h JOIN sessions s ON s.id = h.session_id JOIN accounts a ON a.id = s.account_id
+  WHERE h.id = $3 AND h.origin = $4 AND ${live}`;
+
+const listingGroups = `SELECT '' AS slug, role FROM memberships
+    WHERE organization_id = $1 AND account_id = $2
+  UNION ALL SELECT p.slug, m.role FROM project_memberships m JOIN projects p ON p.id = m.project_id
+    WHERE p.organization_id = $1 AND m.account_id = $2 ORDER BY slug`;
+
+/** The client of a protected origin; refuses any other origin. */
+export async function requireProtected(origin: string): Promise<ProtectingClient> {
+  const [client] = await select<ProtectingClient>(findingClient, [origin], { prepared: true });
+  if (client !== undefined) return client;
+  throw new Refusal('forbidden', 'No application is registered at this address.', {
+    hint: 'An admin registers it: idctl client set CLIENT --forward-auth-origin ORIGIN',
+  });
+}
+
+/** The person of the cookie at this origin; null if the person has to sign in. */
+export async function findVisitor(
+  ctx: Context,
+  origin: string,
+  cookie: string | undefined,
+): Promise<Visitor | null> {
+  const client = await requireProtected(origin);
+  if (cookie === undefined) return null;
+  type Row = Pick<Visitor, 'accountId' | 'name'> & { email: string | null };
+  const given = [ctx.now, idleSince(ctx), hashOf(cookie), origin];
+  const [person] = await select<Row>(findingPerson, given, { prepared: true });
+  if (person === undefined) return null;
+  await requireAdmitted(ctx, client, person.accountId);
+  const rows = await select<{ slug: string; role: string }>(
+    listingGroups,
+    [client.organizationId, person.accountId],
+    { prepared: true },
+  );
+  const groups = rows.map(({ slug, role }) => (slug === '' ? role : `${slug}:${role}`));
+  return { ...person, email: person.email ?? '', groups };
+}
+
+/** Refuses an account that the client does not let in. */
+async function requireAdmitted(
+  ctx: Context,
+  client: ProtectingClient,
+  accountId: string,
+): Promise<void> {
+  const reason = await barredFrom(client, accountId);
+  if (reason === null) return;
+  await recordBarred(ctx, client, { accountId, reason });
+  throw new Refusal('forbidden', `You cannot open ${client.name} with this account.`, {
+    hint: 'Sign in with another account, or ask your administrator.',
+    cause: { reason },
+  });
+}
+
+interface Going {
+  origin: string;
+  /** The hash of the cookie of the browser that began at the origin. */
+  browser: string;
+  /** A path at the origin. */
+  to: string;
+}
+
+/** Makes a ticket for the signed-in person; returns the address at the origin that takes it. */
+export async function issueTicket(ctx: Context, { origin, browser, to }: Going): Promise<string> {
+  const client = await requireProtected(origin);
+  const { actor } = ctx;
+  if (actor.kind !== 'user' || actor.via !== 'session')
+    throw new Refusal('session_required', 'Only a session opens an application.');
+  await requireAdmitted(ctx, client, actor.accountId);
+  const ticket = randomToken(256);
+  const row = {
+    id: hashOf(ticket),
+    session_id: actor.sessionId,
+    origin,
+    browser,
+    return_to: to,
+    expires_at: after(ctx.now, ticketSeconds),
+  };
+  await transaction(() => insertRow('host_tickets', row));
+  return `${origin}/.idctl/ticket?${new URLSearchParams({ ticket })}`;
+}
+
+/**
+ * Spends a ticket in the browser that began at the origin. Returns the value of the new cookie, and
+ * the path to go to. Every refusal reads the same.
+ */
+export async function spendTicket(
+  ctx: Context,
+  { origin, browser, ticket }: { origin: string; browser: string | undefined; ticket: string },
+): Promise<{ cookie: string; to: string }> {
+  const client = await requireProtected(origin);
+  const spent = await transaction(() => takeTicket(hashOf(ticket)));
+  const isOwn = browser !== undefined && spent?.browser === hashOf(browser);
+  if (spent === null || !isOwn || spent.origin !== origin || spent.expiresAt <= ctx.now)
+    throw ticketInvalid();
+  const accountId = await findAccount(ctx, spent.sessionId);
+  if (accountId === null) throw ticketInvalid();
+  await requireAdmitted(ctx, client, accountId);
+  const cookie = randomToken(256);
+  await transaction(async () => {
+    // A browser that comes again gets a new cookie, and the old one ends.
+    const { sessionId } = spent;
+    await HostSession.destroy({ where: { sessionId, origin } });
+    await HostSession.create({ id: hashOf(cookie), sessionId, origin, createdAt: ctx.now });
+  });
+  return { cookie, to: spent.returnTo };
+}
+
+/** Deletes the ticket and returns it. Of several uses at once, one gets it. */
+async function takeTicket(id: string): Promise<HostTicket | null> {
+  const found = await HostTicket.findByPk(id);
+  return found !== null && (await HostTicket.destroy({ where: { id } })) === 1 ? found : null;
+}
+
+async function findAccount(ctx: Context, sessionId: string): Promise<string | null> {
+  const [row] = await select<{ id: string }>(
+    `SELECT a.id FROM sessions s JOIN accounts a ON a.id = s.account_id
+      WHERE s.id = $3 AND ${live}`,
+    [ctx.now, idleSince(ctx), sessionId],
+  );
+  return row?.id ?? null;
+}
+
+function ticketInvalid(): Refusal {
+  return new Refusal('forbidden', 'This link is invalid or has expired.', {
+    hint: 'Open the application again.',
+  });
+}
+
+/** A session that was used before this has ended, as its refresh token has expired. */
+function idleSince({ now }: Context): Date {
+  return after(now, -refreshIdleSeconds);
+}
+
+/** The form in which a cookie or a ticket is stored. */
+export function hashOf(value: string): string {
+  return createHash('sha256').update(value).digest('base64url');
+}

@@ -1,0 +1,175 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseSetCookie, stringifyCookie } from 'cookie';
+import { Agent, request } from 'undici';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createClient } from '../../src/services/tenancy/clients/operations.ts';
+import { addMember } from '../../src/services/tenancy/memberships/add.ts';
+import { organization, person, signedIn } from '../support/builders.ts';
+import { createAuthority } from '../support/certificates.ts';
+import { counterpartMissing } from '../support/counterpart.ts';
+import type { Client } from '../support/http.ts';
+import { type Idctl, openIdctl } from '../support/idctl.ts';
+import { startNginx } from '../support/nginx.ts';
+import { freePorts } from '../support/ports.ts';
+import { nginxBlocks, type Proxied, startCaddy, startEcho } from '../support/proxies.ts';
+
+// The files in config/, run: nginx and Caddy before an application. Traefik is in no package.
+
+interface Stop {
+  stop(): Promise<void>;
+}
+
+let idctl: Idctl;
+let folder: string;
+let ca: string;
+let authority: Awaited<ReturnType<typeof createAuthority>>;
+let application: Stop & { url: string };
+
+beforeAll(async () => {
+  idctl = await openIdctl();
+  folder = await mkdtemp(join(tmpdir(), 'idctl-proxies-'));
+  authority = await createAuthority(folder);
+  ca = await readFile(authority.caFile, 'utf8');
+  application = await startEcho();
+});
+afterAll(async () => {
+  await application.stop();
+  await idctl.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** A browser for one host at this machine, which keeps the host's cookies. */
+function browserOf({ host, port }: { host: string; port: number }) {
+  const connect = { ca, servername: host, host: '127.0.0.1' };
+  const dispatcher = new Agent({ connect });
+  const jar = new Map<string, string>();
+  const get = async (path: string, headers: Record<string, string> = {}) => {
+    const kept = stringifyCookie(Object.fromEntries(jar));
+    const cookie = [kept, headers['cookie']].filter(Boolean).join('; ');
+    const answer = await request(`https://127.0.0.1:${port}${path}`, {
+      dispatcher,
+      headers: { host: `${host}:${port}`, ...headers, ...(cookie === '' ? {} : { cookie }) },
+    });
+    for (const line of [answer.headers['set-cookie'] ?? []].flat()) {
+      const { name, value } = parseSetCookie(line);
+      jar.set(name, value ?? '');
+    }
+    const body = await answer.body.text();
+    const location = URL.parse(String(answer.headers['location']));
+    return {
+      status: answer.statusCode,
+      body,
+      origin: location?.origin,
+      path: `${location?.pathname}${location?.search}`,
+    };
+  };
+  return { get, jar, close: () => dispatcher.close() };
+}
+
+const proxies: [string, 'nginx' | 'caddy', (given: Proxied) => Promise<Stop>][] = [
+  ['nginx', 'nginx', (given) => startNginx(nginxBlocks(given), given.port)],
+  ['Caddy', 'caddy', startCaddy],
+];
+
+describe.each(proxies)(
+  'an application behind %s, as its file in config/ says',
+  (name, needs, start) => {
+    const missing = counterpartMissing(needs);
+    const host = `${name.toLowerCase()}.localhost`;
+    let port: number;
+    let origin: string;
+    let proxy: Stop | undefined;
+    let ada: { id: string; email: string | null };
+    let session: Client;
+    let stranger: Client;
+
+    beforeAll(async () => {
+      if (missing) return;
+      [port = 0] = await freePorts(1);
+      origin = `https://${host}:${port}`;
+      const { certFile, keyFile } = await authority.issue(`DNS:${host}`);
+      const to = { idctl: idctl.baseUrl, application: application.url };
+      proxy = await start({ host, port, certFile, keyFile, ...to });
+      const { slug: org } = await organization(idctl);
+      const input = { org, name, forwardAuthOrigins: [origin, `https://else.${host}:${port}`] };
+      await createClient(idctl.operator(), createClient.input.parse(input));
+      ada = await person(idctl);
+      await addMember(idctl.operator(), { org, email: ada.email ?? '', role: 'member' });
+      session = await signedIn(idctl, ada.email);
+      stranger = await signedIn(idctl, (await person(idctl)).email);
+    });
+    afterAll(() => proxy?.stop());
+
+    /** From the application to idctl and back, with the session of this client. */
+    async function enter(browser: ReturnType<typeof browserOf>, as: Client, path: string) {
+      const refused = await browser.get(path);
+      expect([refused.status, refused.origin]).toEqual([302, origin]);
+      const away = await browser.get(refused.path);
+      expect([away.status, away.origin]).toEqual([302, idctl.baseUrl]);
+      const back = await as.get(away.path, { accept: 'text/html' });
+      if (back.status !== 303) return back;
+      return browser.get(String(back.headers['location']).slice(origin.length));
+    }
+
+    const spoofed = {
+      'x-idctl-user': 'root',
+      'x-idctl-email': 'root@evil.test',
+      'x-idctl-name': 'Root',
+      'x-idctl-groups': 'owner',
+    };
+
+    test.skipIf(missing)(
+      'O11 a member gets in, and the application learns who it is from idctl alone',
+      async () => {
+        const browser = browserOf({ host, port });
+        const landed = await enter(browser, session, '/wiki?page=1');
+        expect(landed).toMatchObject({ status: 302, origin, path: '/wiki?page=1' });
+        const cookies = 'access_token=secret; theme=dark; refresh_token=secret';
+        const shown = await browser.get('/wiki?page=1', { ...spoofed, cookie: cookies });
+        expect(shown.status).toBe(200);
+        const { url, headers } = JSON.parse(shown.body);
+        expect([url, headers]).toMatchObject([
+          '/wiki?page=1',
+          {
+            'x-idctl-user': ada.id,
+            'x-idctl-email': ada.email,
+            'x-idctl-name': 'Ada Byron',
+            'x-idctl-groups': 'member',
+          },
+        ]);
+        expect(headers.cookie).toContain('theme=dark');
+        expect(headers.cookie).not.toMatch(/secret|access_token|refresh_token|idctl/);
+        await browser.close();
+      },
+    );
+
+    test.skipIf(missing)('O11 a header of the client gets no person in', async () => {
+      const browser = browserOf({ host, port });
+      const to = { 'x-forwarded-host': `else.${host}:${port}`, 'x-forwarded-proto': 'http' };
+      const answer = await browser.get('/', { ...spoofed, ...to });
+      expect([answer.status, answer.origin]).toEqual([302, origin]);
+      const away = await browser.get(answer.path, to);
+      expect(new URLSearchParams(away.path.split('?')[1]).get('origin')).toBe(origin);
+      await browser.close();
+    });
+
+    test.skipIf(missing)('O11 a person who is no member does not get in', async () => {
+      const browser = browserOf({ host, port });
+      expect(await enter(browser, stranger, '/')).toMatchObject({ status: 403 });
+      expect((await browser.get('/')).status).toBe(302);
+      await browser.close();
+    });
+
+    test.skipIf(missing)('O11 signed out of idctl is signed out of the application', async () => {
+      const browser = browserOf({ host, port });
+      const own = await signedIn(idctl, ada.email);
+      await enter(browser, own, '/');
+      expect((await browser.get('/')).status).toBe(200);
+      await own.post('/api/v1/auth/logout', {}, { origin: idctl.baseUrl });
+      expect((await browser.get('/')).status).toBe(302);
+      await browser.close();
+    });
+  },
+);

@@ -1,0 +1,304 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Event } from '../../src/database/models/event.ts';
+import { HostSession, HostTicket } from '../../src/database/models/host-session.ts';
+import { sweepExpired } from '../../src/services/instance/upkeep.ts';
+import { createToken } from '../../src/services/people/tokens/operations.ts';
+import { disableUser } from '../../src/services/people/users/operations.ts';
+import {
+  changeClient,
+  createClient,
+  removeClient,
+} from '../../src/services/tenancy/clients/operations.ts';
+import { addMember } from '../../src/services/tenancy/memberships/add.ts';
+import { removeMember } from '../../src/services/tenancy/memberships/operations.ts';
+import { putProjectMember } from '../../src/services/tenancy/projects/members.ts';
+import { createProject } from '../../src/services/tenancy/projects/operations.ts';
+import {
+  fresh,
+  organization,
+  password,
+  person,
+  signedIn,
+  verifiedDomain,
+} from '../support/builders.ts';
+import { browserAt, enter, fetchTicket, next, verify } from '../support/forward-auth.ts';
+import { type Idctl, openIdctl } from '../support/idctl.ts';
+import { open } from '../support/pages.ts';
+
+let idctl: Idctl;
+beforeAll(async () => {
+  idctl = await openIdctl();
+});
+afterAll(() => idctl.close());
+
+/** An application at a host of its own, and a member who is signed in to idctl. */
+async function application(more: { project?: string; role?: 'member' } = {}) {
+  const org = await organization(idctl);
+  const domain = await verifiedDomain(idctl, org.slug);
+  const origin = `https://app.${domain}`;
+  if (more.project) await createProject(idctl.operator(), { org: org.slug, name: more.project });
+  const input = { org: org.slug, name: 'App', forwardAuthOrigins: [origin], ...more };
+  await createClient(idctl.operator(), createClient.input.parse(input));
+  const ada = await person(idctl);
+  await addMember(idctl.operator(), { org: org.slug, email: ada.email ?? '', role: 'member' });
+  return {
+    org: org.slug,
+    id: org.id,
+    domain,
+    origin,
+    ada,
+    session: await signedIn(idctl, ada.email),
+    browser: browserAt(idctl, origin),
+  };
+}
+
+const statusOf = async (...given: Parameters<typeof verify>) => (await verify(...given)).status;
+
+test('O11 a person comes to the page that they asked for, and the proxy learns who it is', async () => {
+  const { browser, session, ada, origin, org } = await application();
+  const { slug: project } = await createProject(idctl.operator(), { org, name: fresh('web') });
+  const who = { org, project, user: ada.id, role: 'commenter' as const };
+  await putProjectMember(idctl.operator(), who);
+  const asked = await verify(browser, '/wiki?page=1');
+  expect([asked.status, asked.headers['location']]).toEqual([
+    401,
+    `${origin}/.idctl/start?to=%2Fwiki%3Fpage%3D1`,
+  ]);
+  const answer = await enter(browser, session, '/wiki?page=1');
+  expect([answer.status, answer.headers['location']]).toEqual([302, `${origin}/wiki?page=1`]);
+  const cookie = answer.cookies.find(({ name }) => name === '__Host-idctl');
+  expect(cookie).toMatchObject({ path: '/', httpOnly: true, sameSite: 'lax', secure: true });
+  expect(cookie).not.toHaveProperty('domain');
+  const { status, headers } = await verify(browser);
+  expect([status, headers]).toMatchObject([
+    200,
+    {
+      'x-idctl-user': ada.id,
+      'x-idctl-email': ada.email,
+      'x-idctl-name': 'Ada Byron',
+      'x-idctl-groups': `member,${project}:commenter`,
+      'cache-control': 'no-store',
+    },
+  ]);
+});
+
+test('O11 ?redirect=1 answers 302, for proxies that pass the answer on', async () => {
+  const { browser, origin } = await application();
+  const { status, headers } = await browser.get('/auth/verify?redirect=1', {
+    'x-forwarded-uri': '/x',
+  });
+  expect([status, headers['location']]).toEqual([302, `${origin}/.idctl/start?to=%2Fx`]);
+});
+
+test('O11 a name leaves as UTF-8', async () => {
+  const { browser, session } = await application();
+  await session.send('PATCH', '/api/v1/me', { body: { name: 'Zoë Łukasz 李' } });
+  await enter(browser, session);
+  const { headers } = await verify(browser);
+  const bytes = Buffer.from(String(headers['x-idctl-name']), 'latin1');
+  expect(bytes.toString('utf8')).toBe('Zoë Łukasz 李');
+});
+
+test('O11 without a session the sign-in page comes first, and then the application', async () => {
+  const { browser, ada, origin } = await application();
+  const person = idctl.client({ keepCookies: true });
+  const away = await browser.get(next(await verify(browser, '/deep')));
+  const asked = await open(person, next(away));
+  const [, escaped = ''] = /name="returnTo" value="([^"]*)"/.exec(asked.body) ?? [];
+  const returnTo = escaped.replaceAll('&amp;', '&');
+  const query = new URLSearchParams({ identifier: ada.email ?? '', returnTo });
+  const page = await open(person, `/login?${query}`);
+  const arrived = await page.submit('/login/password', { password, returnTo });
+  // A page, not a redirect: Chromium would apply the form's policy to it.
+  expect(arrived.status).toBe(200);
+  const [, goTo = ''] = /http-equiv="refresh" content="0; url=([^"]+)"/.exec(arrived.body) ?? [];
+  expect(goTo).toContain(`${origin}/.idctl/ticket?ticket=`);
+  const landed = await browser.get(goTo.slice(origin.length));
+  expect(landed.headers['location']).toBe(`${origin}/deep`);
+  expect(await statusOf(browser)).toBe(200);
+});
+
+test('O11 an unknown host gets 403, and so does a request that names two or none', async () => {
+  const { browser, session, origin } = await application();
+  await enter(browser, session);
+  const cookie = `__Host-idctl=${browser.jar.get('__Host-idctl')}`;
+  const ask = async (headers: Record<string, string | string[]>) =>
+    (await idctl.client().get('/auth/verify', { cookie, ...headers })).status;
+  const host = new URL(origin).host;
+  const proto = { 'x-forwarded-proto': 'https' };
+  expect(await ask({ ...proto, 'x-forwarded-host': host })).toBe(200);
+  expect(await ask({ ...proto, 'x-forwarded-host': `other.${host}` })).toBe(403);
+  expect(await ask({ ...proto, 'x-forwarded-host': `${host}, evil.test` })).toBe(403);
+  expect(await ask({ ...proto, 'x-forwarded-host': [host, host] })).toBe(403);
+  expect(await ask({ 'x-forwarded-proto': 'http', 'x-forwarded-host': host })).toBe(403);
+  expect(await ask(proto)).toBe(403);
+  expect(await ask({ host, ...proto })).toBe(403);
+  expect((await idctl.client().get('/.idctl/start?to=/')).status).toBe(403);
+});
+
+test('O11 a stranger and a person without the project role get 403, and an event says why', async () => {
+  const project = fresh('web');
+  const { browser, session, ada, org, id } = await application({ project, role: 'member' });
+  const away = next(await browser.get(next(await verify(browser))));
+  const closed = await session.get(away, { accept: 'text/html' });
+  expect([closed.status, closed.body]).toEqual([403, expect.stringContaining('cannot open App')]);
+  const where = { organizationId: id, kind: 'client.refused' };
+  const last = () => Event.findOne({ where, order: [['id', 'DESC']], rejectOnEmpty: true });
+  expect((await last()).data).toMatchObject({ reason: 'project_role_missing', account: ada.id });
+  const who = { org, project, user: ada.id };
+  await putProjectMember(idctl.operator(), { ...who, role: 'member' });
+  await enter(browser, session);
+  expect(await statusOf(browser)).toBe(200);
+  await putProjectMember(idctl.operator(), { ...who, role: 'viewer' });
+  expect(await statusOf(browser)).toBe(403);
+  const stranger = await signedIn(idctl, (await person(idctl)).email);
+  expect((await stranger.get(away, { accept: 'text/html' })).status).toBe(403);
+  expect((await last()).data).toMatchObject({ reason: 'not_a_member' });
+});
+
+test('O11 a ticket is valid once, also of several uses at the same moment', async () => {
+  const { browser, session } = await application();
+  const ticket = await fetchTicket(browser, session);
+  const cookie = `__Host-idctl-flow=${browser.jar.get('__Host-idctl-flow')}`;
+  const uses = await Promise.all(
+    [1, 2, 3, 4].map(() => browser.send('GET', ticket, { headers: { cookie } })),
+  );
+  expect(uses.map(({ status }) => status).toSorted()).toEqual([302, 403, 403, 403]);
+});
+
+test('O11 a ticket is valid for 30 seconds', async () => {
+  const { browser, session } = await application();
+  const ticket = await fetchTicket(browser, session);
+  idctl.wait(31);
+  expect((await browser.get(ticket)).status).toBe(403);
+  await fetchTicket(browser, session);
+  idctl.wait(31);
+  await sweepExpired(idctl.as({ kind: 'system', name: 'sweep' }));
+  expect(await HostTicket.count()).toBe(0);
+});
+
+test('O11 a ticket works only in the browser that began at the host', async () => {
+  const { browser, session, origin } = await application();
+  const ticket = await fetchTicket(browser, session);
+  const victim = browserAt(idctl, origin);
+  expect((await victim.get(ticket)).status).toBe(403);
+  await victim.get('/.idctl/start?to=/');
+  const again = await fetchTicket(browser, session);
+  expect((await victim.get(again)).status).toBe(403);
+  expect(await statusOf(victim)).toBe(401);
+});
+
+test('O11 a ticket and a cookie work only at their host', async () => {
+  const one = await application();
+  const other = await application();
+  const ticket = await fetchTicket(one.browser, one.session);
+  const flow = one.browser.jar.get('__Host-idctl-flow') ?? '';
+  other.browser.jar.set('__Host-idctl-flow', flow);
+  expect((await other.browser.get(ticket)).status).toBe(403);
+  await enter(one.browser, one.session);
+  const cookie = one.browser.jar.get('__Host-idctl') ?? '';
+  other.browser.jar.set('__Host-idctl', cookie);
+  expect(await statusOf(other.browser)).toBe(401);
+});
+
+test('O11 the cookie of a host is worth nothing at the API, nor is a session or token at a host', async () => {
+  const { browser, session, ada } = await application();
+  await enter(browser, session);
+  const cookie = browser.jar.get('__Host-idctl') ?? '';
+  const api = async (headers: Record<string, string>) =>
+    (await idctl.client().get('/api/v1/me', headers)).status;
+  expect(await api({ authorization: `Bearer ${cookie}` })).toBe(401);
+  expect(await api({ cookie: `access_token=${cookie}` })).toBe(401);
+  const { token } = await createToken(idctl.operator(), { user: ada.id, name: 'ci' });
+  browser.jar.clear();
+  for (const value of [session.accessToken, token]) {
+    browser.jar.set('__Host-idctl', value);
+    browser.jar.set('access_token', value);
+    const headers = { authorization: `Bearer ${value}` };
+    expect((await browser.get('/auth/verify', headers)).status).toBe(401);
+  }
+  const away = next(await browser.get('/.idctl/start?to=/'));
+  const byToken = idctl.client({ headers: { authorization: `Bearer ${token}` } });
+  const answer = await byToken.get(away, { accept: 'text/html' });
+  expect(String(answer.headers['location'])).not.toContain('/.idctl/ticket');
+});
+
+test('O11 the cookie ends with its session, account, membership, origin and client', async () => {
+  const ends: ((at: Awaited<ReturnType<typeof application>>) => Promise<unknown>)[] = [
+    ({ session }) => session.post('/api/v1/auth/logout', {}, { origin: idctl.baseUrl }),
+    ({ ada }) => disableUser(idctl.operator(), { user: ada.id }),
+    ({ ada, org }) => removeMember(idctl.operator(), { org, user: ada.id }),
+    ({ org }) => removeClient(idctl.operator(), { org, client: 'App' }),
+    ({ org, domain }) =>
+      changeClient(
+        idctl.operator(),
+        changeClient.input.parse({
+          org,
+          client: 'App',
+          forwardAuthOrigins: [`https://else.${domain}`],
+        }),
+      ),
+  ];
+  const seen: number[] = [];
+  for (const end of ends) {
+    const at = await application();
+    await enter(at.browser, at.session);
+    expect(await statusOf(at.browser)).toBe(200);
+    await end(at);
+    seen.push(await statusOf(at.browser));
+  }
+  expect(seen).toEqual([401, 401, 403, 403, 403]);
+});
+
+test('O11 an origin that stays keeps its cookies, and a second sign-in replaces the first', async () => {
+  const { browser, session, org, origin, domain } = await application();
+  await enter(browser, session);
+  const forwardAuthOrigins = [`https://else.${domain}`, origin];
+  const input = changeClient.input.parse({ org, client: 'App', forwardAuthOrigins });
+  await changeClient(idctl.operator(), input);
+  expect(await statusOf(browser)).toBe(200);
+  const again = browserAt(idctl, origin);
+  await enter(again, session);
+  expect([await statusOf(browser), await statusOf(again)]).toEqual([401, 200]);
+  expect(await HostSession.count({ where: { origin } })).toBe(1);
+});
+
+test.each([
+  '//evil.test/',
+  '/\\evil.test',
+  'https://evil.test/',
+  '/.idctl/start',
+  'evil',
+  '/..//evil.test',
+])('O11 S7 %s is no page to come back to', async (uri) => {
+  const { browser, session, origin } = await application();
+  const answer = await enter(browser, session, uri);
+  const { host, pathname } = new URL(String(answer.headers['location']));
+  expect([host, pathname.startsWith('//'), pathname.startsWith('/.idctl')]).toEqual([
+    new URL(origin).host,
+    false,
+    false,
+  ]);
+});
+
+test('O11 S7 the sign-in sends a ticket to registered origins alone', async () => {
+  const { browser, session } = await application();
+  const away = next(await browser.get(next(await verify(browser))));
+  const evil = away.replace(/origin=[^&]*/, `origin=${encodeURIComponent('https://evil.test')}`);
+  const { status, headers } = await session.get(evil, { accept: 'text/html' });
+  expect([status, headers['location']]).toEqual([403, undefined]);
+});
+
+test('O11 a link preview (HEAD) spends no ticket', async () => {
+  const { browser, session } = await application();
+  const ticket = await fetchTicket(browser, session);
+  expect((await browser.send('HEAD', ticket)).status).not.toBe(302);
+  expect((await browser.get(ticket)).status).toBe(302);
+});
+
+test('O11 P4 a session that was not used for 14 days opens no application', async () => {
+  const { browser, session } = await application();
+  await enter(browser, session);
+  idctl.wait(14 * 24 * 3600 + 60);
+  expect(await statusOf(browser)).toBe(401);
+});

@@ -1,0 +1,101 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { connectWhenListening, portOf } from './ports.ts';
+
+// What stands before an application: the files in config/, with the names and ports of here.
+
+/** Where a proxy listens, and what it stands before. */
+export interface Proxied {
+  /** Its host, a name below localhost, and port. */
+  host: string;
+  port: number;
+  certFile: string;
+  keyFile: string;
+  idctl: string;
+  application: string;
+}
+
+function configured(file: string, places: [string | RegExp, string][]): string {
+  const given = readFileSync(resolve(import.meta.dirname, '../../config', file), 'utf8');
+  return places.reduce((written, [from, to]) => {
+    const changed = written.replaceAll(from, to);
+    if (changed === written) throw new Error(`config/${file} lacks: ${from}`);
+    return changed;
+  }, given);
+}
+
+const hostOf = (url: string) => new URL(url).host;
+
+/** config/nginx-forward-auth.conf, for `startNginx`. */
+export function nginxBlocks({ host, port, certFile, keyFile, ...to }: Proxied): string {
+  return configured('nginx-forward-auth.conf', [
+    ['listen 443 ssl;', `listen 127.0.0.1:${port} ssl;`],
+    ['server_name app.example.com;', `server_name ${host};`],
+    // At port 443 the name is the whole host.
+    ['$server_name;', `$server_name:${port};`],
+    ['/etc/ssl/app.example.com.pem', certFile],
+    ['/etc/ssl/app.example.com.key', keyFile],
+    ['127.0.0.1:8420', hostOf(to.idctl)],
+    ['127.0.0.1:3000', hostOf(to.application)],
+  ]);
+}
+
+/** Starts Caddy with config/Caddyfile.forward-auth; ready when it listens. */
+export async function startCaddy({ host, port, certFile, keyFile, ...to }: Proxied) {
+  const folder = await mkdtemp(join(tmpdir(), 'idctl-caddy-'));
+  const site = configured('Caddyfile.forward-auth', [
+    [/^app\.example\.com \{/gm, `https://${host}:${port} {\n\ttls ${certFile} ${keyFile}`],
+    ['127.0.0.1:8420', hostOf(to.idctl)],
+    ['127.0.0.1:3000', hostOf(to.application)],
+  ]);
+  const file = join(folder, 'Caddyfile');
+  await writeFile(file, `{\n\tadmin off\n\tauto_https off\n}\n${site}`);
+  const child = spawn('/usr/bin/caddy', ['run', '--config', file, '--adapter', 'caddyfile'], {
+    env: {
+      PATH: process.env['PATH'],
+      HOME: folder,
+      XDG_DATA_HOME: folder,
+      XDG_CONFIG_HOME: folder,
+    },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const ended = once(child, 'exit');
+  const said = text(child.stderr);
+  const listening = connectWhenListening(port).then((socket) => void socket.destroy());
+  await Promise.race([
+    listening,
+    ended.then(async () => {
+      throw new Error(`caddy ended: ${await said}`);
+    }),
+  ]);
+  return {
+    async stop() {
+      child.kill('SIGTERM');
+      await ended;
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** An application that answers with the headers of each request. */
+export async function startEcho() {
+  const server = createServer((request, response) => {
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify({ url: request.url, headers: request.headers }));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${portOf(server)}`,
+    stop: async () => {
+      server.closeAllConnections();
+      await new Promise((done) => server.close(done));
+    },
+  };
+}
