@@ -7,12 +7,14 @@ import {
   exportJWK,
   generateKeyPair,
   importJWK,
+  type JWK,
   jwtVerify,
+  SignJWT,
 } from 'jose';
 import { z } from 'zod';
 
-// Session tokens only: Ed25519, and a header of alg, typ and kid only. The sender can never choose
-// a key or an extension (security P1).
+// Session tokens: Ed25519, and a header of alg, typ and kid only. The sender can never choose a key
+// or an extension (security P1). The RSA keys sign ID tokens alone, and no session token.
 
 const alg = 'EdDSA';
 const longest = 4096;
@@ -32,8 +34,7 @@ const privateJwkSchema = z.strictObject({
   x: z.string(),
   d: z.string(),
 });
-/** The public half of a signing key, as `/.well-known/jwks.json` shows it. */
-export const publicJwkSchema = z.strictObject({
+const sessionJwkSchema = z.strictObject({
   kty: z.literal('OKP'),
   crv: z.literal('Ed25519'),
   x: z.string(),
@@ -41,6 +42,16 @@ export const publicJwkSchema = z.strictObject({
   alg: z.literal(alg),
   use: z.literal('sig'),
 });
+const rsaJwkSchema = z.strictObject({
+  kty: z.literal('RSA'),
+  n: z.string(),
+  e: z.string(),
+  kid: z.string(),
+  alg: z.literal('RS256'),
+  use: z.literal('sig'),
+});
+/** The public half of a signing key, as `/.well-known/jwks.json` shows it. */
+export const publicJwkSchema = z.discriminatedUnion('kty', [sessionJwkSchema, rsaJwkSchema]);
 const headerSchema = z.strictObject({
   alg: z.literal(alg),
   typ: z.enum(['at+jwt', 'rt+jwt']),
@@ -57,10 +68,13 @@ const claimsSchema = z.strictObject({
 });
 
 /** The private half of a signing key, as it is sealed in the database. */
-export type PrivateJwk = z.output<typeof privateJwkSchema>;
+export type PrivateJwk = JWK;
 
-/** The type of `publicJwkSchema`. */
-export type PublicJwk = z.output<typeof publicJwkSchema>;
+/** The public half of a key that signs session tokens. */
+export type PublicJwk = z.output<typeof sessionJwkSchema>;
+
+/** The public half of any signing key. */
+export type PublishedJwk = z.output<typeof publicJwkSchema>;
 
 /** The claims of a session token; times in seconds since 1970. */
 export type TokenClaims = z.output<typeof claimsSchema>;
@@ -89,20 +103,36 @@ export async function generateSigningKey(): Promise<{
   const kid = await calculateJwkThumbprint({ kty: 'OKP', crv: 'Ed25519', x: privateJwk.x });
   return {
     kid,
-    publicJwk: publicJwkSchema.parse({ kty, crv, x, kid, alg, use: 'sig' }),
+    publicJwk: sessionJwkSchema.parse({ kty, crv, x, kid, alg, use: 'sig' }),
     privateJwk,
   };
 }
 
-/** Makes a signer from a stored private key. */
+/** Makes an RSA key pair for ID tokens, like `generateSigningKey`. */
+export async function generateRsaKey(): Promise<{
+  kid: string;
+  publicJwk: PublishedJwk;
+  privateJwk: PrivateJwk;
+}> {
+  const pair = await generateKeyPair('RS256', { modulusLength: 2048, extractable: true });
+  const { kty, n, e, ...secret } = await exportJWK(pair.privateKey);
+  const kid = await calculateJwkThumbprint({ kty: 'RSA', n: String(n), e: String(e) });
+  return {
+    kid,
+    publicJwk: publicJwkSchema.parse({ kty, n, e, kid, alg: 'RS256', use: 'sig' }),
+    privateJwk: { kty: 'RSA', n: String(n), e: String(e), ...secret },
+  };
+}
+
+/** Makes a signer of session tokens from a stored private key. */
 export function importSigner(kid: string, privateJwk: unknown): TokenSigner {
   const jwk = privateJwkSchema.parse(privateJwk);
   return { kid, key: createPrivateKey({ key: jwk, format: 'jwk' }) };
 }
 
-/** Makes a verification key from a stored public key. */
+/** Makes a verification key of session tokens from a stored public key. */
 export async function importVerificationKey(publicJwk: unknown): Promise<VerificationKey> {
-  const key = await importJWK(publicJwkSchema.parse(publicJwk), alg);
+  const key = await importJWK(sessionJwkSchema.parse(publicJwk), alg);
   if (key instanceof Uint8Array) throw new TypeError('an OKP key was imported as bytes');
   return key;
 }
@@ -119,6 +149,29 @@ export function signToken(token: {
   const text = parts.map((part) => encode(JSON.stringify(part))).join('.');
   // Not jose: it signs on the threads that hash passwords, where a sign-in would wait for them.
   return `${text}.${encode(sign(null, Buffer.from(text), key))}`;
+}
+
+/**
+ * Signs the token that tells a client of a sign-out (OpenID Connect Back-Channel Logout §2.4), with
+ * the first of these keys for the algorithm. It is valid for two minutes.
+ */
+export async function signLogoutToken(
+  keys: JWK[],
+  alg: PublishedJwk['alg'],
+  {
+    now,
+    ...claims
+  }: { iss: string; aud: string; sub: string; sid: string; jti: string; now: Date },
+): Promise<string> {
+  const jwk = keys.find((key) => key.alg === alg);
+  if (jwk === undefined) throw new Error(`no key signs by ${alg}`);
+  const iat = Math.floor(now.getTime() / 1000);
+  const events = { 'http://schemas.openid.net/event/backchannel-logout': {} };
+  return new SignJWT({ ...claims, events })
+    .setProtectedHeader({ alg, typ: 'logout+jwt', kid: String(jwk.kid) })
+    .setIssuedAt(iat)
+    .setExpirationTime(iat + 120)
+    .sign(await importJWK(jwk, alg));
 }
 
 function encode(bytes: string | Buffer): string {

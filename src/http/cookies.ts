@@ -12,6 +12,8 @@ const paths = {
   // Read at /api/v1/auth/verify-email, and by the page at /login/verify.
   sign_up: '/',
   form: '/',
+  // Set by the provider: the application that a sign-in is for.
+  oauth_client: '/login',
 } as const;
 
 /** The cookies idctl sets. */

@@ -8,6 +8,7 @@ import { answerErrors, answerRoute } from './answer.ts';
 import { answerBrokenRequests, answerStrayTarget, createDrain } from './connections.ts';
 import { serveReference } from './docs.ts';
 import { forwardAuthPaths, serveForwardAuth } from './forward-auth.ts';
+import { providerPaths, serveProvider } from './oauth/provider.ts';
 import { allowFriends, originsOf } from './origins.ts';
 import { refuseUnsetAddress } from './pages/failure.ts';
 import type { Page } from './pages/page.ts';
@@ -88,11 +89,11 @@ function buildExpress(app: App, surface: Surface): Express {
   });
   web.use(allowFriends(door.origins));
   web.use(serveReference());
-  if (surface.pages) web.use(serveForwardAuth(door));
+  if (surface.pages) web.use(serveProvider(door), serveForwardAuth(door));
   for (const route of surface.routes) mount(web, route, answerRoute(route, door));
   if (surface.pages && config.baseUrlUnset) web.use(refuseUnsetAddress(app));
   if (surface.pages) web.use(servePages(surface.pages, door));
-  const pages = surface.pages ? [...surface.pages, ...forwardAuthPaths] : [];
+  const pages = surface.pages ? [...surface.pages, ...providerPaths, ...forwardAuthPaths] : [];
   web.use(refuseUnknown([...surface.routes, ...pages]), answerErrors(app));
   return web;
 }

@@ -37,7 +37,9 @@ describe('X10 interface page: every page and form is tested', () => {
     expect(new Set(pages.map(nameOf)).size).toBe(pages.length);
     expect(forms.length).toBeGreaterThan(10);
     for (const { path } of pages)
-      expect(path).toMatch(/^\/(login|account)\/[a-z-/]+$|^\/$|^\/login$/);
+      expect(path).toMatch(
+        /^\/(login|account)\/[a-z-/]+$|^\/$|^\/login$|^\/oauth\/logout(\/confirm)?$/,
+      );
   });
 
   test('X10 no form is accepted from another site, without its token, or with the token of another browser or session', async () => {

@@ -1,14 +1,17 @@
+import { decodeJwt } from 'jose';
 import type { Context } from '../../src/context.ts';
 import { orderedId } from '../../src/crypto/id.ts';
 import { Account } from '../../src/database/models/account.ts';
 import { Identity } from '../../src/database/models/identity.ts';
 import { LdapConnection } from '../../src/database/models/ldap-connection.ts';
 import type { ProjectRole } from '../../src/database/models/project.ts';
+import { ProviderRecord } from '../../src/database/models/provider-record.ts';
 import { SsoConnection } from '../../src/database/models/sso-connection.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { pathKeys } from '../../src/http/route.ts';
 import { addMapping } from '../../src/services/provisioning/mappings/operations.ts';
 import { rotateScimToken } from '../../src/services/provisioning/scim/token.ts';
+import { rowIdOf } from '../../src/services/tenancy/clients/client.ts';
 import { createClient } from '../../src/services/tenancy/clients/operations.ts';
 import { addDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { createInvitation } from '../../src/services/tenancy/invitations/operations.ts';
@@ -44,6 +47,8 @@ export interface Company {
   delivery: string;
   /** The id of an invitation that waits. */
   invitation: string;
+  /** The client that everyone is signed in to. */
+  clientId: string;
 }
 
 /** Founds the company `acme`, and `rival` beside it. */
@@ -79,16 +84,28 @@ export async function foundCompany(instance: Idctl): Promise<Company> {
   });
   await linkBothWays('victim@acme.test', acme.id);
   const webhook = await startWebhook(operator);
-  await createClient(
-    operator,
-    createClient.input.parse({
-      org: 'acme',
-      name: 'Wiki',
-      redirectUris: ['https://wiki.acme.test/'],
+  const made = await Promise.all(
+    ['Wiki', 'Board'].map((name) => {
+      const redirectUris = [`https://${name.toLowerCase()}.acme.test/`];
+      return createClient(operator, createClient.input.parse({ org: 'acme', name, redirectUris }));
     }),
   );
+  const clientId = made[1]?.clientId ?? '';
   const mapping = await addMapping(operator, { ...mapped, org: 'acme', group: 'Staff' });
-  return { instance, ...people, ...webhook, mapping: mapping.id, invitation: invitation.id };
+  for (const one of Object.values(people)) await signInTo(clientId, one);
+  const ids = { mapping: mapping.id, invitation: invitation.id, clientId };
+  return { instance, ...people, ...webhook, ...ids };
+}
+
+/** Leaves what a sign-in of the session of the person to the client leaves. */
+function signInTo(clientId: string, { id, accessToken }: Person): Promise<unknown> {
+  const grantId = `grant of ${id}`;
+  const sessionId = String(decodeJwt(accessToken)['sid']);
+  const row = { sessionId, clientId: rowIdOf(clientId) ?? '', payload: {} };
+  const expiresAt = new Date(Date.now() + 86_400_000);
+  return transaction(() =>
+    ProviderRecord.create({ ...row, id: grantId, grantId, model: 'Grant', expiresAt }),
+  );
 }
 
 const connection = {
@@ -260,6 +277,7 @@ export function keysOf(
   const known: Record<string, string> = {
     ...params,
     delivery: company.delivery,
+    clientId: company.clientId,
     ...(kind in ids ? { id: ids[kind] ?? '' } : {}),
   };
   return Object.fromEntries(pathKeys(path).map((key) => [key, known[key] ?? key]));

@@ -11,6 +11,7 @@ const programs = {
   fish: '/usr/bin/fish',
   'groff-base': '/usr/bin/groff',
   haproxy: '/usr/sbin/haproxy',
+  'libapache2-mod-auth-openidc': '/usr/lib/apache2/modules/mod_auth_openidc.so',
   nginx: '/usr/sbin/nginx',
   patroni: '/usr/bin/patroni',
   pgbouncer: '/usr/sbin/pgbouncer',

@@ -34,10 +34,9 @@ export async function startNginx(blocks: string, port: number): Promise<Nginx> {
   });
   const ended = once(child, 'exit');
   const said = text(child.stderr);
-  while (!(await listens(port))) {
+  await untilListening(port, async () => {
     if (child.exitCode !== null) throw new Error(`nginx ended: ${await said}`);
-    await pause(20);
-  }
+  });
   return {
     async stop() {
       child.kill('SIGQUIT');
@@ -73,6 +72,14 @@ export function documentedNginx(here: {
     },
     config.replaceAll('id.example.com;', 'localhost;'),
   );
+}
+
+/** Waits until a program listens on the port; `alive` throws if it has ended. */
+export async function untilListening(port: number, alive: () => Promise<void>): Promise<void> {
+  while (!(await listens(port))) {
+    await alive();
+    await pause(20);
+  }
 }
 
 function listens(port: number): Promise<boolean> {

@@ -61,7 +61,9 @@ async function read(request: IncomingMessage): Promise<Received> {
   const headers = Object.fromEntries(
     Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
   );
-  return { id: headers['webhook-id'] ?? '', headers, body, message: JSON.parse(body) };
+  const isJson = /json/.test(headers['content-type'] ?? '');
+  const message = isJson ? JSON.parse(body) : undefined;
+  return { id: headers['webhook-id'] ?? '', headers, body, message };
 }
 
 /** Whether the package of Standard Webhooks takes the message for one of whoever has the secret. */

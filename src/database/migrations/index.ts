@@ -26,6 +26,7 @@ import { vouchedTokens } from './0030-vouched-tokens.ts';
 import { sealedAccounts } from './0031-sealed-accounts.ts';
 import { narrowIndexes } from './0032-narrow-indexes.ts';
 import { clients } from './0033-clients.ts';
+import { providerRecords } from './0034-provider-records.ts';
 import type { Migration } from './migration.ts';
 
 /** Every migration in the order of release. Append only. */
@@ -58,4 +59,5 @@ export const migrations: readonly Migration[] = [
   sealedAccounts,
   narrowIndexes,
   clients,
+  providerRecords,
 ];

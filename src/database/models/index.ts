@@ -21,6 +21,7 @@ import { initOutboxItem } from './outbox-item.ts';
 import { initPendingSignIn } from './pending-sign-in.ts';
 import { initProject, Project } from './project.ts';
 import { initProjectMembership, ProjectMembership } from './project-membership.ts';
+import { initProviderRecord } from './provider-record.ts';
 import { initRefreshToken } from './refresh-token.ts';
 import { initScimEmail, initScimRecord, initScimShift, ScimRecord } from './scim-record.ts';
 import { initScimRequest } from './scim-request.ts';
@@ -72,6 +73,7 @@ export function initModels(sequelize: Sequelize): void {
   initWebhook(sequelize);
   initWebhookDelivery(sequelize);
   initDaemon(sequelize);
+  initProviderRecord(sequelize);
   initClient(sequelize);
   initHostSession(sequelize);
   belongs(Membership, Account, 'account');

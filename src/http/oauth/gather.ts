@@ -35,7 +35,7 @@ export async function gatherForm(
  * Null if the client does not use Basic. An unreadable header is refused, not ignored (security
  * P3).
  */
-function readBasic(request: Request): { client_id: string; client_secret: string } | null {
+export function readBasic(request: Request): { client_id: string; client_secret: string } | null {
   const [value, ...more] = request.headersDistinct['authorization'] ?? [];
   const encoded = /^basic(?![\w!#$%&'*+.^`|~-]) *(.*)$/is.exec(value ?? '')?.[1];
   if (more.length > 0) throw unreadable('is sent more than once');

@@ -1,6 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express';
 import type { App, Context } from '../../context.ts';
 import { Refusal, refuseField } from '../../errors.ts';
+import { type Application, findApplication } from '../../services/signin/provider/client-row.ts';
 import { findCredential } from '../authenticate.ts';
 import { type CookieName, readCookie, setCookieHeader } from '../cookies.ts';
 import { readForm } from '../form.ts';
@@ -32,17 +33,20 @@ export function answerPage(page: Page, { app, origins, authenticate }: Door): Re
     const token = formToken(ctx, browser);
     if (page.access === 'person' && !isSignedIn(ctx)) return sendToRenewal(page, request, response);
     const given = await gather(page, token, request, response);
+    const application = await applicationOf(page, given, cookie);
+    if (application !== null) response.set(pagePolicy(app.config, application.origins));
     const reply = await page.answer({ ctx, token, cookie, given });
+    if ('origins' in reply) response.set(pagePolicy(app.config, reply.origins));
     const bound = { name: 'form', value: browser, maxAge: 24 * 3600 } as const;
     for (const change of [bound, ...(reply.cookies ?? [])]) {
       response.append('Set-Cookie', setCookieHeader(change, secure));
     }
-    send(app, reply, request, response);
+    send(app, application, reply, request, response);
   };
 }
 
 /** Adds the actor that the credential proves; an invalid credential is ignored here. */
-async function recognize(
+export async function recognize(
   ctx: Context,
   request: Request,
   authenticate: Door['authenticate'],
@@ -81,14 +85,34 @@ function queryOf(page: Page, request: Request): Record<string, unknown> {
   );
 }
 
-function send(app: App, reply: PageReply, request: Request, response: Response): void {
+/** The application that the person signs in to, if an authorization is under way. */
+async function applicationOf(
+  { path }: Page,
+  given: Record<string, string>,
+  cookie: (name: CookieName) => string | undefined,
+): Promise<Application | null> {
+  if (!path.startsWith('/login')) return null;
+  // Only the second step does not carry where the sign-in returns to.
+  const { returnTo } = given;
+  return findApplication(returnTo, path === '/login/code' ? cookie('oauth_client') : undefined);
+}
+
+function send(
+  app: App,
+  application: Application | null,
+  reply: PageReply,
+  request: Request,
+  response: Response,
+): void {
   if ('goTo' in reply) return void response.status(303).location(reply.goTo).end();
   const { refusal } = reply;
   if (refusal !== undefined) {
     traceOf(request).refusal = refusal;
     response.status(statuses[refusal.kind]).set(refusalHeaders(refusal));
   }
-  response.type('html').end(textOf(presentPage(lookOf(app.config), reply)));
+  response
+    .type('html')
+    .end(textOf(presentPage(lookOf(app.config), { ...reply, application: application?.name })));
 }
 
 function findCookie(request: Request, name: CookieName, secure: boolean): string | undefined {

@@ -24,7 +24,10 @@ export function lookOf({ instance }: Pick<Config, 'instance'>): Look {
 }
 
 /** The whole document of a page. */
-export function presentPage({ name, logo }: Look, { title, main, wide, handOff }: ShownPage): Html {
+export function presentPage(
+  { name, logo }: Look,
+  { title, main, wide, handOff, application }: ShownPage,
+): Html {
   const brand = logo ? html`<img src="${logoPath}" alt="${name}">` : html`<span>${name}</span>`;
   return html`<!doctype html>
 <html lang="en">
@@ -42,6 +45,7 @@ ${handOff !== undefined && html`<meta http-equiv="refresh" content="0; url=${han
 <div class="${wide ? 'sheet wide' : 'sheet'}">
 <header class="brand">${brand}</header>
 <main>
+${application !== undefined && html`<p class="application">Sign in to continue to <strong>${application}</strong>.</p>`}
 ${main}
 </main>
 </div>
@@ -52,15 +56,19 @@ ${main}
 
 /**
  * A page may only show its own style and images and send its forms here. Chromium applies
- * `form-action` to the redirect after a form too, so it lists the allowed return origins. With
+ * `form-action` to the redirect after a form too, so it lists the allowed return origins, and
+ * those of the application that a sign-in returns to. With
  * `no-referrer`, Chromium would send forms with `Origin: null`.
  */
-export function pagePolicy({ http }: Pick<Config, 'http'>): Record<string, string> {
+export function pagePolicy(
+  { http }: Pick<Config, 'http'>,
+  origins: string[] = [],
+): Record<string, string> {
   const policy = [
     "default-src 'none'",
     "style-src 'self'",
     "img-src 'self' data:",
-    `form-action ${["'self'", ...http.returnToOrigins].join(' ')}`,
+    `form-action ${["'self'", ...http.returnToOrigins, ...origins].join(' ')}`,
     "base-uri 'none'",
     "frame-ancestors 'none'",
   ];

@@ -6,6 +6,7 @@ import { mailCodePages } from './login/mail-code.ts';
 import { resetPages } from './login/reset.ts';
 import { linkPages, passwordPage, secondFactorPages, signInPage } from './login/sign-in.ts';
 import { signUpPages, verifyPages } from './login/sign-up.ts';
+import { logoutPages } from './logout.ts';
 import type { Page } from './page.ts';
 
 /** Every page and every form. */
@@ -22,4 +23,5 @@ export const pages: Page[] = [
   acceptPage,
   forwardPage,
   ...accountPages,
+  ...logoutPages,
 ];

@@ -43,6 +43,10 @@ export interface ShownPage {
   refusal?: Refusal;
   /** The address that the browser goes to by itself, without a click. */
   handOff?: string | undefined;
+  /** The origins outside that the answer to its forms may redirect to. */
+  origins?: string[];
+  /** The application that the person signs in to. */
+  application?: string | undefined;
 }
 
 interface Definition<Input extends z.ZodObject> {

@@ -18,7 +18,11 @@ const ownForm = /^\/account\/[a-z/-]+\?again=1$/;
 
 /** The address that renews the session and returns to a page with its query. */
 export function viaRenewal(page: string, query: Record<string, string> = {}): string {
-  const back = `${page}?${new URLSearchParams({ ...query, again: '1' })}`;
+  return renewalTo(`${page}?${new URLSearchParams({ ...query, again: '1' })}`);
+}
+
+/** The address that renews the session and returns to a marked path. */
+export function renewalTo(back: string): string {
   return `${renewalPath}?${new URLSearchParams({ returnTo: back })}`;
 }
 

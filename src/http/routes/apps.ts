@@ -56,6 +56,9 @@ export const appRoutes = [
     speaks: 'oauth',
   }),
   route('GET', '/.well-known/oauth-authorization-server', viewMetadata, {
-    summary: 'The endpoints at which apps get and revoke tokens (RFC 8414)',
+    summary: 'The endpoints for apps and clients (RFC 8414)',
+  }),
+  route('GET', '/.well-known/openid-configuration', viewMetadata, {
+    summary: 'The same document, for applications that sign people in (OpenID Connect Discovery)',
   }),
 ];

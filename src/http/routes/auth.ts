@@ -8,7 +8,7 @@ import {
   signInInput,
 } from '../../services/people/sessions/schema.ts';
 import { signIn } from '../../services/signin/flow.ts';
-import { resumeSession } from '../../services/signin/return-to.ts';
+import { resumeOrReturn } from '../../services/signin/return-to.ts';
 import { signUp } from '../../services/signin/sign-up/sign-up.ts';
 import { clearedSession, sessionCookies, signUpCookie } from '../cookies.ts';
 import { route } from '../route.ts';
@@ -49,9 +49,9 @@ export const authRoutes = [
     input: resumeInput,
     output: z.object({ returnTo: z.string() }),
     filled: { refreshToken: { cookie: 'refresh_token' } },
-    cookies: sessionCookies,
+    cookies: (view) => ('accessToken' in view ? sessionCookies(view) : []),
     redirect: { to: (view) => view.returnTo, always: true },
-    run: resumeSession,
+    run: resumeOrReturn,
   }),
   route('POST', '/api/v1/auth/logout', signOut, {
     summary: 'End the session and clear both cookies',

@@ -1,5 +1,6 @@
 import { changePassword } from '../../services/people/credentials/operations.ts';
 import { listSessions, revokeSession } from '../../services/people/sessions/operations.ts';
+import { endSignedIn, listSignedIn } from '../../services/signin/provider/operations.ts';
 import { showMe, updateMe } from '../../services/tenancy/profile/operations.ts';
 import { route } from '../route.ts';
 
@@ -21,5 +22,11 @@ export const meRoutes = [
   route('DELETE', '/api/v1/me/sessions/:id', revokeSession, {
     summary: 'End one session',
     cli: 'session revoke',
+  }),
+  route('GET', '/api/v1/me/clients', listSignedIn, {
+    summary: 'The applications that you are signed in to',
+  }),
+  route('DELETE', '/api/v1/me/clients/:clientId', endSignedIn, {
+    summary: 'Sign out of one application; your session here goes on',
   }),
 ];

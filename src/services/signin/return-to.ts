@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Context } from '../../context.ts';
-import { refuseField } from '../../errors.ts';
+import { Refusal, refuseField } from '../../errors.ts';
 import { refreshSession } from '../people/sessions/operations.ts';
 import type { resumeInput } from '../people/sessions/schema.ts';
 
@@ -39,4 +39,20 @@ function isPath(text: string): boolean {
 export async function resumeSession(ctx: Context, input: z.output<typeof resumeInput>) {
   const returnTo = requireReturnTo(ctx, input.returnTo);
   return { ...(await refreshSession(ctx, input)), returnTo };
+}
+
+/**
+ * Like `resumeSession`. An authorization request is sent back in any case, marked as tried: it
+ * answers the application itself if there is no session.
+ */
+export async function resumeOrReturn(ctx: Context, input: z.output<typeof resumeInput>) {
+  try {
+    return await resumeSession(ctx, input);
+  } catch (error) {
+    const isMarked = /^\/oauth\/(authorize(\/[\w-]+)?|logout)\?(.*&)?again=1$/.test(
+      input.returnTo ?? '',
+    );
+    if (!isMarked || !(error instanceof Refusal) || error.kind !== 'unauthenticated') throw error;
+    return { returnTo: requireReturnTo(ctx, input.returnTo) };
+  }
 }

@@ -13,6 +13,7 @@ import {
   startTotp,
 } from '../../../services/people/two-factor/operations.ts';
 import { unlinkSocial } from '../../../services/signin/methods/social.ts';
+import { endSignedIn } from '../../../services/signin/provider/operations.ts';
 import { socialProviders } from '../../../services/tenancy/identities/providers.ts';
 import { leaveOrganization } from '../../../services/tenancy/memberships/operations.ts';
 import { updateMe } from '../../../services/tenancy/profile/operations.ts';
@@ -124,6 +125,14 @@ const endForm = changeForm(
   'session',
 );
 
+const endClientForm = changeForm(
+  'sessions',
+  'clients/end',
+  endSignedIn.input,
+  endSignedIn,
+  'client',
+);
+
 // A form sends only text.
 const createTokenForm = createToken.input.extend({
   expiresInDays: z.coerce.number().pipe(createToken.input.shape.expiresInDays.unwrap()).optional(),
@@ -183,6 +192,7 @@ export const accountPages: Page[] = [
   confirmForm,
   disableForm,
   endForm,
+  endClientForm,
   createForm,
   regenerateForm,
   revokeForm,

@@ -2,6 +2,7 @@ import { listSessions } from '../../../services/people/sessions/operations.ts';
 import { listTokens } from '../../../services/people/tokens/operations.ts';
 import { describeAccount } from '../../../services/signin/account-page.ts';
 import { listSocial } from '../../../services/signin/methods/social.ts';
+import { listSignedIn } from '../../../services/signin/provider/operations.ts';
 import { showMe } from '../../../services/tenancy/profile/operations.ts';
 import { type Html, html } from '../html.ts';
 import { knownAs } from '../login/forms.ts';
@@ -34,6 +35,7 @@ const notices: Record<string, { in: SectionName; text: string }> = {
   'two-factor-off': { in: 'two-factor', text: 'Two-factor authentication is off.' },
   linked: { in: 'sign-in', text: 'You can sign in that way from now on.' },
   session: { in: 'sessions', text: 'That session has ended.' },
+  client: { in: 'sessions', text: 'You are signed out of that application.' },
   token: { in: 'tokens', text: 'The token was revoked.' },
   unlinked: { in: 'sign-in', text: 'It is disconnected.' },
   left: { in: 'organizations', text: 'You have left the organization.' },
@@ -42,12 +44,15 @@ const notices: Record<string, { in: SectionName; text: string }> = {
 
 const mostShown = 200;
 
+type SignedIn = Awaited<ReturnType<typeof listSignedIn>>['items'][number];
+
 /** The account page of the signed-in person. The section `refusedIn` shows the refusal. */
 export async function showAccount(visit: Visit, refusedIn?: SectionName): Promise<ShownPage> {
   const { ctx, token } = visit;
-  const [me, sessions, tokens, social, more] = await Promise.all([
+  const [me, sessions, clients, tokens, social, more] = await Promise.all([
     showMe(ctx, {}),
     listSessions(ctx, { limit: mostShown }),
+    listSignedIn(ctx, { limit: mostShown }),
     listTokens(ctx, { limit: mostShown }),
     listSocial(ctx),
     describeAccount(ctx),
@@ -69,7 +74,7 @@ ${socialSection(
   draft('sign-in'),
   social.items.map(({ provider }) => provider),
 )}
-${sessionsSection(draft('sessions'), sessions.items, more)}
+${sessionsSection(draft('sessions'), sessions.items, more, clients.items)}
 ${tokensSection(draft('tokens'), tokens.items, { me, more })}
 ${organizationsSection(draft('organizations'), me)}`,
   };
@@ -130,11 +135,27 @@ ${postForm(draft, '/account/organizations/leave#organizations', button, { org })
 }
 
 /** The sessions of the person. */
-function sessionsSection(draft: Draft, sessions: ShownSession[], more: Described): Html {
+function sessionsSection(
+  draft: Draft,
+  sessions: ShownSession[],
+  more: Described,
+  clients: SignedIn[],
+): Html {
   const rows = sessions
     .toReversed()
     .map((session) => row(draft, session, more.sessions.get(session.id)));
-  return section(draft, 'sessions', html`<ul class="rows">${rows}</ul>`);
+  const applications =
+    clients.length > 0 &&
+    html`<h3>Applications</h3><ul class="rows">${clients.map((client) => clientRow(draft, client))}</ul>`;
+  return section(draft, 'sessions', html`<ul class="rows">${rows}</ul>${applications}`);
+}
+
+function clientRow(draft: Draft, { clientId, name, organization, since }: SignedIn): Html {
+  const button = html`<button class="small" type="submit">Sign out there</button>`;
+  return html`<li>
+<div><strong>${name}</strong><p class="quiet">${organization.name} · since ${ago(draft.ctx.now, since)}</p></div>
+${postForm(draft, '/account/clients/end#sessions', button, { clientId })}
+</li>`;
 }
 
 function row(draft: Draft, session: ShownSession, organization: string | undefined): Html {

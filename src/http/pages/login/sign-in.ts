@@ -37,7 +37,7 @@ export const signInPage = page({
     if (mayBeSignedIn(visit)) return { goTo: viaRenewal('/login', visit.given) };
     if (invitation !== undefined) return showInvitation(visit, invitation);
     const target = requireReturnTo(visit.ctx, returnTo);
-    if (isSignedIn(visit.ctx)) return { goTo: target };
+    if (isSignedIn(visit.ctx) && !asksFresh(returnTo)) return { goTo: target };
     const said = notices[noticeOf(visit, done) ?? ''];
     if (identifier === undefined) return askWho(visit, { returnTo }, said);
     return showMethods(visit, { identifier, returnTo }, by, said);
@@ -52,6 +52,11 @@ function mayBeSignedIn({ ctx, given, cookie }: Visit): boolean {
   const sent = given['returnTo'] !== undefined || given['invitation'] !== undefined;
   const first = given['again'] === undefined && given['identifier'] === undefined;
   return sent && first && !isSignedIn(ctx) && cookie('form') !== undefined;
+}
+
+/** Whether an application asks for a new sign-in of a person who is signed in. */
+function asksFresh(returnTo: string | undefined): boolean {
+  return /^\/oauth\/authorize\/[\w-]+\?(.*&)?fresh=1(&|$)/.test(returnTo ?? '');
 }
 
 /** Signs in with address and password. */

@@ -236,6 +236,19 @@ export const eventKinds = {
     account: text.optional(),
     ...refused,
   }),
+  'client.session.started': inOrg('client', 'A session signed in to a client', {
+    account: text,
+    session: text,
+  }),
+  'client.session.ended': inOrg('client', 'A person signed out of a client', {
+    account: text,
+    session: text,
+  }),
+  'client.reuse.detected': inOrg(
+    'client',
+    'A code or refresh token was used twice; everything it gave ended',
+    { session: text },
+  ),
 
   'webhook.added': inOrg('webhook', 'A webhook was added', { events: list }),
   'webhook.changed': inOrg('webhook', 'A webhook gets other kinds of events', { events: list }),

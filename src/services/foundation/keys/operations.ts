@@ -1,6 +1,7 @@
 import { Op } from 'sequelize';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
+import { generateRsaKey } from '../../../crypto/jwt.ts';
 import { newMasterKey, readKeyFile, replaceKeyFile } from '../../../crypto/key-file.ts';
 import { createKeyring, idOfMasterKey } from '../../../crypto/seal.ts';
 import { KeyCanary } from '../../../database/models/key-canary.ts';
@@ -13,10 +14,16 @@ import { recordEvent } from '../events/record.ts';
 import { instant } from '../fields.ts';
 import { operation } from '../operation.ts';
 import { pageInput, pageOf } from '../page.ts';
-import { accessTokenSeconds, after } from '../time.ts';
+import { accessTokenSeconds, after, sessionSeconds } from '../time.ts';
 import { followMasterKey, listCanaries, plantCanary, usedKeyIds } from './open.ts';
 import { isAnythingFormer, reseal } from './reseal.ts';
-import { forgetKeys, listSigningKeys, makeSigningKey, noticeSeconds } from './signing-key.ts';
+import {
+  forgetKeys,
+  isRsa,
+  listSigningKeys,
+  makeSigningKey,
+  noticeSeconds,
+} from './signing-key.ts';
 
 // The master keys and the session signing keys (security X1, X2).
 
@@ -84,9 +91,11 @@ export const listKeys = operation({
     ];
     const keys = (await listSigningKeys()).reverse();
     const isRetired = ({ retiredAt }: SigningKey) => retiredAt !== null && retiredAt <= ctx.now;
-    const signer = keys.find((key) => !isRetired(key));
+    const signs = (key: SigningKey) =>
+      key ===
+      keys.find((other) => !isRetired(other) && isRsa(other.publicJwk) === isRsa(key.publicJwk));
     const signing = keys.map((key) =>
-      viewSigningKey(key, isRetired(key) ? 'verifies' : key === signer ? 'signs' : 'waits'),
+      viewSigningKey(key, isRetired(key) ? 'verifies' : signs(key) ? 'signs' : 'waits'),
     );
     return { items: [...masters, ...signing], nextCursor: null };
   },
@@ -122,6 +131,9 @@ export const rotateSigningKey = operation({
   output: newKeyView,
   run: async (ctx) => {
     const made = await makeSigningKey(ctx);
+    // Only an instance that has issued ID tokens has an RSA key.
+    const hasRsa = (await listSigningKeys()).some(({ publicJwk }) => isRsa(publicJwk));
+    const rsa = hasRsa ? await makeSigningKey(ctx, generateRsaKey) : null;
     const signsFrom = after(ctx.now, noticeSeconds);
     const key = await transaction(async () => {
       const [retired] = await SigningKey.update(
@@ -129,6 +141,7 @@ export const rotateSigningKey = operation({
         { where: { retiredAt: null } },
       );
       const created = await SigningKey.create(made);
+      if (rsa !== null) await SigningKey.create(rsa);
       await recordEvent(ctx, {
         kind: 'key.signing.rotated',
         subject: { type: 'key', id: made.id },
@@ -147,6 +160,9 @@ export async function dropSpentKeys(ctx: Context): Promise<void> {
     where: { retiredAt: { [Op.lt]: after(ctx.now, -accessTokenSeconds - noticeSeconds) } },
   });
   for (const key of retired) {
+    // An application may send an ID token of a live session at sign-out.
+    const mayBeSent = key.retiredAt !== null && key.retiredAt > after(ctx.now, -sessionSeconds);
+    if (isRsa(key.publicJwk) && mayBeSent) continue;
     const live = await RefreshToken.findOne({
       where: { keyId: key.id, expiresAt: { [Op.gt]: ctx.now } },
       attributes: ['id'],

@@ -1,16 +1,19 @@
+import type { JWK } from 'jose';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import {
+  generateRsaKey,
   generateSigningKey,
   importSigner,
   importVerificationKey,
-  type PublicJwk,
+  type PublishedJwk,
   publicJwkSchema,
   type TokenSigner,
   type VerificationKey,
 } from '../../../crypto/jwt.ts';
 import type { Keyring, SealedPlace } from '../../../crypto/seal.ts';
 import { SigningKey } from '../../../database/models/signing-key.ts';
+import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 
 // A process caches the keys. It reads them again after a minute, to follow a rotation. It also
@@ -23,9 +26,10 @@ const fewSeconds = 5_000;
 export const noticeSeconds = 120;
 
 interface ReadyKey {
-  publicJwk: PublicJwk;
-  verifier: VerificationKey;
-  signer: TokenSigner;
+  publicJwk: PublishedJwk;
+  privateJwk: JWK;
+  /** Signs and verifies session tokens; null for an RSA key, which signs ID tokens alone. */
+  session: { verifier: VerificationKey; signer: TokenSigner } | null;
   /** From then on it only verifies; may be in the future. */
   retiredAt: Date | null;
 }
@@ -105,28 +109,66 @@ async function readAll(ctx: KeyContext): Promise<KeySet> {
 
 async function prepare(ctx: KeyContext, row: SigningKey): Promise<ReadyKey> {
   const publicJwk = publicJwkSchema.parse(row.publicJwk);
-  const privateJwk: unknown = JSON.parse(
-    ctx.keyring.open(row.privateJwk, placeOfPrivateJwk(row.id)),
-  );
-  return {
-    publicJwk,
-    verifier: await importVerificationKey(publicJwk),
-    signer: importSigner(row.id, privateJwk),
-    retiredAt: row.retiredAt,
-  };
+  const privateJwk: JWK = JSON.parse(ctx.keyring.open(row.privateJwk, placeOfPrivateJwk(row.id)));
+  const session = isRsa(publicJwk)
+    ? null
+    : {
+        verifier: await importVerificationKey(publicJwk),
+        signer: importSigner(row.id, privateJwk),
+      };
+  return { publicJwk, privateJwk, session, retiredAt: row.retiredAt };
+}
+
+/** Whether this is a key for ID tokens alone. */
+export function isRsa(publicJwk: { kty?: unknown }): boolean {
+  return publicJwk.kty === 'RSA';
 }
 
 /** RFC 7517 §5. */
 export const jwksView = z.strictObject({ keys: z.array(publicJwkSchema) });
 
-/** The public keys that verify this instance's tokens, for anyone. */
+/**
+ * The public keys that verify this instance's tokens, for anyone. Only seconds old, because another
+ * daemon may have made the first RSA key just now.
+ */
 export async function viewJwks(ctx: KeyContext): Promise<z.output<typeof jwksView>> {
+  const set = await readSet(ctx);
+  if (since(set.readAt, ctx) > fewSeconds) forgetKeys(ctx);
   return { keys: (await readyKeys(ctx)).map((key) => key.publicJwk) };
 }
 
+/**
+ * The private keys for ID tokens: of each algorithm the one that signs now comes first. The others
+ * only verify an earlier ID token. Makes the first RSA key.
+ */
+export async function keysOfIdTokens(ctx: KeyContext): Promise<JWK[]> {
+  const signs = ({ retiredAt }: ReadyKey) => retiredAt === null || retiredAt > ctx.now;
+  let keys = await readyKeys(ctx);
+  if (!keys.some((key) => isRsa(key.publicJwk) && signs(key))) {
+    await addRsaKey(ctx);
+    keys = await readyKeys(ctx);
+  }
+  const oldestFirst = keys.toReversed();
+  const ordered = [...oldestFirst.filter(signs), ...keys.filter((key) => !signs(key))];
+  return ordered.map(({ publicJwk, privateJwk }) => ({ ...privateJwk, ...publicJwk }));
+}
+
+/** Two daemons may each make one at once: both are published, and the oldest signs. */
+async function addRsaKey(ctx: KeyContext): Promise<void> {
+  const made = await makeSigningKey(ctx, generateRsaKey);
+  await transaction(async () => {
+    const current = await SigningKey.findAll({ where: { retiredAt: null } });
+    if (!current.some(({ publicJwk }) => isRsa(publicJwk))) await SigningKey.create(made);
+  });
+  forgetKeys(ctx);
+}
+
 /** A row for a new signing key, with its private half sealed. */
-export async function makeSigningKey(ctx: KeyContext) {
-  const { kid, publicJwk, privateJwk } = await generateSigningKey();
+export async function makeSigningKey(
+  ctx: KeyContext,
+  generate: typeof generateRsaKey = generateSigningKey,
+) {
+  const { kid, publicJwk, privateJwk } = await generate();
   const sealed = ctx.keyring.seal(JSON.stringify(privateJwk), placeOfPrivateJwk(kid));
   return { id: kid, publicJwk, privateJwk: sealed, createdAt: ctx.now };
 }
@@ -134,19 +176,19 @@ export async function makeSigningKey(ctx: KeyContext) {
 /** The key that signs now: the oldest that is not retired. Refuses `not_ready` if there is none. */
 export async function currentSigner(ctx: KeyContext): Promise<TokenSigner> {
   const current = (await readyKeys(ctx)).findLast(
-    ({ retiredAt }) => retiredAt === null || retiredAt > ctx.now,
+    ({ session, retiredAt }) => session !== null && (retiredAt === null || retiredAt > ctx.now),
   );
-  if (current === undefined)
+  if (!current?.session)
     throw new Refusal('not_ready', 'there is no key to sign sessions with yet');
-  return current.signer;
+  return current.session.signer;
 }
 
 /** The signer of this key id, retired or not. Refuses `invalid_credential` if the key is gone. */
 export async function requireSigner(ctx: KeyContext, kid: string): Promise<TokenSigner> {
   const key = await readyKey(ctx, kid);
-  if (key === null)
+  if (!key?.session)
     throw new Refusal('invalid_credential', 'the key that signed this session is gone');
-  return key.signer;
+  return key.session.signer;
 }
 
 /** The public key of this id if this instance signs or signed with it, else null. */
@@ -154,5 +196,5 @@ export async function findVerificationKey(
   ctx: KeyContext,
   kid: string,
 ): Promise<VerificationKey | null> {
-  return (await readyKey(ctx, kid))?.verifier ?? null;
+  return (await readyKey(ctx, kid))?.session?.verifier ?? null;
 }

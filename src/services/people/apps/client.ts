@@ -58,8 +58,11 @@ export async function requireClient(
   throw clientRefused(reason);
 }
 
-/** Counted only after a wrong secret, so that others at its address cannot block a working app. */
-function refusedClientsLimit({ client, config }: Context): Limit {
+/**
+ * The limit on refused apps and clients of one network. Counted only after a wrong secret, so that
+ * others at its address cannot block a working one.
+ */
+export function refusedClientsLimit({ client, config }: Context): Limit {
   const { tokenRequests: most } = config.limits;
   return { name: 'refused clients', of: networkOf(client.address), most, seconds: 60 };
 }

@@ -12,6 +12,7 @@ import { Invitation } from '../../../database/models/invitation.ts';
 import { LoginLink } from '../../../database/models/login-link.ts';
 import { MailCode } from '../../../database/models/mail-code.ts';
 import { PendingSignIn } from '../../../database/models/pending-sign-in.ts';
+import { ProviderRecord } from '../../../database/models/provider-record.ts';
 import { RefreshToken } from '../../../database/models/refresh-token.ts';
 import { Session } from '../../../database/models/session.ts';
 import { select } from '../../../database/select.ts';
@@ -69,6 +70,7 @@ export const otherCredentials = [
   'clients',
   'host_tickets',
   'host_sessions',
+  'provider_records',
 ];
 
 /** The tables that name an account and hold no credential. */
@@ -105,6 +107,7 @@ export async function sweepCredentials({ now }: Context, stop: Stop): Promise<vo
   await deleteOld(RefreshToken, old, stop);
   // A session takes up to 1,400 refresh tokens with it.
   await deleteOld(Session, { ...expired, batch: 20 }, stop);
+  await deleteOld(ProviderRecord, expired, stop);
   await deleteOld(HostTicket, expired, stop);
   await deleteOld(Invitation, expired, stop);
   await deleteOld(AccessToken, { ...expired, also: `kind = 'bot'` }, stop);

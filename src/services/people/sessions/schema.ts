@@ -13,7 +13,8 @@ export const signInInput = z.strictObject({
 export const givenRefreshToken = z.string().min(1).max(4096).optional();
 
 export const resumeInput = z.strictObject({
-  returnTo: z.string().max(2000).optional(),
+  // An authorization request of an application can be long.
+  returnTo: z.string().max(8000).optional(),
   refreshToken: givenRefreshToken,
 });
 

@@ -1,0 +1,47 @@
+import { IncomingMessage } from 'node:http';
+import type { Request } from 'express';
+
+const passed = ['authorization', 'cookie', 'user-agent'] as const;
+
+/** What the provider gets of a request: nothing but what stands here. */
+interface Inner {
+  method: 'GET' | 'POST';
+  /** The path and query. */
+  url: string;
+  form?: Record<string, unknown>;
+  accept: 'application/json' | 'text/html';
+}
+
+/**
+ * A request as the provider reads it. Its host is that of the base URL, whatever the client sent, and
+ * it has only the listed headers.
+ */
+export function innerRequest(request: Request, baseUrl: string, of: Inner): IncomingMessage {
+  const inner = new IncomingMessage(request.socket);
+  const { host, protocol } = new URL(baseUrl);
+  inner.method = of.method;
+  inner.url = of.url;
+  inner.headers = { host, 'x-forwarded-proto': protocol.slice(0, -1), accept: of.accept };
+  for (const name of passed) {
+    const value = request.headers[name];
+    if (value !== undefined) inner.headers[name] = value;
+  }
+  if (of.form !== undefined) {
+    const body = Buffer.from(encoded(of.form));
+    inner.headers['content-type'] = 'application/x-www-form-urlencoded';
+    inner.headers['content-length'] = String(body.length);
+    inner.push(body);
+  }
+  inner.push(null);
+  // Else Node takes it for a broken request once it is read, and closes the client's connection.
+  inner.complete = true;
+  return inner;
+}
+
+/** A form or a query as text; a field that was sent twice stays so. */
+export function encoded(fields: Record<string, unknown>): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(fields))
+    for (const one of [value].flat()) query.append(name, String(one));
+  return query.toString();
+}

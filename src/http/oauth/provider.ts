@@ -1,0 +1,130 @@
+import type { IncomingMessage } from 'node:http';
+import { type Request, type RequestHandler, type Response, Router } from 'express';
+import type { App, Context } from '../../context.ts';
+import { findLiveSession } from '../../services/signin/provider/visit.ts';
+import { isClientId } from '../../services/tenancy/clients/client.ts';
+import { readForm } from '../form.ts';
+import { refuseCrossSite } from '../origins.ts';
+import { recognize } from '../pages/answer.ts';
+import { pagePolicy } from '../pages/layout.ts';
+import { isSignedIn } from '../pages/page.ts';
+import { renewalTo } from '../pages/renew.ts';
+import type { Door } from '../route.ts';
+import { openRequest, traceOf } from '../trace.ts';
+import { readBasic } from './gather.ts';
+import { encoded, innerRequest } from './inner.ts';
+
+// Where requests enter the OpenID provider. The package is loaded at the first of them, because an
+// instance without clients never needs it.
+
+const formLimit = 56 * 1024;
+const shared = ['token', 'introspect', 'revoke'].map((name) => `/api/v1/oauth/${name}`);
+
+/** The paths of the provider, for the answer to a wrong method. */
+export const providerPaths = [
+  { method: 'GET' as const, path: '/oauth/authorize', setsCookies: true },
+  { method: 'POST' as const, path: '/oauth/authorize' },
+  { method: 'GET' as const, path: '/oauth/authorize/:uid', setsCookies: true },
+  { method: 'POST' as const, path: '/oauth/logout' },
+  { method: 'GET' as const, path: '/oauth/userinfo' },
+  { method: 'POST' as const, path: '/oauth/userinfo' },
+];
+
+/** Serves the provider's endpoints. Token requests of apps pass on to the routes. */
+export function serveProvider(door: Door): Router {
+  const router = Router({ caseSensitive: true, strict: true });
+  router.get(['/oauth/authorize', '/oauth/authorize/:uid'], authorize(door));
+  router.post(['/oauth/authorize', '/oauth/logout'], turnIntoGet);
+  router.get('/oauth/userinfo', userinfo(door)).post('/oauth/userinfo', userinfo(door));
+  router.post(shared, ofClients(door));
+  return router;
+}
+
+/** The authorization endpoint. It first renews a session whose access token has expired. */
+function authorize({ app, authenticate }: Door): RequestHandler {
+  return async (request, response, next) => {
+    if (request.method === 'HEAD') return next();
+    const trace = traceOf(request);
+    trace.speaks = 'html';
+    response.set(pagePolicy(app.config));
+    const ctx = await recognize(openRequest(app, request), request, authenticate);
+    trace.actor = ctx.actor;
+    const url = pathAndQuery(request);
+    if (!isSignedIn(ctx) && request.query['again'] === undefined) {
+      const again = `${url}${url.includes('?') ? '&' : '?'}again=1`;
+      return void response.status(303).location(renewalTo(again)).end();
+    }
+    const accept = 'text/html';
+    const inner = innerRequest(request, app.config.baseUrl, { method: 'GET', url, accept });
+    await answerWith(app, ctx, { request, inner, response });
+  };
+}
+
+/** A request may have a whole URL as its target. */
+function pathAndQuery({ originalUrl }: Request): string {
+  if (originalUrl.startsWith('/')) return originalUrl;
+  const { pathname, search } = new URL(originalUrl);
+  return pathname + search;
+}
+
+/** A form from another site comes without our cookies, so the browser sends it again as a link. */
+const turnIntoGet: RequestHandler = async (request, response) => {
+  traceOf(request).speaks = 'html';
+  const form = await readForm(request, response, formLimit);
+  response.set('Cache-Control', 'no-store');
+  response
+    .status(303)
+    .location(`${request.path}?${encoded(form)}`)
+    .end();
+};
+
+function userinfo({ app, origins }: Door): RequestHandler {
+  return async (request, response) => {
+    traceOf(request).speaks = 'oauth';
+    refuseCrossSite(request, origins);
+    const form = request.method === 'POST' ? await readForm(request, response, formLimit) : null;
+    const inner = innerRequest(request, app.config.baseUrl, {
+      method: form === null ? 'GET' : 'POST',
+      url: '/oauth/userinfo',
+      accept: 'application/json',
+      ...(form === null ? {} : { form }),
+    });
+    await answerWith(app, openRequest(app, request), { request, inner, response });
+  };
+}
+
+/** Takes the requests of clients: their id tells them from apps (interface page). */
+function ofClients({ app, origins }: Door): RequestHandler {
+  return async (request, response, next) => {
+    traceOf(request).speaks = 'oauth';
+    refuseCrossSite(request, origins);
+    const form = await readForm(request, response, formLimit);
+    const named = [form['client_id'], readBasic(request)?.client_id].flat();
+    if (!named.some((id) => typeof id === 'string' && isClientId(id))) return next();
+    response.set({ 'Cache-Control': 'no-store', Pragma: 'no-cache' });
+    const inner = innerRequest(request, app.config.baseUrl, {
+      method: 'POST',
+      url: request.path,
+      accept: 'application/json',
+      form,
+    });
+    await answerWith(app, openRequest(app, request), { request, inner, response });
+  };
+}
+
+/** Lets the provider answer, bound to the live session of the request, if there is one. */
+async function answerWith(
+  app: App,
+  ctx: Context,
+  { request, inner, response }: { request: Request; inner: IncomingMessage; response: Response },
+): Promise<void> {
+  const [{ answerByProvider }, { providerPages }] = await Promise.all([
+    import('../../services/signin/provider/provider.ts'),
+    import('./pages.ts'),
+  ]);
+  const { actor } = ctx;
+  const id = actor.kind === 'user' && actor.via === 'session' ? actor.sessionId : null;
+  const session = id === null ? null : await findLiveSession(ctx, id);
+  const pages = providerPages(app, traceOf(request));
+  await answerByProvider({ ctx, session, clients: new Map(), pages }, inner, response);
+}

@@ -1,0 +1,60 @@
+import { signOut } from '../../services/people/sessions/operations.ts';
+import { checkLogout, type Logout, logoutInput } from '../../services/signin/provider/logout.ts';
+import { clearedSession } from '../cookies.ts';
+import { html } from './html.ts';
+import { form, isSignedIn, type PageReply, page, type ShownPage, type Visit } from './page.ts';
+import { alert, postForm } from './parts.ts';
+import { viaRenewal } from './renew.ts';
+
+type LogoutInput = Parameters<typeof checkLogout>[1];
+
+const path = '/oauth/logout';
+
+/**
+ * An application signs a person out (RP-Initiated Logout). Its ID token of this very session is
+ * enough; otherwise the person is asked, because any page can send a browser here.
+ */
+const logoutPage = page({
+  path,
+  access: 'public',
+  input: logoutInput.extend({ again: logoutInput.shape.state }),
+  show: async (visit, { again, ...input }) => {
+    if (!isSignedIn(visit.ctx) && again === undefined)
+      return { goTo: viaRenewal(path, visit.given) };
+    const logout = await checkLogout(visit.ctx, input);
+    if (!isSignedIn(visit.ctx) || logout.isCertain) return end(visit, logout);
+    return ask(visit, input, logout);
+  },
+});
+
+const confirmPage = form({
+  path: `${path}/confirm`,
+  access: 'public',
+  input: logoutInput,
+  act: async (visit, input) => end(visit, await checkLogout(visit.ctx, input)),
+  refused: (visit) => ({ title: 'Sign out', main: html`<h1>Sign out</h1>${alert(visit)}` }),
+});
+
+/** The page that signs a person out for an application, and its form. */
+export const logoutPages = [logoutPage, confirmPage];
+
+async function end({ ctx }: Visit, { goTo }: Logout): Promise<PageReply> {
+  await signOut(ctx, {});
+  const cookies = clearedSession();
+  if (goTo !== null) return { goTo, cookies };
+  const main = html`<h1>You are signed out</h1>
+<p><a class="button" href="/login">Sign in again</a></p>`;
+  return { title: 'Signed out', main, cookies };
+}
+
+function ask(visit: Visit, input: LogoutInput, { client, goTo }: Logout): ShownPage {
+  const who = client === null ? 'An application' : html`<strong>${client.name}</strong>`;
+  return {
+    title: 'Sign out',
+    origins: goTo === null ? [] : [new URL(goTo).origin],
+    main: html`<h1>Sign out?</h1>
+<p>${who} asks to sign you out here, and of every application that you signed in to from here.</p>
+${postForm(visit, `${path}/confirm`, html`<button type="submit">Sign out</button>`, { ...input })}
+<nav class="below" aria-label="Other ways"><a href="/">Stay signed in</a></nav>`,
+  };
+}

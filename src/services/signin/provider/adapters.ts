@@ -1,0 +1,151 @@
+import Provider, { type Adapter, type AdapterPayload, errors } from 'oidc-provider';
+import { clientIdOf } from '../../tenancy/clients/client.ts';
+import { findClientRow, metadataOf } from './client-row.ts';
+import { grantsOf } from './grants.ts';
+import { storedAdapter } from './store.ts';
+import { findLiveSession, type LiveSession, strengthOf, visitNow } from './visit.ts';
+
+const never = () => Promise.reject(new Error('the provider never does this'));
+const noAdapter: Adapter = {
+  upsert: never,
+  find: never,
+  findByUserCode: never,
+  findByUid: never,
+  consume: never,
+  destroy: never,
+  revokeByGrantId: never,
+};
+
+/** The package asks once for each of its models. */
+export function adapterOf(model: string): Adapter {
+  if (model === 'Client') return clients;
+  if (model === 'Session') return sessions;
+  return model === 'Interaction' ? interactions : storedAdapter(model);
+}
+
+const clients: Adapter = {
+  ...noAdapter,
+  async find(clientId) {
+    const row = await findClientRow(clientId);
+    if (row === null) return undefined;
+    visitNow().clients.set(clientId, row);
+    return metadataOf(row);
+  },
+};
+
+/** Codes and tokens ask for the session that they belong to: our row, at each use. */
+const sessions: Adapter = {
+  ...noAdapter,
+  async findByUid(uid) {
+    const live = await findLiveSession(visitNow().ctx, uid);
+    if (live === null) return undefined;
+    const grants = await grantsOf(uid);
+    const authorizations = Object.fromEntries(
+      grants.map(({ clientId, grantId }) => [clientIdOf({ id: clientId }), { grantId, sid: uid }]),
+    );
+    return { ...sessionPayload(live), authorizations };
+  },
+};
+
+/** A live session of idctl in the package's words. */
+export function sessionPayload(live: LiveSession): AdapterPayload {
+  return {
+    kind: 'Session',
+    jti: live.id,
+    uid: live.id,
+    accountId: live.accountId,
+    loginTs: Math.floor(live.startedAt.getTime() / 1000),
+    ...strengthOf(live),
+  };
+}
+
+// A request that waits for a sign-in is kept in the browser, sealed, in a cookie for its own path. So
+// strangers store nothing here.
+
+const requestCookie = 'oauth_request';
+// Browsers keep cookies up to 4096 bytes.
+const longestCookie = 3800;
+
+const placeOf = (uid: string) => ({ table: 'cookies', column: requestCookie, row: uid });
+
+/** What the cookie keeps of a request. */
+interface Kept {
+  params: Record<string, unknown>;
+  exp: number;
+  iat: number;
+  cid?: string;
+  /** In milliseconds. A sign-in before it does not count where a new one is asked for. */
+  askedAt: number;
+}
+
+const interactions: Adapter = {
+  ...noAdapter,
+  async upsert(uid, payload) {
+    const { ctx } = visitNow();
+    const { id_token_hint: _hint, ...params } = payload.params ?? {};
+    const hinted = Provider.ctx?.oidc.entities.IdTokenHint?.payload['sub'];
+    const kept = {
+      params: { ...params, ...(hinted === undefined ? {} : { expected_sub: hinted }) },
+      exp: payload.exp,
+      iat: payload.iat,
+      cid: payload.cid,
+      askedAt: ctx.now.getTime(),
+    };
+    const sealed = ctx.keyring.seal(JSON.stringify(kept), placeOf(uid));
+    if (sealed.length > longestCookie)
+      throw new errors.InvalidRequest('the authorization request is too long');
+    setRequestCookie(uid, sealed);
+    // The pages of a second step do not know where the sign-in returns to.
+    Provider.ctx?.cookies.set('oauth_client', String(params['client_id']), {
+      path: '/login',
+      httpOnly: true,
+      sameSite: 'lax',
+      overwrite: true,
+      maxAge: 600_000,
+    });
+  },
+  async find(uid) {
+    const { ctx, session } = visitNow();
+    const sealed = Provider.ctx?.cookies.get(requestCookie);
+    if (sealed === undefined) return undefined;
+    const kept = openRequestCookie(sealed, uid);
+    if (kept === null) return undefined;
+    const { askedAt, ...payload } = kept;
+    const signedInSince = session !== null && session.startedAt.getTime() >= askedAt;
+    return {
+      ...payload,
+      kind: 'Interaction',
+      jti: uid,
+      returnTo: `${ctx.config.baseUrl}/oauth/authorize/${uid}`,
+      ...(signedInSince && {
+        result: {
+          login: {
+            accountId: session.accountId,
+            ts: Math.floor(session.startedAt.getTime() / 1000),
+            ...strengthOf(session),
+          },
+        },
+      }),
+    };
+  },
+  destroy: async (uid) => setRequestCookie(uid, null),
+};
+
+function openRequestCookie(sealed: string, uid: string): Kept | null {
+  try {
+    // Only `upsert` seals for this place.
+    return JSON.parse(visitNow().ctx.keyring.open(sealed, placeOf(uid))) as Kept;
+  } catch {
+    return null;
+  }
+}
+
+function setRequestCookie(uid: string, value: string | null): void {
+  Provider.ctx?.cookies.set(requestCookie, value, {
+    path: `/oauth/authorize/${uid}`,
+    httpOnly: true,
+    sameSite: 'lax',
+    overwrite: true,
+    ...(value === null ? {} : { maxAge: 3600_000 }),
+  });
+}

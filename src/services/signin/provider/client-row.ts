@@ -1,0 +1,95 @@
+import type { ClientMetadata } from 'oidc-provider';
+import type { Client } from '../../../database/models/client.ts';
+import { select } from '../../../database/select.ts';
+import { clientIdOf, rowIdOf } from '../../tenancy/clients/client.ts';
+
+/** A client as the provider reads it at each request. */
+export interface ClientRow
+  extends Pick<
+    Client,
+    | 'id'
+    | 'organizationId'
+    | 'name'
+    | 'secretHash'
+    | 'redirectUris'
+    | 'postLogoutRedirectUris'
+    | 'backchannelLogoutUri'
+    | 'idTokenAlg'
+    | 'projectId'
+    | 'role'
+  > {
+  pkce: boolean;
+  suspended: boolean;
+}
+
+interface Row extends Omit<ClientRow, 'redirectUris' | 'postLogoutRedirectUris' | 'pkce'> {
+  redirectUris: string | string[];
+  postLogoutRedirectUris: string | string[];
+  pkce: boolean | number;
+  suspendedAt: unknown;
+}
+
+// Bypasses the ORM, as every request to the provider runs it.
+const read = `SELECT id, organization_id AS "organizationId", name, secret_hash AS "secretHash",
+    redirect_uris AS "redirectUris", post_logout_redirect_uris AS "postLogoutRedirectUris",
+    backchannel_logout_uri AS "backchannelLogoutUri", pkce, id_token_alg AS "idTokenAlg",
+    project_id AS "projectId", role, suspended_at AS "suspendedAt"
+  FROM clients WHERE id = $1`;
+
+/** The client of this client id, or null. */
+export async function findClientRow(clientId: string): Promise<ClientRow | null> {
+  const id = rowIdOf(clientId);
+  const [row] = id === null ? [] : await select<Row>(read, [id], { prepared: true });
+  if (row === undefined) return null;
+  const { suspendedAt, ...rest } = row;
+  return {
+    ...rest,
+    redirectUris: listOf(row.redirectUris),
+    postLogoutRedirectUris: listOf(row.postLogoutRedirectUris),
+    pkce: Boolean(row.pkce),
+    suspended: suspendedAt !== null,
+  };
+}
+
+/** SQLite gives JSON as text. */
+function listOf(value: string | string[]): string[] {
+  return typeof value === 'string' ? JSON.parse(value) : value;
+}
+
+/** A client in the package's words. The hash stands for the secret, which idctl does not know. */
+export function metadataOf(client: ClientRow): ClientMetadata {
+  const { secretHash, redirectUris, idTokenAlg } = client;
+  return {
+    client_id: clientIdOf(client),
+    ...(secretHash === null
+      ? { token_endpoint_auth_method: 'none' as const }
+      : { client_secret: secretHash, token_endpoint_auth_method: 'client_secret_basic' as const }),
+    redirect_uris: redirectUris,
+    response_types: ['code'],
+    grant_types: ['authorization_code', 'refresh_token'],
+    id_token_signed_response_alg: idTokenAlg,
+  };
+}
+
+/** The application that a sign-in returns to, as its pages show it. */
+export interface Application {
+  name: string;
+  /** Where a browser may be sent with the answer. */
+  origins: string[];
+}
+
+const waiting = /^\/oauth\/authorize\/[\w-]+\?(?:.*&)?client=(client-[0-9a-f-]{36})(?:&|$)/;
+
+/** The application of a sign-in: by where it returns to, else by the cookie of its browser. */
+export async function findApplication(
+  returnTo: string | undefined,
+  cookie: string | undefined,
+): Promise<Application | null> {
+  const clientId = waiting.exec(returnTo ?? '')?.[1] ?? cookie;
+  const row = clientId === undefined ? null : await findClientRow(clientId);
+  if (row === null) return null;
+  return {
+    name: row.name,
+    origins: [...new Set(row.redirectUris.map((uri) => new URL(uri).origin))],
+  };
+}

@@ -1,0 +1,47 @@
+import type { Context } from '../../../context.ts';
+import { execute, select } from '../../../database/select.ts';
+import { recordEvent } from '../../foundation/events/record.ts';
+
+// A grant stands for one session at one client. It has the id that codes and tokens name.
+
+/** The grants of a session, by the row id of the client. */
+export async function grantsOf(
+  sessionId: string,
+): Promise<{ clientId: string; grantId: string }[]> {
+  return select(
+    `SELECT client_id AS "clientId", grant_id AS "grantId" FROM provider_records
+      WHERE session_id = $1 AND model = 'Grant'`,
+    [sessionId],
+    { prepared: true },
+  );
+}
+
+/** Ends a grant and everything it gave. Call it inside a transaction. */
+export async function endGrant(grantId: string): Promise<void> {
+  await execute('DELETE FROM provider_records WHERE grant_id = $1', [grantId]);
+}
+
+interface Row {
+  clientId: string;
+  name: string;
+  organizationId: string;
+  sessionId: string;
+}
+
+/** Records that a code or refresh token was used again. Call it before the grant ends. */
+export async function recordReuse(ctx: Context, grantId: string): Promise<void> {
+  const [client] = await select<Row>(
+    `SELECT c.id AS "clientId", c.name, c.organization_id AS "organizationId",
+        r.session_id AS "sessionId"
+      FROM provider_records r JOIN clients c ON c.id = r.client_id
+      WHERE r.grant_id = $1 AND r.model = 'Grant'`,
+    [grantId],
+  );
+  if (client === undefined) return;
+  await recordEvent(ctx, {
+    kind: 'client.reuse.detected',
+    organizationId: client.organizationId,
+    subject: { type: 'client', id: client.clientId, name: client.name },
+    data: { session: client.sessionId },
+  });
+}

@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import type { Context } from '../../../context.ts';
+import { Refusal } from '../../../errors.ts';
+import { ownSessionOf } from '../../people/sessions/end.ts';
+import { type ClientRow, findClientRow } from './client-row.ts';
+import type { Pages } from './visit.ts';
+
+/** What an application sends with a person that it signs out (RP-Initiated Logout §2). */
+export const logoutInput = z.strictObject({
+  id_token_hint: z.string().max(8000).optional(),
+  client_id: z.string().max(200).optional(),
+  post_logout_redirect_uri: z.string().max(2000).optional(),
+  state: z.string().max(2000).optional(),
+});
+
+/** A checked sign-out of an application. */
+export interface Logout {
+  client: ClientRow | null;
+  /** Where the browser goes afterwards; null means idctl's own page. */
+  goTo: string | null;
+  /** Whether the application proved that it means this very session. */
+  isCertain: boolean;
+}
+
+/**
+ * Checks a sign-out. An ID token of another client or issuer, and an address that the client has not
+ * registered, are refused.
+ */
+export async function checkLogout(
+  ctx: Context,
+  input: z.output<typeof logoutInput>,
+): Promise<Logout> {
+  const { id_token_hint: hint, client_id: clientId, post_logout_redirect_uri: uri, state } = input;
+  const hinted = hint === undefined ? null : await readHint(ctx, hint);
+  const named = clientId === undefined ? null : await findClientRow(clientId);
+  if (hint !== undefined && hinted === null) throw wrong('The ID token is not valid here.');
+  if (clientId !== undefined && named === null) throw wrong('There is no such application.');
+  if (hinted !== null && named !== null && hinted.client.id !== named.id)
+    throw wrong('The ID token belongs to another application.');
+  const client = hinted?.client ?? named;
+  if (uri !== undefined && client?.postLogoutRedirectUris.includes(uri) !== true)
+    throw wrong('The application has not registered the address to go to afterwards.');
+  return {
+    client,
+    goTo: uri === undefined ? null : withState(uri, state),
+    isCertain: hinted !== null && hinted.sid === ownSessionOf(ctx.actor),
+  };
+}
+
+async function readHint(ctx: Context, hint: string) {
+  // The package is loaded by requests alone.
+  const { readIdToken } = await import('./provider.ts');
+  return readIdToken({ ctx, session: null, clients: new Map(), pages: noPages }, hint);
+}
+
+const noPage = () => {
+  throw new Error('an ID token is read without a page');
+};
+const noPages: Pages = { fail: noPage, post: noPage, breakOff: noPage };
+
+function withState(uri: string, state: string | undefined): string {
+  const url = new URL(uri);
+  if (state !== undefined) url.searchParams.set('state', state);
+  return state === undefined ? uri : url.href;
+}
+
+function wrong(message: string): Refusal {
+  return new Refusal('invalid_input', message, { hint: 'Go back to the application.' });
+}

@@ -1,0 +1,95 @@
+import { z } from 'zod';
+import type { Context } from '../../../context.ts';
+import { select } from '../../../database/select.ts';
+import { transaction } from '../../../database/transaction.ts';
+import { Refusal } from '../../../errors.ts';
+import { recordEvent } from '../../foundation/events/record.ts';
+import { id, instant } from '../../foundation/fields.ts';
+import { pageInput, pageOf } from '../../foundation/page.ts';
+import { ownOperation } from '../../people/accounts/own-operation.ts';
+import { clientIdOf, isClientId, rowIdOf } from '../../tenancy/clients/client.ts';
+import { signOutOf } from './sign-outs.ts';
+
+// Where a person is signed in by idctl: the applications with a grant of a live session.
+
+const signedInView = z.object({
+  clientId: z.string(),
+  name: z.string(),
+  organization: z.object({ id, slug: z.string(), name: z.string() }),
+  since: instant.describe('When the oldest of these sign-ins began.'),
+  sessions: z.int().describe('In how many of your sessions.'),
+});
+
+interface Row {
+  rowId: string;
+  name: string;
+  organizationId: string;
+  slug: string;
+  organization: string;
+  issuedAt: number | string;
+}
+
+const read = `SELECT c.id AS "rowId", c.name, o.id AS "organizationId", o.slug, o.name AS organization,
+    s.created_at AS "issuedAt"
+  FROM provider_records g JOIN sessions s ON s.id = g.session_id
+  JOIN clients c ON c.id = g.client_id JOIN organizations o ON o.id = c.organization_id
+  WHERE g.model = 'Grant' AND s.account_id = $1 AND s.ended_at IS NULL AND s.expires_at > $2
+  ORDER BY c.name, c.id, s.created_at`;
+
+async function readSignedIn(ctx: Context, accountId: string) {
+  const found = new Map<string, z.output<typeof signedInView>>();
+  for (const row of await select<Row>(read, [accountId, ctx.now])) {
+    const known = found.get(row.rowId);
+    if (known !== undefined) {
+      known.sessions += 1;
+      continue;
+    }
+    const organization = { id: row.organizationId, slug: row.slug, name: row.organization };
+    found.set(row.rowId, {
+      clientId: clientIdOf({ id: row.rowId }),
+      name: row.name,
+      organization,
+      since: new Date(row.issuedAt).toISOString(),
+      sessions: 1,
+    });
+  }
+  return [...found.values()];
+}
+
+/** Lists the applications that the caller is signed in to. Nobody has many, so it is one page. */
+export const listSignedIn = ownOperation({
+  authority: 'sessions.see',
+  input: z.strictObject(pageInput),
+  output: pageOf(signedInView),
+  run: async (ctx, _input, { accountId }) => {
+    return { items: await readSignedIn(ctx, accountId), nextCursor: null };
+  },
+});
+
+/** Signs the caller out of one application; the session of idctl goes on. */
+export const endSignedIn = ownOperation({
+  authority: 'sessions.end',
+  input: z.strictObject({
+    clientId: z.string().max(100).refine(isClientId, 'must be a client id'),
+  }),
+  output: signedInView,
+  run: async (ctx, input, { accountId }) => {
+    const signedIn = (await readSignedIn(ctx, accountId)).find(
+      ({ clientId }) => clientId === input.clientId,
+    );
+    const rowId = rowIdOf(input.clientId);
+    if (signedIn === undefined || rowId === null)
+      throw new Refusal('not_found', `You are not signed in to ${input.clientId}.`);
+    await transaction(async () => {
+      for (const { sid } of await signOutOf(ctx, accountId, rowId)) {
+        await recordEvent(ctx, {
+          kind: 'client.session.ended',
+          organizationId: signedIn.organization.id,
+          subject: { type: 'client', id: rowId, name: signedIn.name },
+          data: { account: accountId, session: sid },
+        });
+      }
+    });
+    return signedIn;
+  },
+});

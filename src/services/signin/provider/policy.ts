@@ -1,0 +1,108 @@
+import { errors, interactionPolicy, type KoaContextWithOIDC } from 'oidc-provider';
+import { transaction, unsynced } from '../../../database/transaction.ts';
+import { recordEvent, tallyEvent } from '../../foundation/events/record.ts';
+import { type Barred, barredFrom } from '../../tenancy/clients/admits.ts';
+import { rowIdOf } from '../../tenancy/clients/client.ts';
+import type { ClientRow } from './client-row.ts';
+import { grantsOf } from './grants.ts';
+import { isGrantTaken } from './store.ts';
+import { type LiveSession, visitNow } from './visit.ts';
+
+/** Every scope that idctl knows. A grant covers them all; a request names those that it wants. */
+export const scopes = ['openid', 'profile', 'email', 'groups', 'offline_access'];
+
+/**
+ * What an authorization request has to pass: a sign-in, fresh if it is asked for, then the client's
+ * organization and role. There is no consent page; `prompt=consent` is accepted without one.
+ */
+export function makePolicy(): interactionPolicy.DefaultPolicy {
+  const policy = interactionPolicy.base();
+  policy.remove('consent');
+  const { Check, Prompt } = interactionPolicy;
+  const consent = new Prompt(
+    { name: 'consent', requestable: true },
+    new Check('admitted', 'the person may use the application', async (koa) => {
+      await admitPerson(koa);
+      return Check.NO_NEED_TO_PROMPT;
+    }),
+  );
+  consent.checks.remove('consent_prompt');
+  policy.add(consent);
+  return policy;
+}
+
+async function admitPerson(koa: KoaContextWithOIDC): Promise<void> {
+  const { ctx, session, clients } = visitNow();
+  const { client, params } = koa.oidc;
+  const row = clients.get(client?.clientId ?? '');
+  if (session === null || row === undefined) throw new errors.LoginRequired();
+  const expected = params?.['expected_sub'];
+  if (expected !== undefined && expected !== session.accountId)
+    throw new errors.LoginRequired('another person signed in than id_token_hint names');
+  const barred = await barredFrom(row, session.accountId);
+  if (barred !== null) {
+    await recordBarred(ctx, row, session.accountId, barred);
+    throw new errors.AccessDenied('This person may not use the application.');
+  }
+  await requireGrant(koa, row, session);
+}
+
+/** One grant for each session and client. It is made once a person is admitted. */
+async function requireGrant(
+  koa: KoaContextWithOIDC,
+  client: ClientRow,
+  session: LiveSession,
+): Promise<void> {
+  const { ctx } = visitNow();
+  const { grant, session: bound } = koa.oidc;
+  const clientId = koa.oidc.client?.clientId ?? '';
+  if (grant === undefined || bound === undefined) throw new Error('a request without a grant');
+  if (bound.grantIdFor(clientId) !== undefined) return;
+  grant.addOIDCScope(scopes);
+  try {
+    await transaction(async () => {
+      await grant.save();
+      await recordEvent(ctx, {
+        kind: 'client.session.started',
+        organizationId: client.organizationId,
+        subject: { type: 'client', id: client.id, name: client.name },
+        data: { account: session.accountId, session: session.id },
+      });
+    });
+  } catch (error) {
+    if (!isGrantTaken(error)) throw error;
+    const found = await findGrant(koa);
+    if (found === undefined) throw error;
+    koa.oidc.entity('Grant', found);
+    return bound.grantIdFor(clientId, found.jti);
+  }
+  bound.grantIdFor(clientId, grant.jti);
+}
+
+/** The grant of the request's session and client, or undefined. */
+export async function findGrant({ oidc }: KoaContextWithOIDC) {
+  const { session } = visitNow();
+  const clientId = oidc.client?.clientId ?? '';
+  if (session === null) return undefined;
+  oidc.session?.ensureClientContainer(clientId);
+  oidc.session?.sidFor(clientId, session.id);
+  const row = rowIdOf(clientId);
+  const grantId = (await grantsOf(session.id)).find((one) => one.clientId === row)?.grantId;
+  return grantId === undefined ? undefined : oidc.provider.Grant.find(grantId);
+}
+
+/** One counted event per person and client in a quarter of an hour (security X5). */
+async function recordBarred(
+  ctx: Parameters<typeof tallyEvent>[0],
+  { id, name, organizationId }: ClientRow,
+  accountId: string,
+  reason: Barred,
+): Promise<void> {
+  const what = {
+    kind: 'client.refused' as const,
+    organizationId,
+    subject: { type: 'client', id, name },
+    data: { account: accountId, reason },
+  };
+  await unsynced(() => tallyEvent(ctx, what, { of: accountId, apart: id }));
+}

@@ -1,0 +1,272 @@
+import { EventEmitter } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { decodeJwt, type JWK } from 'jose';
+import Provider, { type Configuration, errors, type KoaContextWithOIDC } from 'oidc-provider';
+import type { Context } from '../../../context.ts';
+import type { Keyring } from '../../../crypto/seal.ts';
+import { hashOfSecret, isEqual } from '../../../crypto/secret.ts';
+import { keysOfIdTokens } from '../../foundation/keys/signing-key.ts';
+import { sessionSeconds } from '../../foundation/time.ts';
+import { barredFrom } from '../../tenancy/clients/admits.ts';
+import { adapterOf, sessionPayload } from './adapters.ts';
+import { claimsByScope, claimsOf } from './claims.ts';
+import type { ClientRow } from './client-row.ts';
+import { findGrant, makePolicy, scopes } from './policy.ts';
+import { countRefusal } from './refused-client.ts';
+import { type Answering, acrValues, during, type Visit, visitNow } from './visit.ts';
+
+interface Ready {
+  generation: string;
+  provider: OpenIdProvider;
+  answer: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+}
+
+const ready = new WeakMap<Keyring, Ready>();
+
+/**
+ * The provider with the keys that sign now. Its keys are fixed, so a rotation makes another one; it
+ * keeps nothing in memory that the next one lacks.
+ */
+async function currentProvider(ctx: Context): Promise<Ready> {
+  const keys = await keysOfIdTokens(ctx);
+  const generation = keys.map(({ kid }) => kid).join();
+  const before = ready.get(ctx.keyring);
+  if (before?.generation === generation) return before;
+  const provider = new OpenIdProvider(ctx.config.baseUrl, configure(keys));
+  const made = { generation, provider, answer: provider.callback() };
+  ready.set(ctx.keyring, made);
+  return made;
+}
+
+/** Answers one request to the provider. */
+export async function answerByProvider(
+  visit: Visit,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { answer } = await currentProvider(visit.ctx);
+  await during(visit, () => answer(request, response));
+}
+
+/**
+ * The client and session that an ID token of this instance was issued for, even if it has expired;
+ * null for any other text.
+ */
+export function readIdToken(
+  visit: Visit,
+  token: string,
+): Promise<{ client: ClientRow; sid: unknown } | null> {
+  return during(visit, async () => {
+    const { provider } = await currentProvider(visit.ctx);
+    try {
+      const client = await provider.Client.find(String(decodeJwt(token).aud));
+      const row = visit.clients.get(client?.clientId ?? '');
+      if (client === undefined || row === undefined) return null;
+      const { payload } = await provider.IdToken.validate(token, client);
+      return { client: row, sid: payload['sid'] };
+    } catch (error) {
+      // The database may fail as well.
+      if (error instanceof Error && 'sql' in error) throw error;
+      return null;
+    }
+  });
+}
+
+/** The package's provider, with our sessions, our form page, and hashed client secrets. */
+class OpenIdProvider extends Provider {
+  constructor(issuer: string, configuration: Configuration) {
+    super(issuer, configuration);
+    super.registerResponseMode('form_post', (koa, to, answer) =>
+      visitNow().pages.post(koa, to, answer),
+    );
+    // The request's headers are made by idctl, from the base URL.
+    this.proxy = true;
+    bindSessions(this);
+    this.Client.prototype.compareClientSecret = isSecretOf;
+    this.Client.prototype.includeSid = () => true;
+    this.on('server_error', (_koa: unknown, error: unknown) => {
+      visitNow().fault = error;
+    });
+    // Without a listener, Koa prints it.
+    EventEmitter.prototype.on.call(this, 'error', (error: unknown) => {
+      visitNow().fault = error;
+    });
+    this.use(async (koa, next) => {
+      await next();
+      dropOpenAccess(koa);
+      const visit = visitNow();
+      if (isRefusedClient(koa)) await countRefusal(visit);
+      // At the authorization endpoint, `fail` has told the person.
+      if (visit.fault !== undefined && !koa.path.startsWith('/oauth/authorize'))
+        visit.pages.breakOff(koa, visit.fault);
+    });
+  }
+
+  /** Called by the package's constructor for its own modes: it has no script-free form. */
+  override registerResponseMode(
+    ...[name, handler]: Parameters<Provider['registerResponseMode']>
+  ): void {
+    if (name === 'query') super.registerResponseMode(name, handler);
+  }
+}
+
+/** Takes the session from the request to idctl, and never stores one or sets a cookie for it. */
+function bindSessions({ Session, OIDCContext }: Provider): void {
+  Session.get = async (koa) => {
+    const { session: live } = visitNow();
+    const session = new Session();
+    if (live !== null) Object.assign(session, sessionPayload(live));
+    // The package neither stores a destroyed session nor sets its cookie.
+    Object.defineProperty(session, 'destroyed', { value: true, writable: true });
+    const { oidc } = koa;
+    if (oidc instanceof OIDCContext) oidc.entity('Session', session);
+    return session;
+  };
+}
+
+/** Called on a client of the package. Its `clientSecret` is the hash of the secret. */
+async function isSecretOf(this: { clientId: string }, secret: string): Promise<boolean> {
+  const row = visitNow().clients.get(this.clientId);
+  const hash = hashOfSecret('cos_secret_', secret);
+  if (row?.secretHash == null || row.suspended || hash === null) return false;
+  return isEqual(row.secretHash, hash);
+}
+
+/** The package opens its endpoints to every origin; idctl only to `http.corsOrigins`. */
+function dropOpenAccess(koa: Answering): void {
+  if (koa.response.get('Access-Control-Allow-Origin') !== '*') return;
+  for (const header of ['Access-Control-Allow-Origin', 'Access-Control-Expose-Headers'])
+    koa.remove(header);
+}
+
+function isRefusedClient({ status, body }: Answering): boolean {
+  return (
+    status === 401 &&
+    typeof body === 'object' &&
+    body !== null &&
+    'error' in body &&
+    body.error === 'invalid_client'
+  );
+}
+
+const accessTokenSeconds = 600;
+const codeSeconds = 60;
+const requestSeconds = 3600;
+
+function configure(keys: JWK[]): Configuration {
+  const cookie = { httpOnly: true, sameSite: 'lax', overwrite: true } as const;
+  return {
+    adapter: adapterOf,
+    // The package takes the private keys as they are stored.
+    jwks: { keys: keys as NonNullable<Configuration['jwks']>['keys'] },
+    clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'none'],
+    responseTypes: ['code'],
+    enabledJWA: { idTokenSigningAlgValues: ['RS256', 'EdDSA'] },
+    subjectTypes: ['public'],
+    scopes,
+    claims: claimsByScope,
+    acrValues: [...acrValues],
+    conformIdTokenClaims: false,
+    pkce: { required: (_koa, client) => visitNow().clients.get(client.clientId)?.pkce !== false },
+    routes: {
+      authorization: '/oauth/authorize',
+      token: '/api/v1/oauth/token',
+      introspection: '/api/v1/oauth/introspect',
+      revocation: '/api/v1/oauth/revoke',
+      userinfo: '/oauth/userinfo',
+      jwks: '/.well-known/jwks.json',
+      end_session: '/oauth/logout',
+    },
+    cookies: {
+      names: { session: 'oauth_none', interaction: 'oauth_sign_in', resume: 'oauth_resume' },
+      short: cookie,
+      long: cookie,
+    },
+    features: {
+      devInteractions: { enabled: false },
+      claimsParameter: { enabled: false },
+      dPoP: { enabled: false },
+      pushedAuthorizationRequests: { enabled: false },
+      rpInitiatedLogout: { enabled: false },
+      resourceIndicators: { enabled: false },
+      revocation: {
+        enabled: true,
+        allowedPolicy: async (_koa, client, token) => token.clientId === client.clientId,
+      },
+      introspection: {
+        enabled: true,
+        allowedPolicy: async (_koa, client, token) =>
+          token.clientId === client.clientId &&
+          'accountId' in token &&
+          (await isAdmitted(client.clientId, String(token.accountId))),
+      },
+    },
+    extraParams: {
+      again: (koa) => restoreOfflineAccess(koa),
+      expected_sub: null,
+    },
+    interactions: { policy: makePolicy(), url: signInUrl },
+    findAccount,
+    loadExistingGrant: findGrant,
+    expiresWithSession: () => true,
+    issueRefreshToken: (_koa, client, code) =>
+      client.grantTypeAllowed('refresh_token') && code.scopes.has('offline_access'),
+    rotateRefreshToken: true,
+    ttl: {
+      AccessToken: accessTokenSeconds,
+      AuthorizationCode: codeSeconds,
+      IdToken: accessTokenSeconds,
+      Interaction: requestSeconds,
+      RefreshToken: sessionSeconds,
+      Grant: sessionSeconds,
+      Session: sessionSeconds,
+    },
+    renderError: (koa, out, error) => visitNow().pages.fail(koa, out, error),
+  };
+}
+
+/** The package drops `offline_access` without `prompt=consent`, but here is no consent page. */
+function restoreOfflineAccess({ query, oidc: { params } }: KoaContextWithOIDC): void {
+  const asked = String(query['scope'] ?? '').split(' ');
+  const kept = String(params?.['scope'] ?? '').split(' ');
+  if (params === undefined || !asked.includes('offline_access')) return;
+  if (!kept.includes('offline_access')) params['scope'] = [...kept, 'offline_access'].join(' ');
+}
+
+/**
+ * The sign-in page, which comes back to the waiting request. `fresh` asks for a sign-in although the
+ * person is signed in.
+ */
+function signInUrl(
+  { oidc }: KoaContextWithOIDC,
+  { uid, params }: { uid: string; params: Record<string, unknown> },
+): string {
+  const back = new URLSearchParams({ client: String(params['client_id']) });
+  if (visitNow().session !== null) back.set('fresh', '1');
+  const query = new URLSearchParams({ returnTo: `/oauth/authorize/${uid}?${back}` });
+  const hint = oidc.params?.['login_hint'];
+  if (typeof hint === 'string' && /^[^@]{1,64}@[^@]{1,255}$/.test(hint))
+    query.set('identifier', hint);
+  return `/login?${query}`;
+}
+
+/** The account of a code or token, if its person is admitted now; at an authorization, as it is. */
+async function findAccount({ oidc }: KoaContextWithOIDC, accountId: string, token?: object) {
+  const clientId = oidc.client?.clientId ?? '';
+  if (token !== undefined && !(await isAdmitted(clientId, accountId))) return undefined;
+  const bound = token !== undefined && 'sessionUid' in token ? token.sessionUid : null;
+  const sessionId = String(bound ?? visitNow().session?.id);
+  return {
+    accountId,
+    claims: (_use: string, scope: string) => {
+      const client = visitNow().clients.get(clientId);
+      if (client === undefined) throw new errors.InvalidClient('no client');
+      return claimsOf(client, accountId, sessionId, scope);
+    },
+  };
+}
+
+async function isAdmitted(clientId: string, accountId: string): Promise<boolean> {
+  const client = visitNow().clients.get(clientId);
+  return client !== undefined && (await barredFrom(client, accountId)) === null;
+}

@@ -1,0 +1,118 @@
+import { createHash } from 'node:crypto';
+import Provider, { type Adapter, type AdapterPayload, errors } from 'oidc-provider';
+import { execute, insertRow, select } from '../../../database/select.ts';
+import { transaction, unsynced } from '../../../database/transaction.ts';
+import { violatedUnique } from '../../../database/unique.ts';
+import { rowIdOf } from '../../tenancy/clients/client.ts';
+import { endGrant, recordReuse } from './grants.ts';
+import { visitNow } from './visit.ts';
+
+// Codes, tokens and grants. A row has the SHA-256 of its value, and everything else that the package
+// stores; nothing in it can be used as a credential.
+
+interface Row {
+  payload: string | AdapterPayload;
+  consumedAt: string | Date | null;
+}
+
+function idOf(model: string, value: string): string {
+  return createHash('sha256').update(`${model}:${value}`).digest('hex');
+}
+
+/** Stores one model of the package. */
+export function storedAdapter(model: string): Adapter {
+  return {
+    upsert: (id, payload) => keep(model, id, payload),
+    async find(id) {
+      const [row] = await select<Row>(
+        `SELECT payload, consumed_at AS "consumedAt" FROM provider_records WHERE id = $1`,
+        [idOf(model, id)],
+        { prepared: true },
+      );
+      if (row === undefined) return undefined;
+      const payload = typeof row.payload === 'string' ? JSON.parse(row.payload) : row.payload;
+      return { ...payload, jti: id, ...(row.consumedAt === null ? {} : { consumed: true }) };
+    },
+    consume: (id) => spend(model, id),
+    destroy: (id) =>
+      transaction(async () => {
+        // At the token endpoint, the package ends a grant for one reason alone.
+        const isReuse = model === 'Grant' && Provider.ctx?.oidc.route === 'token';
+        if (isReuse) await recordReuse(visitNow().ctx, id);
+        await execute('DELETE FROM provider_records WHERE id = $1', [idOf(model, id)], {
+          prepared: true,
+        });
+      }),
+    revokeByGrantId: (grantId) =>
+      transaction(() =>
+        execute('DELETE FROM provider_records WHERE grant_id = $1 AND model = $2', [
+          grantId,
+          model,
+        ]),
+      ),
+    findByUid: async () => undefined,
+    findByUserCode: async () => undefined,
+  };
+}
+
+async function keep(model: string, id: string, payload: AdapterPayload): Promise<void> {
+  const { jti: _value, consumed: _consumed, ...rest } = payload;
+  const isGrant = model === 'Grant';
+  const sessionId = isGrant ? visitNow().session?.id : rest.sessionUid;
+  const clientId = rowIdOf(rest.clientId ?? '');
+  if (sessionId === undefined || clientId === null || rest.exp === undefined)
+    throw new Error(`a ${model} without session, client or end`);
+  const row = {
+    id: idOf(model, id),
+    model,
+    grant_id: isGrant ? id : rest.grantId,
+    session_id: sessionId,
+    client_id: clientId,
+    payload: rest,
+    expires_at: new Date(rest.exp * 1000),
+  };
+  // If a power cut takes a code or an access token back, the client asks for another.
+  const write = model === 'AuthorizationCode' || model === 'AccessToken' ? unsynced : transaction;
+  await write(() => insertRow('provider_records', row));
+}
+
+/** Whether another request has just made the grant of this session and client. */
+export function isGrantTaken(error: unknown): boolean {
+  return violatedUnique(error)?.table === 'provider_records';
+}
+
+/**
+ * Uses a code or refresh token up, by one conditional UPDATE. Of two requests at once, the second
+ * one is a reuse: it ends all that the grant gave.
+ */
+async function spend(model: string, value: string): Promise<void> {
+  const { ctx } = visitNow();
+  const id = idOf(model, value);
+  const spent = await transaction(async () => {
+    const [row] = await select<{ sessionId: string }>(
+      `UPDATE provider_records SET consumed_at = $2 WHERE id = $1 AND consumed_at IS NULL
+        RETURNING session_id AS "sessionId"`,
+      [id, ctx.now],
+      { prepared: true },
+    );
+    // A refresh counts as a use of the session.
+    if (row !== undefined && model === 'RefreshToken')
+      await execute('UPDATE sessions SET last_seen_at = $2 WHERE id = $1', [
+        row.sessionId,
+        ctx.now,
+      ]);
+    return row !== undefined;
+  });
+  if (spent) return;
+  const [row] = await select<{ grantId: string }>(
+    `SELECT grant_id AS "grantId" FROM provider_records WHERE id = $1`,
+    [id],
+  );
+  if (row !== undefined) {
+    await transaction(async () => {
+      await recordReuse(ctx, row.grantId);
+      await endGrant(row.grantId);
+    });
+  }
+  throw new errors.InvalidGrant(`${model} already used`);
+}

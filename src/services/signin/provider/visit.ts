@@ -1,0 +1,109 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { ErrorOut, KoaContextWithOIDC } from 'oidc-provider';
+import type { Context } from '../../../context.ts';
+import type { Session } from '../../../database/models/session.ts';
+import { select } from '../../../database/select.ts';
+import type { ClientRow } from './client-row.ts';
+
+// The provider has no session of its own: each of its requests is bound to a live session of idctl,
+// or to none. Nothing in a cookie of the provider can stand in for that row.
+
+/** A live session, as the provider sees it. */
+export interface LiveSession extends Pick<Session, 'id' | 'accountId' | 'method'> {
+  startedAt: Date;
+  /** Whether idctl checked the account's second factor. */
+  secondFactor: boolean;
+}
+
+/** An answer of the package that idctl may still change. */
+export type Answering = Pick<
+  KoaContextWithOIDC,
+  'path' | 'status' | 'body' | 'set' | 'remove' | 'response'
+>;
+
+/** How the provider shows itself to people and programs. */
+export interface Pages {
+  /** Shows why a request cannot go back to its client. */
+  fail(koa: Answering, out: ErrorOut, error: unknown): void;
+  /** Sends an answer to the client by a form, without script. */
+  post(koa: Answering, redirectUri: string, answer: Record<string, unknown>): void;
+  /** Answers a program, where the package or the database failed. */
+  breakOff(koa: Answering, fault: unknown): void;
+}
+
+/** One request to the provider. */
+export interface Visit {
+  ctx: Context;
+  session: LiveSession | null;
+  /** The clients that this request has read, by client id. */
+  clients: Map<string, ClientRow>;
+  /** How this request is answered where idctl answers in the place of the package. */
+  pages: Pages;
+  /** Why the package failed, if it did. */
+  fault?: unknown;
+}
+
+const visits = new AsyncLocalStorage<Visit>();
+
+/** Runs the work as this request. */
+export function during<T>(visit: Visit, work: () => T): T {
+  return visits.run(visit, work);
+}
+
+/** The request that runs now. */
+export function visitNow(): Visit {
+  const visit = visits.getStore();
+  if (visit === undefined) throw new Error('the provider runs outside a request');
+  return visit;
+}
+
+interface Row {
+  accountId: string;
+  method: Session['method'];
+  startedAt: string | Date;
+  secondFactorAt: unknown;
+}
+
+/** The live session of this id, or null: it is not ended or expired, and the account is enabled. */
+export async function findLiveSession(ctx: Context, id: string): Promise<LiveSession | null> {
+  const [row] = await select<Row>(
+    `SELECT s.account_id AS "accountId", s.method, s.created_at AS "startedAt",
+        s.second_factor_at AS "secondFactorAt"
+      FROM sessions s JOIN accounts a ON a.id = s.account_id
+      WHERE s.id = $1 AND s.ended_at IS NULL AND s.expires_at > $2 AND a.disabled_at IS NULL`,
+    [id, ctx.now],
+    { prepared: true },
+  );
+  if (row === undefined) return null;
+  const { accountId, method, startedAt, secondFactorAt } = row;
+  return {
+    id,
+    accountId,
+    method,
+    startedAt: new Date(startedAt),
+    secondFactor: secondFactorAt !== null,
+  };
+}
+
+/** How each method proves the person (RFC 8176; `fed` is another provider's sign-in). */
+const proofs: Record<Session['method'], string> = {
+  password: 'pwd',
+  ldap: 'pwd',
+  magicCode: 'otp',
+  verification: 'otp',
+  loginLink: 'otp',
+  sso: 'fed',
+  google: 'fed',
+  github: 'fed',
+};
+
+/** The `acr` of a session with one factor and of one with two. */
+export const acrValues = ['urn:idctl:1', 'urn:idctl:2'] as const;
+
+/** How strongly the person signed in. A provider's second factor does not count (security P12). */
+export function strengthOf({ method, secondFactor }: LiveSession) {
+  const [one, two] = acrValues;
+  const first = proofs[method];
+  if (!secondFactor) return { acr: one, amr: [first] };
+  return { acr: two, amr: [...new Set([first, 'otp', 'mfa'])] };
+}

@@ -1,0 +1,318 @@
+import { SignJWT } from 'jose';
+import * as openid from 'openid-client';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Event } from '../../src/database/models/event.ts';
+import { Session } from '../../src/database/models/session.ts';
+import { select } from '../../src/database/select.ts';
+import { transaction } from '../../src/database/transaction.ts';
+import { createToken } from '../../src/services/people/tokens/operations.ts';
+import { rotateScimToken } from '../../src/services/provisioning/scim/token.ts';
+import { removeMember } from '../../src/services/tenancy/memberships/operations.ts';
+import { appOf, basic } from '../support/apps.ts';
+import { person } from '../support/builders.ts';
+import type { Client } from '../support/http.ts';
+import { type Idctl, openIdctl } from '../support/idctl.ts';
+import { application, browserOf, walk, walkTo } from '../support/relying-party.ts';
+
+// What an attacker tries at the OpenID provider (RFC 9700, OpenID Connect Core).
+
+let idctl: Idctl;
+beforeAll(async () => {
+  idctl = await openIdctl({ limits: { tokenRequests: 1000 } });
+});
+afterAll(() => idctl.close());
+
+type Application = Awaited<ReturnType<typeof application>>;
+
+const redirectUri = 'https://app.example.test/callback';
+
+/** A code that a browser brought back, and what its application has to send with it. */
+async function codeOf(app: Application, browser: Client, params: Record<string, string> = {}) {
+  const { path, checks } = await app.begin(params);
+  const callback = new URL(await walk(browser, path));
+  return { callback, code: callback.searchParams.get('code') ?? '', checks };
+}
+
+const redeem = (app: Pick<Application, 'clientId' | 'secret'>, fields: Record<string, string>) =>
+  idctl.client().form('/api/v1/oauth/token', {
+    grant_type: 'authorization_code',
+    redirect_uri: redirectUri,
+    client_id: app.clientId,
+    client_secret: app.secret,
+    ...fields,
+  });
+
+const refresh = (app: Application, token: string) =>
+  redeem(app, { grant_type: 'refresh_token', refresh_token: token });
+
+const userinfo = (token: string) =>
+  idctl.client().get('/oauth/userinfo', { authorization: `Bearer ${token}` });
+
+const offline = { scope: 'openid offline_access' };
+
+test('O10 mix-up: each answer names its issuer, and openid-client refuses another', async () => {
+  const app = await application(idctl);
+  const browser = await browserOf(idctl, app.email);
+  const { callback, checks } = await codeOf(app, browser);
+  expect(callback.searchParams.get('iss')).toBe(idctl.baseUrl);
+  callback.searchParams.set('iss', 'https://other.example.test');
+  await expect(openid.authorizationCodeGrant(app.config, callback, checks)).rejects.toThrow();
+  const denied = new URL(await walk(browser, (await app.begin({ prompt: 'other' })).path));
+  expect(denied.searchParams.get('iss')).toBe(idctl.baseUrl);
+});
+
+test('O10 code injection: a code without the verifier of its request, or with another, is refused', async () => {
+  const app = await application(idctl);
+  const browser = await browserOf(idctl, app.email);
+  const { code, checks } = await codeOf(app, browser);
+  const another = openid.randomPKCECodeVerifier();
+  expect((await redeem(app, { code })).body.error).toBe('invalid_grant');
+  expect((await redeem(app, { code, code_verifier: another })).body.error).toBe('invalid_grant');
+  const right = { code, code_verifier: checks.pkceCodeVerifier };
+  expect((await redeem(app, { ...right, redirect_uri: `${redirectUri}/x` })).body.error).toBe(
+    'invalid_grant',
+  );
+  expect((await redeem(app, right)).status).toBe(200);
+});
+
+test('O10 open redirect: an address that is not registered to the letter gets nothing', async () => {
+  const app = await application(idctl);
+  const browser = await browserOf(idctl, app.email);
+  for (const uri of [
+    'https://evil.example.test/callback',
+    `${redirectUri}/`,
+    `${redirectUri}?x=1`,
+    'https://app.example.test/callback#x',
+    'https://app.example.test:443/callback',
+    'https://app.example.test/callback/../callback',
+    'https://APP.example.test/callback',
+  ]) {
+    const { path } = await app.begin({ redirect_uri: uri });
+    const answer = await walkTo(browser, path);
+    expect([uri, answer.status, answer.headers['location']]).toEqual([uri, 400, undefined]);
+  }
+  const unknown = (await app.begin()).path.replace(app.clientId, 'client-none');
+  expect((await walkTo(browser, unknown)).headers['location']).toBeUndefined();
+});
+
+test('O10 foreign id_token_hint: a token that idctl did not issue to this client is refused', async () => {
+  const app = await application(idctl);
+  const other = await application(idctl);
+  const browser = await browserOf(idctl, app.email);
+  const theirs = (await other.signIn(await browserOf(idctl, other.email))).id_token ?? '';
+  const forged = await new SignJWT({ sub: app.member.id, aud: app.clientId, iss: idctl.baseUrl })
+    .setProtectedHeader({ alg: 'HS256' })
+    .sign(Buffer.from(app.secret));
+  for (const hint of [theirs, forged, 'not a token']) {
+    const back = new URL(await walk(browser, (await app.begin({ id_token_hint: hint })).path));
+    expect(back.searchParams.get('error')).toBe('invalid_request');
+    const query = new URLSearchParams({ id_token_hint: hint, client_id: app.clientId });
+    expect((await walkTo(browser, `/oauth/logout?${query}`)).status).toBe(400);
+  }
+  expect((await browser.get('/api/v1/me')).status).toBe(200);
+});
+
+test('O10 downgraded PKCE: a request without a challenge, or with a plain one, is refused', async () => {
+  const app = await application(idctl);
+  const browser = await browserOf(idctl, app.email);
+  const { path } = await app.begin({ code_challenge_method: 'plain' });
+  expect(new URL(await walk(browser, path)).searchParams.get('error')).toBe('invalid_request');
+  const bare = path.replace(/&code_challenge(_method)?=[^&]*/g, '');
+  expect(new URL(await walk(browser, bare)).searchParams.get('error')).toBe('invalid_request');
+  const lax = await application(idctl, { pkce: false });
+  const member = await browserOf(idctl, lax.email);
+  const without = (await lax.begin()).path.replace(/&code_challenge(_method)?=[^&]*/g, '');
+  const code = new URL(await walk(member, without)).searchParams.get('code') ?? '';
+  const verifier = openid.randomPKCECodeVerifier();
+  expect((await redeem(lax, { code, code_verifier: verifier })).body.error).toBe('invalid_grant');
+});
+
+test('O10 a code works once: a second use ends what it gave', async () => {
+  const app = await application(idctl);
+  const browser = await browserOf(idctl, app.email);
+  const { code, checks } = await codeOf(app, browser, offline);
+  const given = { code, code_verifier: checks.pkceCodeVerifier };
+  const first = await redeem(app, given);
+  expect((await userinfo(first.body.access_token)).status).toBe(200);
+  expect((await redeem(app, given)).body.error).toBe('invalid_grant');
+  expect((await userinfo(first.body.access_token)).status).toBe(401);
+  expect((await refresh(app, first.body.refresh_token)).body.error).toBe('invalid_grant');
+});
+
+test('O10 of parallel uses of one code or refresh token at most one gets tokens', async () => {
+  const app = await application(idctl);
+  const browser = await browserOf(idctl, app.email);
+  const { code, checks } = await codeOf(app, browser, offline);
+  const given = { code, code_verifier: checks.pkceCodeVerifier };
+  const answers = await Promise.all(Array.from({ length: 5 }, () => redeem(app, given)));
+  expect(answers.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(1);
+  const tokens = await app.signIn(browser, offline);
+  const token = tokens.refresh_token ?? '';
+  const refreshed = await Promise.all(Array.from({ length: 5 }, () => refresh(app, token)));
+  expect(refreshed.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(1);
+});
+
+test('O10 a replayed refresh token ends the family, with an event', async () => {
+  const app = await application(idctl);
+  const tokens = await app.signIn(await browserOf(idctl, app.email), offline);
+  const first = tokens.refresh_token ?? '';
+  const second = await refresh(app, first);
+  expect(second.status).toBe(200);
+  expect((await refresh(app, first)).body.error).toBe('invalid_grant');
+  expect((await refresh(app, second.body.refresh_token)).body.error).toBe('invalid_grant');
+  expect((await userinfo(second.body.access_token)).status).toBe(401);
+  const where = { kind: 'client.reuse.detected', organizationId: app.org.id };
+  expect(await Event.count({ where })).toBe(1);
+});
+
+test('O10 wrong client: a code, a refresh token and a revocation of another client are refused', async () => {
+  const app = await application(idctl);
+  const other = await application(idctl);
+  const browser = await browserOf(idctl, app.email);
+  const { code, checks } = await codeOf(app, browser, offline);
+  const given = { code, code_verifier: checks.pkceCodeVerifier };
+  expect((await redeem(other, given)).body.error).toBe('invalid_grant');
+  expect((await redeem({ ...app, secret: other.secret }, given)).body.error).toBe('invalid_client');
+  const { access_token: token, refresh_token: again } = (await redeem(app, given)).body;
+  expect((await refresh(other, again)).body.error).toBe('invalid_grant');
+  const ask = (path: string, of: Application) =>
+    idctl.client().form(`/api/v1/oauth/${path}`, { token }, basic(of.clientId, of.secret));
+  expect((await ask('introspect', other)).body).toEqual({ active: false });
+  expect((await ask('revoke', other)).status).toBe(200);
+  expect((await ask('introspect', app)).body).toMatchObject({ active: true, sub: app.member.id });
+  expect((await ask('revoke', app)).status).toBe(200);
+  expect((await ask('introspect', app)).body).toEqual({ active: false });
+});
+
+test('O10 a person of another organization gets access_denied, and an event tells why', async () => {
+  const app = await application(idctl);
+  const stranger = await application(idctl);
+  const browser = await browserOf(idctl, stranger.email);
+  const back = new URL(await walk(browser, (await app.begin()).path));
+  expect(back.searchParams.get('error')).toBe('access_denied');
+  expect(back.searchParams.get('code')).toBeNull();
+  expect(back.href).not.toContain(app.org.slug);
+  const where = { kind: 'client.refused', organizationId: app.org.id };
+  const [event] = await Event.findAll({ where });
+  expect(event?.data).toMatchObject({ account: stranger.member.id, reason: 'not_a_member' });
+  const rows = await select('SELECT id FROM provider_records WHERE client_id = $1', [app.row.id]);
+  expect(rows).toEqual([]);
+});
+
+test('O10 a member who is removed between code and token gets no token', async () => {
+  const app = await application(idctl);
+  const browser = await browserOf(idctl, app.email);
+  const { code, checks } = await codeOf(app, browser);
+  const other = await app.signIn(await browserOf(idctl, app.email), offline);
+  await removeMember(idctl.operator(), { org: app.org.slug, user: app.member.id });
+  const given = { code, code_verifier: checks.pkceCodeVerifier };
+  expect((await redeem(app, given)).body.error).toBe('invalid_grant');
+  expect((await refresh(app, other.refresh_token ?? '')).body.error).toBe('invalid_grant');
+  expect((await userinfo(other.access_token)).status).toBe(401);
+});
+
+test('O10 with the session end codes, access tokens and refresh tokens', async () => {
+  const app = await application(idctl);
+  const browser = await browserOf(idctl, app.email);
+  const { code, checks } = await codeOf(app, browser);
+  const tokens = await app.signIn(browser, offline);
+  expect((await browser.post('/api/v1/auth/logout')).status).toBe(204);
+  const given = { code, code_verifier: checks.pkceCodeVerifier };
+  expect((await redeem(app, given)).body.error).toBe('invalid_grant');
+  expect((await refresh(app, tokens.refresh_token ?? '')).body.error).toBe('invalid_grant');
+  expect((await userinfo(tokens.access_token)).status).toBe(401);
+  const fields = { token: tokens.access_token };
+  const by = basic(app.clientId, app.secret);
+  expect((await idctl.client().form('/api/v1/oauth/introspect', fields, by)).body).toEqual({
+    active: false,
+  });
+});
+
+test('O10 a PAT or bot token is no session: not in the cookie, not as Bearer', async () => {
+  const app = await application(idctl);
+  const pat = await createToken(idctl.operator(), { user: app.member.id, name: 'ci' });
+  const bot = await (await appOf(idctl, { user: app.member.id })).mint();
+  const { path } = await app.begin({ prompt: 'none' });
+  for (const token of [pat.token, bot]) {
+    for (const headers of [
+      { cookie: `access_token=${token}` },
+      { authorization: `Bearer ${token}` },
+    ]) {
+      const answer = await idctl.client().get(`${path}&again=1`, headers);
+      expect(String(answer.headers['location'])).toContain('error=login_required');
+    }
+  }
+});
+
+test('O10 P3 an access token of the provider is 401 at the API and at SCIM', async () => {
+  const app = await application(idctl);
+  const { access_token: token } = await app.signIn(await browserOf(idctl, app.email));
+  await rotateScimToken(idctl.operator(), { org: app.org.slug });
+  const by = { authorization: `Bearer ${token}` };
+  expect((await idctl.client().get('/api/v1/me', by)).status).toBe(401);
+  expect((await idctl.client().get('/api/v1/me', { 'x-api-key': token })).status).toBe(401);
+  expect((await idctl.client().get('/api/v1/me', { cookie: `access_token=${token}` })).status).toBe(
+    401,
+  );
+  const users = `/scim/v2/orgs/${app.org.id}/Users`;
+  expect((await idctl.client().get(users, by)).status).toBeGreaterThanOrEqual(401);
+});
+
+test('O10 X4 the database holds no value of a code or token', async () => {
+  const app = await application(idctl);
+  const browser = await browserOf(idctl, app.email);
+  const { code } = await codeOf(app, browser);
+  const tokens = await app.signIn(browser, offline);
+  const rows = JSON.stringify(await select('SELECT * FROM provider_records', []));
+  for (const value of [code, tokens.access_token, tokens.refresh_token ?? '', app.secret]) {
+    expect(value.length).toBeGreaterThan(20);
+    expect(rows).not.toContain(value);
+  }
+});
+
+test('O10 a browser that only has cookies of the provider is not signed in', async () => {
+  const app = await application(idctl);
+  const browser = await browserOf(idctl, app.email);
+  await app.signIn(browser);
+  const { path } = await app.begin({ prompt: 'login' });
+  await walkTo(browser, path);
+  const jar = [...browser.jar].filter(([name]) => name.startsWith('oauth'));
+  const cookie = jar.map(([name, value]) => `${name}=${value}`).join('; ');
+  expect(cookie).toContain('oauth_resume');
+  const silent = (await app.begin({ prompt: 'none' })).path;
+  const answer = await idctl.client().get(`${silent}&again=1`, { cookie });
+  expect(String(answer.headers['location'])).toContain('error=login_required');
+});
+
+test('O10 a disabled account, and a session past its end, authorize nothing', async () => {
+  const app = await application(idctl);
+  const browser = await browserOf(idctl, app.email);
+  const tokens = await app.signIn(browser, offline);
+  await transaction(() =>
+    Session.update({ expiresAt: new Date() }, { where: { accountId: app.member.id } }),
+  );
+  expect((await refresh(app, tokens.refresh_token ?? '')).body.error).toBe('invalid_grant');
+  const { path } = await app.begin({ prompt: 'none' });
+  expect(await walk(browser, path)).toContain('error=login_required');
+});
+
+test('O10 P8 wrong client secrets are limited by network, and recorded', async () => {
+  const limited = await application(idctl);
+  const wrong = await redeem({ ...limited, secret: 'cos_secret_wrong' }, { code: 'none' });
+  expect([wrong.status, wrong.body.error]).toEqual([401, 'invalid_client']);
+  const where = { kind: 'client.refused', organizationId: limited.org.id };
+  expect((await Event.findOne({ where }))?.data).toMatchObject({ reason: 'wrong_secret' });
+});
+
+test('O10 I4 nobody learns from the token endpoint whether another person exists', async () => {
+  const app = await application(idctl);
+  await person(idctl);
+  const unknown = await redeem(
+    { clientId: `client-${crypto.randomUUID()}`, secret: app.secret },
+    {
+      code: 'none',
+    },
+  );
+  const known = await redeem({ ...app, secret: 'cos_secret_none' }, { code: 'none' });
+  expect(unknown.body).toEqual(known.body);
+});

@@ -1,0 +1,196 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { decodeJwt, decodeProtectedHeader } from 'jose';
+import * as openid from 'openid-client';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { rotateSigningKey } from '../../../src/services/foundation/keys/operations.ts';
+import { setUserPassword } from '../../../src/services/people/users/operations.ts';
+import { rotateScimToken } from '../../../src/services/provisioning/scim/token.ts';
+import { answerByProvider } from '../../../src/services/signin/provider/provider.ts';
+import { password, verifiedDomain } from '../../support/builders.ts';
+import { createClient } from '../../support/http.ts';
+import { type Idctl, openIdctl } from '../../support/idctl.ts';
+import { open } from '../../support/pages.ts';
+import { portOf } from '../../support/ports.ts';
+import { application, browserOf, walk, walkTo } from '../../support/relying-party.ts';
+import { clientOf } from '../../support/scim-client.ts';
+
+let idctl: Idctl;
+beforeAll(async () => {
+  idctl = await openIdctl();
+});
+afterAll(() => idctl.close());
+
+test('a member signs in to an application with openid-client, and userinfo says the same', async () => {
+  const app = await application(idctl);
+  const tokens = await app.signIn(await browserOf(idctl, app.email));
+  const claims = tokens.claims();
+  expect(claims).toMatchObject({
+    iss: idctl.baseUrl,
+    aud: app.clientId,
+    sub: app.member.id,
+    email: app.email,
+    email_verified: true,
+    name: 'Ada Byron',
+    groups: ['member'],
+    organization: { id: app.org.id, slug: app.org.slug },
+    acr: 'urn:idctl:1',
+    amr: ['pwd'],
+  });
+  expect(tokens.expires_in).toBe(600);
+  expect(tokens.refresh_token).toBeUndefined();
+  const info = await openid.fetchUserInfo(app.config, tokens.access_token, app.member.id);
+  expect(info).toMatchObject({ email: app.email, groups: ['member'], sid: claims?.['sid'] });
+});
+
+test('given and family name are there where SCIM says them', async () => {
+  const app = await application(idctl);
+  const { token } = await rotateScimToken(idctl.operator(), { org: app.org.slug });
+  const name = { givenName: 'Grace', familyName: 'Hopper' };
+  const domain = await verifiedDomain(idctl, app.org.slug);
+  const email = `grace@${domain}`;
+  const client = clientOf(idctl, app.org, token);
+  await client.create({ userName: email, name });
+  await setUserPassword(idctl.operator(), { user: email, password });
+  const claims = (await app.signIn(await browserOf(idctl, email))).claims();
+  expect(claims).toMatchObject({ given_name: 'Grace', family_name: 'Hopper' });
+  expect(claims?.['updated_at']).toBeTypeOf('number');
+});
+
+test('EdDSA signs the ID token of a client that asks for it', async () => {
+  const app = await application(idctl, { idTokenAlg: 'EdDSA' });
+  const tokens = await app.signIn(await browserOf(idctl, app.email));
+  expect(decodeJwt(tokens.id_token ?? '').sub).toBe(app.member.id);
+});
+
+test('a public client signs in with PKCE alone', async () => {
+  const app = await application(idctl, { public: true });
+  expect((await app.signIn(await browserOf(idctl, app.email))).access_token).toBeTruthy();
+});
+
+test('offline_access needs no consent; refresh tokens rotate', async () => {
+  const app = await application(idctl);
+  const tokens = await app.signIn(await browserOf(idctl, app.email), {
+    scope: 'openid offline_access',
+  });
+  const again = await openid.refreshTokenGrant(app.config, tokens.refresh_token ?? '');
+  expect(again.refresh_token).not.toBe(tokens.refresh_token);
+  expect(again.claims()?.sub).toBe(app.member.id);
+});
+
+test('a person who is not signed in gets the sign-in page, signs in and comes back', async () => {
+  const app = await application(idctl);
+  const browser = idctl.client({ keepCookies: true });
+  const { path } = await app.begin();
+  const page = await walkTo(browser, path);
+  expect([page.status, page.body]).toEqual([200, expect.stringContaining('Grafana')]);
+  expect(page.headers['content-security-policy']).toContain('https://app.example.test');
+});
+
+test('X2 a rotation while applications sign people in breaks no sign-in; earlier ID tokens stay valid', async () => {
+  const app = await application(idctl);
+  const browser = await browserOf(idctl, app.email);
+  const before = (await app.signIn(browser)).id_token ?? '';
+  await rotateSigningKey(idctl.operator(), {});
+  expect(kidOf((await app.signIn(browser)).id_token)).toBe(kidOf(before));
+  idctl.wait(130);
+  // A new one, because a client keeps the keys that it has read for a minute.
+  const { path: next, checks } = await app.begin();
+  const fresh = await app.discover();
+  const callback = new URL(await walk(browser, next));
+  const after = await openid.authorizationCodeGrant(fresh, callback, checks);
+  expect(kidOf(after.id_token)).not.toBe(kidOf(before));
+  const { path } = await app.begin({ id_token_hint: before, prompt: 'none' });
+  expect(await walk(browser, path)).toContain('code=');
+});
+
+const kidOf = (token = '') => decodeProtectedHeader(token).kid;
+
+test('both well-known documents are the same, and agree with the package', async () => {
+  const get = async (path: string) => (await idctl.client().get(`/.well-known/${path}`)).body;
+  const document = await get('openid-configuration');
+  expect(await get('oauth-authorization-server')).toEqual(document);
+  expect(document.issuer).toBe(idctl.baseUrl);
+  const own = await describedByPackage();
+  for (const key of [
+    ...['issuer', 'authorization_endpoint', 'token_endpoint', 'userinfo_endpoint', 'jwks_uri'],
+    ...['introspection_endpoint', 'revocation_endpoint', 'response_types_supported'],
+    ...['code_challenge_methods_supported', 'subject_types_supported', 'acr_values_supported'],
+    ...['scopes_supported', 'authorization_response_iss_parameter_supported'],
+  ])
+    expect([key, sorted(document[key])]).toEqual([key, sorted(own[key])]);
+});
+
+/** The document that the package would serve, past idctl. */
+async function describedByPackage() {
+  const visit = { ctx: idctl.operator(), session: null, clients: new Map(), pages: noPages };
+  const server = createServer((request, response) => {
+    void answerByProvider(visit, request, response);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const headers = { host: new URL(idctl.baseUrl).host };
+  const client = createClient(`http://127.0.0.1:${portOf(server)}`, { headers });
+  const { body } = await client.get('/.well-known/openid-configuration');
+  server.closeAllConnections();
+  server.close();
+  return body;
+}
+
+const noPages = { fail: () => undefined, post: () => undefined, breakOff: () => undefined };
+
+const sorted = (value: unknown) => (Array.isArray(value) ? [...value].sort() : value);
+
+test('prompt=login asks again, and max_age counts from the sign-in', async () => {
+  const app = await application(idctl);
+  const browser = await browserOf(idctl, app.email);
+  const page = await open(
+    browser,
+    (await app.begin({ prompt: 'login', login_hint: app.email })).path,
+  );
+  expect(page.text).toContain('Sign in to continue to Grafana');
+  const done = await page.submit('/login/password', { password });
+  expect(String(done.headers['location'])).toContain('code=');
+  const old = await app.begin({ max_age: '0', prompt: 'none' });
+  expect(await walk(browser, old.path)).toContain('error=');
+  expect(await walk(browser, (await app.begin({ max_age: '600' })).path)).toContain('code=');
+});
+
+test('form_post comes as a form without script', async () => {
+  const app = await application(idctl);
+  const browser = await browserOf(idctl, app.email);
+  const page = await walkTo(browser, (await app.begin({ response_mode: 'form_post' })).path);
+  expect(page.body).toContain('<form method="post" action="https://app.example.test/callback">');
+  expect(page.body).toMatch(/name="code" value="[\w-]{43}"/);
+  expect(page.body).not.toContain('<script');
+  expect(page.headers['content-security-policy']).toContain('https://app.example.test');
+  const fragment = (await app.begin({ response_mode: 'fragment' })).path;
+  expect(await walk(browser, fragment)).toContain('?error=unsupported_response_mode');
+});
+
+test('an expired access token is renewed on the way, also for prompt=none', async () => {
+  const app = await application(idctl);
+  const browser = await browserOf(idctl, app.email);
+  browser.jar.delete('access_token');
+  expect(await walk(browser, (await app.begin({ prompt: 'none' })).path)).toContain('code=');
+});
+
+test('a request by POST is answered like one by GET', async () => {
+  const app = await application(idctl);
+  const browser = await browserOf(idctl, app.email);
+  const { url } = await app.begin();
+  const sent = Object.fromEntries(url.searchParams);
+  const from = { origin: 'https://app.example.test', 'sec-fetch-site': 'cross-site' };
+  const answer = await browser.form('/oauth/authorize', sent, from);
+  expect(await walk(browser, String(answer.headers['location']))).toContain('code=');
+});
+
+test('prompt=none never shows a page', async () => {
+  const app = await application(idctl);
+  const { path } = await app.begin({ prompt: 'none' });
+  const back = new URL(await walk(idctl.client({ keepCookies: true }), path));
+  expect(back.searchParams.get('error')).toBe('login_required');
+  expect(back.searchParams.get('iss')).toBe(idctl.baseUrl);
+  const signed = await browserOf(idctl, app.email);
+  expect(new URL(await walk(signed, path)).searchParams.get('code')).toBeTruthy();
+});

@@ -1,0 +1,132 @@
+import { createRemoteJWKSet, jwtVerify } from 'jose';
+import * as openid from 'openid-client';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { disableUser } from '../../../src/services/people/users/operations.ts';
+import { tellClients } from '../../../src/services/signin/provider/sign-outs.ts';
+import { removeMember } from '../../../src/services/tenancy/memberships/operations.ts';
+import { type Idctl, openIdctl } from '../../support/idctl.ts';
+import { open } from '../../support/pages.ts';
+import { answering, type Receiver, startReceiver } from '../../support/receiver.ts';
+import { application, browserOf, walk, walkTo } from '../../support/relying-party.ts';
+
+let idctl: Idctl;
+let receiver: Receiver;
+beforeAll(async () => {
+  idctl = await openIdctl({ outbound: { allow: ['127.0.0.1'] } });
+  receiver = await startReceiver();
+});
+afterAll(async () => {
+  await receiver.stop();
+  await idctl.close();
+});
+
+/** Runs the job, as the daemon does each second. */
+async function tick() {
+  const ctx = idctl.as({ kind: 'system', name: 'test' });
+  const anew = () => idctl.as({ kind: 'system', name: 'test' });
+  await tellClients(ctx, { stop: new AbortController().signal, anew });
+}
+
+/** The claims of the sign-outs that the receiver was told of since the last call. */
+async function told() {
+  await tick();
+  const keys = createRemoteJWKSet(new URL(`${idctl.baseUrl}/.well-known/jwks.json`));
+  const tokens = receiver.received.splice(0).map(({ body }) => {
+    return new URLSearchParams(body).get('logout_token') ?? '';
+  });
+  return Promise.all(
+    tokens.map(async (token) => (await jwtVerify(token, keys, { typ: 'logout+jwt' })).payload),
+  );
+}
+
+async function signedInApplication() {
+  // Of the test before.
+  await told();
+  const app = await application(idctl, { backchannelLogoutUri: receiver.url });
+  const browser = await browserOf(idctl, app.email);
+  const tokens = await app.signIn(browser);
+  expect(await told()).toEqual([]);
+  const sid = tokens.claims()?.['sid'];
+  const signOut = {
+    iss: idctl.baseUrl,
+    aud: app.clientId,
+    sub: app.member.id,
+    sid,
+    events: { 'http://schemas.openid.net/event/backchannel-logout': {} },
+  };
+  return { app, browser, tokens, signOut };
+}
+
+type Scene = Awaited<ReturnType<typeof signedInApplication>>;
+
+const ends: Record<string, (scene: Scene) => Promise<unknown>> = {
+  'the person signs out': ({ browser }) => browser.post('/api/v1/auth/logout'),
+  'the account is disabled': ({ app }) => disableUser(idctl.operator(), { user: app.member.id }),
+  'the member is removed': ({ app }) =>
+    removeMember(idctl.operator(), { org: app.org.slug, user: app.member.id }),
+  'the person signs out there': ({ browser, app }) =>
+    browser.send('DELETE', `/api/v1/me/clients/${app.clientId}`),
+};
+
+test.each(Object.entries(ends))('a client is told once when %s', async (_when, end) => {
+  const scene = await signedInApplication();
+  await end(scene);
+  expect(await told()).toMatchObject([scene.signOut]);
+  expect(await told()).toEqual([]);
+  await expect(
+    openid.fetchUserInfo(scene.app.config, scene.tokens.access_token, scene.app.member.id),
+  ).rejects.toThrow();
+});
+
+test('a client that does not answer is told again later', async () => {
+  const { browser, signOut } = await signedInApplication();
+  receiver.behave(answering(503));
+  await browser.post('/api/v1/auth/logout');
+  expect(await told()).toHaveLength(1);
+  receiver.behave(answering(200));
+  expect(await told()).toEqual([]);
+  idctl.wait(10);
+  expect(await told()).toMatchObject([signOut]);
+});
+
+test('the account page lists an application and signs out there; the session goes on', async () => {
+  const { browser } = await signedInApplication();
+  const page = await open(browser, '/');
+  expect(page.text).toContain('Grafana');
+  const after = await page.submit('/account/clients/end');
+  expect(after.text).toContain('You are signed out of that application.');
+  expect((await browser.get('/api/v1/me/clients')).body.items).toEqual([]);
+  expect(await told()).toHaveLength(1);
+});
+
+const logout = (fields: Record<string, string>) => `/oauth/logout?${new URLSearchParams(fields)}`;
+const bye = 'https://app.example.test/bye';
+
+test('an application signs a person out by its ID token, without a question', async () => {
+  const { browser, tokens } = await signedInApplication();
+  const given = { id_token_hint: tokens.id_token ?? '', post_logout_redirect_uri: bye, state: 'x' };
+  expect(await walk(browser, logout(given))).toBe(`${bye}?state=x`);
+  expect((await browser.get('/api/v1/me')).status).toBe(401);
+  expect(await told()).toHaveLength(1);
+});
+
+test('without an ID token the person is asked first', async () => {
+  const { browser, app } = await signedInApplication();
+  const given = { client_id: app.clientId, post_logout_redirect_uri: bye };
+  const page = await open(browser, logout(given));
+  expect(page.text).toContain('Grafana asks to sign you out');
+  expect(page.headers['content-security-policy']).toContain('https://app.example.test');
+  expect((await browser.get('/api/v1/me')).status).toBe(200);
+  expect((await page.submit('/oauth/logout/confirm')).headers['location']).toBe(bye);
+  expect((await browser.get('/api/v1/me')).status).toBe(401);
+});
+
+test('S7 a sign-out goes only to an address that the client has registered', async () => {
+  const { browser, app, tokens } = await signedInApplication();
+  const evil = { post_logout_redirect_uri: 'https://evil.example.test/' };
+  const hint = { id_token_hint: tokens.id_token ?? '' };
+  for (const given of [evil, { ...evil, ...hint }, { ...evil, client_id: app.clientId }]) {
+    expect((await walkTo(browser, logout(given))).status).toBe(400);
+  }
+  expect((await browser.get('/api/v1/me')).status).toBe(200);
+});
