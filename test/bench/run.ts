@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { startHello, startVerify } from './child.ts';
+import { benchCodeFlow } from './code-flow.ts';
 import { benchDaemonStart } from './daemon-start.ts';
 import { table } from './figures.ts';
 import { benchMail } from './mail.ts';
@@ -11,7 +12,7 @@ import { setStage } from './stage.ts';
 import { benchStartUp } from './start-up.ts';
 import { benchStorm } from './storm.ts';
 
-// `npm run bench [-- --rounds N --setting NAME --only start-up|sign-in|mail|storm|me|memory]`. Ratios against a limit or a peer measured in the
+// `npm run bench [-- --rounds N --setting NAME --only start-up|sign-in|mail|code-flow|storm|me|memory]`. Ratios against a limit or a peer measured in the
 // same run, turn by turn; each figure is the median of the rounds. The machine's own speed, and its other load, fall out.
 
 const { values } = parseArgs({
@@ -47,7 +48,9 @@ try {
   for (const name of ['SQLite', 'PostgreSQL'] as const) {
     if (wanted('mail'))
       print(table(`Whether time tells of an account, ${name}`, await benchMail(name, rounds)));
-    if (values.only === 'mail') continue;
+    if (wanted('code-flow'))
+      print(table(`Code flows of applications, ${name}`, await benchCodeFlow(name, rounds)));
+    if (values.only === 'mail' || values.only === 'code-flow') continue;
     const stage = await setStage(name);
     try {
       if (wanted('sign-in')) {

@@ -11,6 +11,7 @@ import { clientOf } from '../support/scim-client.ts';
 import { withGoogle } from '../support/social.ts';
 import { comeBack } from '../support/sso.ts';
 import { landsAtHost, opensHost, provesClient } from './kill-client.ts';
+import { accessWorks, codeWorks, refreshWorks } from './kill-provider.ts';
 import {
   bearing,
   mailedCode,
@@ -107,6 +108,9 @@ export const probes: Probe[] = [
   { credential: 'client secret', table: 'clients', works: provesClient },
   { credential: 'cookie of a protected host', table: 'host_sessions', works: opensHost },
   { credential: 'ticket to a protected host', table: 'host_tickets', works: landsAtHost },
+  { credential: 'access token of an application', table: 'provider_records', works: accessWorks },
+  { credential: 'refresh token of an application', table: 'provider_records', works: refreshWorks },
+  { credential: 'code of an application', table: 'provider_records', works: codeWorks },
   { credential: 'webhook secret', table: 'webhooks', works: signsDeliveries },
   {
     credential: 'password',

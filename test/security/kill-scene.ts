@@ -26,6 +26,7 @@ import { type Slapd, startSlapd, suffix } from '../support/slapd.ts';
 import { withGoogle } from '../support/social.ts';
 import { connected, registration, signInAt } from '../support/sso.ts';
 import { playClient } from './kill-client.ts';
+import { playApplication } from './kill-provider.ts';
 
 // One account, Ada, with every kind of credential at once, on an instance that can be opened again and again as it was.
 
@@ -139,6 +140,11 @@ async function play(idctl: MailingIdctl, counterparts: Counterparts) {
     scim: (await rotateScimToken(operator, { org: org.slug })).token,
     webhook: await addWebhook(operator, webhook),
     pending: await waiting(idctl, counterparts),
+    application: await playApplication(idctl, {
+      org: org.slug,
+      own: sessions.own,
+      byPassword: sessions.password,
+    }),
     client: await playClient(idctl, {
       org: org.slug,
       domain,

@@ -222,6 +222,7 @@ test('O12 an origin lies on or under a verified domain, or the operator register
   expect((await post(`https://not${domain}`)).body.code).toBe('domain_unverified');
   expect((await post(`http://grafana.${domain}`)).status).toBe(400);
   expect((await post(`https://*.${domain}`)).status).toBe(400);
+  expect((await post(`https://${domain}.`)).status).toBe(400);
   expect((await post(`https://x.${domain}/path`)).status).toBe(400);
   // The registered one of the operator stays when an admin keeps it.
   await make(org, { name: 'Theirs', ...origins('https://elsewhere.test') });

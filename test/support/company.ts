@@ -85,7 +85,7 @@ export async function foundCompany(instance: Idctl): Promise<Company> {
   await linkBothWays('victim@acme.test', acme.id);
   const webhook = await startWebhook(operator);
   const made = await Promise.all(
-    ['Wiki', 'Chat'].map((name) => {
+    ['Wiki', 'Board'].map((name) => {
       const redirectUris = [`https://${name.toLowerCase()}.acme.test/`];
       return createClient(operator, createClient.input.parse({ org: 'acme', name, redirectUris }));
     }),

@@ -15,8 +15,9 @@ export interface Proxied {
   /** Its host, a name below localhost, and port. */
   host: string;
   port: number;
-  certFile: string;
-  keyFile: string;
+  /** Without them it speaks plain http. */
+  certFile?: string;
+  keyFile?: string;
   idctl: string;
   application: string;
 }
@@ -34,13 +35,22 @@ const hostOf = (url: string) => new URL(url).host;
 
 /** config/nginx-forward-auth.conf, for `startNginx`. */
 export function nginxBlocks({ host, port, certFile, keyFile, ...to }: Proxied): string {
+  const isPlain = certFile === undefined || keyFile === undefined;
+  const tls: [string | RegExp, string][] = isPlain
+    ? [
+        [' ssl;', ';'],
+        [/^ *ssl_certificate.*$/gm, ''],
+      ]
+    : [
+        ['/etc/ssl/app.example.com.pem', certFile],
+        ['/etc/ssl/app.example.com.key', keyFile],
+      ];
   return configured('nginx-forward-auth.conf', [
-    ['listen 443 ssl;', `listen 127.0.0.1:${port} ssl;`],
+    ['listen 443', `listen 127.0.0.1:${port}`],
     ['server_name app.example.com;', `server_name ${host};`],
     // At port 443 the name is the whole host.
     ['$server_name;', `$server_name:${port};`],
-    ['/etc/ssl/app.example.com.pem', certFile],
-    ['/etc/ssl/app.example.com.key', keyFile],
+    ...tls,
     ['127.0.0.1:8420', hostOf(to.idctl)],
     ['127.0.0.1:3000', hostOf(to.application)],
   ]);

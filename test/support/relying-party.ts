@@ -36,14 +36,16 @@ export async function application(idctl: Idctl, more: Partial<ClientRow> & { pub
     }),
   );
   const clientId = `client-${id}`;
-  const config = await openid.discovery(
-    new URL(idctl.baseUrl),
-    clientId,
-    { id_token_signed_response_alg: row.idTokenAlg },
-    more.public ? openid.None() : openid.ClientSecretPost(secret),
-    { execute: [openid.allowInsecureRequests, openid.enableNonRepudiationChecks] },
-  );
-  return { org, member, email, row, clientId, secret, config, ...flowOf(config) };
+  const discover = () =>
+    openid.discovery(
+      new URL(idctl.baseUrl),
+      clientId,
+      { id_token_signed_response_alg: row.idTokenAlg },
+      more.public ? openid.None() : openid.ClientSecretPost(secret),
+      { execute: [openid.allowInsecureRequests, openid.enableNonRepudiationChecks] },
+    );
+  const config = await discover();
+  return { org, member, email, row, clientId, secret, config, discover, ...flowOf(config) };
 }
 
 /** The steps of a code flow, as an application takes them. */
@@ -75,7 +77,7 @@ function flowOf(config: openid.Configuration) {
 export async function walk(browser: Client, path: string): Promise<string> {
   const answer = await walkTo(browser, path);
   const location = String(answer.headers['location']);
-  if (!/^https:/.test(location))
+  if (!/^https?:/.test(location))
     throw new Error(`no redirect to the application: ${answer.status} ${answer.body}`);
   return location;
 }

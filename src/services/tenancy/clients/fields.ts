@@ -52,7 +52,7 @@ const origin = z
   .max(300, 'must have at most 300 characters')
   .transform((text, ctx) => {
     const url = URL.parse(text);
-    const isBare = url?.href === `${url?.origin}/` && !/[*?#@\\\s]/.test(text);
+    const isBare = url?.href === `${url?.origin}/` && !/[*?#@\\\s]|\.(:|\/|$)/.test(text);
     if (url !== null && isBare && isProtected(url)) return url.origin;
     const message = 'must be an origin such as https://app.example.com, without a path or wildcard';
     ctx.addIssue({ code: 'custom', message });

@@ -39,7 +39,7 @@ async function addOrigin(
 /** Why the organization cannot give the origin to a client that does not have it, or null. */
 export async function faultOfOrigin(ctx: Context, organizationId: string, origin: string) {
   const { hostname } = new URL(origin);
-  if (hostname === new URL(ctx.config.baseUrl).hostname)
+  if (canonicalHost(hostname) === canonicalHost(new URL(ctx.config.baseUrl).hostname))
     return {
       code: 'conflict' as const,
       message: `${origin} has the host of idctl itself: the application would get its cookies.`,

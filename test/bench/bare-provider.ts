@@ -1,0 +1,11 @@
+import { startOpenIdProvider } from '../support/openid-provider.ts';
+
+// The peer of `code-flow`: oidc-provider alone, in memory, in a process of its own.
+
+const redirect = 'https://app.example.test/callback';
+const provider = await startOpenIdProvider({
+  clients: [{ client_id: 'bench', client_secret: 'a secret', redirect_uris: [redirect] }],
+  people: { ada: { email: 'ada@example.test', email_verified: true, name: 'Ada Byron' } },
+});
+process.send?.(provider.issuer);
+process.once('disconnect', () => process.exit(0));

@@ -1,0 +1,147 @@
+import { fork } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { openApp } from '../../src/app.ts';
+import { configSchema } from '../../src/config/schema.ts';
+import { openContext } from '../../src/context.ts';
+import { createKeyFile } from '../../src/crypto/key-file.ts';
+import { createUser } from '../../src/services/people/users/operations.ts';
+import { createClient as registerClient } from '../../src/services/tenancy/clients/operations.ts';
+import { addMember } from '../../src/services/tenancy/memberships/add.ts';
+import { createOrganization } from '../../src/services/tenancy/organizations/operations.ts';
+import { startDaemon } from '../support/daemon.ts';
+import { type Client, createClient } from '../support/http.ts';
+import { startPostgres } from '../support/postgres.ts';
+import { figure, median } from './figures.ts';
+
+// Code flows of people who are signed in, against oidc-provider alone and in memory (goal: 60 %).
+// A flow is an authorization request and a token request; sixteen at once, turn by turn.
+
+const ms = 2000;
+const redirect = 'https://app.example.test/callback';
+const password = 'correct horse battery';
+const verifier = 'a'.repeat(43);
+const challenge = createHash('sha256').update(verifier).digest('base64url');
+
+interface Subject {
+  url: string;
+  authorization: string;
+  token: string;
+  client: { client_id: string; client_secret: string };
+  browser: Client;
+}
+
+/** Benchmarks code flows on one database. */
+export async function benchCodeFlow(name: 'SQLite' | 'PostgreSQL', rounds: number) {
+  const folder = await mkdtemp(join(tmpdir(), 'idctl-bench-'));
+  const server = name === 'PostgreSQL' ? await startPostgres() : null;
+  const database = server?.url ?? `sqlite:${join(folder, 'idctl.db')}`;
+  const keyFile = join(folder, 'master.key');
+  await createKeyFile(keyFile);
+  const client = await populate(database, keyFile);
+  const daemon = await startDaemon({ database, keyFile, env: { IDCTL_LOG_LEVEL: 'info' } });
+  const bare = fork(fileURLToPath(new URL('./bare-provider.ts', import.meta.url)), {
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  });
+  try {
+    const ours = await signedIn(daemon.url, client);
+    const peer = await atPeer(String((await once(bare, 'message'))[0]));
+    const [limits, flows]: [number[], number[]] = [[], []];
+    for (let round = 0; round <= rounds; round += 1) {
+      const limit = await rate(peer);
+      const flow = await rate(ours);
+      // The first round warms both up.
+      if (round > 0) {
+        limits.push(limit);
+        flows.push(flow);
+      }
+    }
+    const share = median(flows.map((flow, at) => (100 * flow) / (limits[at] ?? flow)));
+    return [
+      figure('code flows of oidc-provider alone', median(limits), '/s'),
+      figure('code flows of idctl', median(flows), '/s'),
+      figure('code flows, against that limit', share, '%', { least: 60 }),
+    ];
+  } finally {
+    bare.disconnect();
+    await daemon.stop();
+    await server?.stop();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function populate(url: string, keyFile: string): Promise<Subject['client']> {
+  const settings = configSchema.parse({ log: { level: 'fatal' } });
+  const database = { ...settings.database, url };
+  const config = { ...settings, baseUrl: 'http://127.0.0.1', keyFile, database };
+  const app = await openApp({ config }, { migrate: 'yes' });
+  const operator = openContext(app, { kind: 'operator', name: 'bench' });
+  const email = 'ada@example.test';
+  await createUser(operator, { email, name: 'Ada Byron', password });
+  await createOrganization(operator, { name: 'Acme' });
+  await addMember(operator, { org: 'acme', email, role: 'member' });
+  const given = { org: 'acme', name: 'Bench', redirectUris: [redirect] };
+  const made = await registerClient(operator, registerClient.input.parse(given));
+  await app.close();
+  return { client_id: made.clientId, client_secret: made.clientSecret ?? '' };
+}
+
+async function signedIn(url: string, client: Subject['client']): Promise<Subject> {
+  const browser = createClient(url, { keepCookies: true });
+  await browser.post('/api/v1/auth/login', { email: 'ada@example.test', password });
+  return { url, client, browser, authorization: '/oauth/authorize', token: '/api/v1/oauth/token' };
+}
+
+/** Signs Ada in at the peer, and keeps its cookies. */
+async function atPeer(url: string): Promise<Subject> {
+  const client = { client_id: 'bench', client_secret: 'a secret' };
+  const headers = { 'x-sign-in-as': 'ada' };
+  const browser = createClient(url, { keepCookies: true, headers });
+  const subject = { url, client, browser, authorization: '/auth', token: '/token' };
+  let next = addressOf(subject);
+  for (let step = 0; step < 8 && next.startsWith('/'); step += 1) {
+    const { headers: answered } = await browser.get(next);
+    next = String(answered['location']).replace(url, '');
+  }
+  return subject;
+}
+
+function addressOf({ authorization, client }: Subject): string {
+  return `${authorization}?${new URLSearchParams({
+    client_id: client.client_id,
+    response_type: 'code',
+    redirect_uri: redirect,
+    scope: 'openid email profile',
+    code_challenge: challenge,
+    code_challenge_method: 'S256',
+  })}`;
+}
+
+/** Flows a second, sixteen at once. */
+async function rate(subject: Subject): Promise<number> {
+  const began = performance.now();
+  let done = 0;
+  const one = async () => {
+    while (performance.now() - began < ms) {
+      await flow(subject);
+      done += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: 16 }, one));
+  return done / ((performance.now() - began) / 1000);
+}
+
+async function flow(subject: Subject): Promise<void> {
+  const { browser, client, token } = subject;
+  const { status, headers } = await browser.get(addressOf(subject));
+  const location = URL.parse(String(headers['location']));
+  const code = location?.searchParams.get('code');
+  if (!code) throw new Error(`no code: ${status} ${location}`);
+  const grant = { grant_type: 'authorization_code', redirect_uri: redirect, code };
+  const answer = await browser.form(token, { ...client, ...grant, code_verifier: verifier });
+  if (answer.status !== 200) throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`);
+}

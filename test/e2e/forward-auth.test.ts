@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createClient } from '../../src/services/tenancy/clients/operations.ts';
+import { addMember } from '../../src/services/tenancy/memberships/add.ts';
+import { type Browser, startBrowser } from '../support/browser.ts';
+import { organization, password, person } from '../support/builders.ts';
+import { counterpartMissing } from '../support/counterpart.ts';
+import { type Idctl, openIdctl } from '../support/idctl.ts';
+import { type Nginx, startNginx } from '../support/nginx.ts';
+import { freePorts } from '../support/ports.ts';
+import { nginxBlocks, startEcho } from '../support/proxies.ts';
+
+// A person, a real browser, nginx and an application. Chromium sends names below localhost to this machine.
+
+const missing = counterpartMissing('nginx') || counterpartMissing('chromium');
+
+describe.skipIf(missing)('an application behind forward auth', () => {
+  let idctl: Idctl;
+  let echo: Awaited<ReturnType<typeof startEcho>>;
+  let nginx: Nginx;
+  let browser: Browser;
+  let origin: string;
+  let email: string;
+
+  beforeAll(async () => {
+    idctl = await openIdctl();
+    echo = await startEcho();
+    const [port = 0] = await freePorts(1);
+    const host = 'app.localhost';
+    origin = `http://${host}:${port}`;
+    const to = { idctl: idctl.baseUrl, application: echo.url };
+    nginx = await startNginx(nginxBlocks({ host, port, ...to }), port);
+    const { slug: org } = await organization(idctl);
+    const input = { org, name: 'App', forwardAuthOrigins: [origin] };
+    await createClient(idctl.operator(), createClient.input.parse(input));
+    email = String((await person(idctl)).email);
+    await addMember(idctl.operator(), { org, email, role: 'member' });
+    browser = await startBrowser([idctl.baseUrl, origin]);
+  }, 60_000);
+  afterAll(async () => {
+    await browser?.close();
+    await nginx?.stop();
+    await echo?.stop();
+    await idctl?.close();
+  });
+
+  test.each([true, false])(
+    'O11 a person signs in and comes to the page that they asked for (script: %s)',
+    { timeout: 120_000 },
+    async (script) => {
+      const { page, complaints, foreign } = await browser.open({ script });
+      await page.goto(`${origin}/wiki?page=1`);
+      await page.getByLabel('E-mail address or company domain').fill(email);
+      await page.keyboard.press('Enter');
+      await page.getByLabel('Password').fill(password);
+      await page.keyboard.press('Enter');
+      await page.waitForURL(`${origin}/wiki?page=1`);
+      const { headers } = JSON.parse(await page.locator('body').innerText());
+      expect(headers).toMatchObject({ 'x-idctl-email': email, 'x-idctl-groups': 'member' });
+      expect(headers.cookie ?? '').not.toContain('idctl');
+      // The session at idctl goes on, so another window comes in without a page.
+      const cookies = await page.context().cookies(origin);
+      expect(cookies.map(({ name }) => name).toSorted()).toEqual(['idctl', 'idctl-flow']);
+      await page.context().clearCookies({ domain: 'app.localhost' });
+      await page.goto(`${origin}/again`);
+      expect(page.url()).toBe(`${origin}/again`);
+      expect([complaints, foreign]).toEqual([[], []]);
+      await page.context().close();
+    },
+  );
+});

@@ -1,0 +1,55 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { expect, test } from 'vitest';
+import { createClient } from '../../support/http.ts';
+import { openInstance } from '../../support/instance.ts';
+import { untilListening } from '../../support/nginx.ts';
+import { freePorts } from '../../support/ports.ts';
+import { application, browserOf, walk } from '../../support/relying-party.ts';
+
+test('the Express program of docs/applications.md signs people in', async () => {
+  const page = readFileSync(resolve(import.meta.dirname, '../../../docs/applications.md'), 'utf8');
+  const program = /```js\n(.*?)```/s.exec(page)?.[1] ?? '';
+  const folder = resolve(import.meta.dirname, '../../../.tmp');
+  const file = resolve(folder, `express-${process.pid}.mjs`);
+  await mkdir(folder, { recursive: true });
+  await writeFile(file, program);
+  const idctl = await openInstance();
+  const [port = 0] = await freePorts(1);
+  const url = `http://127.0.0.1:${port}`;
+  const app = await application(idctl, { redirectUris: [`${url}/callback`] });
+  const child = spawn(process.execPath, [file], {
+    stdio: 'ignore',
+    env: {
+      ISSUER: idctl.baseUrl,
+      CLIENT_ID: app.clientId,
+      CLIENT_SECRET: app.secret,
+      URL: url,
+      PORT: String(port),
+    },
+  });
+  const ended = once(child, 'exit');
+  try {
+    await untilListening(port, async () => {
+      if (child.exitCode !== null) throw new Error('the program ended');
+    });
+    const own = createClient(url, { keepCookies: true });
+    const there = new URL(String((await own.get('/')).headers['location']));
+    const browser = await browserOf(idctl, app.email);
+    const back = new URL(await walk(browser, there.pathname + there.search));
+    const { body } = await own.get(back.pathname + back.search);
+    expect(body).toEqual({
+      sub: app.member.id,
+      name: 'Ada Byron',
+      email: app.email,
+      groups: ['member'],
+    });
+  } finally {
+    child.kill();
+    await ended;
+    await rm(file);
+  }
+});
