@@ -2,6 +2,7 @@ import type { AccountClaims } from 'oidc-provider';
 import type { EmailProof } from '../../../database/models/account.ts';
 import type { Role } from '../../../database/models/membership.ts';
 import { select } from '../../../database/select.ts';
+import { isProvedForGood } from '../../people/accounts/account.ts';
 import type { ClientRow } from './client-row.ts';
 
 /** The claims that each scope gives, in userinfo and in the ID token. */
@@ -21,8 +22,6 @@ interface Row {
   organizationId: string;
   slug: string;
 }
-
-const proved: ReadonlySet<EmailProof> = new Set(['mail', 'domain', 'operator', 'social']);
 
 /** The claims of a member of the client's organization; nothing of other organizations. */
 export async function claimsOf(
@@ -47,7 +46,7 @@ export async function claimsOf(
     ...claims,
     name,
     locale,
-    ...(email === null ? {} : { email, email_verified: proved.has(emailProof) }),
+    ...(email === null ? {} : { email, email_verified: isProvedForGood({ emailProof }) }),
     ...(scope.split(' ').includes('groups') && {
       groups: [role, ...(await projectRoles(organizationId, accountId))],
       organization: { id: organizationId, slug },
