@@ -32,7 +32,7 @@ const missing =
 
 describe.skipIf(dialect !== 'sqlite' || missing)(
   'applications in a real Chromium',
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   () => {
     let idctl: Idctl;
     let provider: OpenIdProvider;

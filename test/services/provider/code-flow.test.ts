@@ -4,13 +4,16 @@ import { decodeJwt, decodeProtectedHeader } from 'jose';
 import * as openid from 'openid-client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { rotateSigningKey } from '../../../src/services/foundation/keys/operations.ts';
+import { setUserPassword } from '../../../src/services/people/users/operations.ts';
+import { rotateScimToken } from '../../../src/services/provisioning/scim/token.ts';
 import { answerByProvider } from '../../../src/services/signin/provider/provider.ts';
-import { password } from '../../support/builders.ts';
+import { password, verifiedDomain } from '../../support/builders.ts';
 import { createClient } from '../../support/http.ts';
 import { type Idctl, openIdctl } from '../../support/idctl.ts';
 import { open } from '../../support/pages.ts';
 import { portOf } from '../../support/ports.ts';
 import { application, browserOf, walk, walkTo } from '../../support/relying-party.ts';
+import { clientOf } from '../../support/scim-client.ts';
 
 let idctl: Idctl;
 beforeAll(async () => {
@@ -38,6 +41,20 @@ test('a member signs in to an application with openid-client, and userinfo says 
   expect(tokens.refresh_token).toBeUndefined();
   const info = await openid.fetchUserInfo(app.config, tokens.access_token, app.member.id);
   expect(info).toMatchObject({ email: app.email, groups: ['member'], sid: claims?.['sid'] });
+});
+
+test('given and family name are there where SCIM says them', async () => {
+  const app = await application(idctl);
+  const { token } = await rotateScimToken(idctl.operator(), { org: app.org.slug });
+  const name = { givenName: 'Grace', familyName: 'Hopper' };
+  const domain = await verifiedDomain(idctl, app.org.slug);
+  const email = `grace@${domain}`;
+  const client = clientOf(idctl, app.org, token);
+  await client.create({ userName: email, name });
+  await setUserPassword(idctl.operator(), { user: email, password });
+  const claims = (await app.signIn(await browserOf(idctl, email))).claims();
+  expect(claims).toMatchObject({ given_name: 'Grace', family_name: 'Hopper' });
+  expect(claims?.['updated_at']).toBeTypeOf('number');
 });
 
 test('EdDSA signs the ID token of a client that asks for it', async () => {

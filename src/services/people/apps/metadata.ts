@@ -56,7 +56,8 @@ export const viewMetadata = operation({
       scopes_supported: ['openid', 'profile', 'email', 'groups', 'offline_access'],
       claims_supported: [
         ...['sub', 'sid', 'iss', 'auth_time', 'acr', 'amr'],
-        ...['name', 'locale', 'email', 'email_verified', 'groups', 'organization'],
+        ...['name', 'given_name', 'family_name', 'locale', 'updated_at'],
+        ...['email', 'email_verified', 'groups', 'organization'],
       ],
       response_types_supported: ['code'],
       response_modes_supported: ['query', 'form_post'],

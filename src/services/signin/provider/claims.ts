@@ -1,14 +1,16 @@
 import type { AccountClaims } from 'oidc-provider';
+import { z } from 'zod';
 import type { EmailProof } from '../../../database/models/account.ts';
 import type { Role } from '../../../database/models/membership.ts';
 import { select } from '../../../database/select.ts';
+import { wholeSeconds } from '../../foundation/time.ts';
 import { isProvedForGood } from '../../people/accounts/account.ts';
 import type { ClientRow } from './client-row.ts';
 
 /** The claims that each scope gives, in userinfo and in the ID token. */
 export const claimsByScope = {
   openid: ['sub', 'sid', 'acr', 'amr', 'auth_time'],
-  profile: ['name', 'locale'],
+  profile: ['name', 'given_name', 'family_name', 'locale', 'updated_at'],
   email: ['email', 'email_verified'],
   groups: ['groups', 'organization'],
 };
@@ -21,7 +23,14 @@ interface Row {
   role: Role;
   organizationId: string;
   slug: string;
+  /** What the organization's provisioning says of the person, if it does. */
+  resource: string | null;
+  modifiedAt: string | Date | null;
 }
+
+const named = z.object({
+  name: z.object({ givenName: z.string().optional(), familyName: z.string().optional() }),
+});
 
 /** The claims of a member of the client's organization; nothing of other organizations. */
 export async function claimsOf(
@@ -32,9 +41,10 @@ export async function claimsOf(
 ): Promise<AccountClaims> {
   const [person] = await select<Row>(
     `SELECT a.email, a.email_proof AS "emailProof", a.name, a.locale, m.role,
-        o.id AS "organizationId", o.slug
+        o.id AS "organizationId", o.slug, r.resource, r.modified_at AS "modifiedAt"
       FROM accounts a JOIN memberships m ON m.account_id = a.id
       JOIN organizations o ON o.id = m.organization_id
+      LEFT JOIN scim_records r ON r.account_id = a.id AND r.organization_id = o.id
       WHERE a.id = $1 AND o.id = $2`,
     [accountId, client.organizationId],
     { prepared: true },
@@ -46,11 +56,23 @@ export async function claimsOf(
     ...claims,
     name,
     locale,
+    ...provisionedNames(person),
     ...(email === null ? {} : { email, email_verified: isProvedForGood({ emailProof }) }),
     ...(scope.split(' ').includes('groups') && {
       groups: [role, ...(await projectRoles(organizationId, accountId))],
       organization: { id: organizationId, slug },
     }),
+  };
+}
+
+/** Only provisioning tells given and family name apart. */
+function provisionedNames({ resource, modifiedAt }: Row) {
+  const { data } = named.safeParse(resource === null ? null : JSON.parse(resource));
+  const { givenName, familyName } = data?.name ?? {};
+  return {
+    ...(givenName === undefined ? {} : { given_name: givenName }),
+    ...(familyName === undefined ? {} : { family_name: familyName }),
+    ...(modifiedAt === null ? {} : { updated_at: wholeSeconds(new Date(modifiedAt)) }),
   };
 }
 
