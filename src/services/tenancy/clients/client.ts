@@ -107,15 +107,17 @@ export async function recordBarred(
   client: Pick<Client, 'id' | 'name' | 'organizationId'>,
   { accountId, reason }: { accountId: string; reason: Barred },
 ): Promise<void> {
-  const known = reason === 'not_a_member' ? {} : { account: accountId };
+  const isStranger = reason === 'not_a_member';
+  const known = isStranger ? {} : { account: accountId };
   const what = {
     kind: 'client.refused' as const,
     ...eventOfClient(client),
     data: { reason, ...known },
   };
   const by = { of: client.id, apart: known.account ?? reason };
+  const seen: Context = isStranger ? { ...ctx, actor: { kind: 'anonymous' } } : ctx;
   // A barred browser asks for each image of a page.
-  await unsynced(() => tallyEvent(ctx, what, by));
+  await unsynced(() => tallyEvent(seen, what, by));
 }
 
 /** The subject of an event of a client, and the organization that reads it. */
