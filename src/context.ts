@@ -80,7 +80,12 @@ export interface Context
   now: Date;
   requestId: string;
   /** The origin of the request, if it came over the network. */
-  client: { address: string | null; userAgent: string | null };
+  client: {
+    address: string | null;
+    userAgent: string | null;
+    /** The session tokens in its cookies, unchecked. A sign-in replaces them. */
+    tokens?: { access: string | undefined; refresh: string | undefined };
+  };
 }
 
 /** Makes a context of this instant for local work: an operator's command, or a job. */

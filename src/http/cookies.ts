@@ -42,6 +42,18 @@ export function sessionCookies(tokens: SessionTokens): CookieChange[] {
   ];
 }
 
+/** The session tokens that a browser sent; a cookie that was sent twice counts as absent. */
+export function sentTokens(header: string | undefined) {
+  const sent = (name: CookieName) => {
+    try {
+      return readCookie(header, name);
+    } catch {
+      return undefined;
+    }
+  };
+  return { access: sent('access_token'), refresh: sent('refresh_token') };
+}
+
 /** Clears both cookies of a session. */
 export function clearedSession(): CookieChange[] {
   return [

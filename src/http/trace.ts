@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import { type Actor, type App, type Context, openContext } from '../context.ts';
 import type { Refusal } from '../errors.ts';
 import { isOutage } from '../outage.ts';
+import { sentTokens } from './cookies.ts';
 
 /**
  * The data for the log line of a request, and whether its refusal is a problem object, a page or
@@ -93,7 +94,11 @@ export function openRequest(app: App, request: Request): Context {
     ...openContext(app, actor),
     log: app.log.child({ requestId }),
     requestId,
-    client: { address, userAgent: request.headers['user-agent']?.slice(0, 512) ?? null },
+    client: {
+      address,
+      userAgent: request.headers['user-agent']?.slice(0, 512) ?? null,
+      tokens: sentTokens(request.headers.cookie),
+    },
   };
 }
 

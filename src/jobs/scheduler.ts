@@ -36,7 +36,7 @@ const jobs: Job[] = [
   // A run that waits for a busy database must not be joined by four more each second.
   { name: 'SCIM requests', everySeconds: 0.25, alone: true, lastly: true, run: writeRequests },
   { name: 'webhooks', everySeconds: 1, run: deliverWebhooks },
-  { name: 'client sign-outs', everySeconds: 1, alone: true, run: tellClients },
+  { name: 'client sign-outs', everySeconds: 1, run: tellClients },
   { name: 'master key', everySeconds: 5, run: followMasterKey },
   // Leaves a database server that has become read-only, also when no request writes.
   { name: 'database', everySeconds: 5, run: (ctx) => ctx.ready().then(() => {}) },

@@ -43,7 +43,11 @@ export async function benchCodeFlow(name: 'SQLite' | 'PostgreSQL', rounds: numbe
   const keyFile = join(folder, 'master.key');
   await createKeyFile(keyFile);
   const client = await populate(database, keyFile);
-  const daemon = await startDaemon({ database, keyFile, env: { IDCTL_LOG_LEVEL: 'info' } });
+  const daemon = await startDaemon({
+    database,
+    keyFile,
+    env: { IDCTL_LOG_LEVEL: 'info', IDCTL_LIMITS_TOKEN_REQUESTS: '1000000' },
+  });
   const bare = fork(fileURLToPath(new URL('./bare-provider.ts', import.meta.url)), {
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });

@@ -154,7 +154,7 @@ describe('X10 interface page: every page and form is tested', () => {
       const { status, headers, body } = await open(client, path);
       expect(status).toBe(200);
       expect(headers['content-security-policy']).toBe(
-        "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self' https://app.example.test; base-uri 'none'; frame-ancestors 'none'",
+        "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'; form-action 'self' https://app.example.test",
       );
       expect(headers).toMatchObject({
         'cache-control': 'no-store',

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Account } from '../../src/database/models/account.ts';
 import { Event } from '../../src/database/models/event.ts';
 import { HostSession, HostTicket } from '../../src/database/models/host-session.ts';
+import { transaction } from '../../src/database/transaction.ts';
 import { sweepExpired } from '../../src/services/instance/upkeep.ts';
 import { createToken } from '../../src/services/people/tokens/operations.ts';
 import { disableUser } from '../../src/services/people/users/operations.ts';
@@ -88,6 +90,14 @@ test('O11 ?redirect=1 answers 302, for proxies that pass the answer on', async (
     'x-forwarded-uri': '/x',
   });
   expect([status, headers['location']]).toEqual([302, `${origin}/.idctl/start?to=%2Fx`]);
+});
+
+test('O11 an address that the person has not proved does not leave', async () => {
+  const { browser, session, ada } = await application();
+  await enter(browser, session);
+  await transaction(() => Account.update({ emailProof: 'auto' }, { where: { id: ada.id } }));
+  const { headers } = await verify(browser);
+  expect([headers['x-idctl-user'], headers['x-idctl-email']]).toEqual([ada.id, '']);
 });
 
 test('O11 a name leaves as UTF-8', async () => {

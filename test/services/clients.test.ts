@@ -125,6 +125,8 @@ test.each([
   ['javascript:alert(1)', 'https:// address'],
   ['http://localhost.evil.test/cb', 'https:// address'],
   ['/cb', 'https:// address'],
+  ['https://a;frame-ancestors/', 'a plain host name'],
+  ["https://a'b.test/", 'a plain host name'],
 ])('O12 the redirect URI %s is refused', async (uri, words) => {
   const { owner, at } = await company();
   const { status, body } = await owner.post(at, { name: 'Wiki', redirectUris: [uri] });

@@ -68,9 +68,10 @@ export function pagePolicy(
     "default-src 'none'",
     "style-src 'self'",
     "img-src 'self' data:",
-    `form-action ${["'self'", ...http.returnToOrigins, ...origins].join(' ')}`,
     "base-uri 'none'",
     "frame-ancestors 'none'",
+    // Last, as it names what others registered.
+    `form-action ${["'self'", ...http.returnToOrigins, ...origins].join(' ')}`,
   ];
   return {
     'Content-Security-Policy': policy.join('; '),

@@ -22,8 +22,9 @@ const logoutPage = page({
     if (!isSignedIn(visit.ctx) && again === undefined)
       return { goTo: viaRenewal(path, visit.given) };
     const logout = await checkLogout(visit.ctx, input);
-    if (!isSignedIn(visit.ctx) || logout.isCertain) return end(visit, logout);
-    return ask(visit, input, logout);
+    if (logout.isCertain) return end(visit, logout);
+    if (isSignedIn(visit.ctx)) return ask(visit, input, logout);
+    return logout.isHinted && logout.goTo !== null ? { goTo: logout.goTo } : sayNoSession(logout);
   },
 });
 
@@ -31,7 +32,10 @@ const confirmPage = form({
   path: `${path}/confirm`,
   access: 'public',
   input: logoutInput,
-  act: async (visit, input) => end(visit, await checkLogout(visit.ctx, input)),
+  act: async (visit, input) => {
+    const logout = await checkLogout(visit.ctx, input);
+    return isSignedIn(visit.ctx) ? end(visit, logout) : sayNoSession(logout);
+  },
   refused: (visit) => ({ title: 'Sign out', main: html`<h1>Sign out</h1>${alert(visit)}` }),
 });
 
@@ -45,6 +49,17 @@ async function end({ ctx }: Visit, { goTo }: Logout): Promise<PageReply> {
   const main = html`<h1>You are signed out</h1>
 <p><a class="button" href="/login">Sign in again</a></p>`;
   return { title: 'Signed out', main, cookies };
+}
+
+/** Touches no cookie, and sends nobody on: any page can send a browser here. */
+function sayNoSession({ client, goTo }: Logout): ShownPage {
+  const on = goTo ?? '/login';
+  const label = goTo === null ? 'Sign in' : html`Go back to ${client?.name ?? 'the application'}`;
+  return {
+    title: 'Sign out',
+    main: html`<h1>You are not signed in here</h1>
+<p><a class="button" href="${on}">${label}</a></p>`,
+  };
 }
 
 function ask(visit: Visit, input: LogoutInput, { client, goTo }: Logout): ShownPage {

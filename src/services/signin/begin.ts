@@ -8,8 +8,14 @@ import type { Refusal } from '../../errors.ts';
 import { countSignIn, recordEvent } from '../foundation/events/record.ts';
 import { after, sessionSeconds } from '../foundation/time.ts';
 import { isEmailVerified, lockAccount } from '../people/accounts/account.ts';
+import { endSessions } from '../people/sessions/end.ts';
 import { emailUnverified, signInFailed } from '../people/sessions/schema.ts';
-import { keepRefreshToken, nextRefreshToken, signSession } from '../people/sessions/tokens.ts';
+import {
+  keepRefreshToken,
+  nextRefreshToken,
+  readToken,
+  signSession,
+} from '../people/sessions/tokens.ts';
 import {
   acceptSecondFactor,
   isAnswerMissing,
@@ -53,6 +59,7 @@ export async function beginSession(ctx: Context, account: Account, via: SignIn):
     return { asks: now.id };
   const passed =
     via.secondFactor !== undefined && (await acceptSecondFactor(now, via.secondFactor));
+  await endShownSession(ctx);
   const session = {
     id: orderedId(),
     expiresAt: after(ctx.now, sessionSeconds),
@@ -111,6 +118,26 @@ async function keepSession(
     subject: { type: 'user', id, name },
     data: { method, session: session.id },
   });
+}
+
+/**
+ * Ends the session that the browser has so far. Its cookies are about to be replaced, so no sign-out
+ * would reach it.
+ */
+async function endShownSession(ctx: Context): Promise<void> {
+  const { access, refresh } = ctx.client.tokens ?? {};
+  const shown = [
+    access === undefined ? null : await readToken(ctx, access, 'at+jwt'),
+    refresh === undefined ? null : await readToken(ctx, refresh, 'rt+jwt'),
+  ];
+  for (const claims of shown) {
+    if (claims === null || (await endSessions(ctx, { id: claims.sid })) === 0) continue;
+    await recordEvent(ctx, {
+      kind: 'session.ended',
+      subject: { type: 'session', id: claims.sid },
+      data: { account: claims.sub },
+    });
+  }
 }
 
 async function hasTombstone({ id }: Entrant, organizationId: string): Promise<boolean> {

@@ -239,6 +239,7 @@ export const eventKinds = {
   'client.session.started': inOrg('client', 'A session signed in to a client', {
     account: text,
     session: text,
+    ...tally,
   }),
   'client.session.ended': inOrg('client', 'A person signed out of a client', {
     account: text,

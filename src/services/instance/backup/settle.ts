@@ -6,6 +6,7 @@ import { OAuthApp } from '../../../database/models/app.ts';
 import { Client } from '../../../database/models/client.ts';
 import { Invitation } from '../../../database/models/invitation.ts';
 import { OutboxItem } from '../../../database/models/outbox-item.ts';
+import { ClientSignOut, ProviderRecord } from '../../../database/models/provider-record.ts';
 import { ScimToken } from '../../../database/models/scim-token.ts';
 import { Webhook } from '../../../database/models/webhook.ts';
 import { WebhookDelivery } from '../../../database/models/webhook-delivery.ts';
@@ -33,6 +34,8 @@ export async function settleRestored(
   // If the key file holds several keys, seal with the instance's former one.
   ctx.keyring.sealWith(header.keyId);
   return transaction(async () => {
+    // First, so that no client is told that these sessions ended.
+    await forgetClientSessions();
     const sessions = await endSignIns(ctx, 'everyone');
     await holdBack(ctx);
     // Before any event of an organization, so that none of these events is sent.
@@ -59,6 +62,12 @@ export async function settleRestored(
 }
 
 const none = { botTokens: 0, invitations: 0, personal: 0, apps: 0, clients: 0, scim: 0 };
+
+/** The sign-ins at clients go on where the backup was made. A copy has no say in them. */
+async function forgetClientSessions(): Promise<void> {
+  await ProviderRecord.destroy({ where: {} });
+  await ClientSignOut.destroy({ where: {} });
+}
 
 /** Messages that waited at the backup were sent since, or are another instance's to send. */
 async function holdBack({ now }: Context): Promise<void> {

@@ -62,7 +62,10 @@ const lasting: Record<string, (accountId: string, kept: Kept) => Promise<unknown
 /** The tables with credentials of accounts. All but `accounts` are deleted by cascade. */
 export const accountCredentials = ['sessions', ...Object.keys(steps), ...Object.keys(lasting)];
 
-/** The tables with credentials of a session or an organization; deleted by cascade. */
+/**
+ * The tables with credentials of a session or an organization; deleted by cascade, or by the sweep
+ * (`provider_records`, which are worth nothing without their session).
+ */
 export const otherCredentials = [
   'refresh_tokens',
   'scim_tokens',
@@ -97,6 +100,12 @@ export async function endCredentials(ctx: Context, accountId: string, kept: Kept
   for (const end of Object.values(lasting)) await end(accountId, kept);
 }
 
+const forever = new Date('9999-12-31');
+// Without a reference, as a client is still to be told of the end of a session that is deleted.
+const ofNoSession = `NOT EXISTS (SELECT 1 FROM sessions s WHERE s.id = session_id)
+  AND NOT (model = 'Grant' AND EXISTS (SELECT 1 FROM clients c
+    WHERE c.id = client_id AND c.backchannel_logout_uri IS NOT NULL))`;
+
 /** Deletes expired credentials, except personal tokens, which their owners see in their list. */
 export async function sweepCredentials({ now }: Context, stop: Stop): Promise<void> {
   const expired = { column: 'expires_at', before: now };
@@ -108,6 +117,7 @@ export async function sweepCredentials({ now }: Context, stop: Stop): Promise<vo
   // A session takes up to 1,400 refresh tokens with it.
   await deleteOld(Session, { ...expired, batch: 20 }, stop);
   await deleteOld(ProviderRecord, expired, stop);
+  await deleteOld(ProviderRecord, { ...expired, before: forever, also: ofNoSession }, stop);
   await deleteOld(HostTicket, expired, stop);
   await deleteOld(Invitation, expired, stop);
   await deleteOld(AccessToken, { ...expired, also: `kind = 'bot'` }, stop);

@@ -1,6 +1,6 @@
 import Provider, { type Adapter, type AdapterPayload, errors } from 'oidc-provider';
 import { clientIdOf } from '../../tenancy/clients/client.ts';
-import { findClientRow, metadataOf } from './client-row.ts';
+import { findClientRow, markOf, metadataOf } from './client-row.ts';
 import { grantsOf } from './grants.ts';
 import { storedAdapter } from './store.ts';
 import { findLiveSession, type LiveSession, strengthOf, visitNow } from './visit.ts';
@@ -78,6 +78,12 @@ interface Kept {
   askedAt: number;
 }
 
+/** The mark of the client and the address of a request. */
+export function markOfRequest(params: Record<string, unknown>): string {
+  const row = visitNow().clients.get(String(params['client_id']));
+  return row === undefined ? '' : markOf(row, params['redirect_uri']);
+}
+
 const interactions: Adapter = {
   ...noAdapter,
   async upsert(uid, payload) {
@@ -96,7 +102,7 @@ const interactions: Adapter = {
       throw new errors.InvalidRequest('the authorization request is too long');
     setRequestCookie(uid, sealed);
     // The pages of a second step do not know where the sign-in returns to.
-    Provider.ctx?.cookies.set('oauth_client', String(params['client_id']), {
+    Provider.ctx?.cookies.set('oauth_client', markOfRequest(params), {
       path: '/login',
       httpOnly: true,
       sameSite: 'lax',

@@ -4,6 +4,7 @@ import type { EmailProof } from '../../../database/models/account.ts';
 import type { Role } from '../../../database/models/membership.ts';
 import { select } from '../../../database/select.ts';
 import { wholeSeconds } from '../../foundation/time.ts';
+import { isProvedForGood } from '../../people/accounts/account.ts';
 import type { ClientRow } from './client-row.ts';
 
 /** The claims that each scope gives, in userinfo and in the ID token. */
@@ -31,8 +32,6 @@ const named = z.object({
   name: z.object({ givenName: z.string().optional(), familyName: z.string().optional() }),
 });
 
-const proved: ReadonlySet<EmailProof> = new Set(['mail', 'domain', 'operator', 'social']);
-
 /** The claims of a member of the client's organization; nothing of other organizations. */
 export async function claimsOf(
   client: ClientRow,
@@ -58,7 +57,7 @@ export async function claimsOf(
     name,
     locale,
     ...provisionedNames(person),
-    ...(email === null ? {} : { email, email_verified: proved.has(emailProof) }),
+    ...(email === null ? {} : { email, email_verified: isProvedForGood({ emailProof }) }),
     ...(scope.split(' ').includes('groups') && {
       groups: [role, ...(await projectRoles(organizationId, accountId))],
       organization: { id: organizationId, slug },

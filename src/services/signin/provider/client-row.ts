@@ -78,18 +78,22 @@ export interface Application {
   origins: string[];
 }
 
-const waiting = /^\/oauth\/authorize\/[\w-]+\?(?:.*&)?client=(client-[0-9a-f-]{36})(?:&|$)/;
+const waiting = /^\/oauth\/authorize\/[\w-]+\?(?:.*&)?client=([^&]+)(?:&|$)/;
+
+/** Names a client and which of its addresses a request asks for. Forged, it names no other. */
+export function markOf(client: Pick<ClientRow, 'id' | 'redirectUris'>, uri: unknown): string {
+  return `${clientIdOf(client)}.${client.redirectUris.indexOf(String(uri))}`;
+}
 
 /** The application of a sign-in: by where it returns to, else by the cookie of its browser. */
 export async function findApplication(
   returnTo: string | undefined,
   cookie: string | undefined,
 ): Promise<Application | null> {
-  const clientId = waiting.exec(returnTo ?? '')?.[1] ?? cookie;
-  const row = clientId === undefined ? null : await findClientRow(clientId);
+  const mark = waiting.exec(returnTo ?? '')?.[1] ?? cookie;
+  const [clientId = '', at = ''] = mark?.split('.') ?? [];
+  const row = await findClientRow(clientId);
   if (row === null) return null;
-  return {
-    name: row.name,
-    origins: [...new Set(row.redirectUris.map((uri) => new URL(uri).origin))],
-  };
+  const uri = row.redirectUris[Number(at)];
+  return { name: row.name, origins: uri === undefined ? [] : [new URL(uri).origin] };
 }

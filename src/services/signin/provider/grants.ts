@@ -1,6 +1,7 @@
 import type { Context } from '../../../context.ts';
 import { execute, select } from '../../../database/select.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
+import { eventOfClient } from '../../tenancy/clients/client.ts';
 
 // A grant stands for one session at one client. It has the id that codes and tokens name.
 
@@ -22,7 +23,7 @@ export async function endGrant(grantId: string): Promise<void> {
 }
 
 interface Row {
-  clientId: string;
+  id: string;
   name: string;
   organizationId: string;
   sessionId: string;
@@ -31,7 +32,7 @@ interface Row {
 /** Records that a code or refresh token was used again. Call it before the grant ends. */
 export async function recordReuse(ctx: Context, grantId: string): Promise<void> {
   const [client] = await select<Row>(
-    `SELECT c.id AS "clientId", c.name, c.organization_id AS "organizationId",
+    `SELECT c.id, c.name, c.organization_id AS "organizationId",
         r.session_id AS "sessionId"
       FROM provider_records r JOIN clients c ON c.id = r.client_id
       WHERE r.grant_id = $1 AND r.model = 'Grant'`,
@@ -40,8 +41,7 @@ export async function recordReuse(ctx: Context, grantId: string): Promise<void> 
   if (client === undefined) return;
   await recordEvent(ctx, {
     kind: 'client.reuse.detected',
-    organizationId: client.organizationId,
-    subject: { type: 'client', id: client.clientId, name: client.name },
+    ...eventOfClient(client),
     data: { session: client.sessionId },
   });
 }

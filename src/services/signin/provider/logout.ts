@@ -18,6 +18,8 @@ export interface Logout {
   client: ClientRow | null;
   /** Where the browser goes afterwards; null means idctl's own page. */
   goTo: string | null;
+  /** Whether an ID token proved that the application asks. */
+  isHinted: boolean;
   /** Whether the application proved that it means this very session. */
   isCertain: boolean;
 }
@@ -43,7 +45,9 @@ export async function checkLogout(
   return {
     client,
     goTo: uri === undefined ? null : withState(uri, state),
-    isCertain: hinted !== null && hinted.sid === ownSessionOf(ctx.actor),
+    isHinted: hinted !== null,
+    isCertain:
+      hinted !== null && hinted.sid !== undefined && hinted.sid === ownSessionOf(ctx.actor),
   };
 }
 

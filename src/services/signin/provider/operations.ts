@@ -7,6 +7,7 @@ import { recordEvent } from '../../foundation/events/record.ts';
 import { id, instant } from '../../foundation/fields.ts';
 import { pageInput, pageOf } from '../../foundation/page.ts';
 import { ownOperation } from '../../people/accounts/own-operation.ts';
+import { idleSince, isSessionLive } from '../../people/sessions/live.ts';
 import { clientIdOf, isClientId, rowIdOf } from '../../tenancy/clients/client.ts';
 import { signOutOf } from './sign-outs.ts';
 
@@ -33,12 +34,12 @@ const read = `SELECT c.id AS "rowId", c.name, o.id AS "organizationId", o.slug, 
     s.created_at AS "issuedAt"
   FROM provider_records g JOIN sessions s ON s.id = g.session_id
   JOIN clients c ON c.id = g.client_id JOIN organizations o ON o.id = c.organization_id
-  WHERE g.model = 'Grant' AND s.account_id = $1 AND s.ended_at IS NULL AND s.expires_at > $2
+  WHERE g.model = 'Grant' AND s.account_id = $1 AND ${isSessionLive('$2', '$3')}
   ORDER BY c.name, c.id, s.created_at`;
 
 async function readSignedIn(ctx: Context, accountId: string) {
   const found = new Map<string, z.output<typeof signedInView>>();
-  for (const row of await select<Row>(read, [accountId, ctx.now])) {
+  for (const row of await select<Row>(read, [accountId, ctx.now, idleSince(ctx)])) {
     const known = found.get(row.rowId);
     if (known !== undefined) {
       known.sessions += 1;
@@ -85,7 +86,7 @@ export const endSignedIn = ownOperation({
         await recordEvent(ctx, {
           kind: 'client.session.ended',
           organizationId: signedIn.organization.id,
-          subject: { type: 'client', id: rowId, name: signedIn.name },
+          subject: { type: 'client', id: input.clientId, name: signedIn.name },
           data: { account: accountId, session: sid },
         });
       }

@@ -1,8 +1,8 @@
 import { errors, interactionPolicy, type KoaContextWithOIDC } from 'oidc-provider';
-import { transaction, unsynced } from '../../../database/transaction.ts';
-import { recordEvent, tallyEvent } from '../../foundation/events/record.ts';
-import { type Barred, barredFrom } from '../../tenancy/clients/admits.ts';
-import { rowIdOf } from '../../tenancy/clients/client.ts';
+import { transaction } from '../../../database/transaction.ts';
+import { tallyEvent } from '../../foundation/events/record.ts';
+import { barredFrom } from '../../tenancy/clients/admits.ts';
+import { eventOfClient, recordBarred, rowIdOf } from '../../tenancy/clients/client.ts';
 import type { ClientRow } from './client-row.ts';
 import { grantsOf } from './grants.ts';
 import { isGrantTaken } from './store.ts';
@@ -41,7 +41,7 @@ async function admitPerson(koa: KoaContextWithOIDC): Promise<void> {
     throw new errors.LoginRequired('another person signed in than id_token_hint names');
   const barred = await barredFrom(row, session.accountId);
   if (barred !== null) {
-    await recordBarred(ctx, row, session.accountId, barred);
+    await recordBarred(ctx, row, { accountId: session.accountId, reason: barred });
     throw new errors.AccessDenied('This person may not use the application.');
   }
   await requireGrant(koa, row, session);
@@ -62,12 +62,10 @@ async function requireGrant(
   try {
     await transaction(async () => {
       await grant.save();
-      await recordEvent(ctx, {
-        kind: 'client.session.started',
-        organizationId: client.organizationId,
-        subject: { type: 'client', id: client.id, name: client.name },
-        data: { account: session.accountId, session: session.id },
-      });
+      // An application can end a grant and begin another as often as it likes.
+      const data = { account: session.accountId, session: session.id };
+      const what = { kind: 'client.session.started' as const, ...eventOfClient(client), data };
+      await tallyEvent(ctx, what, { of: session.id, apart: client.id });
     });
   } catch (error) {
     if (!isGrantTaken(error)) throw error;
@@ -89,20 +87,4 @@ export async function findGrant({ oidc }: KoaContextWithOIDC) {
   const row = rowIdOf(clientId);
   const grantId = (await grantsOf(session.id)).find((one) => one.clientId === row)?.grantId;
   return grantId === undefined ? undefined : oidc.provider.Grant.find(grantId);
-}
-
-/** One counted event per person and client in a quarter of an hour (security X5). */
-async function recordBarred(
-  ctx: Parameters<typeof tallyEvent>[0],
-  { id, name, organizationId }: ClientRow,
-  accountId: string,
-  reason: Barred,
-): Promise<void> {
-  const what = {
-    kind: 'client.refused' as const,
-    organizationId,
-    subject: { type: 'client', id, name },
-    data: { account: accountId, reason },
-  };
-  await unsynced(() => tallyEvent(ctx, what, { of: accountId, apart: id }));
 }

@@ -8,7 +8,7 @@ import { hashOfSecret, isEqual } from '../../../crypto/secret.ts';
 import { keysOfIdTokens } from '../../foundation/keys/signing-key.ts';
 import { sessionSeconds } from '../../foundation/time.ts';
 import { barredFrom } from '../../tenancy/clients/admits.ts';
-import { adapterOf, sessionPayload } from './adapters.ts';
+import { adapterOf, markOfRequest, sessionPayload } from './adapters.ts';
 import { claimsByScope, claimsOf } from './claims.ts';
 import type { ClientRow } from './client-row.ts';
 import { findGrant, makePolicy, scopes } from './policy.ts';
@@ -76,9 +76,11 @@ export function readIdToken(
 class OpenIdProvider extends Provider {
   constructor(issuer: string, configuration: Configuration) {
     super(issuer, configuration);
-    super.registerResponseMode('form_post', (koa, to, answer) =>
-      visitNow().pages.post(koa, to, answer),
-    );
+    super.registerResponseMode('form_post', (koa, to, answer) => {
+      const asked = String(koa.oidc.params?.['prompt'] ?? '').split(' ');
+      if (asked.includes('none')) return refuseSilentForm(koa, to, answer);
+      visitNow().pages.post(koa, to, answer);
+    });
     // The request's headers are made by idctl, from the base URL.
     this.proxy = true;
     bindSessions(this);
@@ -108,6 +110,19 @@ class OpenIdProvider extends Provider {
   ): void {
     if (name === 'query') super.registerResponseMode(name, handler);
   }
+}
+
+/** The form needs a click, and `prompt=none` shows no page. So the answer is a redirect that says so. */
+function refuseSilentForm(
+  koa: KoaContextWithOIDC,
+  to: string,
+  { state, iss }: Record<string, unknown>,
+): void {
+  const url = new URL(to);
+  const said = { error: 'invalid_request', error_description: 'prompt=none excludes form_post' };
+  for (const [name, value] of Object.entries({ ...said, state, iss }))
+    if (value !== undefined) url.searchParams.set(name, String(value));
+  koa.redirect(url.href);
 }
 
 /** Takes the session from the request to idctl, and never stores one or sets a cookie for it. */
@@ -241,7 +256,7 @@ function signInUrl(
   { oidc }: KoaContextWithOIDC,
   { uid, params }: { uid: string; params: Record<string, unknown> },
 ): string {
-  const back = new URLSearchParams({ client: String(params['client_id']) });
+  const back = new URLSearchParams({ client: markOfRequest(params) });
   if (visitNow().session !== null) back.set('fresh', '1');
   const query = new URLSearchParams({ returnTo: `/oauth/authorize/${uid}?${back}` });
   const hint = oidc.params?.['login_hint'];

@@ -4,6 +4,7 @@ import { Refusal } from '../../../errors.ts';
 import { tallyEvent } from '../../foundation/events/record.ts';
 import { requireRoom, spend } from '../../foundation/limits/limit.ts';
 import { refusedClientsLimit } from '../../people/apps/client.ts';
+import { eventOfClient } from '../../tenancy/clients/client.ts';
 import type { Visit } from './visit.ts';
 
 /** Counts a refused client by its network, like an app; if there are too many, that is the fault. */
@@ -20,11 +21,10 @@ export async function countRefusal(visit: Visit): Promise<void> {
   await spend(ctx, limits);
   const [client] = clients.values();
   if (client === undefined) return;
-  const { id, name, organizationId } = client;
+  const { id } = client;
   const what = {
     kind: 'client.refused' as const,
-    organizationId,
-    subject: { type: 'client', id, name },
+    ...eventOfClient(client),
     data: { reason: client.suspended ? 'suspended' : 'wrong_secret' },
   };
   await transaction(() => tallyEvent(ctx, what, { of: id, apart: networkOf(ctx.client.address) }));

@@ -9,6 +9,7 @@ import { Refusal } from '../../../errors.ts';
 import { keysOfIdTokens } from '../../foundation/keys/signing-key.ts';
 import { projectRoles } from '../../foundation/project-roles.ts';
 import { after } from '../../foundation/time.ts';
+import { idleSince, isSessionLive } from '../../people/sessions/live.ts';
 import { clientIdOf } from '../../tenancy/clients/client.ts';
 import { planAfter } from '../../tenancy/webhooks/delivery/plan.ts';
 import type { Outcome } from '../../tenancy/webhooks/webhook.ts';
@@ -35,7 +36,7 @@ const ended = `SELECT g.grant_id AS "grantId", g.session_id AS "sid", g.client_i
   LEFT JOIN memberships m ON m.account_id = a.id AND m.organization_id = c.organization_id
   LEFT JOIN project_memberships p ON p.account_id = a.id AND p.project_id = c.project_id
   WHERE g.model = 'Grant' AND c.backchannel_logout_uri IS NOT NULL
-    AND (s.id IS NULL OR s.ended_at IS NOT NULL OR s.expires_at <= $1 OR a.disabled_at IS NOT NULL
+    AND (s.id IS NULL OR NOT ${isSessionLive('$1', '$2')} OR a.disabled_at IS NOT NULL
       OR m.account_id IS NULL OR ${rank('p.role')} < ${rank('c.role')})
   LIMIT ${mostAtOnce}`;
 
@@ -54,42 +55,85 @@ interface Turn {
 
 const everyFewTurns = 30;
 let turns = 0;
+let lastLook = '';
 
 /** Finds the sessions that ended at clients, and tells the clients. */
 export async function tellClients(ctx: Context, turn: Turn): Promise<void> {
-  turns += 1;
-  // A session that expires writes no event.
-  if (turns % everyFewTurns === 1 || (await mayHaveEnded(ctx))) await noticeEnds(ctx);
-  const due = await select<{ id: string }>(
-    `SELECT id FROM client_sign_outs WHERE next_at <= $1 ORDER BY next_at LIMIT ${mostAtOnce}`,
-    [ctx.now],
-  );
+  await noticeEnds(ctx);
+  const due = await findDue(ctx.now);
   await Promise.all(
-    due.map(({ id }) =>
-      tell(id, turn).catch((error: unknown) => {
-        ctx.log.error({ signOut: id, err: error }, 'a client was not told of a sign-out');
+    due.map((client) =>
+      serve(client, turn).catch((error: unknown) => {
+        ctx.log.error({ client, err: error }, 'a client was not told of sign-outs');
       }),
     ),
   );
 }
 
+// What this process sends now: to each client one message after the other, so that a client that
+// does not answer holds up no other.
+const served = new Set<string>();
+
+/** The clients to serve, the longest waiting first. */
+async function findDue(now: Date): Promise<string[]> {
+  const rows = await select<{ id: string }>(
+    `SELECT client_id AS id FROM client_sign_outs WHERE next_at <= $1
+      GROUP BY client_id ORDER BY MIN(next_at) LIMIT ${mostAtOnce + served.size}`,
+    [now],
+  );
+  return rows.map(({ id }) => id).filter((id) => !served.has(id));
+}
+
+async function serve(clientId: string, turn: Turn): Promise<void> {
+  if (served.has(clientId)) return;
+  served.add(clientId);
+  try {
+    while (!turn.stop.aborted && (await tellNext(clientId, turn)));
+  } finally {
+    served.delete(clientId);
+  }
+}
+
+/** Whether something happened since the last look that may have ended a session or a membership. */
 async function mayHaveEnded(ctx: Context): Promise<boolean> {
   // Ids are ordered by time. The margin is for slow transactions and for clocks that differ.
   const since = idOfInstant(after(ctx.now, -30).getTime());
-  const events = await select(
-    `SELECT 1 AS some FROM events WHERE id > $1 AND kind NOT IN (${harmless}) LIMIT 1`,
+  const [seen] = await select<{ some: number | string; last: string | null }>(
+    `SELECT count(*) AS some, CAST(max(CAST(id AS TEXT)) AS TEXT) AS last FROM events
+      WHERE id > $1 AND kind NOT IN (${harmless})`,
     [since],
   );
-  return events.length > 0;
+  const look = `${seen?.some} ${seen?.last}`;
+  const isNew = Number(seen?.some) > 0 && look !== lastLook;
+  lastLook = look;
+  return isNew;
 }
 
-/** Ends the grants that are dead, and notes each for its client. */
+let noticing = false;
+
+/** Ends the grants that are dead, and notes them for their clients. One run at a time. */
 async function noticeEnds(ctx: Context): Promise<void> {
-  const found = await select<EndedGrant>(ended, [ctx.now]);
+  if (noticing) return;
+  noticing = true;
+  try {
+    turns += 1;
+    // A session that expires writes no event.
+    const isDue = await mayHaveEnded(ctx);
+    if (turns % everyFewTurns !== 1 && !isDue) return;
+    while ((await noticeSome(ctx)) === mostAtOnce);
+  } finally {
+    noticing = false;
+  }
+}
+
+/** Ends some grants that are dead; returns how many it found. */
+async function noticeSome(ctx: Context): Promise<number> {
+  const found = await select<EndedGrant>(ended, [ctx.now, idleSince(ctx)]);
   for (const { grantId, sid, clientId, payload } of found) {
     const { accountId } = typeof payload === 'string' ? JSON.parse(payload) : payload;
     await transaction(() => noteSignOut(ctx, { grantId, sid, clientId, sub: accountId }));
   }
+  return found.length;
 }
 
 /** Ends a grant, and notes it for a client that wants to know. Call it inside a transaction. */
@@ -122,24 +166,29 @@ interface Due {
   alg: 'RS256' | 'EdDSA';
 }
 
-async function tell(id: string, turn: Turn): Promise<void> {
+/** Tells a client of one sign-out; false if none is due. */
+async function tellNext(clientId: string, turn: Turn): Promise<boolean> {
   const ctx = turn.anew();
   // The lease: of two daemons at once, one moves the next try.
-  const claimed = await unsynced(() =>
-    select(
-      'UPDATE client_sign_outs SET next_at = $2 WHERE id = $1 AND next_at <= $3 RETURNING id',
-      [id, after(ctx.now, leaseSeconds), ctx.now],
+  const [claimed] = await unsynced(() =>
+    select<{ id: string }>(
+      `UPDATE client_sign_outs SET next_at = $2 WHERE next_at <= $3 AND id =
+        (SELECT id FROM client_sign_outs WHERE client_id = $1 AND next_at <= $3
+          ORDER BY next_at LIMIT 1) RETURNING id`,
+      [clientId, after(ctx.now, leaseSeconds), ctx.now],
     ),
   );
+  if (claimed === undefined) return false;
   const [due] = await select<Due>(
     `SELECT o.attempts, o.sid, o.sub, c.id AS "clientId", c.backchannel_logout_uri AS uri,
         c.id_token_alg AS alg
       FROM client_sign_outs o JOIN clients c ON c.id = o.client_id WHERE o.id = $1`,
-    [id],
+    [claimed.id],
   );
-  if (claimed.length === 0 || due === undefined) return;
+  if (due === undefined) return true;
   const outcome = due.uri === null ? null : await send(ctx, due.uri, due, turn.stop);
-  if (outcome !== null) await settle(turn.anew(), id, due, outcome);
+  if (outcome !== null) await settle(turn.anew(), claimed.id, due, outcome);
+  return true;
 }
 
 /** Sends the logout token, made anew at each try; null if the process is about to end. */

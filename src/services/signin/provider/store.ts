@@ -3,6 +3,7 @@ import Provider, { type Adapter, type AdapterPayload, errors } from 'oidc-provid
 import { execute, insertRow, select } from '../../../database/select.ts';
 import { transaction, unsynced } from '../../../database/transaction.ts';
 import { violatedUnique } from '../../../database/unique.ts';
+import { requirePlace } from '../../foundation/limits/limit.ts';
 import { rowIdOf } from '../../tenancy/clients/client.ts';
 import { endGrant, recordReuse } from './grants.ts';
 import { visitNow } from './visit.ts';
@@ -73,7 +74,18 @@ async function keep(model: string, id: string, payload: AdapterPayload): Promise
   };
   // If a power cut takes a code or an access token back, the client asks for another.
   const write = model === 'AuthorizationCode' || model === 'AccessToken' ? unsynced : transaction;
-  await write(() => insertRow('provider_records', row));
+  await write(async () => {
+    if (model === 'AuthorizationCode') await requireTurn(sessionId, clientId);
+    await insertRow('provider_records', row);
+  });
+}
+
+/** Counts an answer to a session at a client: each stores rows. Call it inside a transaction. */
+async function requireTurn(sessionId: string, clientId: string): Promise<void> {
+  const { ctx } = visitNow();
+  const { tokenRequests: most } = ctx.config.limits;
+  const limit = { name: 'client requests', of: sessionId, apart: clientId, most, seconds: 60 };
+  await requirePlace(ctx, limit, 'Too many requests of one sign-in.');
 }
 
 /** Whether another request has just made the grant of this session and client. */
@@ -89,12 +101,13 @@ async function spend(model: string, value: string): Promise<void> {
   const { ctx } = visitNow();
   const id = idOf(model, value);
   const spent = await transaction(async () => {
-    const [row] = await select<{ sessionId: string }>(
+    const [row] = await select<{ sessionId: string; clientId: string }>(
       `UPDATE provider_records SET consumed_at = $2 WHERE id = $1 AND consumed_at IS NULL
-        RETURNING session_id AS "sessionId"`,
+        RETURNING session_id AS "sessionId", client_id AS "clientId"`,
       [id, ctx.now],
       { prepared: true },
     );
+    if (row !== undefined) await requireTurn(row.sessionId, row.clientId);
     // A refresh counts as a use of the session.
     if (row !== undefined && model === 'RefreshToken')
       await execute('UPDATE sessions SET last_seen_at = $2 WHERE id = $1', [

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { Client, idTokenAlgs } from '../../../database/models/client.ts';
-import { transaction } from '../../../database/transaction.ts';
+import { unsynced } from '../../../database/transaction.ts';
 import { recordEvent, tallyEvent } from '../../foundation/events/record.ts';
 import { id, instant, projectRole } from '../../foundation/fields.ts';
 import { pageOf } from '../../foundation/page.ts';
@@ -93,12 +93,12 @@ export function recordClientEvent(
   kind: 'client.created' | 'client.rotated' | 'client.removed',
   client: Client,
 ): Promise<void> {
-  return recordEvent(ctx, { kind, ...about(client) });
+  return recordEvent(ctx, { kind, ...eventOfClient(client) });
 }
 
 /** Records which settings of a client have changed. */
 export function recordChange(ctx: Context, client: Client, fields: string[]): Promise<void> {
-  return recordEvent(ctx, { kind: 'client.updated', ...about(client), data: { fields } });
+  return recordEvent(ctx, { kind: 'client.updated', ...eventOfClient(client), data: { fields } });
 }
 
 /** Records that a client did not let an account in. The organization learns of no strangers. */
@@ -107,13 +107,21 @@ export async function recordBarred(
   client: Pick<Client, 'id' | 'name' | 'organizationId'>,
   { accountId, reason }: { accountId: string; reason: Barred },
 ): Promise<void> {
-  const known = reason === 'not_a_member' ? {} : { account: accountId };
-  const what = { kind: 'client.refused' as const, ...about(client), data: { reason, ...known } };
+  const isStranger = reason === 'not_a_member';
+  const known = isStranger ? {} : { account: accountId };
+  const what = {
+    kind: 'client.refused' as const,
+    ...eventOfClient(client),
+    data: { reason, ...known },
+  };
   const by = { of: client.id, apart: known.account ?? reason };
-  await transaction(() => tallyEvent(ctx, what, by));
+  const seen: Context = isStranger ? { ...ctx, actor: { kind: 'anonymous' } } : ctx;
+  // A barred browser asks for each image of a page.
+  await unsynced(() => tallyEvent(seen, what, by));
 }
 
-function about(client: Pick<Client, 'id' | 'name' | 'organizationId'>) {
+/** The subject of an event of a client, and the organization that reads it. */
+export function eventOfClient(client: Pick<Client, 'id' | 'name' | 'organizationId'>) {
   const subject = { type: 'client', id: clientIdOf(client), name: client.name };
   return { organizationId: client.organizationId, subject };
 }

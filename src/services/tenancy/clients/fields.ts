@@ -30,11 +30,16 @@ function faultOfUri(text: string): string | null {
   if (url === null || !isProtected(url))
     return 'must be an https:// address, or http:// on localhost';
   if (text.includes('*')) return 'must be exact, without a wildcard';
+  if (!plainHost.test(url.hostname)) return 'must have a plain host name or an IP address';
   if (text.includes('#')) return 'must have no fragment (#)';
   if (url.username !== '' || url.password !== '') return 'must contain no user name';
   const isPlain = text === url.href || `${text}/` === url.href;
   return isPlain ? null : `must be spelled ${url.href}`;
 }
+
+// Letters, digits and hyphens, or an IP address. URLs allow more, such as `;`, which would add to the
+// policy of a page that names the origin.
+const plainHost = /^([a-z\d]([a-z\d-]*[a-z\d])?(\.[a-z\d]([a-z\d-]*[a-z\d])?)*|\[[\da-f:.]+\])$/;
 
 /** Whether what is sent there is encrypted, or never leaves the machine. */
 function isProtected({ protocol, hostname }: URL): boolean {
@@ -53,7 +58,8 @@ const origin = z
   .transform((text, ctx) => {
     const url = URL.parse(text);
     const isBare = url?.href === `${url?.origin}/` && !/[*?#@\\\s]|\.(:|\/|$)/.test(text);
-    if (url !== null && isBare && isProtected(url)) return url.origin;
+    const isPlain = isBare && plainHost.test(url?.hostname ?? '');
+    if (url !== null && isPlain && isProtected(url)) return url.origin;
     const message = 'must be an origin such as https://app.example.com, without a path or wildcard';
     ctx.addIssue({ code: 'custom', message });
     return z.NEVER;

@@ -1,12 +1,15 @@
 import { createHash } from 'node:crypto';
 import type { Context } from '../../../context.ts';
 import { randomToken } from '../../../crypto/secret.ts';
+import type { Account } from '../../../database/models/account.ts';
 import type { Client } from '../../../database/models/client.ts';
 import { HostSession, HostTicket } from '../../../database/models/host-session.ts';
 import { insertRow, select } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
-import { after, refreshIdleSeconds } from '../../foundation/time.ts';
+import { after } from '../../foundation/time.ts';
+import { isProvedForGood } from '../../people/accounts/account.ts';
+import { idleSince, isSessionLive } from '../../people/sessions/live.ts';
 import { barredFrom } from './admits.ts';
 import { recordBarred } from './client.ts';
 
@@ -18,6 +21,7 @@ const ticketSeconds = 30;
 /** A person that may use a protected origin. */
 export interface Visitor {
   accountId: string;
+  /** Empty unless the person has proved it, because applications take it for who it is. */
   email: string;
   name: string;
   /** The role in the organization, then `project:role` for each project. */
@@ -31,10 +35,9 @@ const findingClient = `SELECT c.id, c.name, c.organization_id AS "organizationId
     c.project_id AS "projectId", c.role
   FROM client_origins o JOIN clients c ON c.id = o.client_id WHERE o.origin = $1`;
 
-const live = `s.ended_at IS NULL AND s.expires_at > $1 AND s.last_seen_at > $2
-  AND a.disabled_at IS NULL`;
+const live = `${isSessionLive('$1', '$2')} AND a.disabled_at IS NULL`;
 
-const findingPerson = `SELECT a.id AS "accountId", a.email, a.name
+const findingPerson = `SELECT a.id AS "accountId", a.email, a.email_proof AS "emailProof", a.name
   FROM host_sessions h JOIN sessions s ON s.id = h.session_id JOIN accounts a ON a.id = s.account_id
   WHERE h.id = $3 AND h.origin = $4 AND ${live}`;
 
@@ -70,7 +73,7 @@ export async function findVisitor(
 ): Promise<Visitor | null> {
   const client = await requireProtected(origin);
   if (cookie === undefined) return null;
-  type Row = Pick<Visitor, 'accountId' | 'name'> & { email: string | null };
+  type Row = Pick<Visitor, 'accountId' | 'name'> & Pick<Account, 'email' | 'emailProof'>;
   const given = [ctx.now, idleSince(ctx), hashOf(cookie), origin];
   const [person] = await select<Row>(findingPerson, given, { prepared: true });
   if (person === undefined) return null;
@@ -81,7 +84,8 @@ export async function findVisitor(
     { prepared: true },
   );
   const groups = rows.map(({ slug, role }) => (slug === '' ? role : `${slug}:${role}`));
-  return { ...person, email: person.email ?? '', groups };
+  const email = isProvedForGood(person) ? (person.email ?? '') : '';
+  return { ...person, email, groups };
 }
 
 /** Refuses an account that the client does not let in. */
@@ -172,11 +176,6 @@ function ticketInvalid(): Refusal {
   return new Refusal('forbidden', 'This link is invalid or has expired.', {
     hint: 'Open the application again.',
   });
-}
-
-/** A session that was used before this has ended, as its refresh token has expired. */
-function idleSince({ now }: Context): Date {
-  return after(now, -refreshIdleSeconds);
 }
 
 /** The form in which a cookie or a ticket is stored. */

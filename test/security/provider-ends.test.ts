@@ -1,0 +1,230 @@
+import { decodeJwt } from 'jose';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Event } from '../../src/database/models/event.ts';
+import { ProviderRecord } from '../../src/database/models/provider-record.ts';
+import { Session } from '../../src/database/models/session.ts';
+import { transaction } from '../../src/database/transaction.ts';
+import { settleRestored } from '../../src/services/instance/backup/settle.ts';
+import { sweepExpired } from '../../src/services/instance/upkeep.ts';
+import { tellClients } from '../../src/services/signin/provider/sign-outs.ts';
+import { removeMember } from '../../src/services/tenancy/memberships/operations.ts';
+import { deleteUser } from '../../src/services/tenancy/profile/operations.ts';
+import { password, person } from '../support/builders.ts';
+import type { Client } from '../support/http.ts';
+import { type Idctl, openIdctl } from '../support/idctl.ts';
+import { open } from '../support/pages.ts';
+import { answering, type Receiver, startReceiver } from '../support/receiver.ts';
+import { application, browserOf, walk, walkTo } from '../support/relying-party.ts';
+
+// What ends at the OpenID provider, and what nobody may end, fill or learn there.
+
+const most = 20;
+const slowly = { timeout: 20_000 };
+let idctl: Idctl;
+let receiver: Receiver;
+beforeAll(async () => {
+  idctl = await openIdctl({
+    limits: { tokenRequests: most },
+    outbound: { allow: ['127.0.0.1'] },
+  });
+  receiver = await startReceiver();
+});
+afterAll(async () => {
+  await receiver.stop();
+  await idctl.close();
+});
+
+/** Runs the job, as the daemon does each second. */
+function told(): Promise<void> {
+  const anew = () => idctl.as({ kind: 'system', name: 'test' });
+  return tellClients(anew(), { stop: new AbortController().signal, anew });
+}
+
+type Application = Awaited<ReturnType<typeof application>>;
+
+const offline = { scope: 'openid offline_access' };
+
+const refresh = (app: Application, token = '') =>
+  idctl.client().form('/api/v1/oauth/token', {
+    grant_type: 'refresh_token',
+    refresh_token: token,
+    client_id: app.clientId,
+    client_secret: app.secret,
+  });
+
+const signInAnew: Record<string, (app: Application, browser: Client) => Promise<unknown>> = {
+  'by a page': async (app, browser) => {
+    const asked = { prompt: 'login', login_hint: app.email };
+    const page = await open(browser, (await app.begin(asked)).path);
+    return page.submit('/login/password', { password });
+  },
+  'by the API, as another person': async (_app, browser) => {
+    const { email } = await person(idctl);
+    return browser.post('/api/v1/auth/login', { email, password }, { origin: idctl.baseUrl });
+  },
+};
+
+test.each(Object.entries(signInAnew))(
+  'O10 a new sign-in %s ends the session that the browser had',
+  async (_how, signIn) => {
+    const app = await application(idctl);
+    const browser = await browserOf(idctl, app.email);
+    const tokens = await app.signIn(browser, offline);
+    const before = browser.jar.get('access_token') ?? '';
+    await signIn(app, browser);
+    expect((await browser.get('/api/v1/me')).status).toBe(200);
+    const by = { authorization: `Bearer ${before}` };
+    expect((await idctl.client().get('/api/v1/me', by)).status).toBe(401);
+    expect((await refresh(app, tokens.refresh_token)).body.error).toBe('invalid_grant');
+    const events = await Event.findAll({ where: { kind: 'session.ended' } });
+    const ended = events.filter(({ subject }) => subject?.id === tokens.claims()?.['sid']);
+    expect(ended).toHaveLength(1);
+  },
+);
+
+test('O10 a session that is not used for 14 days ends, also at applications', async () => {
+  const app = await application(idctl, { backchannelLogoutUri: receiver.url });
+  const browser = await browserOf(idctl, app.email);
+  const tokens = await app.signIn(browser, offline);
+  const bearer = { authorization: `Bearer ${tokens.access_token}` };
+  const idle = new Date(idctl.app.clock().getTime() - 14 * 24 * 3600 * 1000);
+  await transaction(() =>
+    Session.update({ lastSeenAt: idle }, { where: { accountId: app.member.id } }),
+  );
+  expect((await browser.get('/api/v1/me/clients')).body.items).toEqual([]);
+  expect((await refresh(app, tokens.refresh_token)).body.error).toBe('invalid_grant');
+  expect((await idctl.client().get('/oauth/userinfo', bearer)).status).toBe(401);
+  await told();
+  expect(receiver.received).toHaveLength(1);
+});
+
+test('O10 a client that does not answer keeps no other client waiting', async () => {
+  const slow = await application(idctl, { backchannelLogoutUri: `${receiver.url}/slow` });
+  const quick = await application(idctl, { backchannelLogoutUri: receiver.url });
+  const waiting: (() => void)[] = [];
+  receiver.behave((response, { body }) => {
+    const token = decodeJwt(new URLSearchParams(body).get('logout_token') ?? '');
+    if (token.aud === slow.clientId) waiting.push(() => response.writeHead(204).end());
+    else response.writeHead(204).end();
+  });
+  const signOut = async (app: Application) => {
+    const browser = await browserOf(idctl, app.email);
+    await app.signIn(browser);
+    await browser.post('/api/v1/auth/logout');
+  };
+  await signOut(slow);
+  await signOut(slow);
+  receiver.received.length = 0;
+  const turns = [told()];
+  await expect.poll(() => waiting.length, slowly).toBe(1);
+  await signOut(quick);
+  turns.push(told());
+  await expect.poll(() => receiver.received.length, slowly).toBe(2);
+  // To the slow one, one after the other.
+  expect(waiting).toHaveLength(1);
+  waiting[0]?.();
+  await expect.poll(() => waiting.length, slowly).toBe(2);
+  waiting[1]?.();
+  await Promise.all(turns);
+  receiver.behave(answering(204));
+});
+
+test('O10 an address that ends no session leaves the cookies, and goes nowhere by itself', async () => {
+  const app = await application(idctl);
+  const browser = await browserOf(idctl, app.email);
+  const bye = 'https://app.example.test/bye';
+  const asked = new URLSearchParams({
+    client_id: app.clientId,
+    post_logout_redirect_uri: bye,
+    again: '1',
+  });
+  const [access, renewal] = ['access_token', 'refresh_token'].map((name) => browser.jar.get(name));
+  browser.jar.delete('access_token');
+  const answer = await browser.get(`/oauth/logout?${asked}`, { accept: 'text/html' });
+  expect([answer.status, answer.headers['location']]).toEqual([200, undefined]);
+  expect(answer.body).toContain(`href="${bye}"`);
+  expect(answer.body).not.toContain('You are signed out');
+  expect(browser.jar.get('refresh_token')).toBe(renewal);
+  expect(answer.cookies.map(({ name }) => name)).toEqual(['form']);
+  browser.jar.set('access_token', access ?? '');
+  expect((await browser.get('/api/v1/me')).status).toBe(200);
+});
+
+test('O10 prompt=none shows no page, also for form_post', async () => {
+  const app = await application(idctl);
+  const browser = await browserOf(idctl, app.email);
+  const asked = { prompt: 'none', response_mode: 'form_post' };
+  const back = new URL(await walk(browser, (await app.begin(asked)).path));
+  expect(Object.fromEntries(back.searchParams)).toMatchObject({
+    error: 'invalid_request',
+    state: 'state',
+    iss: idctl.baseUrl,
+  });
+  expect(back.searchParams.get('code')).toBeNull();
+});
+
+test('O10 the pages of a sign-in may send forms to the requested address alone', async () => {
+  const redirectUris = ['https://app.example.test/callback', 'https://second.example.test/'];
+  const app = await application(idctl, { redirectUris });
+  const page = await open(idctl.client({ keepCookies: true }), (await app.begin()).path);
+  const policy = String(page.headers['content-security-policy']);
+  expect(policy).toMatch(/; form-action 'self' https:\/\/app\.example\.test$/);
+});
+
+test('O10 I3 with the account go its codes and tokens', async () => {
+  const app = await application(idctl);
+  await app.signIn(await browserOf(idctl, app.email), offline);
+  await removeMember(idctl.operator(), { org: app.org.slug, user: app.member.id });
+  await deleteUser(idctl.operator(), { user: app.member.id });
+  await sweepExpired(idctl.operator(), { stop: new AbortController().signal });
+  const where = { clientId: app.row.id };
+  expect(await ProviderRecord.count({ where })).toBe(0);
+});
+
+test('O10 a restored copy tells no client of a sign-out', async () => {
+  const app = await application(idctl, { backchannelLogoutUri: receiver.url });
+  const browser = await browserOf(idctl, app.email);
+  await app.signIn(browser);
+  const other = await browserOf(idctl, app.email);
+  await app.signIn(other);
+  await other.send('DELETE', `/api/v1/me/clients/${app.clientId}`);
+  receiver.received.length = 0;
+  await settleRestored(idctl.operator(), {
+    header: {
+      version: '1',
+      createdAt: new Date().toISOString(),
+      database: 'sqlite',
+      keyId: idctl.app.keyring.keyId,
+      migration: '',
+      organizations: 1,
+      accounts: 1,
+    },
+    keepTokens: true,
+  });
+  await told();
+  expect(receiver.received).toEqual([]);
+  expect(await ProviderRecord.count()).toBe(0);
+});
+
+// Last, as it moves the clock.
+test('O10 X5 one person at one application gets so many answers a minute, and one event', async () => {
+  const app = await application(idctl);
+  const browser = await browserOf(idctl, app.email);
+  const answers: number[] = [];
+  for (let at = 0; at < 4; at += 1) {
+    const { refresh_token: token } = await app.signIn(browser, offline);
+    const fields = { token: token ?? '', client_id: app.clientId, client_secret: app.secret };
+    answers.push((await idctl.client().form('/api/v1/oauth/revoke', fields)).status);
+  }
+  expect(answers).toEqual([200, 200, 200, 200]);
+  let { refresh_token: token } = await app.signIn(browser, offline);
+  const started = { kind: 'client.session.started', organizationId: app.org.id };
+  expect(await Event.count({ where: started })).toBe(1);
+  for (let at = 0; at < most - 10; at += 1) token = (await refresh(app, token)).body.refresh_token;
+  const refused = await refresh(app, token);
+  expect([refused.status, refused.headers['retry-after']]).toEqual([429, expect.any(String)]);
+  const page = await walkTo(browser, (await app.begin()).path);
+  expect(page.status).toBe(429);
+  idctl.wait(60);
+  expect((await refresh(app, token)).status).toBe(200);
+});
