@@ -247,12 +247,12 @@ describe('RFC 7644 §3.9', () => {
     ['meta.version', { meta: { version: 'W/"1"' } }],
     ['nope', {}],
   ])('attributes=%s', (asked, expected) => {
-    expect(readProjection({ attributes: asked })(view)).toEqual({ ...always, ...expected });
+    expect(readProjection({ attributes: asked }).of(view)).toEqual({ ...always, ...expected });
   });
 
   test('excludedAttributes takes away what is named, but not what is always there', () => {
     const excludedAttributes = `id,schemas,meta,emails.type,name,${enterpriseSchema}:department,nope`;
-    expect(readProjection({ excludedAttributes })(view)).toEqual({
+    expect(readProjection({ excludedAttributes }).of(view)).toEqual({
       ...always,
       userName: 'a',
       active: true,
@@ -262,7 +262,7 @@ describe('RFC 7644 §3.9', () => {
   });
 
   test('without either everything is shown, with both nothing', () => {
-    expect(readProjection({ attributes: '', excludedAttributes: ' ' })(view)).toEqual(view);
+    expect(readProjection({ attributes: '', excludedAttributes: ' ' }).of(view)).toEqual(view);
     expect(scimTypeOf(() => readProjection({ attributes: 'id', excludedAttributes: 'meta' }))).toBe(
       'invalidValue',
     );

@@ -14,6 +14,7 @@ import { searchDocument, searchEmails } from '../../src/services/foundation/scim
 import { keysOf, parseFilter } from '../../src/services/provisioning/scim/filter.ts';
 import { matches } from '../../src/services/provisioning/scim/filter-match.ts';
 import { filterCondition } from '../../src/services/provisioning/scim/filter-sql.ts';
+import { userNames } from '../../src/services/foundation/scim-user/names.ts';
 import { sortExpression } from '../../src/services/provisioning/scim/sql.ts';
 import { dialect, openFreshDatabase } from '../support/database.ts';
 import { filters, instants, long, resources, seen } from '../support/scim.ts';
@@ -155,12 +156,12 @@ test('RFC 7644 §3.4.2.3 sorts by the folded text, of several values by the prim
     return typeof value === 'string' ? Buffer.from(fold(value)).toString('hex') : '~';
   };
   for (const by of ['emails', 'displayName', 'userName']) {
-    const order = `${sortExpression(by, dialect)} ASC NULLS LAST, r.id`;
+    const order = `${sortExpression(by, dialect, userNames)} ASC NULLS LAST, r.id`;
     const text = `SELECT r.id FROM scim_records r WHERE r.organization_id = $1 ORDER BY ${order}`;
     const rows = await select<{ id: string }>(text, [mine]);
     const keys = rows.map(({ id }) => key(views.get(id) ?? {}, by));
     expect(keys, by).toEqual([...keys].sort());
   }
-  expect(() => sortExpression('nobody', dialect)).toThrow('cannot be sorted');
-  expect(() => sortExpression('meta.version', dialect)).toThrow('cannot be sorted');
+  expect(() => sortExpression('nobody', dialect, userNames)).toThrow('cannot be sorted');
+  expect(() => sortExpression('meta.version', dialect, userNames)).toThrow('cannot be sorted');
 });

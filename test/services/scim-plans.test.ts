@@ -5,7 +5,7 @@ import type { Database } from '../../src/database/open.ts';
 import { execute, refreshStatistics, select } from '../../src/database/select.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { keysOf, parseFilter } from '../../src/services/provisioning/scim/filter.ts';
-import { composeFound } from '../../src/services/provisioning/scim/list/filtered.ts';
+import { composeFound, userListing } from '../../src/services/provisioning/scim/list/filtered.ts';
 import { dialect, openFreshDatabase } from '../support/database.ts';
 
 // What an index can answer it does answer, with statistics and without: the plans at 20,000 records.
@@ -48,7 +48,7 @@ function fill(at: string): string[] {
 async function planOf(filter: string): Promise<string> {
   const parsed = parseFilter(filter);
   const asked = { filter: parsed, sortBy: undefined, descending: false, from: 0, count: 100 };
-  const found = composeFound(organizationId, asked, keysOf(parsed) ?? [], 50);
+  const found = composeFound(userListing, organizationId, asked, keysOf(parsed) ?? [], 50);
   const explain = dialect === 'postgres' ? 'EXPLAIN' : 'EXPLAIN QUERY PLAN';
   const rows = await select<Record<string, unknown>>(`${explain} ${found.sql}`, found.bind);
   return rows.map((row) => String(row['detail'] ?? row['QUERY PLAN'])).join('\n');

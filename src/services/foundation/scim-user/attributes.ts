@@ -17,7 +17,11 @@ export type Column =
   | 'active'
   | 'created'
   | 'lastModified'
-  | 'email';
+  | 'email'
+  | 'displayName'
+  | 'resourceType'
+  | 'group'
+  | 'member';
 
 /** One attribute of RFC 7643 §7, and where idctl finds its value. */
 export interface Attribute {
@@ -26,7 +30,7 @@ export interface Attribute {
   readonly multiValued: boolean;
   readonly caseExact: boolean;
   readonly required: boolean;
-  readonly mutability: 'readOnly' | 'readWrite' | 'writeOnly';
+  readonly mutability: 'readOnly' | 'readWrite' | 'writeOnly' | 'immutable';
   readonly returned: 'always' | 'default' | 'never';
   readonly uniqueness: 'none' | 'server' | 'global';
   readonly description: string;
@@ -118,20 +122,21 @@ function values(
 const readOnly = { mutability: 'readOnly', caseExact: true } as const;
 const unseen = { ...readOnly, searchable: false } as const;
 
-const common: Attribute[] = [
+/** The attributes of every resource (RFC 7643 §3.1). */
+export const commonOf = (kind: 'User' | 'Group'): Attribute[] => [
   reference('schemas', 'The schemas of the resource.', ['uri'], {
     ...readOnly,
     multiValued: true,
     required: true,
     returned: 'always',
   }),
-  text('id', 'The identifier that idctl gave the User in this organization.', {
+  text('id', `The identifier that idctl gave the ${kind} in this organization.`, {
     ...readOnly,
     returned: 'always',
     uniqueness: 'server',
     column: 'id',
   }),
-  text('externalId', 'The identifier that the client gave the User.', {
+  text('externalId', `The identifier that the client gave the ${kind}.`, {
     caseExact: true,
     column: 'externalId',
     maxLength: 400,
@@ -140,13 +145,17 @@ const common: Attribute[] = [
     'meta',
     'When and where the resource was created.',
     [
-      text('resourceType', 'The name of the resource type.', readOnly),
-      text('created', 'When the User was added.', {
+      text('resourceType', 'The name of the resource type.', {
+        ...readOnly,
+        // Every group has the same one, and a group has no search document.
+        column: kind === 'Group' ? 'resourceType' : null,
+      }),
+      text('created', `When the ${kind} was added.`, {
         ...readOnly,
         type: 'dateTime',
         column: 'created',
       }),
-      text('lastModified', 'When the User last changed.', {
+      text('lastModified', `When the ${kind} last changed.`, {
         ...readOnly,
         type: 'dateTime',
         column: 'lastModified',
@@ -208,6 +217,17 @@ const core: Attribute[] = [
       text('country', 'Country, as two letters of ISO 3166-1.'),
     ],
   ),
+  complex(
+    'groups',
+    'The groups of the User, which the client writes at /Groups.',
+    [
+      text('value', 'The id of the group.', { ...readOnly, column: 'group' }),
+      reference('$ref', 'The address of the group.', ['Group'], unseen),
+      text('display', 'The name of the group.', unseen),
+      text('type', 'How the User is in it.', { ...unseen, canonicalValues: ['direct'] }),
+    ],
+    { mutability: 'readOnly', multiValued: true, column: 'group' },
+  ),
   values('entitlements', 'Entitlements of the User; kept, without effect.', []),
   values('roles', 'Roles of the User at the client; kept, without effect.', []),
   values('x509Certificates', 'Certificates of the User.', [], { type: 'binary', caseExact: true }),
@@ -228,7 +248,7 @@ const enterprise: Attribute[] = [
 
 /** Every attribute of a User, including the extension's. */
 export const attributes: readonly Attribute[] = [
-  ...common,
+  ...commonOf('User'),
   ...core.map((attribute) => ({ ...attribute, schema: userSchema })),
   ...enterprise.map((attribute) => ({ ...attribute, schema: enterpriseSchema })),
 ];

@@ -68,6 +68,7 @@ export const withoutCredentials = [
   'memberships',
   'project_memberships',
   'scim_records',
+  'scim_replans',
   'tombstones',
 ];
 
