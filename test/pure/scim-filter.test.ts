@@ -202,7 +202,7 @@ describe('RFC 7644 §3.12 invalidFilter is the answer to', () => {
       'name eq "x"',
       'addresses eq "x"',
       'meta eq "x"',
-      'groups pr',
+      'groups[value sw "a"]',
     ],
     ...[
       '__proto__ pr',

@@ -8,6 +8,7 @@ import { SsoConnection } from '../../src/database/models/sso-connection.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { pathKeys } from '../../src/http/route.ts';
 import { addMapping } from '../../src/services/provisioning/mappings/operations.ts';
+import { insertGroup } from '../../src/services/provisioning/scim/groups/write.ts';
 import { rotateScimToken } from '../../src/services/provisioning/scim/token.ts';
 import { addDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { createInvitation } from '../../src/services/tenancy/invitations/operations.ts';
@@ -36,6 +37,8 @@ export interface Company {
   stranger: Person;
   /** Owns another organization. */
   foreigner: Person;
+  /** The id of a group that SCIM pushed. */
+  group: string;
   /** The id of a mapping to `website`. */
   mapping: string;
   /** The id of a webhook, and of a delivery to it. */
@@ -79,7 +82,10 @@ export async function foundCompany(instance: Idctl): Promise<Company> {
   await linkBothWays('victim@acme.test', acme.id);
   const webhook = await startWebhook(operator);
   const mapping = await addMapping(operator, { ...mapped, org: 'acme', group: 'Staff' });
-  return { instance, ...people, ...webhook, mapping: mapping.id, invitation: invitation.id };
+  const pushed = { displayName: 'Pushed', externalId: null, members: new Map() };
+  const { id: group } = await transaction(() => insertGroup(operator, acme.id, pushed));
+  const ids = { group, mapping: mapping.id, invitation: invitation.id };
+  return { instance, ...people, ...webhook, ...ids };
 }
 
 const connection = {
@@ -247,6 +253,7 @@ export function keysOf(
   const known: Record<string, string> = {
     ...params,
     delivery: company.delivery,
+    members: company.group,
     ...(kind in ids ? { id: ids[kind] ?? '' } : {}),
   };
   return Object.fromEntries(pathKeys(path).map((key) => [key, known[key] ?? key]));
