@@ -142,7 +142,7 @@ describe('the resource', () => {
     expect((await client.events('scim.group.deleted'))[0]).toMatchObject({ data: { members: 0 } });
   });
 
-  test('a name is unique in any case, and what cannot be a member is refused', async () => {
+  test('I4 a group’s name is unique in any case, and another organization’s User as a member reads like none', async () => {
     const client = await scimClient(idctl);
     const other = await scimClient(idctl);
     const [stranger = ''] = await people(other, 'eve');
@@ -293,7 +293,7 @@ describe('the requests of providers', () => {
 });
 
 describe('groups as a source of roles', () => {
-  test('a role comes and goes with the group, at once and whatever autoRemove says', async () => {
+  test('I7 a role comes and goes with the SCIM group, at once and whatever autoRemove says', async () => {
     const { client, ada, ben, roles, patch, push } = await mapped();
     await push(ada, ben);
     expect(await roles()).toEqual({ ada: 'member', ben: 'member' });
@@ -310,7 +310,7 @@ describe('groups as a source of roles', () => {
     });
   });
 
-  test('mappings added and removed take effect at once; manual memberships stay', async () => {
+  test('I7 mappings added and removed take effect at once for members of a SCIM group; manual memberships stay', async () => {
     const { org, ada, ben, mapping, roles, push } = await mapped('viewer');
     await push(ada, ben);
     const user = `ben@${org}.test`;
@@ -338,7 +338,7 @@ describe('groups as a source of roles', () => {
     expect(await roles()).toEqual({ ada: 'member' });
   });
 
-  test('a mapping gives a role in the organization to synced roles, never to owners', async () => {
+  test('O3 O8 a mapping gives a role in the organization to synced roles, never to owners, and a pushed membership stays one', async () => {
     const { org, ben, push, client } = await mapped();
     const map = (orgRole: 'admin' | 'member') =>
       addMapping(idctl.operator(), { org, group: 'dev', orgRole });

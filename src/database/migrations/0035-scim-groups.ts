@@ -92,6 +92,9 @@ async function widenMappings({ queryInterface: schema, sequelize, dialect }: Roo
       name: 'group_mappings_organization_id',
     });
   }
+  await schema.addIndex('group_mappings', ['organization_id', 'group_name'], {
+    name: 'group_mappings_group_name',
+  });
   await schema.addIndex('group_mappings', ['organization_id', 'org_role', 'group_name'], {
     name: 'group_mappings_org_role',
     unique: true,

@@ -34,6 +34,7 @@ export function initGroupMapping(sequelize: Sequelize): void {
     table(sequelize, 'group_mappings', [
       column.unique('group_mappings_triple', ['project_id', 'role', 'group_name']),
       column.index('group_mappings_organization_id', ['organization_id', 'id']),
+      column.index('group_mappings_group_name', ['organization_id', 'group_name']),
       column.unique('group_mappings_org_role', ['organization_id', 'org_role', 'group_name'], {
         org_role: { [Op.ne]: null },
       }),
