@@ -11,7 +11,8 @@ import type { ScimResource } from '../../src/services/foundation/scim-user/attri
 import { fold, userNames } from '../../src/services/foundation/scim-user/names.ts';
 import type { WrittenUser } from '../../src/services/foundation/scim-user/resource.ts';
 import { searchDocument, searchEmails } from '../../src/services/foundation/scim-user/search.ts';
-import { keysOf, parseFilter } from '../../src/services/provisioning/scim/filter.ts';
+import { parseFilter } from '../../src/services/provisioning/scim/filter.ts';
+import { keysOf } from '../../src/services/provisioning/scim/filter-keys.ts';
 import { matches } from '../../src/services/provisioning/scim/filter-match.ts';
 import { filterCondition } from '../../src/services/provisioning/scim/filter-sql.ts';
 import { sortExpression } from '../../src/services/provisioning/scim/sql.ts';

@@ -4,7 +4,8 @@ import { Organization } from '../../src/database/models/organization.ts';
 import type { Database } from '../../src/database/open.ts';
 import { execute, refreshStatistics, select } from '../../src/database/select.ts';
 import { transaction } from '../../src/database/transaction.ts';
-import { keysOf, parseFilter } from '../../src/services/provisioning/scim/filter.ts';
+import { parseFilter } from '../../src/services/provisioning/scim/filter.ts';
+import { keysOf } from '../../src/services/provisioning/scim/filter-keys.ts';
 import { composeFound, userListing } from '../../src/services/provisioning/scim/list/filtered.ts';
 import { dialect, openFreshDatabase } from '../support/database.ts';
 

@@ -1,3 +1,4 @@
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import type { Context } from '../../../context.ts';
 import { Account } from '../../../database/models/account.ts';
 import type { Origin } from '../../../database/models/membership.ts';
@@ -24,7 +25,7 @@ interface Planned {
  * change; returns how many. Call it inside the transaction that changes their groups. Accounts that
  * are no members are left out.
  */
-export async function planPeople(
+export async function replanPeople(
   ctx: Context,
   organizationId: string,
   accountIds: readonly string[],
@@ -37,11 +38,15 @@ export async function planPeople(
   if (locks) await holdAccounts(accountIds);
   const rules = await readRules(organizationId);
   const people = await readPeople(rules, accountIds, locks ? 'FOR UPDATE' : '');
+  await turnOfTheLoop();
   const planned = [...people].map(([accountId, person]) => {
     return { accountId, person, ...planPerson(rules, person) };
   });
   const real = await withoutGoneProjects(planned);
+  // SQLite answers at once, so a chain of statements would let no one else have a turn.
+  await turnOfTheLoop();
   await writeProjects(ctx, real);
+  await turnOfTheLoop();
   await writeOrgRoles(organizationId, real);
   return recordPlans(ctx, organizationId, real, cause);
 }

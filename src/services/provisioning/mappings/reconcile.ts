@@ -7,7 +7,7 @@ import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { transaction } from '../../../database/transaction.ts';
 import type { EventData } from '../../foundation/events/kinds.ts';
 import { type Happening, recordEvent } from '../../foundation/events/record.ts';
-import { holdAccounts, planPeople } from './apply.ts';
+import { holdAccounts, replanPeople } from './apply.ts';
 import { type Groups, takeAbsent } from './groups.ts';
 import { type GroupSource, ldapSource, ssoSource } from './source.ts';
 
@@ -84,7 +84,7 @@ async function reconcile(ctx: Context, sync: Sync | null, accountId: string): Pr
 
 async function carryOut(ctx: Context, source: GroupSource, accountId: string, groups: Groups) {
   const { kind, organizationId } = source;
-  if (groups.known) await planPeople(ctx, organizationId, [accountId], kind);
+  if (groups.known) await replanPeople(ctx, organizationId, [accountId], kind);
   else if ((await Membership.count({ where: { organizationId, accountId } })) > 0)
     await record(ctx, 'unknown', source, accountId, { why: groups.why });
 }

@@ -1,16 +1,18 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import type { Context } from '../../../context.ts';
 import { execute, select, selectAmong } from '../../../database/select.ts';
-import { transaction } from '../../../database/transaction.ts';
+import { transaction, unsynced } from '../../../database/transaction.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { fold } from '../../foundation/scim-user/names.ts';
-import { holdAccounts, planPeople } from './apply.ts';
+import { holdAccounts, replanPeople } from './apply.ts';
 
 // Who is planned again when groups or mappings change. A few people are planned at once, in the
 // transaction of the change. Of many, a list is written, and a job plans them in batches.
 
-/** The most people that one transaction plans. */
+/** The most people that a change itself plans. */
 export const mostAtOnce = 50;
+/** The people of one transaction of the job: others wait for it. */
+const batchSize = 20;
 
 /** Leaves these people to the job. */
 export async function planLater(
@@ -18,8 +20,8 @@ export async function planLater(
   accountIds: readonly string[],
 ): Promise<void> {
   const ids = accountIds.toSorted();
-  for (let at = 0; at < ids.length; at += 200) {
-    const some = ids.slice(at, at + 200);
+  for (let at = 0; at < ids.length; at += 100) {
+    const some = ids.slice(at, at + 100);
     const places = some.map((_, place) => `($1, $${place + 2})`).join(', ');
     await execute(
       `INSERT INTO scim_replans (organization_id, account_id) VALUES ${places}
@@ -70,7 +72,7 @@ export async function planMapped(
     [mostAtOnce + 1],
   );
   const ids = [...new Set(people.map(({ id }) => id))];
-  if (ids.length <= mostAtOnce) await planPeople(ctx, organizationId, ids, 'scim');
+  if (ids.length <= mostAtOnce) await replanPeople(ctx, organizationId, ids, 'scim');
   else await planMembersLater(organizationId, groupIds);
 }
 
@@ -123,8 +125,9 @@ export async function planWaiting(
   );
   for (const { id } of organizations) {
     const told = { people: 0, changed: 0 };
-    for (let listed = mostAtOnce; listed === mostAtOnce && !stop?.aborted; ) {
-      const batch = await transaction(() => planBatch(anew(), id));
+    for (let listed = batchSize; listed === batchSize && !stop?.aborted; ) {
+      // If a power cut undoes it, the people are on the list again.
+      const batch = await unsynced(() => planBatch(anew(), id));
       listed = batch.listed;
       told.people += batch.people;
       told.changed += batch.changed;
@@ -139,7 +142,7 @@ export async function planWaiting(
 async function planBatch(ctx: Context, organizationId: string) {
   const listed = await select<{ id: string }>(
     `SELECT account_id AS id FROM scim_replans WHERE organization_id = $1
-      ORDER BY account_id LIMIT ${mostAtOnce}`,
+      ORDER BY account_id LIMIT ${batchSize}`,
     [organizationId],
   );
   // The accounts before the list: a change that holds a person may put the person on it.
@@ -153,6 +156,6 @@ async function planBatch(ctx: Context, organizationId: string) {
   );
   // Another daemon may have planned some of them.
   const ids = rows.map(({ id }) => id);
-  const changed = await planPeople(ctx, organizationId, ids, 'scim');
+  const changed = await replanPeople(ctx, organizationId, ids, 'scim');
   return { listed: listed.length, people: ids.length, changed };
 }

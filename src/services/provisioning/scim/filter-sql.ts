@@ -2,7 +2,8 @@ import { isUuid } from '../../foundation/fields.ts';
 import type { Attribute, Column } from '../../foundation/scim-user/attributes.ts';
 import { columnOf, fold } from '../../foundation/scim-user/names.ts';
 import { searchKey, searchPath } from '../../foundation/scim-user/search.ts';
-import { emailsIn, type Filter } from './filter.ts';
+import type { Filter } from './filter.ts';
+import { emailsIn } from './filter-keys.ts';
 import type { FilterOperator } from './filter-tokens.ts';
 import { type Dialect, elementsAt, signs, textAt, textCondition } from './sql.ts';
 

@@ -14,7 +14,7 @@ import { recordEvent } from '../../../foundation/events/record.ts';
 import { isUuid } from '../../../foundation/fields.ts';
 import { fold } from '../../../foundation/scim-user/names.ts';
 import { scimRefusal } from '../../../foundation/scim-user/refusal.ts';
-import { holdAccounts, planPeople } from '../../mappings/apply.ts';
+import { holdAccounts, replanPeople } from '../../mappings/apply.ts';
 import { shareMappings } from '../../mappings/hold.ts';
 import { isMapped, mostAtOnce, planLater, planMembersLater } from '../../mappings/replan.ts';
 import { type Group, requireGroup } from './group.ts';
@@ -205,7 +205,7 @@ async function preparePlan(
   const accounts = await accountsOf(organizationId, [...new Set([...moved, ...others])]);
   if (accounts.length <= mostAtOnce) {
     await holdAccounts(accounts);
-    return (ctx) => planPeople(ctx, organizationId, accounts, 'scim').then(() => {});
+    return (ctx) => replanPeople(ctx, organizationId, accounts, 'scim').then(() => {});
   }
   return async () => {
     if (others.length > 0) await planMembersLater(organizationId, [group.id]);
@@ -234,7 +234,7 @@ async function accountsOf(organizationId: string, recordIds: string[]): Promise<
   return [...new Set(rows.map(({ id }) => id))];
 }
 
-const chunk = 250;
+const chunk = 100;
 
 /** Does the work for a bounded number at a time, and lets others have their turn between. */
 async function inChunks<Item, Row>(

@@ -11,7 +11,8 @@ import { isUuid } from '../../../foundation/fields.ts';
 import { fold, type Names, userNames } from '../../../foundation/scim-user/names.ts';
 import { scimRefusal } from '../../../foundation/scim-user/refusal.ts';
 import { columns, type Entry, entryOf, type Row } from '../../../tenancy/scim-records/record.ts';
-import { type Filter, type Key, keysOf } from '../filter.ts';
+import type { Filter } from '../filter.ts';
+import { type Key, keysOf } from '../filter-keys.ts';
 import { filterCondition } from '../filter-sql.ts';
 import { sortExpression } from '../sql.ts';
 

@@ -10,7 +10,7 @@ import { endSessionsPastSecondFactor } from '../../../people/sessions/end.ts';
 import { reclaimMember } from '../../../tenancy/identities/reclaim.ts';
 import { addMembership, endMembership } from '../../../tenancy/memberships/join-and-leave.ts';
 import { findRecordOf, type Held } from '../../../tenancy/scim-records/record.ts';
-import { planPeople } from '../../mappings/apply.ts';
+import { replanPeople } from '../../mappings/apply.ts';
 
 /** Reclaims the account before the record makes it a member (security I3); returns whether. */
 export async function reclaimHeld(ctx: Context, held: Held, name: string | null): Promise<boolean> {
@@ -43,7 +43,7 @@ export async function activateMember(
   });
   // Groups kept a deactivated person, whose roles come back with the membership.
   if (record.version > 1 && (await isInGroup(record.id)))
-    await planPeople(ctx, record.organizationId, [account.id], 'scim');
+    await replanPeople(ctx, record.organizationId, [account.id], 'scim');
 }
 
 async function isInGroup(recordId: string): Promise<boolean> {
