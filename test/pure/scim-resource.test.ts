@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Refusal } from '../../src/errors.ts';
 import {
-  attributes,
   enterpriseSchema,
   type ScimResource,
   userSchema,
-} from '../../src/services/foundation/scim-user/attributes.ts';
+} from '../../src/services/foundation/scim-user/attribute.ts';
+import { attributes } from '../../src/services/foundation/scim-user/attributes.ts';
 import {
   emailOf,
   memberResource,

@@ -7,7 +7,7 @@ import { ScimEmail, ScimRecord } from '../../src/database/models/scim-record.ts'
 import type { Database } from '../../src/database/open.ts';
 import { select } from '../../src/database/select.ts';
 import { transaction } from '../../src/database/transaction.ts';
-import type { ScimResource } from '../../src/services/foundation/scim-user/attributes.ts';
+import type { ScimResource } from '../../src/services/foundation/scim-user/attribute.ts';
 import { fold, userNames } from '../../src/services/foundation/scim-user/names.ts';
 import type { WrittenUser } from '../../src/services/foundation/scim-user/resource.ts';
 import { searchDocument, searchEmails } from '../../src/services/foundation/scim-user/search.ts';

@@ -6,7 +6,8 @@ import { execute, refreshStatistics, select } from '../../src/database/select.ts
 import { transaction } from '../../src/database/transaction.ts';
 import { parseFilter } from '../../src/services/provisioning/scim/filter.ts';
 import { keysOf } from '../../src/services/provisioning/scim/filter-keys.ts';
-import { composeFound, userListing } from '../../src/services/provisioning/scim/list/filtered.ts';
+import { composeFound } from '../../src/services/provisioning/scim/list/filtered.ts';
+import { userListing } from '../../src/services/provisioning/scim/list/listing.ts';
 import { dialect, openFreshDatabase } from '../support/database.ts';
 
 // What an index can answer it does answer, with statistics and without: the plans at 20,000 records.

@@ -1,10 +1,5 @@
-import {
-  type Attribute,
-  attributes,
-  type Column,
-  enterpriseSchema,
-  userSchema,
-} from './attributes.ts';
+import { type Attribute, type Column, enterpriseSchema, userSchema } from './attribute.ts';
+import { attributes } from './attributes.ts';
 
 /** The target of a text: an attribute and, if the text names one, its sub-attribute. */
 export interface Target {

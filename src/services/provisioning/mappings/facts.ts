@@ -82,9 +82,14 @@ export function planPerson(rules: Rules, person: PersonFacts) {
   const fated = <Row extends { origin: Origin }>({ origin, ...rest }: Row) => {
     return { ...rest, because: causeOf(origin), fate: fateOf(rules, person, origin) };
   };
-  const current = person.current.map(fated);
+  const current = person.current.map(fated).toSorted(inOrder(({ projectId }) => projectId));
   const plan: Plan = planMemberships(groups, rules.mappings, current);
   return { plan, orgRole: planOrgRole(groups, rules.orgMappings, fated(person.orgRole)) };
+}
+
+/** Orders rows by a text. The database would sort them for each person. */
+export function inOrder<Row>(textOf: (row: Row) => string) {
+  return (one: Row, other: Row): number => (textOf(one) < textOf(other) ? -1 : 1);
 }
 
 /** The groups of the person as mappings name them. */
@@ -180,8 +185,7 @@ async function addPushed(
         g.external_id AS "externalId"
        FROM scim_records r JOIN scim_group_members m ON m.record_id = r.id
        JOIN scim_groups g ON g.id = m.group_id
-      WHERE r.account_id IN (${list}) AND r.organization_id = ${organization}
-      ORDER BY g.display_name_canonical`,
+      WHERE r.account_id IN (${list}) AND r.organization_id = ${organization}`,
     [organizationId],
   );
   for (const { accountId, ...group } of rows) people.get(accountId)?.scim.push(group);
@@ -197,8 +201,7 @@ async function addProjects(
     (list, organization) => `SELECT m.account_id AS "accountId", m.project_id AS "projectId",
         m.role, m.synced, m.origin
        FROM project_memberships m JOIN projects p ON p.id = m.project_id
-      WHERE m.account_id IN (${list}) AND p.organization_id = ${organization}
-      ORDER BY m.project_id`,
+      WHERE m.account_id IN (${list}) AND p.organization_id = ${organization}`,
     [organizationId],
   );
   for (const { accountId, ...row } of rows) {

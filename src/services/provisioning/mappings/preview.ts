@@ -11,6 +11,7 @@ import { Refusal, refuseField } from '../../../errors.ts';
 import { id, isUuid, projectRole, ref, role, userRef } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
 import {
+  inOrder,
   newMember,
   type PersonFacts,
   planPerson,
@@ -223,6 +224,8 @@ function groupsOf({ claims, scim }: PersonFacts) {
   const claimed = new Set([...claims.values()].flat());
   return [
     ...[...claimed].map((group) => ({ group, source: 'claim' as const })),
-    ...scim.map(({ displayName: group }) => ({ group, source: 'scim' as const })),
+    ...scim
+      .map(({ displayName: group }) => ({ group, source: 'scim' as const }))
+      .toSorted(inOrder(({ group }) => group)),
   ];
 }

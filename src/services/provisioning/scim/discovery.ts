@@ -1,10 +1,10 @@
 import {
   type Attribute,
-  attributes,
   enterpriseSchema,
   type ScimResource,
   userSchema,
-} from '../../foundation/scim-user/attributes.ts';
+} from '../../foundation/scim-user/attribute.ts';
+import { attributes } from '../../foundation/scim-user/attributes.ts';
 import { coreSchemas } from './core-schemas.ts';
 import { groupNames, groupSchema } from './groups/attributes.ts';
 

@@ -1,4 +1,4 @@
-import type { Column } from '../../foundation/scim-user/attributes.ts';
+import type { Column } from '../../foundation/scim-user/attribute.ts';
 import { columnOf } from '../../foundation/scim-user/names.ts';
 import type { Filter } from './filter.ts';
 

@@ -1,5 +1,5 @@
 import { isUuid } from '../../foundation/fields.ts';
-import type { Attribute, Column } from '../../foundation/scim-user/attributes.ts';
+import type { Attribute, Column } from '../../foundation/scim-user/attribute.ts';
 import { columnOf, fold } from '../../foundation/scim-user/names.ts';
 import { searchKey, searchPath } from '../../foundation/scim-user/search.ts';
 import type { Filter } from './filter.ts';

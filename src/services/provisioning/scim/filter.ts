@@ -1,4 +1,4 @@
-import type { Attribute } from '../../foundation/scim-user/attributes.ts';
+import type { Attribute } from '../../foundation/scim-user/attribute.ts';
 import {
   columnOf,
   findSub,

@@ -1,4 +1,4 @@
-import { type Attribute, enterpriseSchema } from '../../foundation/scim-user/attributes.ts';
+import { type Attribute, enterpriseSchema } from '../../foundation/scim-user/attribute.ts';
 import { findSub, findTarget } from '../../foundation/scim-user/names.ts';
 import { scimRefusal } from '../../foundation/scim-user/refusal.ts';
 import { isObject, member } from '../../foundation/scim-user/values.ts';

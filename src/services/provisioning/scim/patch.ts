@@ -3,7 +3,7 @@ import {
   type Attribute,
   enterpriseSchema,
   type ScimResource,
-} from '../../foundation/scim-user/attributes.ts';
+} from '../../foundation/scim-user/attribute.ts';
 import { findSchema } from '../../foundation/scim-user/names.ts';
 import { scimRefusal } from '../../foundation/scim-user/refusal.ts';
 import { assertSound } from '../../foundation/scim-user/resource.ts';

@@ -1,5 +1,5 @@
 import type { Context } from '../../../context.ts';
-import type { Attribute, ScimResource, ScimValue } from '../../foundation/scim-user/attributes.ts';
+import type { Attribute, ScimResource, ScimValue } from '../../foundation/scim-user/attribute.ts';
 import { findSub, type Names, type Target, userNames } from '../../foundation/scim-user/names.ts';
 import { scimRefusal } from '../../foundation/scim-user/refusal.ts';
 import { isComplex, schemasOf, setValue, valueIn } from '../../foundation/scim-user/values.ts';

@@ -1,10 +1,10 @@
 import {
   type Attribute,
-  commonOf,
   complex,
   reference,
   text,
-} from '../../../foundation/scim-user/attributes.ts';
+} from '../../../foundation/scim-user/attribute.ts';
+import { commonOf } from '../../../foundation/scim-user/attributes.ts';
 import { namesOf } from '../../../foundation/scim-user/names.ts';
 
 /** The schema of a Group (RFC 7643 §4.2). */

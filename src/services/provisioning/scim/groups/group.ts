@@ -2,7 +2,7 @@ import { dialectOfDatabase, select } from '../../../../database/select.ts';
 import { isUuid } from '../../../foundation/fields.ts';
 import { fold } from '../../../foundation/scim-user/names.ts';
 import { scimRefusal } from '../../../foundation/scim-user/refusal.ts';
-import { type Listing, ofIds } from '../list/filtered.ts';
+import { type Listing, ofIds } from '../list/listing.ts';
 import { groupNames } from './attributes.ts';
 
 /** A group as plain data, without its members. */

@@ -1,4 +1,4 @@
-import type { Attribute, ScimResource } from '../../../foundation/scim-user/attributes.ts';
+import type { Attribute, ScimResource } from '../../../foundation/scim-user/attribute.ts';
 import { scimRefusal } from '../../../foundation/scim-user/refusal.ts';
 import { isObject, isUnset, unwrapped } from '../../../foundation/scim-user/values.ts';
 import { type Filter, parseElementFilter } from '../filter.ts';

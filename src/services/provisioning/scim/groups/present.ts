@@ -2,7 +2,7 @@ import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import type { Context } from '../../../../context.ts';
 import { select } from '../../../../database/select.ts';
 import { firstKey } from '../../../foundation/page.ts';
-import type { ScimResource } from '../../../foundation/scim-user/attributes.ts';
+import type { ScimResource } from '../../../foundation/scim-user/attribute.ts';
 import { calledBy, resourceOf } from '../../../foundation/scim-user/resource.ts';
 import { baseOf, etag, type Projecting } from '../view.ts';
 import { groupSchema } from './attributes.ts';

@@ -1,5 +1,5 @@
 import { isUuid } from '../../../foundation/fields.ts';
-import type { Attribute, ScimValue } from '../../../foundation/scim-user/attributes.ts';
+import type { Attribute, ScimValue } from '../../../foundation/scim-user/attribute.ts';
 import { scimRefusal } from '../../../foundation/scim-user/refusal.ts';
 import { coerce, isComplex, isObject, isUnset } from '../../../foundation/scim-user/values.ts';
 import { groupNames, written } from './attributes.ts';

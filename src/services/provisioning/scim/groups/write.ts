@@ -1,25 +1,24 @@
-import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import type { Context } from '../../../../context.ts';
 import { orderedId } from '../../../../crypto/id.ts';
-import {
-  dialectOfDatabase,
-  execute,
-  insertRow,
-  insertRows,
-  select,
-  selectAmong,
-} from '../../../../database/select.ts';
+import { execute, insertRow } from '../../../../database/select.ts';
 import { refusingDuplicate } from '../../../../database/unique.ts';
 import { recordEvent } from '../../../foundation/events/record.ts';
 import { isUuid } from '../../../foundation/fields.ts';
 import { fold } from '../../../foundation/scim-user/names.ts';
-import { scimRefusal } from '../../../foundation/scim-user/refusal.ts';
 import { holdAccounts, replanPeople } from '../../mappings/apply.ts';
 import { shareMappings } from '../../mappings/hold.ts';
 import { isMapped, mostAtOnce, planLater, planMembersLater } from '../../mappings/replan.ts';
 import { type Group, requireGroup } from './group.ts';
+import {
+  accountsOf,
+  deleteMembers,
+  findMembers,
+  findSomeMembers,
+  insertMembers,
+  readMemberIds,
+} from './members.ts';
 import type { GroupChange } from './patch.ts';
-import type { Members, WrittenGroup } from './read.ts';
+import type { WrittenGroup } from './read.ts';
 
 // The steps that write groups. Each is one transaction of its caller: the mappings are shared first,
 // then the group is locked, then the people concerned, then their records.
@@ -123,70 +122,6 @@ async function differ(group: Group, { clears, adds, removes }: GroupChange) {
   };
 }
 
-async function findMembers({ id }: Group, recordIds: string[]): Promise<string[]> {
-  const rows = await inChunks(recordIds, (some) =>
-    selectAmong<{ id: string }>(
-      some,
-      (list, group) => `SELECT record_id AS id FROM scim_group_members
-        WHERE record_id IN (${list}) AND group_id = ${group}`,
-      [id],
-    ),
-  );
-  return rows.map(({ id }) => id);
-}
-
-async function readMemberIds({ id }: Group): Promise<string[]> {
-  const rows = await select<{ id: string }>(
-    'SELECT record_id AS id FROM scim_group_members WHERE group_id = $1',
-    [id],
-  );
-  return rows.map(({ id }) => id);
-}
-
-/** Adds Users of the organization. Any other id is refused alike, whether or not it exists. */
-async function insertMembers({ id, organizationId }: Group, members: Members): Promise<void> {
-  const ids = [...members.keys()];
-  const known = await holdRecords(organizationId, ids.filter(isUuid));
-  const stranger = ids.find((one) => !known.has(one));
-  if (stranger !== undefined) {
-    const named = stranger.slice(0, 100);
-    throw scimRefusal(400, 'invalidValue', `members: there is no User ${named} here.`);
-  }
-  await inChunks([...members], async (some) => {
-    const rows = some.map(([record_id, display]) => {
-      return { group_id: id, record_id, organization_id: organizationId, display };
-    });
-    await insertRows('scim_group_members', rows);
-    return [];
-  });
-}
-
-/** The Users with these ids that clients see; they stay until the transaction ends. */
-async function holdRecords(organizationId: string, ids: string[]): Promise<Set<string>> {
-  const lock = dialectOfDatabase() === 'sqlite' ? '' : 'FOR KEY SHARE';
-  const rows = await inChunks(ids.toSorted(), (some) =>
-    selectAmong<{ id: string }>(
-      some,
-      (list, organization) => `SELECT id FROM scim_records
-        WHERE id IN (${list}) AND organization_id = ${organization} AND hidden = false
-        ORDER BY id ${lock}`,
-      [organizationId],
-    ),
-  );
-  return new Set(rows.map(({ id }) => id));
-}
-
-async function deleteMembers({ id }: Group, recordIds: string[]): Promise<void> {
-  await inChunks(recordIds, (some) =>
-    selectAmong(
-      some,
-      (list, group) => `DELETE FROM scim_group_members
-        WHERE record_id IN (${list}) AND group_id = ${group} RETURNING 1`,
-      [id],
-    ),
-  );
-}
-
 /**
  * Finds and locks the people whose roles the change concerns, and returns what plans them after it.
  * No one is concerned if no mapping names the group, before or after.
@@ -201,7 +136,7 @@ async function preparePlan(
   if (!(await isMapped(organizationId, names.flat()))) return async () => {};
   const moved = [...added, ...removed].filter(isUuid);
   // A renamed group concerns all of its members, also those who leave it in the same push.
-  const others = named.length > 1 ? await findSomeMembers(group) : [];
+  const others = named.length > 1 ? await findSomeMembers(group, mostAtOnce + 1) : [];
   const accounts = await accountsOf(organizationId, [...new Set([...moved, ...others])]);
   if (accounts.length <= mostAtOnce) {
     await holdAccounts(accounts);
@@ -211,40 +146,4 @@ async function preparePlan(
     if (others.length > 0) await planMembersLater(organizationId, [group.id]);
     await planLater(organizationId, accounts);
   };
-}
-
-/** The members; of a large group only so many that the job plans them. */
-async function findSomeMembers({ id }: Group): Promise<string[]> {
-  const rows = await select<{ id: string }>(
-    `SELECT record_id AS id FROM scim_group_members WHERE group_id = $1 LIMIT ${mostAtOnce + 1}`,
-    [id],
-  );
-  return rows.map(({ id }) => id);
-}
-
-async function accountsOf(organizationId: string, recordIds: string[]): Promise<string[]> {
-  const rows = await inChunks(recordIds, (some) =>
-    selectAmong<{ id: string }>(
-      some,
-      (list, organization) => `SELECT account_id AS id FROM scim_records
-        WHERE id IN (${list}) AND organization_id = ${organization}`,
-      [organizationId],
-    ),
-  );
-  return [...new Set(rows.map(({ id }) => id))];
-}
-
-const chunk = 100;
-
-/** Does the work for a bounded number at a time, and lets others have their turn between. */
-async function inChunks<Item, Row>(
-  items: Item[],
-  work: (some: Item[]) => Promise<Row[]>,
-): Promise<Row[]> {
-  const rows: Row[] = [];
-  for (let at = 0; at < items.length; at += chunk) {
-    if (at > 0) await turnOfTheLoop();
-    rows.push(...(await work(items.slice(at, at + chunk))));
-  }
-  return rows;
 }

@@ -1,13 +1,14 @@
 import type { Context } from '../../../../context.ts';
 import { transaction } from '../../../../database/transaction.ts';
 import { requireScim } from '../../../foundation/authority/require.ts';
-import type { ScimResource } from '../../../foundation/scim-user/attributes.ts';
+import type { ScimResource } from '../../../foundation/scim-user/attribute.ts';
 import { readReplacement } from '../../../foundation/scim-user/resource.ts';
 import { isComplex } from '../../../foundation/scim-user/values.ts';
 import { type Entry, requireHeld, requireRecord } from '../../../tenancy/scim-records/record.ts';
 import { changeRecord } from '../../../tenancy/scim-records/write.ts';
 import { parseFilter } from '../filter.ts';
-import { readFiltered, userListing } from '../list/filtered.ts';
+import { readFiltered } from '../list/filtered.ts';
+import { userListing } from '../list/listing.ts';
 import { readWholeList } from '../list/places.ts';
 import { type ListQuery, readWindow } from '../list/query.ts';
 import { applyPatch, type Own } from '../patch.ts';

@@ -1,7 +1,7 @@
 import type { Context } from '../../../../context.ts';
 import { selectAmong } from '../../../../database/select.ts';
 import { Refusal } from '../../../../errors.ts';
-import type { ScimResource } from '../../../foundation/scim-user/attributes.ts';
+import type { ScimResource } from '../../../foundation/scim-user/attribute.ts';
 import { scimRefusal } from '../../../foundation/scim-user/refusal.ts';
 import { resourceOf } from '../../../foundation/scim-user/resource.ts';
 import type { Entry } from '../../../tenancy/scim-records/record.ts';
