@@ -9,11 +9,13 @@ interface MappingFile {
 
 interface Row {
   group: string;
-  project: string;
-  role: string;
+  project?: string;
+  role?: string;
+  orgRole?: string;
 }
 
 const header = ['group', 'project', 'role'];
+const wideHeader = [...header, 'orgRole'];
 
 // A spreadsheet reads a cell that begins like this as a formula (security X9). An apostrophe in
 // front makes it text. A cell that already has an apostrophe gets another, so import removes
@@ -23,8 +25,8 @@ const beginsFormula = new RegExp(`^'*${formula}`);
 const madeText = new RegExp(`^'+${formula}`);
 
 /**
- * Reads mappings: CSV with the header `group,project,role`, or a YAML list of the same three; `-`
- * is CSV.
+ * Reads mappings: CSV with the header `group,project,role`, to which `orgRole` may be added, or a
+ * YAML list of the same; `-` is CSV.
  */
 export async function readMappingFile(file: string): Promise<MappingFile> {
   const bytes = file === '-' ? await readStandardInput() : await readNamedFile('file', file);
@@ -44,9 +46,12 @@ export async function readMappingFile(file: string): Promise<MappingFile> {
 /** Writes the mappings as CSV, which `readMappingFile` reads back exactly. */
 export async function writeMappingFile(mappings: readonly Row[]): Promise<string> {
   const { stringify } = await import('csv-stringify/sync');
-  const rows = mappings.map(({ group, project, role }) => [group, project, role].map(asText));
+  const names = mappings.some(({ orgRole }) => orgRole !== undefined) ? wideHeader : header;
+  const rows = mappings.map(({ group, project = '', role = '', orgRole = '' }) =>
+    [group, project, role, orgRole].slice(0, names.length).map(asText),
+  );
   // A spreadsheet may split at other characters than the comma.
-  return stringify([header, ...rows], { quoted_match: /[;\t\r\n]/ });
+  return stringify([names, ...rows], { quoted_match: /[;\t\r\n]/ });
 }
 
 /**
@@ -120,11 +125,17 @@ async function readCsv(text: string): Promise<MappingFile> {
     relax_column_count: true,
   }) as unknown as Line[];
   const [first, ...rest] = rows;
-  if (first?.record.join() !== header.join())
+  const isWide = first?.record.join() === wideHeader.join();
+  if (!isWide && first?.record.join() !== header.join())
     throw new Error(`its first line is ${JSON.stringify(first?.record.join() ?? '')}`);
   const mappings = rest.map(({ record }) => {
     const [group, project, role, ...more] = record.map(asMeant);
-    return { group, project, role, ...(more.length === 0 ? {} : { 'column 4': more[0] }) };
+    const surplus = more.slice(isWide ? 1 : 0);
+    const extra = surplus.length === 0 ? {} : { [`column ${isWide ? 5 : 4}`]: surplus[0] };
+    if (!isWide || !more[0]) return { group, project, role, ...extra };
+    // An empty cell of a mapping to a role in the organization says nothing.
+    const beside = { ...(project && { project }), ...(role && { role }) };
+    return { group, ...beside, orgRole: more[0], ...extra };
   });
   return { mappings, lines: rest.map(({ info }) => info.lines) };
 }

@@ -5,6 +5,7 @@ import { followMasterKey } from '../services/foundation/keys/open.ts';
 import { deliverMail } from '../services/instance/mail/deliver.ts';
 import { sweepExpired } from '../services/instance/upkeep.ts';
 import { writeTokenUses } from '../services/people/tokens/token.ts';
+import { planWaiting } from '../services/provisioning/mappings/replan.ts';
 import { writeRequests } from '../services/provisioning/scim/log.ts';
 import { writeScimTokenUses } from '../services/provisioning/scim/token.ts';
 import { tellClients } from '../services/signin/provider/sign-outs.ts';
@@ -35,6 +36,7 @@ const jobs: Job[] = [
   { name: 'SCIM token uses', everySeconds: 10, lastly: true, run: writeScimTokenUses },
   // A run that waits for a busy database must not be joined by four more each second.
   { name: 'SCIM requests', everySeconds: 0.25, alone: true, lastly: true, run: writeRequests },
+  { name: 'SCIM groups', everySeconds: 0.5, alone: true, run: planWaiting },
   { name: 'webhooks', everySeconds: 1, run: deliverWebhooks },
   { name: 'client sign-outs', everySeconds: 1, run: tellClients },
   { name: 'master key', everySeconds: 5, run: followMasterKey },

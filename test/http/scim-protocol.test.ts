@@ -205,8 +205,8 @@ describe('addresses', () => {
   });
 
   test.each([
-    ['GET', '/Groups', 404],
-    ['POST', '/Groups', 404],
+    ['GET', '/Groups/nobody', 404],
+    ['POST', '/Groups', 400],
     ['GET', '/Groups/x', 404],
     ['GET', '/', 404],
     ['GET', '/Nothing', 404],
@@ -215,7 +215,7 @@ describe('addresses', () => {
     ['GET', '/__proto__', 404],
     ['GET', '/constructor', 404],
     ['GET', '/Schemas/urn:none', 404],
-    ['GET', '/ResourceTypes/Group', 404],
+    ['GET', '/ResourceTypes/Device', 404],
     ['GET', '/Me', 501],
     ['PATCH', '/Me', 501],
     ['POST', '/Bulk', 501],
@@ -519,7 +519,7 @@ describe('RFC 7644 §3.4.2 lists', () => {
 });
 
 describe('RFC 7644 §4 discovery', () => {
-  test('describes Users only, and the supported features', async () => {
+  test('describes Users and Groups, and the supported features', async () => {
     const config = (await client.get('/ServiceProviderConfig')).body;
     expect(config).toMatchObject({
       patch: { supported: true },
@@ -529,10 +529,10 @@ describe('RFC 7644 §4 discovery', () => {
       etag: { supported: true },
     });
     const types = (await client.get('/ResourceTypes')).body;
-    expect(types).toMatchObject({ schemas: [listSchema], totalResults: 1 });
+    expect(types).toMatchObject({ schemas: [listSchema], totalResults: 2 });
     expect((await client.get('/resourcetypes/user')).body).toEqual(types.Resources[0]);
     const schemas = (await client.get('/Schemas')).body;
-    expect(schemas.totalResults).toBe(5);
+    expect(schemas.totalResults).toBe(6);
     expect(schemas.Resources[0]).toMatchObject({ name: 'User', description: 'User Account' });
     for (const schema of schemas.Resources) {
       expect((await client.get(`/Schemas/${schema.id}`)).body).toEqual(schema);
@@ -549,10 +549,9 @@ describe('RFC 7644 §4 discovery', () => {
     expect(schemas.Resources.map(({ id }: { id: string }) => id)).toEqual([
       schema,
       ...schemaExtensions.map((extension: { schema: string }) => extension.schema),
+      types.Resources[1].schema,
       // RFC 7643 §8.7.2: the discovery resources themselves.
-      ...[config, ...types.Resources, ...schemas.Resources.slice(0, 1)].map(
-        ({ schemas: [own] }) => own,
-      ),
+      ...[config, types.Resources[0], schemas.Resources[0]].map(({ schemas: [own] }) => own),
     ]);
     // What the discovery resources hold is what their schemas describe.
     for (const resource of [config, types.Resources[0], schemas.Resources[0]]) {

@@ -59,7 +59,7 @@ test('explain fits a screen of 80 columns and 24 lines, with much to say', () =>
           'The account is linked to another identity. If the provider or directory is a new one, relink it (idctl sso relink). For this person alone, the operator runs: idctl identity unlink --user ada.byron@engineering.example.com',
       },
     ],
-    next: { adds: [], changes: [], removes: [] },
+    next: { adds: [], changes: [], removes: [], orgRole: null },
     attempts: [{ of: 'password', network: null, used: 10, most: 10, until }],
   });
   expect(lines.filter((line) => line.length > 80)).toEqual([]);

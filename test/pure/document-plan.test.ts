@@ -19,7 +19,13 @@ const settings = {
 };
 
 const person = (email: string, role: 'member' | 'admin' | 'owner' = 'member') => {
-  return { accountId: email, email: `${email}@acme.test`, role, kind: 'operator' as const };
+  return {
+    accountId: email,
+    email: `${email}@acme.test`,
+    role,
+    kind: 'operator' as const,
+    given: null,
+  };
 };
 
 /** Ada has a role in `web` by the mapping of her group. */
@@ -30,6 +36,7 @@ function synced(mappingId: string, role: 'viewer' | 'member' | 'admin'): Project
     project: 'web',
     role,
     synced: true,
+    source: null,
     by: 'sso',
     group: 'dev',
     mappingId,
@@ -72,6 +79,7 @@ function planned(
       trusting: false,
       linked: { sso: ['ada'], ldap: [] },
       groups: new Map([['sso ada', ['dev', 'all']]]),
+      pushed: new Map(),
       ...outside,
     },
   });

@@ -92,7 +92,7 @@ test('some code writes every kind of the table', () => {
     .join('\n');
   // Those of groups are put together, of what kind the connection is.
   const written = (name: string) =>
-    sources.includes(`'${name}'`) || /^(sso|ldap)\.groups\./.test(name);
+    sources.includes(`'${name}'`) || /^(sso|ldap|scim)\.groups\./.test(name);
   expect(eventNames.filter((name) => !written(name))).toEqual([]);
 });
 

@@ -4,6 +4,7 @@ import { projectRoles } from '../../src/services/foundation/project-roles.ts';
 import { readGroups } from '../../src/services/provisioning/mappings/groups.ts';
 import {
   type Current,
+  type Fate,
   type Mapping,
   planMemberships,
 } from '../../src/services/provisioning/mappings/plan.ts';
@@ -19,7 +20,11 @@ const current = fc
   .uniqueArray(fc.record({ projectId, role, synced: fc.boolean() }), {
     selector: (one) => one.projectId,
   })
-  .map((rows): Current[] => rows.map((row) => ({ ...row, because: null })));
+  .map((rows): Current[] => rows.map((row) => ({ ...row, because: null, fate: 'stays' })));
+
+const fateWith = (autoRemove: boolean): Fate => (autoRemove ? 'ends' : 'stays');
+const claimed = (groups: string[]) =>
+  groups.map((one) => ({ group: one, source: 'claim' as const }));
 
 /** The reconcile rules as the specification tells them, the long way round. */
 function reference(groups: string[], all: Mapping[], there: Current[], autoRemove: boolean) {
@@ -46,7 +51,8 @@ test('§3.3 §4.1 the plan follows the reconcile rules, for any groups, mappings
       current,
       fc.boolean(),
       (groups, all, there, autoRemove) => {
-        const plan = planMemberships(groups, all, there, { autoRemove });
+        const fated = there.map((one) => ({ ...one, fate: fateWith(autoRemove) }));
+        const plan = planMemberships(claimed(groups), all, fated);
         const after = new Map(
           there.map(({ projectId: id, role: is, synced }) => [id, { role: is, synced }]),
         );
@@ -82,18 +88,16 @@ test('§3.3 §4.1 the plan follows the reconcile rules, for any groups, mappings
 test('§4.1 after a plan is carried out, the next plan is empty', () => {
   fc.assert(
     fc.property(fc.array(group), mappings, (groups, all) => {
-      const { adds } = planMemberships(groups, all, [], { autoRemove: true });
+      const { adds } = planMemberships(claimed(groups), all, []);
       const there = adds.map(({ projectId: id, role: is, because }) => ({
         projectId: id,
         role: is,
         synced: true,
         because,
+        fate: 'ends' as const,
       }));
-      expect(planMemberships(groups, all, there, { autoRemove: true })).toEqual({
-        adds: [],
-        changes: [],
-        removes: [],
-      });
+      const none = { adds: [], changes: [], removes: [], moves: [] };
+      expect(planMemberships(claimed(groups), all, there)).toEqual(none);
     }),
   );
 });

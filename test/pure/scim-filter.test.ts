@@ -5,7 +5,7 @@ import {
   enterpriseSchema,
   type ScimResource,
   userSchema,
-} from '../../src/services/foundation/scim-user/attributes.ts';
+} from '../../src/services/foundation/scim-user/attribute.ts';
 import { parseFilter } from '../../src/services/provisioning/scim/filter.ts';
 import { matches } from '../../src/services/provisioning/scim/filter-match.ts';
 import { filterCondition } from '../../src/services/provisioning/scim/filter-sql.ts';
@@ -202,7 +202,7 @@ describe('RFC 7644 §3.12 invalidFilter is the answer to', () => {
       'name eq "x"',
       'addresses eq "x"',
       'meta eq "x"',
-      'groups pr',
+      'groups[value sw "a"]',
     ],
     ...[
       '__proto__ pr',

@@ -61,7 +61,9 @@ test('any JSON is a resource or refused; what is read can be shown and searched'
       const resource = outcome(() => readCreation(body));
       if (resource === null) return;
       const view = seen(resource, 'i', true, new Date(0));
-      expect(outcome(() => readProjection({ attributes: asked })(view))).toMatchObject({ id: 'i' });
+      expect(outcome(() => readProjection({ attributes: asked }).of(view))).toMatchObject({
+        id: 'i',
+      });
       JSON.stringify([searchDocument(resource), searchEmails(resource)], storable);
       expect(readCreation(resource)).toEqual(resource);
     }),

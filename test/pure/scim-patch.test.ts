@@ -4,7 +4,7 @@ import { Refusal } from '../../src/errors.ts';
 import {
   enterpriseSchema,
   type ScimResource,
-} from '../../src/services/foundation/scim-user/attributes.ts';
+} from '../../src/services/foundation/scim-user/attribute.ts';
 import { parseFilter } from '../../src/services/provisioning/scim/filter.ts';
 import { matches } from '../../src/services/provisioning/scim/filter-match.ts';
 import { applyPatch } from '../../src/services/provisioning/scim/patch.ts';

@@ -119,7 +119,10 @@ test('what the document does not list is kept, and removed with prune', async ()
       { slug: 'app', name: 'App', members: [{ email: other, role: 'admin' }] },
       { slug: 'web', name: 'Web', members: [{ email: other, role: 'member' }] },
     ],
-    mappings: [{ group: 'dev', project: 'web', role: 'member' }],
+    mappings: [
+      { group: 'dev', project: 'web', role: 'member' },
+      { group: 'it', orgRole: 'admin' },
+    ],
     members: [
       { email: owner, role: 'owner' },
       { email: other, role: 'admin' },
@@ -127,6 +130,11 @@ test('what the document does not list is kept, and removed with prune', async ()
     sso: { ...connection, enabled: false, emailDomain: 'a.test', clientSecret: { value: 's' } },
   };
   await apply(idctl.operator(), slug, whole);
+  expect((await plan(idctl.operator(), slug, whole)).changes).toEqual([]);
+  expect((await exported(idctl.operator(), slug))['mappings']).toEqual([
+    whole.mappings[1],
+    whole.mappings[0],
+  ]);
   const little = {
     idctl: 1,
     domains: [],
@@ -138,7 +146,7 @@ test('what the document does not list is kept, and removed with prune', async ()
   const kept = await apply(idctl.operator(), slug, little);
   expect(kept.changes).toEqual([]);
   expect(kept.losing).toEqual([]);
-  expect(kept.kept).toHaveLength(6);
+  expect(kept.kept).toHaveLength(7);
   const pruned = await apply(idctl.operator(), slug, little, true);
   expect(pruned.kept).toEqual([]);
   expect(pruned.losing).toEqual([

@@ -8,6 +8,12 @@ import { countBacklog, sweepExpired } from '../../src/services/instance/upkeep.t
 import { createToken, listTokens } from '../../src/services/people/tokens/operations.ts';
 import { writeTokenUses } from '../../src/services/people/tokens/token.ts';
 import { listUsers } from '../../src/services/people/users/operations.ts';
+import { addMapping } from '../../src/services/provisioning/mappings/operations.ts';
+import { planWaiting } from '../../src/services/provisioning/mappings/replan.ts';
+import {
+  listScimGroupMembers,
+  listScimGroups,
+} from '../../src/services/provisioning/scim/groups/admin.ts';
 import { listScimUsers } from '../../src/services/provisioning/scim/list/records.ts';
 import { listScimRequests, writeRequests } from '../../src/services/provisioning/scim/log.ts';
 import { rotateScimToken, writeScimTokenUses } from '../../src/services/provisioning/scim/token.ts';
@@ -15,6 +21,7 @@ import { listAttempts } from '../../src/services/signin/attempts.ts';
 import { listIdentities } from '../../src/services/tenancy/identities/operations.ts';
 import { listInvitations } from '../../src/services/tenancy/invitations/operations.ts';
 import { listMembers } from '../../src/services/tenancy/memberships/operations.ts';
+import { createProject } from '../../src/services/tenancy/projects/operations.ts';
 import { deliverWebhooks } from '../../src/services/tenancy/webhooks/delivery/deliver.ts';
 import { listDeliveries } from '../../src/services/tenancy/webhooks/delivery/operations.ts';
 import { addWebhook } from '../../src/services/tenancy/webhooks/operations.ts';
@@ -71,6 +78,12 @@ const hot: Record<string, RegExp> = {
   'a page of a SCIM list': /FROM scim_records\s+WHERE organization_id = .* LIMIT/s,
   'the SCIM record of a change': /FROM accounts a .*scim_records r|scim_records r .*accounts a/s,
   'a change of a SCIM record': /UPDATE scim_records SET/,
+  'a SCIM group': /FROM scim_groups r\s+WHERE r.id/,
+  'the members of a group that a push names': /FROM scim_group_members\s+WHERE record_id IN/,
+  'a page of the members of a group': /FROM scim_group_members m JOIN scim_records r .* LIMIT/s,
+  'the groups of people': /FROM scim_records r JOIN scim_group_members m/,
+  'whether a mapping names a group': /FROM group_mappings\s+WHERE group_name IN/,
+  'the people whose roles are planned later': /FROM scim_replans/,
   'the end of a membership': /DELETE FROM memberships/,
   'a page of members, whichever table is first': /memberships AS .*account.id > .* LIMIT/,
   'a page of events': /FROM events AS Event .* LIMIT/,
@@ -137,6 +150,9 @@ async function prepare() {
   const hook = { url: 'http://127.0.0.1:9/hooks', events: ['member.*'] };
   const webhook = await addWebhook(operator(), { org: slug, ...hook });
   const connection = await SsoConnection.findOne({ rejectOnEmpty: true });
+  await createProject(operator(), { org: slug, name: 'Web', slug: 'web' });
+  const mapped = { group: 'u7', project: 'web', role: 'viewer' as const };
+  await addMapping(operator(), { org: slug, ...mapped });
   // The seed of the sessions, the refresh tokens and the bot tokens.
   await idctl.client().post('/api/v1/auth/login', { email: owner.email, password });
   await app.mint();
@@ -177,6 +193,8 @@ async function askAll(site: Awaited<ReturnType<typeof prepare>>): Promise<void> 
   const put = await scim.send('PUT', `/Users/${id}`, { userName: 'new@elsewhere.test' });
   expect([put.status, (await scim.send('DELETE', `/Users/${id}`)).status]).toEqual([200, 204]);
 
+  await askGroups(scim, org);
+
   const page = { limit: 50, cursor: '00000000-0000-7000-a000-100000010000' };
   await listMembers(operator(), { org, ...page });
   await listUsers(operator(), page);
@@ -191,10 +209,33 @@ async function askAll(site: Awaited<ReturnType<typeof prepare>>): Promise<void> 
   await listDeliveries(operator(), { org, id: webhookId, limit: 50 });
 }
 
+/** Requests about groups, for a group of everyone that a mapping names. */
+async function askGroups(scim: ReturnType<typeof clientOf>, org: string): Promise<void> {
+  const { id: person } = await scim.create({ userName: 'grouped@elsewhere.test' });
+  const filters = ['displayName eq "U7"', 'externalId eq "e7"', `members.value eq "${person}"`];
+  let group = '';
+  for (const [at, filter] of filters.entries()) {
+    const query = `filter=${encodeURIComponent(filter)}&excludedAttributes=members`;
+    const { body } = await scim.get(`/Groups?${query}`);
+    expect([filter, body.totalResults]).toEqual([filter, at < 2 ? 1 : 0]);
+    group = body.Resources[0]?.id ?? group;
+  }
+  for (const op of ['add', 'remove']) {
+    const Operations = [{ op, path: 'members', value: [{ value: person }] }];
+    expect((await scim.send('PATCH', `/Groups/${group}`, { Operations })).status).toBe(204);
+  }
+  expect((await scim.get(`/Groups/${group}`)).body.members.length).toBeGreaterThan(rows / 2);
+  const inGroup = encodeURIComponent(`groups.value eq "${person}"`);
+  expect((await scim.get(`/Users?filter=${inGroup}`)).body.totalResults).toBe(0);
+  await listScimGroups(idctl.operator(), { org, limit: 5 });
+  await listScimGroupMembers(idctl.operator(), { org, members: group, limit: 50 });
+}
+
 /** Runs every job once. */
 async function runJobs(): Promise<void> {
   const { operator } = idctl;
   const turn = { stop: new AbortController().signal, anew: operator };
+  await planWaiting(operator(), turn);
   await deliverMail(operator(), turn);
   await deliverWebhooks(operator(), turn);
   await writeTokenUses(operator());

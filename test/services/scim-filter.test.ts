@@ -7,11 +7,12 @@ import { ScimEmail, ScimRecord } from '../../src/database/models/scim-record.ts'
 import type { Database } from '../../src/database/open.ts';
 import { select } from '../../src/database/select.ts';
 import { transaction } from '../../src/database/transaction.ts';
-import type { ScimResource } from '../../src/services/foundation/scim-user/attributes.ts';
-import { fold } from '../../src/services/foundation/scim-user/names.ts';
+import type { ScimResource } from '../../src/services/foundation/scim-user/attribute.ts';
+import { fold, userNames } from '../../src/services/foundation/scim-user/names.ts';
 import type { WrittenUser } from '../../src/services/foundation/scim-user/resource.ts';
 import { searchDocument, searchEmails } from '../../src/services/foundation/scim-user/search.ts';
-import { keysOf, parseFilter } from '../../src/services/provisioning/scim/filter.ts';
+import { parseFilter } from '../../src/services/provisioning/scim/filter.ts';
+import { keysOf } from '../../src/services/provisioning/scim/filter-keys.ts';
 import { matches } from '../../src/services/provisioning/scim/filter-match.ts';
 import { filterCondition } from '../../src/services/provisioning/scim/filter-sql.ts';
 import { sortExpression } from '../../src/services/provisioning/scim/sql.ts';
@@ -155,12 +156,12 @@ test('RFC 7644 §3.4.2.3 sorts by the folded text, of several values by the prim
     return typeof value === 'string' ? Buffer.from(fold(value)).toString('hex') : '~';
   };
   for (const by of ['emails', 'displayName', 'userName']) {
-    const order = `${sortExpression(by, dialect)} ASC NULLS LAST, r.id`;
+    const order = `${sortExpression(by, dialect, userNames)} ASC NULLS LAST, r.id`;
     const text = `SELECT r.id FROM scim_records r WHERE r.organization_id = $1 ORDER BY ${order}`;
     const rows = await select<{ id: string }>(text, [mine]);
     const keys = rows.map(({ id }) => key(views.get(id) ?? {}, by));
     expect(keys, by).toEqual([...keys].sort());
   }
-  expect(() => sortExpression('nobody', dialect)).toThrow('cannot be sorted');
-  expect(() => sortExpression('meta.version', dialect)).toThrow('cannot be sorted');
+  expect(() => sortExpression('nobody', dialect, userNames)).toThrow('cannot be sorted');
+  expect(() => sortExpression('meta.version', dialect, userNames)).toThrow('cannot be sorted');
 });

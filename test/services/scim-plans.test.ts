@@ -4,8 +4,10 @@ import { Organization } from '../../src/database/models/organization.ts';
 import type { Database } from '../../src/database/open.ts';
 import { execute, refreshStatistics, select } from '../../src/database/select.ts';
 import { transaction } from '../../src/database/transaction.ts';
-import { keysOf, parseFilter } from '../../src/services/provisioning/scim/filter.ts';
+import { parseFilter } from '../../src/services/provisioning/scim/filter.ts';
+import { keysOf } from '../../src/services/provisioning/scim/filter-keys.ts';
 import { composeFound } from '../../src/services/provisioning/scim/list/filtered.ts';
+import { userListing } from '../../src/services/provisioning/scim/list/listing.ts';
 import { dialect, openFreshDatabase } from '../support/database.ts';
 
 // What an index can answer it does answer, with statistics and without: the plans at 20,000 records.
@@ -48,7 +50,7 @@ function fill(at: string): string[] {
 async function planOf(filter: string): Promise<string> {
   const parsed = parseFilter(filter);
   const asked = { filter: parsed, sortBy: undefined, descending: false, from: 0, count: 100 };
-  const found = composeFound(organizationId, asked, keysOf(parsed) ?? [], 50);
+  const found = composeFound(userListing, organizationId, asked, keysOf(parsed) ?? [], 50);
   const explain = dialect === 'postgres' ? 'EXPLAIN' : 'EXPLAIN QUERY PLAN';
   const rows = await select<Record<string, unknown>>(`${explain} ${found.sql}`, found.bind);
   return rows.map((row) => String(row['detail'] ?? row['QUERY PLAN'])).join('\n');

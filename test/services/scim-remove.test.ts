@@ -67,3 +67,18 @@ test('Microsoft’s validator: removes values that are not there, then adds them
   expect((await client.send('DELETE', `/Users/${id}`)).status).toBe(204);
   expect((await client.get(`/Users/${id}`)).status).toBe(404);
 });
+
+test('a deleted User leaves all groups, and a later POST brings none back', async () => {
+  const client = await scimClient(idctl);
+  const userName = `${fresh('ada')}@elsewhere.test`;
+  const { id: value } = await client.create({ userName });
+  const members = [{ value }];
+  const { body } = await client.send('POST', '/Groups', { displayName: 'dev', members });
+  await client.send('DELETE', `/Users/${value}`);
+  const after = await client.get(`/Groups/${body.id}`, { 'if-none-match': body.meta.version });
+  expect(after.body.members).toEqual([]);
+  const gone = await client.send('PUT', `/Groups/${body.id}`, { displayName: 'dev', members });
+  expect([gone.status, gone.body.scimType]).toEqual([400, 'invalidValue']);
+  expect((await client.create({ userName })).id).toBe(value);
+  expect((await client.get(`/Users/${value}`)).body).not.toHaveProperty('groups');
+});

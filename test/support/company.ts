@@ -10,6 +10,7 @@ import { SsoConnection } from '../../src/database/models/sso-connection.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { pathKeys } from '../../src/http/route.ts';
 import { addMapping } from '../../src/services/provisioning/mappings/operations.ts';
+import { insertGroup } from '../../src/services/provisioning/scim/groups/write.ts';
 import { rotateScimToken } from '../../src/services/provisioning/scim/token.ts';
 import { rowIdOf } from '../../src/services/tenancy/clients/client.ts';
 import { createClient } from '../../src/services/tenancy/clients/operations.ts';
@@ -40,6 +41,8 @@ export interface Company {
   stranger: Person;
   /** Owns another organization. */
   foreigner: Person;
+  /** The id of a group that SCIM pushed. */
+  group: string;
   /** The id of a mapping to `website`. */
   mapping: string;
   /** The id of a webhook, and of a delivery to it. */
@@ -93,7 +96,9 @@ export async function foundCompany(instance: Idctl): Promise<Company> {
   const clientId = made[1]?.clientId ?? '';
   const mapping = await addMapping(operator, { ...mapped, org: 'acme', group: 'Staff' });
   for (const one of Object.values(people)) await signInTo(clientId, one);
-  const ids = { mapping: mapping.id, invitation: invitation.id, clientId };
+  const pushed = { displayName: 'Pushed', externalId: null, members: new Map() };
+  const { id: group } = await transaction(() => insertGroup(operator, acme.id, pushed));
+  const ids = { group, mapping: mapping.id, invitation: invitation.id, clientId };
   return { instance, ...people, ...webhook, ...ids };
 }
 
@@ -278,6 +283,7 @@ export function keysOf(
     ...params,
     delivery: company.delivery,
     clientId: company.clientId,
+    members: company.group,
     ...(kind in ids ? { id: ids[kind] ?? '' } : {}),
   };
   return Object.fromEntries(pathKeys(path).map((key) => [key, known[key] ?? key]));

@@ -172,4 +172,22 @@ export async function fillRows(
       [],
     ),
   );
+  await fillGroups();
+}
+
+/** As many groups as people, each with one of them, and everyone in the group `u7`. */
+async function fillGroups(): Promise<void> {
+  const people = 'FROM scim_records r WHERE r.external_id IS NOT NULL';
+  const columns = 'group_id, record_id, organization_id';
+  const fill = [
+    `INSERT INTO scim_groups (id, organization_id, display_name, display_name_canonical, external_id,
+       version, created_at, modified_at)
+     SELECT r.id, r.organization_id, r.user_name, r.user_name_canonical, r.external_id, 1,
+       r.created_at, r.created_at ${people}`,
+    `INSERT INTO scim_group_members (${columns}) SELECT r.id, r.id, r.organization_id ${people}`,
+    `INSERT INTO scim_group_members (${columns})
+     SELECT g.id, r.id, r.organization_id FROM scim_records r JOIN scim_groups g
+       ON g.display_name = 'u7' WHERE r.external_id IS NOT NULL AND r.id <> g.id`,
+  ];
+  for (const sql of fill) await transaction(() => execute(sql, []));
 }

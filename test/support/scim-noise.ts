@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { enterpriseSchema } from '../../src/services/foundation/scim-user/attributes.ts';
+import { enterpriseSchema } from '../../src/services/foundation/scim-user/attribute.ts';
 
 // Input that nobody sends on purpose, but for attackers.
 

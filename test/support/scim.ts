@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import {
   enterpriseSchema,
   type ScimResource,
-} from '../../src/services/foundation/scim-user/attributes.ts';
+} from '../../src/services/foundation/scim-user/attribute.ts';
 import {
   readCreation,
   type WrittenUser,

@@ -29,7 +29,7 @@ const facts: Fields<readonly [about: string, found: string | string[]]> = [
 
 function factsOf({ member, projects, next, attempts }: Explained) {
   return [
-    ['Member', member === null ? 'no' : `${member.role} (${member.origin.kind})`],
+    ['Member', member === null ? 'no' : `${member.role} (${originText(member.origin)})`],
     ['Projects', fewOf(projects.map(projectText))],
     ['Next sign-in', next === null ? 'not known: no groups yet' : nextText(next)],
     ['Tries counted', attempts === null ? 'not told' : attempts.map(triesText)],
@@ -76,12 +76,19 @@ function fewOf(texts: string[]): string[] {
 }
 
 function projectText({ slug, role, origin }: Explained['projects'][number]): string {
-  const by = origin.group === undefined ? origin.kind : `${origin.kind} of ${origin.group}`;
-  return `${slug}: ${role} (${by})`;
+  return `${slug}: ${role} (${originText(origin)})`;
 }
 
-function nextText({ adds, changes, removes }: Next): string | string[] {
+function originText({ kind, group, source }: Explained['projects'][number]['origin']): string {
+  if (group === undefined) return kind;
+  return `${kind} of ${source === 'scim' ? 'the SCIM group ' : ''}${group}`;
+}
+
+function nextText({ adds, changes, removes, orgRole }: Next): string | string[] {
+  const inOrganization =
+    orgRole === null ? [] : [`change the organization: ${orgRole.from} to ${orgRole.to}`];
   const texts = [
+    ...inOrganization,
     ...adds.map(({ project, role }) => `add ${project.slug}: ${role}`),
     ...changes.map(({ project, from, to }) => `change ${project.slug}: ${from} to ${to}`),
     ...removes.map(({ project }) => `remove ${project.slug}`),

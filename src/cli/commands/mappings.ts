@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
-import type { previewView } from '../../services/provisioning/mappings/preview.ts';
 import type {
   importedView,
   mappingRemovedView,
@@ -11,15 +10,14 @@ import { gaveText } from '../consequences.ts';
 import { make } from '../making.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
+import { addPreview } from './mapping-preview.ts';
 
 const operations = () => import('../../services/provisioning/mappings/operations.ts');
 
-type Preview = z.output<typeof previewView>;
-
 const fields: Fields<z.output<typeof mappingView>> = [
   ['Group', (view) => view.group],
-  ['Project', (view) => view.project.slug, 'whole'],
-  ['Role', (view) => view.role],
+  ['Project', (view) => view.project?.slug ?? '(organization)', 'whole'],
+  ['Role', (view) => view.role ?? view.orgRole],
   ['ID', (view) => view.id, 'whole'],
 ];
 
@@ -41,16 +39,16 @@ export function addMappingCommands(program: Command): void {
   const mappings = noun(
     program,
     'mappings',
-    'Directory groups turned into project roles at single sign-on',
+    'Groups of directories and SCIM turned into roles',
     'idctl mappings list --org acme',
   );
   verb(mappings, 'add', {
-    summary: 'Map a group to a role in a project',
-    required: {
-      ...org,
-      '--group <group>': 'name exactly as the provider sends it',
+    summary: 'Map a group to a role in a project, or in the organization',
+    required: { ...org, '--group <group>': 'name exactly as the provider sends it' },
+    options: {
       '--project <project>': 'the project, by id or slug',
-      '--role <role>': 'viewer, commenter, member or admin',
+      '--role <role>': 'the role in it: viewer, commenter, member or admin',
+      '--org-role <role>': 'instead: a role in the organization, member or admin',
     },
     example:
       'idctl mappings add --org acme --group Developers --project website \\\n      --role member',
@@ -64,7 +62,7 @@ export function addMappingCommands(program: Command): void {
     run: async (call) => call.table(await all(call), fields, 'There are no mappings.'),
   });
   verb(mappings, 'remove <id>', {
-    summary: 'Remove a mapping; memberships stay until the next sign-in',
+    summary: 'Remove a mapping; roles of SCIM groups end at once, others at a sign-in',
     options: org,
     destroys: true,
     example: 'idctl mappings remove 0199c3a4-7c1e-7d55-8d1f-3f0e8a1b2c3d --yes',
@@ -85,10 +83,11 @@ export function addMappingCommands(program: Command): void {
       const { writeMappingFile } = await import('../mapping-file.ts');
       const views = await all(call);
       if (call.flags.json) return call.table(views, fields, '');
-      const rows = views.map(({ group, project, role }) => ({
+      const rows = views.map(({ group, project, role, orgRole }) => ({
         group,
-        project: project.slug,
-        role,
+        ...(project && { project: project.slug }),
+        ...(role && { role }),
+        ...(orgRole && { orgRole }),
       }));
       call.print(await writeMappingFile(rows));
     },
@@ -99,45 +98,17 @@ async function add(call: Call): Promise<void> {
   const { made } = await make(call, (await operations()).addMapping, {
     fields,
     // A group may have several roles in a project, so only an equal mapping is the same one.
-    find: async ({ group, project, role }) =>
+    find: async ({ group, project, role, orgRole }) =>
       (await all(call)).find(
         (one) =>
           one.group === group &&
           one.role === role &&
-          (one.project.slug === project || one.project.id === project),
+          one.orgRole === orgRole &&
+          (one.project?.slug === project || one.project?.id === project),
       ),
   });
-  if (made) call.note('People get the role at their next sign-in.');
-}
-
-function addPreview(mappings: Command): void {
-  verb(mappings, 'preview', {
-    summary: "Show what a person's next sign-in would do; writes nothing",
-    required: org,
-    options: {
-      '--user <user>': 'the account, by address or id',
-      '--groups <list>': 'plan with these groups, separated by commas',
-      '--group <group...>': 'plan with this group; can be repeated',
-      '--from-attempt <id>': 'plan with the groups of an attempt, by its id or reference',
-    },
-    example: 'idctl mappings preview --org acme --user ada@acme.com --groups dev,ops',
-    run: async (call) => {
-      const { previewMappings } = await import('../../services/provisioning/mappings/preview.ts');
-      const { groups, group, fromAttempt, ...input } = call.input;
-      const named = [
-        ...(typeof groups === 'string' ? groups.split(',').filter(Boolean) : []),
-        ...(Array.isArray(group) ? group : []),
-      ];
-      const given = {
-        ...input,
-        ...(groups === undefined && group === undefined ? {} : { groups: named }),
-        ...(fromAttempt === undefined ? {} : { attempt: fromAttempt }),
-      };
-      const plan = await call.operate(previewMappings, given);
-      if (call.flags.json) call.show(plan, []);
-      else call.table(lines(plan), steps, 'The next sign-in would change nothing.');
-    },
-  });
+  if (made)
+    call.note('Members of a SCIM group have the role now, others get it at their next sign-in.');
 }
 
 function addImport(mappings: Command): void {
@@ -167,15 +138,16 @@ function addImport(mappings: Command): void {
   });
 }
 
-const fileFormat = `CSV begins with the line group,project,role. A file whose name ends with .yaml
-or .yml is a list of the same three. The project is named by id or slug; for -
-CSV is read from standard input. In CSV, write a group that begins with
+const fileFormat = `CSV begins with the line group,project,role or group,project,role,orgRole. A file
+whose name ends with .yaml or .yml is a list of the same. The project is named by
+id or slug; for - CSV is read from standard input. In CSV, write a group that begins with
 = + - or @ with an apostrophe in front, as export does: import takes it off.
 
   group,project,role
   Developers,website,member
 
-  - {group: Developers, project: website, role: member}`;
+  - {group: Developers, project: website, role: member}
+  - {group: IT, orgRole: admin}`;
 
 const replacing = {
   fields: imported,
@@ -186,43 +158,13 @@ const replacing = {
     `Added ${added.length} and removed ${removed.length} mappings.`,
 };
 
-interface Step {
-  does: string;
-  project: string;
-  role: string;
-  because: string;
-}
-
-const steps: Fields<Step> = [
-  ['Does', ({ does }) => does],
-  ['Project', ({ project }) => project, 'whole'],
-  ['Role', ({ role }) => role],
-  ['Because of', ({ because }) => because, 'broken'],
-];
-
-function lines({ adds, changes, removes }: Preview): Step[] {
-  const because = (entry: Preview['adds'][number]) =>
-    entry.because === null ? 'no group' : `${entry.because.group} (${entry.because.mapping})`;
-  const line = (does: string, entry: Preview['adds'][number], role: string = entry.role) => {
-    return { does, project: entry.project.slug, role, because: because(entry) };
-  };
-  return [
-    ...adds.map((entry) => line('add', entry)),
-    ...changes.map((entry) => line('change', entry, `${entry.from} to ${entry.role}`)),
-    ...removes.map((entry) => ({
-      ...line('remove', entry),
-      because: `no longer ${because(entry)}`,
-    })),
-  ];
-}
-
 async function all(call: Call) {
   const { listMappings } = await operations();
   return call.every(listMappings, { org: call.input['org'] });
 }
 
-function told({ group, project, role }: z.output<typeof mappingView>): string {
-  return `${group} to ${project.slug} as ${role}`;
+function told({ group, project, role, orgRole }: z.output<typeof mappingView>): string {
+  return `${group} to ${project?.slug ?? 'the organization'} as ${role ?? orgRole}`;
 }
 
 function consequence({ affected }: z.output<typeof mappingRemovedView>): string {

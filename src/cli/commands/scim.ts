@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
+import type { scimGroupView } from '../../services/provisioning/scim/groups/admin.ts';
 import type { scimUserView } from '../../services/provisioning/scim/list/records.ts';
 import type { scimRequestView } from '../../services/provisioning/scim/log.ts';
 import type { newScimTokenView, scimTokenView } from '../../services/provisioning/scim/token.ts';
@@ -32,6 +33,14 @@ const user: Fields<z.output<typeof scimUserView>> = [
   ['Changed', (view) => view.updatedAt],
 ];
 
+const group: Fields<z.output<typeof scimGroupView>> = [
+  ['Group', (view) => view.displayName],
+  ['External ID', (view) => view.externalId],
+  ['Members', (view) => view.members],
+  ['Changed', (view) => view.updatedAt],
+  ['ID', (view) => view.id, 'whole'],
+];
+
 const request: Fields<z.output<typeof scimRequestView>> = [
   ['At', (view) => view.at],
   ['Method', (view) => view.method],
@@ -57,6 +66,18 @@ export function addScimCommands(program: Command): void {
     run: async (call) => {
       const { listScimUsers } = await import('../../services/provisioning/scim/list/records.ts');
       call.table(await call.every(listScimUsers), user, 'There are no users.');
+    },
+  });
+  verb(scim, 'groups', {
+    summary: 'List the groups that the SCIM client pushed',
+    required: org,
+    options: { '--members <id>': 'list the users in this group instead' },
+    example: 'idctl scim groups --org acme',
+    run: async (call) => {
+      const groups = await import('../../services/provisioning/scim/groups/admin.ts');
+      if (call.input['members'] === undefined)
+        call.table(await call.every(groups.listScimGroups), group, 'There are no groups.');
+      else call.table(await call.every(groups.listScimGroupMembers), user, 'The group is empty.');
     },
   });
   verb(scim, 'log', {

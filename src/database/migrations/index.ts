@@ -27,6 +27,7 @@ import { sealedAccounts } from './0031-sealed-accounts.ts';
 import { narrowIndexes } from './0032-narrow-indexes.ts';
 import { clients } from './0033-clients.ts';
 import { providerRecords } from './0034-provider-records.ts';
+import { scimGroups } from './0035-scim-groups.ts';
 import type { Migration } from './migration.ts';
 
 /** Every migration in the order of release. Append only. */
@@ -60,4 +61,5 @@ export const migrations: readonly Migration[] = [
   narrowIndexes,
   clients,
   providerRecords,
+  scimGroups,
 ];

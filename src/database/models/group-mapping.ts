@@ -1,19 +1,22 @@
-import type { NonAttribute, Sequelize } from 'sequelize';
+import { type CreationOptional, type NonAttribute, Op, type Sequelize } from 'sequelize';
 import * as column from './columns.ts';
 import { Row, table } from './columns.ts';
+import type { OrgRole } from './membership.ts';
 import type { Project, ProjectRole } from './project.ts';
 
-/** Maps a directory's group to a role in a project (spec §2.3). */
+/** Maps a directory's group to a role in a project (spec §2.3), or in the organization. */
 export class GroupMapping extends Row<GroupMapping> {
   declare id: string;
   declare organizationId: string;
-  declare projectId: string;
+  /** Null, as the role, if the mapping gives a role in the organization. */
+  declare projectId: CreationOptional<string | null>;
   /** Exactly as the directory sends it. */
   declare group: string;
-  declare role: ProjectRole;
+  declare role: CreationOptional<ProjectRole | null>;
+  declare orgRole: CreationOptional<OrgRole | null>;
   declare createdAt: Date;
-  /** Present only if the query included it. */
-  declare project: NonAttribute<Project>;
+  /** Present only if the query included it, and null without a project. */
+  declare project: NonAttribute<Project | null>;
 }
 
 /** Binds the model to the open database. */
@@ -22,14 +25,19 @@ export function initGroupMapping(sequelize: Sequelize): void {
     {
       id: column.key(),
       organizationId: column.to('organizations'),
-      projectId: column.to('projects'),
+      projectId: column.optional(column.to('projects')),
       group: { ...column.string(), field: 'group_name' },
-      role: column.string(),
+      role: column.optional(column.string()),
       createdAt: column.date(),
+      orgRole: column.optional(column.string()),
     },
     table(sequelize, 'group_mappings', [
       column.unique('group_mappings_triple', ['project_id', 'role', 'group_name']),
       column.index('group_mappings_organization_id', ['organization_id', 'id']),
+      column.index('group_mappings_group_name', ['organization_id', 'group_name']),
+      column.unique('group_mappings_org_role', ['organization_id', 'org_role', 'group_name'], {
+        org_role: { [Op.ne]: null },
+      }),
     ]),
   );
 }

@@ -25,6 +25,8 @@ export class Identity extends Row<Identity> {
   declare linkedAt: Date;
   /** The groups of the last sign-in; null if the provider sent none. */
   declare lastGroups: CreationOptional<string[] | null>;
+  /** The groups that were last known and applied: what a later plan reads. */
+  declare knownGroups: CreationOptional<string[] | null>;
   /** When groups were first synced; null before the first sign-in completed. */
   declare groupsSyncedAt: CreationOptional<Date | null>;
   /** Present only if the query included it. */
@@ -46,6 +48,7 @@ export function initIdentity(sequelize: Sequelize): void {
       linkedAt: column.date(),
       lastGroups: column.optional(column.json()),
       groupsSyncedAt: column.optional(column.date()),
+      knownGroups: column.optional(column.json()),
     },
     table(sequelize, 'identities', [
       column.unique('identities_key', ['connection_id', 'issuer', 'subject']),

@@ -23,6 +23,7 @@ import { initProject, Project } from './project.ts';
 import { initProjectMembership, ProjectMembership } from './project-membership.ts';
 import { initProviderRecord } from './provider-record.ts';
 import { initRefreshToken } from './refresh-token.ts';
+import { initScimGroup, initScimGroupMember, initScimReplan } from './scim-group.ts';
 import { initScimEmail, initScimRecord, initScimShift, ScimRecord } from './scim-record.ts';
 import { initScimRequest } from './scim-request.ts';
 import { initScimToken } from './scim-token.ts';
@@ -65,6 +66,9 @@ export function initModels(sequelize: Sequelize): void {
   initScimEmail(sequelize);
   initScimShift(sequelize);
   initScimRequest(sequelize);
+  initScimGroup(sequelize);
+  initScimGroupMember(sequelize);
+  initScimReplan(sequelize);
   initLdapConnection(sequelize);
   initMailCode(sequelize);
   initInvitation(sequelize);

@@ -1,4 +1,4 @@
-import type { NonAttribute, Sequelize } from 'sequelize';
+import type { CreationOptional, NonAttribute, Sequelize } from 'sequelize';
 import type { Account } from './account.ts';
 import * as column from './columns.ts';
 import { Row, table } from './columns.ts';
@@ -7,6 +7,8 @@ import type { Organization } from './organization.ts';
 /** The roles of an organization, lowest first. */
 export const roles = ['member', 'admin', 'owner'] as const;
 export type Role = (typeof roles)[number];
+/** A role in the organization that a mapping can give. */
+export type OrgRole = Exclude<Role, 'owner'>;
 
 /** The ways a membership can begin. */
 export const originKinds = [
@@ -25,7 +27,9 @@ export interface Origin {
   kind: (typeof originKinds)[number];
   /** The account or connection that caused it. */
   by?: string;
-  /** For `mapping`: the directory's group and its mapping. */
+  /** For a role that a SCIM group gave; absent for a claim. */
+  source?: 'scim';
+  /** For a role that a mapping gave: the directory's group and its mapping. */
   group?: string;
   mappingId?: string;
 }
@@ -37,6 +41,8 @@ export class Membership extends Row<Membership> {
   declare role: Role;
   declare origin: Origin;
   declare joinedAt: Date;
+  /** SCIM, SSO, LDAP or a mapping gave the role, and no one has edited it since. */
+  declare synced: CreationOptional<boolean>;
   /** Present only if the query included it. */
   declare account: NonAttribute<Account>;
   /** Present only if the query included it. */
@@ -52,6 +58,7 @@ export function initMembership(sequelize: Sequelize): void {
       role: column.string(),
       origin: column.json(),
       joinedAt: column.date(),
+      synced: column.withDefault(column.flag(), false),
     },
     table(sequelize, 'memberships', [column.index('memberships_account_id', ['account_id'])]),
   );

@@ -14,13 +14,13 @@ export const mappingRoutes = [
     cli: 'mappings list',
   }),
   route('POST', '/api/v1/orgs/:org/group-mappings', addMapping, {
-    summary: 'Map a group to a role in a project',
+    summary: 'Map a group to a role in a project, or in the organization',
     dryRun: true,
     status: 201,
     cli: 'mappings add',
   }),
   route('DELETE', '/api/v1/orgs/:org/group-mappings/:id', removeMapping, {
-    summary: 'Remove a mapping; memberships stay until the next sign-in',
+    summary: 'Remove a mapping; roles of SCIM groups end at once, others at a sign-in',
     cli: 'mappings remove',
   }),
   route('POST', '/api/v1/orgs/:org/group-mappings/import', importMappings, {

@@ -1,3 +1,7 @@
+import {
+  listScimGroupMembers,
+  listScimGroups,
+} from '../../services/provisioning/scim/groups/admin.ts';
 import { listScimUsers } from '../../services/provisioning/scim/list/records.ts';
 import { listScimRequests } from '../../services/provisioning/scim/log.ts';
 import {
@@ -26,6 +30,14 @@ export const scimRoutes = [
   route('GET', '/api/v1/orgs/:org/scim-users', listScimUsers, {
     summary: 'The users SCIM can see, including former members',
     cli: 'scim users',
+  }),
+  route('GET', '/api/v1/orgs/:org/scim-groups', listScimGroups, {
+    summary: 'The groups that the SCIM client pushed',
+    cli: 'scim groups',
+  }),
+  route('GET', '/api/v1/orgs/:org/scim-groups/:members/members', listScimGroupMembers, {
+    summary: 'The users in a group that the SCIM client pushed',
+    cli: 'scim groups',
   }),
   route('GET', '/api/v1/orgs/:org/scim-log', listScimRequests, {
     summary: "The SCIM client's last requests, newest first; 500 of them, for 7 days",

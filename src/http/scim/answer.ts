@@ -1,4 +1,7 @@
-import type { Response } from 'express';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Request, Response } from 'express';
+import type { Context } from '../../context.ts';
 import type { Refusal } from '../../errors.ts';
 import { refusalHeaders, statuses } from '../refusals.ts';
 
@@ -10,15 +13,34 @@ const errorSchema = 'urn:ietf:params:scim:api:messages:2.0:Error';
 export interface ScimReply {
   status: number;
   body?: unknown;
+  /** The JSON of the body in parts, in place of `body`. */
+  stream?: AsyncIterable<string>;
   headers?: Record<string, string>;
 }
 
-/** Sends a reply. */
-export function send(response: Response, { status, body, headers = {} }: ScimReply): void {
+/** An authenticated request below the base of an organization. */
+export interface UserRequest {
+  ctx: Context;
+  org: string;
+  method: string;
+  /** The path after the base, without slashes at its ends. */
+  path: readonly string[];
+  request: Request;
+  response: Response;
+}
+
+/** Answers a request at a place. */
+export type Answer = (asked: UserRequest) => Promise<ScimReply>;
+
+/** Sends a reply. Throws if a part cannot be made; the answer then breaks off. */
+export async function send(response: Response, reply: ScimReply): Promise<void> {
+  const { status, body, stream, headers = {} } = reply;
   response.status(status).set({ 'Cache-Control': 'private, no-cache', ...headers });
-  if (body === undefined) return void response.end();
+  if (body === undefined && stream === undefined) return void response.end();
   response.setHeader('Content-Type', mediaType);
-  response.end(JSON.stringify(body));
+  if (stream === undefined) return void response.end(JSON.stringify(body));
+  if (response.req.method === 'HEAD') return void response.end();
+  await pipeline(Readable.from(stream, { objectMode: false }), response);
 }
 
 /** An error of RFC 7644 §3.12; its status is a string. */

@@ -3,16 +3,27 @@ import { Refusal } from '../../errors.ts';
 import { scimRefusal } from '../../services/foundation/scim-user/refusal.ts';
 import { refusalOfParser } from '../refusals.ts';
 
-const kib = 256;
+const usualKib = 256;
 const depthLimit = 32;
 const mediaTypes = ['application/scim+json', 'application/json'];
-const parseJson = express.json({ limit: kib * 1024, inflate: false, type: () => true });
+const parsers = new Map<number, ReturnType<typeof express.json>>();
+
+function parserOf(kib: number) {
+  const parser =
+    parsers.get(kib) ?? express.json({ limit: kib * 1024, inflate: false, type: () => true });
+  parsers.set(kib, parser);
+  return parser;
+}
 
 /**
  * Reads the JSON body of a request. Refuses other media types, and a body that is too large or
  * nests too deep.
  */
-export async function readBody(request: Request, response: Response): Promise<unknown> {
+export async function readBody(
+  request: Request,
+  response: Response,
+  kib = usualKib,
+): Promise<unknown> {
   if (!request.is(mediaTypes)) {
     throw new Refusal(
       'unsupported_media_type',
@@ -23,10 +34,10 @@ export async function readBody(request: Request, response: Response): Promise<un
     throw new Refusal('invalid_json', 'The body is empty.');
   // A proxy that is still sending needs its body read to the end, which the parser does. A far
   // larger body is refused unread.
-  if (Number(request.headers['content-length']) > 16 * kib * 1024) throw tooLarge();
+  if (Number(request.headers['content-length']) > 16 * kib * 1024) throw tooLarge(kib);
   await new Promise<void>((resolve, reject) => {
-    parseJson(request, response, (error: unknown) =>
-      error ? reject(refusalOf(error)) : resolve(),
+    parserOf(kib)(request, response, (error: unknown) =>
+      error ? reject(refusalOf(error, kib)) : resolve(),
     );
   });
   // Express types a body as any.
@@ -35,12 +46,12 @@ export async function readBody(request: Request, response: Response): Promise<un
   return body;
 }
 
-function refusalOf(error: unknown): unknown {
+function refusalOf(error: unknown, kib: number): unknown {
   const refusal = refusalOfParser(error);
-  return refusal?.code === 'payload_too_large' ? tooLarge() : (refusal ?? error);
+  return refusal?.code === 'payload_too_large' ? tooLarge(kib) : (refusal ?? error);
 }
 
-function tooLarge(): Refusal {
+function tooLarge(kib: number): Refusal {
   return new Refusal('payload_too_large', `The body is larger than ${kib} KiB.`);
 }
 

@@ -21,9 +21,17 @@ export function serveScim(app: App): RequestHandler {
     const reply = await answer(ctx, path, request, response).catch((error: unknown) =>
       replyTo(app, error, request),
     );
-    send(response, reply);
+    await send(response, reply).catch((error: unknown) => {
+      if (!response.destroyed) response.destroy();
+      if (!isHungUp(error)) replyTo(app, error, request);
+    });
     note(ctx, orgIn(path), request, reply);
   };
+}
+
+/** Whether the client went away before the end of the answer. */
+function isHungUp(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE';
 }
 
 async function answer(

@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import type { Refusal } from '../../errors.ts';
 import { type ScimType, scimRefusal } from '../../services/foundation/scim-user/refusal.ts';
-import type { ListQuery } from '../../services/provisioning/scim/users/operations.ts';
+import type { ListQuery } from '../../services/provisioning/scim/list/query.ts';
 
 /** The parameters of a list or a projection, from the URL or from a search request. */
 export type ListParameters = Omit<ListQuery, 'org'>;

@@ -1,4 +1,3 @@
-import type { Request, Response } from 'express';
 import type { Context } from '../../context.ts';
 import {
   describeService,
@@ -14,22 +13,16 @@ import {
   showUserResource,
 } from '../../services/provisioning/scim/users/operations.ts';
 import { namesTag, type Presented } from '../../services/provisioning/scim/users/present.ts';
-import { errorReply, methodReply, type ScimReply } from './answer.ts';
+import {
+  type Answer,
+  errorReply,
+  methodReply,
+  type ScimReply,
+  type UserRequest,
+} from './answer.ts';
 import { readBody } from './body.ts';
+import { allGroups, oneGroup, searchAll, searchGroups } from './groups.ts';
 import { readQuery, readSearch } from './query.ts';
-
-/** An authenticated request below the base of an organization. */
-export interface UserRequest {
-  ctx: Context;
-  org: string;
-  method: string;
-  /** The path after the base, without slashes at its ends. */
-  path: readonly string[];
-  request: Request;
-  response: Response;
-}
-
-type Answer = (asked: UserRequest) => Promise<ScimReply>;
 
 /** Answers any request below the base. */
 export async function answerResource(asked: UserRequest): Promise<ScimReply> {
@@ -55,7 +48,11 @@ const places: Record<string, ((id: string | undefined) => Place) | undefined> = 
       if (id === undefined) return { GET: list, POST: create };
       return id.toLowerCase() === '.search' ? { POST: search } : one(id);
     },
-    '.search': only({ POST: search }),
+    groups: (id: string | undefined): Place => {
+      if (id === undefined) return allGroups;
+      return id.toLowerCase() === '.search' ? { POST: searchGroups } : oneGroup(id);
+    },
+    '.search': only({ POST: searchAll }),
     me: () => errorReply(501, 'A SCIM token has no account, so there is no /Me.'),
     bulk: () => errorReply(501, 'Bulk requests are not supported.'),
     serviceproviderconfig: only({

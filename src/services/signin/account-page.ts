@@ -4,7 +4,9 @@ import { AccessToken } from '../../database/models/access-token.ts';
 import { Account } from '../../database/models/account.ts';
 import { OAuthApp } from '../../database/models/app.ts';
 import { Identity } from '../../database/models/identity.ts';
+import { Membership } from '../../database/models/membership.ts';
 import { Organization } from '../../database/models/organization.ts';
+import { ProjectMembership } from '../../database/models/project-membership.ts';
 import { Session } from '../../database/models/session.ts';
 import { SsoConnection } from '../../database/models/sso-connection.ts';
 import { requireUser } from '../foundation/authority/require.ts';
@@ -18,13 +20,14 @@ import { asksOwnSecondFactor } from './methods/sso.ts';
 export async function describeAccount(ctx: Context) {
   const { accountId } = requireUser(ctx, 'me.see');
   const account = await Account.findByPk(accountId, { rejectOnEmpty: true });
-  const [password, singleSignOn, sessions, apps] = await Promise.all([
+  const [password, singleSignOn, sessions, apps, groups] = await Promise.all([
     describePassword(ctx, account),
     listSingleSignOn(ctx, account),
     organizationsOfSessions(accountId),
     appsOfTokens(accountId),
+    groupsOfRoles(accountId),
   ]);
-  return { password, singleSignOn, sessions, apps };
+  return { password, singleSignOn, sessions, apps, groups };
 }
 
 /** Whether the account has a password, or the person may choose one by mail. */
@@ -64,6 +67,25 @@ async function organizationsOfSessions(accountId: string): Promise<Map<string, s
   const names = await namesOf(sessions.flatMap(({ organizationId }) => organizationId ?? []));
   return new Map(
     sessions.map(({ id, organizationId }) => [id, names.get(organizationId ?? '') ?? '']),
+  );
+}
+
+/** The group that gave each synced role, in words, by the project's or organization's id. */
+async function groupsOfRoles(accountId: string): Promise<Map<string, string>> {
+  const where = { accountId, synced: true };
+  const [projects, organizations] = await Promise.all([
+    ProjectMembership.findAll({ where }),
+    Membership.findAll({ where }),
+  ]);
+  const roles = [
+    ...projects.map(({ projectId: id, origin }) => ({ id, origin })),
+    ...organizations.map(({ organizationId: id, origin }) => ({ id, origin })),
+  ];
+  return new Map(
+    roles.flatMap(({ id, origin: { group, source } }) => {
+      if (group === undefined) return [];
+      return [[id, `${source === 'scim' ? 'provisioned group' : 'group'} ${group}`] as const];
+    }),
   );
 }
 

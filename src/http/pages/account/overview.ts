@@ -76,7 +76,7 @@ ${socialSection(
 )}
 ${sessionsSection(draft('sessions'), sessions.items, more, clients.items)}
 ${tokensSection(draft('tokens'), tokens.items, { me, more })}
-${organizationsSection(draft('organizations'), me)}`,
+${organizationsSection(draft('organizations'), me, more)}`,
   };
 }
 
@@ -114,15 +114,19 @@ function withoutPassword(
 }
 
 /** The organizations that the person belongs to, and the projects in them. */
-function organizationsSection(draft: Draft, me: Me): Html {
-  return section(draft, 'organizations', listed(draft, me));
+function organizationsSection(draft: Draft, me: Me, more: Described): Html {
+  return section(draft, 'organizations', listed(draft, me, more));
 }
 
-function listed(draft: Draft, { organizations }: Me): Html {
+function listed(draft: Draft, { organizations }: Me, { groups }: Described): Html {
   if (organizations.length === 0) return html`<p class="quiet">You belong to no organization.</p>`;
   return html`<ul class="rows">${organizations.map(({ id, name, role, projects }) => {
-    const roles = projects.map((project) => `${project.slug} (${project.role})`).join(', ');
+    const by = (of: string) => (groups.has(of) ? `, by the ${groups.get(of)}` : '');
+    const roles = projects
+      .map((project) => `${project.slug} (${project.role}${by(project.id)})`)
+      .join(', ');
     return html`<li><div><strong>${name}</strong> <span class="badge">${role}</span>
+${groups.has(id) && html`<p class="quiet">Your role is given by the ${groups.get(id) ?? ''}.</p>`}
 ${roles !== '' && html`<p class="quiet">Projects: ${roles}</p>`}
 ${leaving(draft, id)}</div></li>`;
   })}</ul>`;

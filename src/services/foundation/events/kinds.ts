@@ -32,14 +32,21 @@ const list = z.array(text);
 /** For what strangers can repeat: how often, when last, and which references (security X5). */
 const tally = { count: number, lastAt: instant.optional(), references: list.optional() };
 const refused = { reason: text, ...tally };
-const because = z.object({ group: text, mappingId: text }).nullable();
+const because = z
+  .object({ group: text, mappingId: text, source: z.literal('scim').optional() })
+  .nullable();
 const planned = z.object({ projectId: text, role: text, because });
 const synced = {
   adds: z.array(planned),
   changes: z.array(planned.extend({ from: text })),
   removes: z.array(planned),
 };
-const mapped = { group: text, project: text, role: text };
+const mapped = {
+  group: text,
+  project: text.optional(),
+  role: text.optional(),
+  orgRole: text.optional(),
+};
 const linked = { kind: text, issuer: text };
 const ended = { owners: list, sessionsEnded: number };
 const owners = { owners: list };
@@ -70,7 +77,11 @@ export const eventKinds = {
     record: text.optional(),
     userName: text.optional(),
   }),
-  'member.role.changed': inOrg('user', 'A member has another role', { from: role, to: role }),
+  'member.role.changed': inOrg('user', 'A member has another role', {
+    from: role,
+    to: role,
+    because: because.optional(),
+  }),
   'member.removed': inOrg('user', 'A member was removed by hand, or left', { role }),
 
   'invitation.created': inOrg('invitation', 'An address was invited, by mail or only by the link', {
@@ -209,6 +220,19 @@ export const eventKinds = {
     attributes: list,
   }),
   'scim.user.recorded': inOrg('user', 'SCIM created a User who is not active, so not a member', {}),
+  'scim.group.created': inOrg('scimGroup', 'SCIM made a group, with so many members', members),
+  'scim.group.updated': inOrg('scimGroup', 'SCIM changed a group; so many joined and left it', {
+    added: number,
+    removed: number,
+    renamed: z.object({ from: text, to: text }).nullable(),
+  }),
+  'scim.group.deleted': inOrg('scimGroup', 'SCIM deleted a group, with so many members', members),
+  'scim.groups.synced': inOrg('user', 'SCIM groups changed project memberships', synced),
+  'scim.groups.planned': inOrg(
+    null,
+    'The roles of many people follow their groups: of so many, these have others',
+    { people: number, changed: number },
+  ),
   'scim.address.taken': inOrg('user', 'The address is another record’s; the account has none', {
     email: text.nullable(),
     record: text,

@@ -1,97 +1,15 @@
 // The one table of a User's attributes (RFC 7643 §4). Reading, showing, filtering, patching and
 // `/Schemas` use it.
 
-/** A JSON value. */
-export type ScimValue = string | number | boolean | null | ScimValue[] | ScimResource;
-
-/** A resource, or the complex value of an attribute. Names are spelled as in the table. */
-export interface ScimResource {
-  [attribute: string]: ScimValue;
-}
-
-/** A value that is looked up in its own column, not in the JSON of the record. */
-export type Column =
-  | 'id'
-  | 'userName'
-  | 'externalId'
-  | 'active'
-  | 'created'
-  | 'lastModified'
-  | 'email';
-
-/** One attribute of RFC 7643 §7, and where idctl finds its value. */
-export interface Attribute {
-  readonly name: string;
-  readonly type: 'string' | 'boolean' | 'integer' | 'dateTime' | 'reference' | 'binary' | 'complex';
-  readonly multiValued: boolean;
-  readonly caseExact: boolean;
-  readonly required: boolean;
-  readonly mutability: 'readOnly' | 'readWrite' | 'writeOnly';
-  readonly returned: 'always' | 'default' | 'never';
-  readonly uniqueness: 'none' | 'server' | 'global';
-  readonly description: string;
-  readonly canonicalValues: readonly string[];
-  readonly referenceTypes: readonly string[];
-  readonly subAttributes: readonly Attribute[];
-  /** The schema that defines it; empty for common attributes (RFC 7643 §3.1) and sub-attributes. */
-  readonly schema: string;
-  readonly column: Column | null;
-  /** Whether filters and sorting can use it. */
-  readonly searchable: boolean;
-  /** In UTF-16 units. An indexed value must fit into an index page of every database. */
-  readonly maxLength: number;
-}
-
-/** The schema of the core User. */
-export const userSchema = 'urn:ietf:params:scim:schemas:core:2.0:User';
-
-/** The schema of the enterprise extension. */
-export const enterpriseSchema = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
-
-type Properties = Partial<Attribute>;
-
-/** A string attribute, unless `more` gives another type. */
-export function text(name: string, description: string, more: Properties = {}): Attribute {
-  return {
-    name,
-    type: 'string',
-    multiValued: false,
-    caseExact: false,
-    required: false,
-    mutability: 'readWrite',
-    returned: 'default',
-    uniqueness: 'none',
-    description,
-    canonicalValues: [],
-    referenceTypes: [],
-    subAttributes: [],
-    schema: '',
-    column: null,
-    searchable: true,
-    maxLength: Number.POSITIVE_INFINITY,
-    ...more,
-  };
-}
-
-/** A boolean attribute. */
-export const boolean = (name: string, description: string, more: Properties = {}) =>
-  text(name, description, { type: 'boolean', ...more });
-
-/** A URI attribute. */
-export const reference = (
-  name: string,
-  description: string,
-  referenceTypes: string[],
-  more: Properties = {},
-) => text(name, description, { type: 'reference', caseExact: true, referenceTypes, ...more });
-
-/** An attribute with sub-attributes. */
-export const complex = (
-  name: string,
-  description: string,
-  subAttributes: Attribute[],
-  more: Properties = {},
-) => text(name, description, { type: 'complex', subAttributes, ...more });
+import {
+  type Attribute,
+  boolean,
+  complex,
+  enterpriseSchema,
+  reference,
+  text,
+  userSchema,
+} from './attribute.ts';
 
 /** A multi-valued attribute with the sub-attributes of RFC 7643 §2.4, and its own. */
 function list(name: string, description: string, types: string[], own: Attribute[]): Attribute {
@@ -107,7 +25,7 @@ function values(
   name: string,
   description: string,
   types: string[],
-  value: Properties = {},
+  value: Partial<Attribute> = {},
 ): Attribute {
   return list(name, description, types, [
     text('value', 'The value itself.', value),
@@ -118,20 +36,21 @@ function values(
 const readOnly = { mutability: 'readOnly', caseExact: true } as const;
 const unseen = { ...readOnly, searchable: false } as const;
 
-const common: Attribute[] = [
+/** The attributes of every resource (RFC 7643 §3.1). */
+export const commonOf = (kind: 'User' | 'Group'): Attribute[] => [
   reference('schemas', 'The schemas of the resource.', ['uri'], {
     ...readOnly,
     multiValued: true,
     required: true,
     returned: 'always',
   }),
-  text('id', 'The identifier that idctl gave the User in this organization.', {
+  text('id', `The identifier that idctl gave the ${kind} in this organization.`, {
     ...readOnly,
     returned: 'always',
     uniqueness: 'server',
     column: 'id',
   }),
-  text('externalId', 'The identifier that the client gave the User.', {
+  text('externalId', `The identifier that the client gave the ${kind}.`, {
     caseExact: true,
     column: 'externalId',
     maxLength: 400,
@@ -140,13 +59,17 @@ const common: Attribute[] = [
     'meta',
     'When and where the resource was created.',
     [
-      text('resourceType', 'The name of the resource type.', readOnly),
-      text('created', 'When the User was added.', {
+      text('resourceType', 'The name of the resource type.', {
+        ...readOnly,
+        // Every group has the same one, and a group has no search document.
+        column: kind === 'Group' ? 'resourceType' : null,
+      }),
+      text('created', `When the ${kind} was added.`, {
         ...readOnly,
         type: 'dateTime',
         column: 'created',
       }),
-      text('lastModified', 'When the User last changed.', {
+      text('lastModified', `When the ${kind} last changed.`, {
         ...readOnly,
         type: 'dateTime',
         column: 'lastModified',
@@ -208,6 +131,17 @@ const core: Attribute[] = [
       text('country', 'Country, as two letters of ISO 3166-1.'),
     ],
   ),
+  complex(
+    'groups',
+    'The groups of the User, which the client writes at /Groups.',
+    [
+      text('value', 'The id of the group.', { ...readOnly, column: 'group' }),
+      reference('$ref', 'The address of the group.', ['Group'], unseen),
+      text('display', 'The name of the group.', unseen),
+      text('type', 'How the User is in it.', { ...unseen, canonicalValues: ['direct'] }),
+    ],
+    { mutability: 'readOnly', multiValued: true, column: 'group' },
+  ),
   values('entitlements', 'Entitlements of the User; kept, without effect.', []),
   values('roles', 'Roles of the User at the client; kept, without effect.', []),
   values('x509Certificates', 'Certificates of the User.', [], { type: 'binary', caseExact: true }),
@@ -228,7 +162,7 @@ const enterprise: Attribute[] = [
 
 /** Every attribute of a User, including the extension's. */
 export const attributes: readonly Attribute[] = [
-  ...common,
+  ...commonOf('User'),
   ...core.map((attribute) => ({ ...attribute, schema: userSchema })),
   ...enterprise.map((attribute) => ({ ...attribute, schema: enterpriseSchema })),
 ];

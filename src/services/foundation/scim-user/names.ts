@@ -1,10 +1,5 @@
-import {
-  type Attribute,
-  attributes,
-  type Column,
-  enterpriseSchema,
-  userSchema,
-} from './attributes.ts';
+import { type Attribute, type Column, enterpriseSchema, userSchema } from './attribute.ts';
+import { attributes } from './attributes.ts';
 
 /** The target of a text: an attribute and, if the text names one, its sub-attribute. */
 export interface Target {
@@ -12,26 +7,48 @@ export interface Target {
   sub: Attribute | null;
 }
 
-const targets = new Map<string, Target>();
+/** The names of one kind of resource. */
+export interface Names {
+  kind: 'User' | 'Group';
+  attributes: readonly Attribute[];
+  /** The target of the name in any case, with or without its URN (RFC 7644 §3.10), or null. */
+  findTarget(name: string): Target | null;
+  /** The schema whose whole name is this text, in any letter case, or null. */
+  findSchema(name: string): string | null;
+}
 
-for (const attribute of attributes) {
-  const extended = attribute.schema === enterpriseSchema;
-  // RFC 7644 §3.10: an extension's attribute must be named with its schema.
-  const names = extended
-    ? [`${enterpriseSchema}:${attribute.name}`]
-    : [attribute.name, `${userSchema}:${attribute.name}`];
-  for (const name of names) {
-    targets.set(name.toLowerCase(), { attribute, sub: null });
-    for (const sub of attribute.subAttributes) {
-      targets.set(`${name}.${sub.name}`.toLowerCase(), { attribute, sub });
+/** The names of the attributes, and of the schemas. */
+export function namesOf(
+  kind: Names['kind'],
+  attributes: readonly Attribute[],
+  schemas: readonly string[],
+): Names {
+  const targets = new Map<string, Target>();
+  for (const attribute of attributes) {
+    const extended = attribute.schema === enterpriseSchema;
+    // RFC 7644 §3.10: an extension's attribute must be named with its schema.
+    const names = extended
+      ? [`${enterpriseSchema}:${attribute.name}`]
+      : [attribute.name, `${schemas[0]}:${attribute.name}`];
+    for (const name of names) {
+      targets.set(name.toLowerCase(), { attribute, sub: null });
+      for (const sub of attribute.subAttributes) {
+        targets.set(`${name}.${sub.name}`.toLowerCase(), { attribute, sub });
+      }
     }
   }
+  return {
+    kind,
+    attributes,
+    findTarget: (name) => targets.get(name.toLowerCase()) ?? null,
+    findSchema: (name) =>
+      schemas.find((schema) => schema.toLowerCase() === name.toLowerCase()) ?? null,
+  };
 }
 
-/** The target of the name in any case, with or without its URN (RFC 7644 §3.10), or null. */
-export function findTarget(name: string): Target | null {
-  return targets.get(name.toLowerCase()) ?? null;
-}
+/** The names of a User. */
+export const userNames = namesOf('User', attributes, [userSchema, enterpriseSchema]);
+export const { findTarget, findSchema } = userNames;
 
 /** The column to look up the target's value in, or null. */
 export function columnOf({ attribute, sub }: Target): Column | null {
@@ -42,12 +59,6 @@ export function columnOf({ attribute, sub }: Target): Column | null {
 export function findSub(attribute: Attribute, name: string): Attribute | null {
   const wanted = name.toLowerCase();
   return attribute.subAttributes.find((sub) => sub.name.toLowerCase() === wanted) ?? null;
-}
-
-/** The schema whose whole name is this text, in any letter case, or null. */
-export function findSchema(name: string): string | null {
-  const wanted = name.toLowerCase();
-  return [userSchema, enterpriseSchema].find((schema) => schema.toLowerCase() === wanted) ?? null;
 }
 
 /** Folds values that are not case-exact, for comparison and for storage. */

@@ -1,6 +1,7 @@
 import { replaceUnseen } from '../../../unseen.ts';
 import { canonicalEmail } from '../domain-names/canonical.ts';
-import { type Attribute, attributes, type ScimResource, type ScimValue } from './attributes.ts';
+import type { Attribute, ScimResource, ScimValue } from './attribute.ts';
+import { attributes } from './attributes.ts';
 import { findSchema, findTarget } from './names.ts';
 import { scimRefusal } from './refusal.ts';
 import {

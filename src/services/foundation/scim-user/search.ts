@@ -1,10 +1,10 @@
 import {
   type Attribute,
-  attributes,
   enterpriseSchema,
   type ScimResource,
   type ScimValue,
-} from './attributes.ts';
+} from './attribute.ts';
+import { attributes } from './attributes.ts';
 import { fold } from './names.ts';
 import { isComplex, schemasOf, valueIn, valuesIn } from './values.ts';
 

@@ -4,7 +4,7 @@ import {
   type ScimResource,
   type ScimValue,
   userSchema,
-} from './attributes.ts';
+} from './attribute.ts';
 import { findSub } from './names.ts';
 import { scimRefusal } from './refusal.ts';
 

@@ -1,11 +1,13 @@
 import type { Context } from '../../../context.ts';
 import { LdapConnection } from '../../../database/models/ldap-connection.ts';
 import type { Organization } from '../../../database/models/organization.ts';
+import { ScimGroup } from '../../../database/models/scim-group.ts';
 import { ScimRequest } from '../../../database/models/scim-request.ts';
 import { ScimToken } from '../../../database/models/scim-token.ts';
 import { SignInSettings } from '../../../database/models/sign-in-settings.ts';
 import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { Webhook } from '../../../database/models/webhook.ts';
+import { select } from '../../../database/select.ts';
 import { type Finding, right, wrong } from '../../../finding.ts';
 import { commandLine, shellWord } from '../../../shell-word.ts';
 import { inWords } from '../../foundation/limits/limit.ts';
@@ -37,6 +39,7 @@ export async function checkOrganization(ctx: Context, organization: Organization
 export async function checkStored(ctx: Context, organization: Organization): Promise<Check[]> {
   const checks = [
     await checkScim(ctx, organization),
+    await checkMappings(organization),
     await checkWebhooks(organization),
     await checkSignIn(ctx, organization),
     await checkOwners(ctx, organization),
@@ -91,6 +94,32 @@ function resting(slug: string, { seconds, refused, everywhere }: Rest): Finding 
 function ofExamination({ ok, message, steps }: Examination, subject: string): Finding {
   const step = steps.find((each) => !each.ok);
   return ok ? right(subject) : wrong(message, step?.hint ?? 'See its test, step by step.');
+}
+
+/** A mapping whose group SCIM does not push may have a misspelled name. */
+async function checkMappings({ id, slug }: Organization): Promise<Check | null> {
+  const where = { organizationId: id };
+  const groups = await ScimGroup.count({ where });
+  const others = (await SsoConnection.count({ where })) + (await LdapConnection.count({ where }));
+  // A connection may know the group.
+  if (groups === 0 || others > 0) return null;
+  return check(`group mappings of ${slug}`, 'SCIM pushes every mapped group', async () => {
+    const unknown = await select<{ group: string }>(
+      `SELECT DISTINCT m.group_name AS "group" FROM group_mappings m
+        WHERE m.organization_id = $1 AND NOT EXISTS (SELECT 1 FROM scim_groups g
+          WHERE g.organization_id = $1
+            AND (g.display_name = m.group_name OR g.external_id = m.group_name))
+        ORDER BY m.group_name LIMIT 4`,
+      [id],
+    );
+    if (unknown.length === 0) return right(`${groups} groups`);
+    const named = unknown.map(({ group }) => JSON.stringify(group)).slice(0, 3);
+    const more = unknown.length > named.length ? ' and more' : '';
+    return wrong(
+      `SCIM pushes no group ${named.join(', ')}${more}`,
+      `Compare the names with: idctl scim groups --org ${shellWord(slug)}`,
+    );
+  });
 }
 
 async function checkScim(ctx: Context, { id, slug }: Organization): Promise<Check | null> {

@@ -81,6 +81,7 @@ export const withoutCredentials = [
   'memberships',
   'project_memberships',
   'scim_records',
+  'scim_replans',
   'tombstones',
 ];
 

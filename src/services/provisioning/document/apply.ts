@@ -20,6 +20,9 @@ import { createProjects, deleteProject, renameProject } from '../../tenancy/proj
 import { saveSignInSettings } from '../../tenancy/signin-settings/operations.ts';
 import { removeSso, saveSso } from '../../tenancy/sso/operations.ts';
 import { changeWebhook, insertWebhook, removeWebhook } from '../../tenancy/webhooks/operations.ts';
+import { holdMappings } from '../mappings/hold.ts';
+import { planMapped } from '../mappings/replan.ts';
+import type { GroupRole } from '../mappings/view.ts';
 import {
   createMappings,
   dropMappings,
@@ -41,6 +44,8 @@ import type { Steps } from './changes.ts';
 
 /** Locks what the steps change, in the order of a sign-in and of `deleteOrganization`. */
 export async function holdOrganization(organization: Organization, steps: Steps): Promise<void> {
+  if (steps.addMappings.length + steps.removeMappings.length > 0)
+    await holdMappings(organization.id);
   const lock = Transaction.LOCK.UPDATE;
   const where = { organizationId: organization.id };
   // The domains of new members stay verified until they have joined (security O8).
@@ -136,7 +141,7 @@ async function performMappings(
     const gone = new Set(removeMappings.map(({ id }) => id));
     const stored = await GroupMapping.findAll({
       where: { organizationId: organization.id },
-      include: { model: Project, as: 'project', required: true },
+      include: { model: Project, as: 'project' },
       order: ['id'],
     });
     await dropMappings(
@@ -146,10 +151,14 @@ async function performMappings(
     );
   }
   await requireMappingRoom(organization, addMappings.length);
-  const added = addMappings.map(({ group, project, role }) => {
-    return { group, project: projectIn(projects, project), role };
+  const added = addMappings.flatMap(({ group, project, role, orgRole }): GroupRole[] => {
+    if (orgRole !== undefined) return [{ group, orgRole }];
+    // The schema asks for both.
+    if (project === undefined || role === undefined) return [];
+    return [{ group, project: projectIn(projects, project), role }];
   });
   await createMappings(ctx, organization, added);
+  await planMapped(ctx, organization.id, [...addMappings, ...removeMappings], true);
 }
 
 async function performWebhooks(ctx: Context, org: string, steps: Steps): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Role } from '../../../database/models/membership.ts';
 import type { ProjectRole } from '../../../database/models/project.ts';
-import type { Section, WantedClient, WantedLdap, WantedSso } from './schema.ts';
+import type { Document, Section, WantedClient, WantedLdap, WantedSso } from './schema.ts';
 import type { StoredClient, StoredMapping, StoredProject, StoredWebhook } from './state.ts';
 
 // What a plan says, and what an apply then does.
@@ -56,7 +56,7 @@ export interface Steps {
   addProjects: { slug: string; name: string }[];
   renameProjects: StoredProject[];
   removeProjects: StoredProject[];
-  addMappings: Omit<StoredMapping, 'id'>[];
+  addMappings: NonNullable<Document['mappings']>;
   removeMappings: StoredMapping[];
   addMembers: { accountId: string; email: string; role: Role }[];
   changeMembers: { accountId: string; from: Role; role: Role }[];

@@ -23,9 +23,7 @@ export function documentOf(state: State): Exported {
         ? {}
         : { sso: spare('sso', { ...sso, clientSecret: keeping }) }),
     ldap: ldap === null ? null : spare('ldap', { ...ldap, bindPassword: keeping }),
-    mappings: state.mappings
-      .map(({ group, project, role }) => ({ group, project, role }))
-      .toSorted(by(nameOfMapping)),
+    mappings: state.mappings.map(({ id: _, ...mapping }) => mapping).toSorted(by(nameOfMapping)),
     projects: projectsIn(state),
     members: state.members
       .filter((member) => !isAutomatic(member))

@@ -38,6 +38,7 @@ export async function gatherOutside(
       ldap: losing ? await findLinked(state.ldap?.id) : [],
     },
     groups: prune && state.mappings.length > 0 ? await readGroups(state) : new Map(),
+    pushed: prune && state.mappings.length > 0 ? await readPushed(organization) : new Map(),
   };
 }
 
@@ -154,13 +155,33 @@ async function findLinked(connectionId: string | undefined): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** The groups of the last sign-ins, by connection and account. */
+/** The names of SCIM groups, by their members' accounts. */
+async function readPushed({ id }: Organization): Promise<Outside['pushed']> {
+  const rows = await select<{ accountId: string; name: string; externalId: string | null }>(
+    `SELECT r.account_id AS "accountId", g.display_name AS name, g.external_id AS "externalId"
+       FROM scim_groups g JOIN scim_group_members m ON m.group_id = g.id
+       JOIN scim_records r ON r.id = m.record_id WHERE g.organization_id = $1`,
+    [id],
+  );
+  const people = Map.groupBy(rows, ({ accountId }) => accountId);
+  return new Map(
+    [...people].map(([accountId, groups]) => [
+      accountId,
+      groups.flatMap(({ name, externalId }) => [
+        name,
+        ...(externalId === null ? [] : [externalId]),
+      ]),
+    ]),
+  );
+}
+
+/** The last known claims, by connection and account. */
 async function readGroups({ sso, ldap }: State): Promise<Outside['groups']> {
   const connections = [sso?.id, ldap?.id].filter((id) => id !== undefined);
   const rows = await selectAmong<{ by: string; accountId: string; groups: unknown }>(
     connections,
-    (list) => `SELECT connection_id AS "by", account_id AS "accountId", last_groups AS groups
-      FROM identities WHERE connection_id IN (${list}) AND last_groups IS NOT NULL`,
+    (list) => `SELECT connection_id AS "by", account_id AS "accountId", known_groups AS groups
+      FROM identities WHERE connection_id IN (${list}) AND known_groups IS NOT NULL`,
   );
   return new Map(
     rows.map(({ by, accountId, groups }) => [`${by} ${accountId}`, listIn(groups)] as const),

@@ -1,6 +1,6 @@
 import { roles } from '../../../database/models/membership.ts';
 import { outranks } from '../../foundation/project-roles.ts';
-import { groupsHeld, planMemberships } from '../mappings/plan.ts';
+import { groupsHeld, planMemberships, planOrgRole } from '../mappings/plan.ts';
 import type { Losing, PlanDraft } from './changes.ts';
 import type { ProjectMember, State } from './state.ts';
 import type { PlanInput } from './wanted.ts';
@@ -14,6 +14,7 @@ export function findLosing(
     ...losingRoles(plan, wanted),
     ...losingProjects(plan, wanted),
     ...losingMappings(plan, wanted),
+    ...losingOrgRoles(plan, wanted),
     ...losingConnections(plan, wanted),
   ];
 }
@@ -65,7 +66,9 @@ function losingMappings({ steps }: Pick<PlanDraft, 'steps'>, wanted: PlanInput):
   const left = [
     ...state.mappings.filter(({ id }) => !removed.has(id)),
     ...steps.addMappings.map((mapping) => ({ ...mapping, id: '' })),
-  ].map(({ project, ...mapping }) => ({ ...mapping, projectId: project }));
+  ].flatMap(({ id, group, project: projectId, role }) =>
+    projectId === undefined || role === undefined ? [] : [{ id, group, projectId, role }],
+  );
   const byProject = Map.groupBy(left, ({ projectId }) => projectId);
   return state.projectMembers.flatMap((member) => {
     const { accountId, project, role: from, mappingId } = member;
@@ -78,13 +81,43 @@ function losingMappings({ steps }: Pick<PlanDraft, 'steps'>, wanted: PlanInput):
   });
 }
 
-/** The role that the next sign-in leaves, by the groups of the last one. */
+/** The admins whose role a removed mapping gave: what is left decides at once, or at a sign-in. */
+function losingOrgRoles({ steps }: Pick<PlanDraft, 'steps'>, wanted: PlanInput): Losing[] {
+  const { state, outside } = wanted;
+  const removed = new Set(steps.removeMappings.map(({ id }) => id));
+  const left = [
+    ...state.mappings.filter(({ id }) => !removed.has(id)),
+    ...steps.addMappings.map((mapping) => ({ ...mapping, id: '' })),
+  ].flatMap(({ id, group, orgRole }) => (orgRole === undefined ? [] : [{ id, group, orgRole }]));
+  const edited = new Set(
+    [...steps.changeMembers, ...steps.removeMembers].map(({ accountId }) => accountId),
+  );
+  return state.members.flatMap(({ accountId, email, role, given }) => {
+    if (given === null || !removed.has(given.mappingId) || edited.has(accountId)) return [];
+    const isPushed = given.source === 'scim';
+    const claims = outside.groups.get(`${given.by ?? state.sso?.id} ${accountId}`) ?? [];
+    const groups = [
+      ...claims.map((group) => ({ group, source: 'claim' as const })),
+      ...(outside.pushed.get(accountId) ?? []).map((group) => ({ group, source: 'scim' as const })),
+    ];
+    const ends = isPushed || state.sso?.autoRemove === true;
+    const fate = ends ? ('ends' as const) : ('stays' as const);
+    const change = planOrgRole(groups, left, { role, synced: true, because: null, fate });
+    if (change === null || change.from === change.to) return [];
+    return [{ email: email ?? accountId, from: change.from, to: change.to }];
+  });
+}
+
+/** The role that the SCIM groups and the next sign-in leave, by the last known groups. */
 function roleAfter(
-  { accountId, project: projectId, role, by, group }: ProjectMember,
+  { accountId, project: projectId, role, source, by, group }: ProjectMember,
   mappings: Parameters<typeof planMemberships>[1],
   { state: { sso, ldap }, outside }: PlanInput,
 ) {
-  const known = outside.groups.get(`${by} ${accountId}`) ?? (group === null ? [] : [group]);
+  const pushed = outside.pushed.get(accountId) ?? [];
+  const isPushed = source === 'scim';
+  const claim = outside.groups.get(`${isPushed ? sso?.id : by} ${accountId}`);
+  const known = claim ?? (group === null || isPushed ? [] : [group]);
   const directory = by !== null && by === ldap?.id ? ldap : null;
   const groups =
     directory === null
@@ -94,10 +127,14 @@ function roleAfter(
           known,
           directory.searchBase,
         );
-  const current = [{ projectId, role, synced: true, because: null }];
   // A directory removes nothing.
   const autoRemove = directory === null && sso !== null && sso.autoRemove;
-  const plan = planMemberships(groups, mappings, current, { autoRemove });
+  const fate = isPushed || autoRemove ? ('ends' as const) : ('stays' as const);
+  const current = [{ projectId, role, synced: true, because: null, fate }];
+  const held = (of: readonly string[], from: 'claim' | 'scim') =>
+    of.map((name) => ({ group: name, source: from }));
+  const all = [...held(groups, 'claim'), ...held(pushed, 'scim')];
+  const plan = planMemberships(all, mappings, current);
   if (plan.removes.length > 0) return null;
   return plan.changes[0]?.role ?? role;
 }

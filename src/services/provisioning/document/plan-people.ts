@@ -169,7 +169,7 @@ function planMappings(draft: PlanDraft, { state, document, prune }: PlanInput): 
   for (const [at, mapping] of (mappings ?? []).entries()) {
     const key = nameOfMapping(mapping);
     listed.add(key);
-    if (!known.has(mapping.project)) {
+    if (mapping.project !== undefined && !known.has(mapping.project)) {
       const message = `there is no project ${mapping.project}`;
       draft.faults.push({ path: `mappings.${at}.project`, message });
     } else if (!there.has(key)) {
@@ -180,7 +180,7 @@ function planMappings(draft: PlanDraft, { state, document, prune }: PlanInput): 
   const how = { keyOf: nameOfMapping };
   // A removed project takes its mappings along, whatever the document says of them.
   const { true: lost = [], false: rest = [] } = Object.groupBy(state.mappings, ({ project }) =>
-    gone.has(project) ? 'true' : 'false',
+    project !== undefined && gone.has(project) ? 'true' : 'false',
   );
   const surplus =
     mappings === undefined ? [] : rest.filter((one) => !listed.has(nameOfMapping(one)));

@@ -7,7 +7,7 @@ import { signInSettingsView } from '../../tenancy/signin-settings/operations.ts'
 import { ssoView } from '../../tenancy/sso/connection.ts';
 import { saveSsoInput } from '../../tenancy/sso/schema.ts';
 import { webhookEvents, webhookUrl } from '../../tenancy/webhooks/webhook.ts';
-import { groupName } from '../mappings/view.ts';
+import { groupName, orgRole, refuseMixed } from '../mappings/view.ts';
 
 // The document of an organization: what an admin reviews, plans and applies.
 
@@ -52,7 +52,14 @@ const listOf = <Entry extends z.ZodType>(
   about: string,
 ) => z.array(entry).superRefine(distinct(nameOf)).describe(about);
 
-const mapping = z.strictObject({ group: groupName, project: slug, role: projectRole });
+const mapping = z
+  .strictObject({
+    group: groupName,
+    project: slug.optional(),
+    role: projectRole.optional(),
+    orgRole: orgRole.optional(),
+  })
+  .superRefine(refuseMixed);
 const person = z.strictObject({ email, role });
 const projectMember = z.strictObject({ email, role: projectRole });
 const project = z.strictObject({
@@ -76,8 +83,8 @@ const client = z.strictObject({ ...clientSettings, project: slug.nullable().defa
 export type WantedClient = z.output<typeof client>;
 
 /** The name of a mapping in a plan. A project and a role contain no slash. */
-export function nameOfMapping(given: z.output<typeof mapping>): string {
-  return `${given.project}/${given.role}/${given.group}`;
+export function nameOfMapping({ group, project, role, orgRole }: z.output<typeof mapping>): string {
+  return orgRole === undefined ? `${project}/${role}/${group}` : `organization/${orgRole}/${group}`;
 }
 
 const sso = saveSsoInput.omit({ org: true });
@@ -167,7 +174,14 @@ export const exportedDocument = z.object({
   domains: z.array(z.object({ domain: z.string() })),
   sso: z.object(exportedSso).partial().nullable().optional(),
   ldap: z.object(exportedLdap).partial().nullable(),
-  mappings: z.array(z.object({ group: z.string(), project: z.string(), role: projectRole })),
+  mappings: z.array(
+    z.object({
+      group: z.string(),
+      project: z.string().optional(),
+      role: projectRole.optional(),
+      orgRole: orgRole.optional(),
+    }),
+  ),
   projects: z.array(
     z.object({
       slug: z.string(),

@@ -2,7 +2,7 @@ import type { Context } from '../../../context.ts';
 import { Client } from '../../../database/models/client.ts';
 import { Domain } from '../../../database/models/domain.ts';
 import { LdapConnection } from '../../../database/models/ldap-connection.ts';
-import type { Origin, Role } from '../../../database/models/membership.ts';
+import type { OrgRole, Origin, Role } from '../../../database/models/membership.ts';
 import type { Organization } from '../../../database/models/organization.ts';
 import type { Project, ProjectRole } from '../../../database/models/project.ts';
 import { SignInSettings } from '../../../database/models/sign-in-settings.ts';
@@ -48,12 +48,10 @@ export type StoredClient = ReturnType<typeof settingsOf> & { id: string };
 
 export type StoredProject = Pick<Project, 'id' | 'slug' | 'name'>;
 
-export interface StoredMapping {
-  id: string;
-  group: string;
-  project: string;
-  role: ProjectRole;
-}
+export type StoredMapping = { id: string; group: string } & (
+  | { project: string; role: ProjectRole; orgRole?: undefined }
+  | { orgRole: OrgRole; project?: undefined; role?: undefined }
+);
 
 /** A member of the organization, by the address that it knows. */
 export interface Member {
@@ -62,6 +60,8 @@ export interface Member {
   role: Role;
   /** How the membership began. */
   kind: Origin['kind'];
+  /** For a role that a mapping gave: the source, the connection and the mapping. */
+  given: { source: string | null; by: string | null; mappingId: string } | null;
 }
 
 /** A member of a project. */
@@ -71,7 +71,8 @@ export interface ProjectMember {
   project: string;
   role: ProjectRole;
   synced: boolean;
-  /** For a synced one: the connection, the group and the mapping that gave it. */
+  /** For a synced one: the source, the connection, the group and the mapping that gave it. */
+  source: string | null;
   by: string | null;
   group: string | null;
   mappingId: string | null;
@@ -116,14 +117,30 @@ export async function readOrganizationState(
       'SELECT id, slug, name FROM projects WHERE organization_id = $1 ORDER BY slug',
       [organizationId],
     ),
-    mappings: await select<StoredMapping>(
-      `SELECT m.id, m.group_name AS "group", p.slug AS project, m.role
-         FROM group_mappings m JOIN projects p ON p.id = m.project_id
-        WHERE m.organization_id = $1 ORDER BY m.id`,
-      [organizationId],
-    ),
+    mappings: await readMappings(organizationId),
     ...people,
   };
+}
+
+interface MappingRow {
+  id: string;
+  group: string;
+  project: string | null;
+  role: ProjectRole | null;
+  orgRole: OrgRole | null;
+}
+
+async function readMappings(organizationId: string): Promise<StoredMapping[]> {
+  const rows = await select<MappingRow>(
+    `SELECT m.id, m.group_name AS "group", p.slug AS project, m.role, m.org_role AS "orgRole"
+       FROM group_mappings m LEFT JOIN projects p ON p.id = m.project_id
+      WHERE m.organization_id = $1 ORDER BY m.id`,
+    [organizationId],
+  );
+  return rows.flatMap(({ id, group, project, role, orgRole }): StoredMapping[] => {
+    if (orgRole !== null) return [{ id, group, orgRole }];
+    return project === null || role === null ? [] : [{ id, group, project, role }];
+  });
 }
 
 interface PersonRow {
@@ -132,6 +149,10 @@ interface PersonRow {
   email: string | null;
   name: string;
   kind: Origin['kind'];
+  synced: boolean | number;
+  source: string | null;
+  by: string | null;
+  mappingId: string | null;
 }
 
 interface ProjectRow {
@@ -139,6 +160,7 @@ interface ProjectRow {
   project: string;
   role: ProjectRole;
   synced: boolean | number;
+  source: string | null;
   by: string | null;
   group: string | null;
   mappingId: string | null;
@@ -149,14 +171,16 @@ async function readPeople(
 ): Promise<Pick<State, 'members' | 'projectMembers'>> {
   const shown = await shownTo(organizationId, 'all');
   const members = await select<PersonRow>(
-    `SELECT m.account_id AS "accountId", m.role, m.origin ->> 'kind' AS kind, a.email, a.name
+    `SELECT m.account_id AS "accountId", m.role, m.origin ->> 'kind' AS kind, a.email, a.name,
+            m.synced, m.origin ->> 'source' AS source, m.origin ->> 'by' AS "by",
+            m.origin ->> 'mappingId' AS "mappingId"
        FROM memberships m JOIN accounts a ON a.id = m.account_id
       WHERE m.organization_id = $1 ORDER BY m.account_id`,
     [organizationId],
   );
   const inProjects = await select<ProjectRow>(
     `SELECT m.account_id AS "accountId", p.slug AS project, m.role, m.synced,
-            m.origin ->> 'by' AS "by", m.origin ->> 'group' AS "group",
+            m.origin ->> 'source' AS source, m.origin ->> 'by' AS "by", m.origin ->> 'group' AS "group",
             m.origin ->> 'mappingId' AS "mappingId"
        FROM project_memberships m JOIN projects p ON p.id = m.project_id
       WHERE p.organization_id = $1 ORDER BY m.project_id, m.account_id`,
@@ -171,8 +195,9 @@ async function readPeople(
   );
   const emailOf = (accountId: string) => emails.get(accountId) ?? null;
   return {
-    members: members.map(({ accountId, role, kind }) => {
-      return { accountId, email: emailOf(accountId), role, kind };
+    members: members.map(({ accountId, role, kind, synced, source, by, mappingId }) => {
+      const given = synced && mappingId !== null ? { source, by, mappingId } : null;
+      return { accountId, email: emailOf(accountId), role, kind, given };
     }),
     projectMembers: inProjects.map((row) => {
       return { ...row, email: emailOf(row.accountId), synced: Boolean(row.synced) };

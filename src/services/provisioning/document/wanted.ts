@@ -19,6 +19,8 @@ export interface Outside {
   linked: Record<'sso' | 'ldap', string[]>;
   /** The groups that each person had at the last sign-in through a connection. */
   groups: Map<string, string[] | null>;
+  /** The names of the SCIM groups of each person. */
+  pushed: Map<string, string[]>;
 }
 
 /** All that decides a plan. */

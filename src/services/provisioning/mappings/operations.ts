@@ -7,15 +7,20 @@ import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { requireAuthorityOver } from '../../foundation/authority/over.ts';
 import { requireAuthority, requireProject } from '../../foundation/authority/require.ts';
-import { id, projectRole, ref } from '../../foundation/fields.ts';
+import { id, ref } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
 import { pageInput, readPage } from '../../foundation/page.ts';
+import { holdMappings } from './hold.ts';
+import { planMapped } from './replan.ts';
 import {
-  groupName,
+  type GroupRole,
   importedView,
+  mappingInput,
   mappingPage,
   mappingRemovedView,
   mappingView,
+  refuseMixed,
+  roleOf,
   viewMapping,
 } from './view.ts';
 import {
@@ -26,9 +31,7 @@ import {
   requireMappingRoom,
 } from './write.ts';
 
-// Maps directory groups to project roles (spec §2.3).
-
-const triple = { group: groupName, project: ref, role: projectRole };
+// Maps directory groups to roles in projects (spec §2.3) and in the organization.
 
 /** Lists the organization's group mappings. */
 export const listMappings = operation({
@@ -41,35 +44,49 @@ export const listMappings = operation({
       (after, limit) =>
         GroupMapping.findAll({
           where: { organizationId: organization.id, id: { [Op.gt]: after } },
-          include: { model: Project, as: 'project', required: true },
+          include: { model: Project, as: 'project' },
           order: ['id'],
           limit,
         }),
       (row) => row.id,
-      viewMapping,
+      (row) => viewMapping({ id: row.id, ...roleOf(row) }),
     ),
 });
 
-/** Maps a directory's group to a role in a project. It takes effect at a person's next sign-in. */
+/**
+ * Maps a directory's group to a role in a project, or in the organization. Members of a SCIM group
+ * have it at once, others at their next sign-in.
+ */
 export const addMapping = operation({
   authority: 'mappings.change',
-  input: z.strictObject({ org: ref, ...triple }),
+  input: z.strictObject({ org: ref, ...mappingInput }).superRefine(refuseMixed),
   output: mappingView,
   run: async (ctx, input, { organization }) => {
     await requireGrant(ctx, input.org, [input]);
     return transaction(async () => {
       await requireMappingRoom(organization, 1);
-      const project = await requireProject(organization, input.project);
-      const given = { group: input.group, project, role: input.role };
+      const given = await requireTarget(organization, input);
       const [made] = await createMappings(ctx, organization, [given]);
+      await planMapped(ctx, organization.id, [made]);
       return made;
     });
   },
 });
 
+type Given = z.output<z.ZodObject<typeof mappingInput>>;
+
+/** The role that the input gives, with its project; `refuseMixed` has checked it. */
+async function requireTarget(organization: Organization, given: Given): Promise<GroupRole> {
+  const { group, orgRole, project, role } = given;
+  if (orgRole !== undefined) return { group, orgRole };
+  if (project === undefined || role === undefined) throw new Error('the input gives no role');
+  return { group, project: await requireProject(organization, project), role };
+}
+
 /**
- * Removes a mapping and lists the memberships that it gave. They stay until their people sign in
- * again, and then end only if the connection sets `autoRemove`. The organization may be left out.
+ * Removes a mapping and lists the memberships that it gave. Those of a SCIM group end at once. The
+ * others stay until their people sign in again, and then end only if the connection sets
+ * `autoRemove`. The organization may be left out.
  */
 export const removeMapping = operation({
   authority: 'mappings.change',
@@ -85,19 +102,24 @@ export const removeMapping = operation({
   output: mappingRemovedView,
   run: (ctx, input, { organization }) =>
     transaction(async () => {
+      await holdMappings(organization.id);
       const mapping = await GroupMapping.findOne({
         where: { id: input.id, organizationId: organization.id },
-        include: { model: Project, as: 'project', required: true },
+        include: { model: Project, as: 'project' },
       });
       if (mapping === null)
         throw new Refusal('not_found', `${organization.slug} has no mapping ${input.id}.`);
-      return (await dropMappings(ctx, organization, [mapping]))[0];
+      const [removed] = await dropMappings(ctx, organization, [mapping]);
+      await planMapped(ctx, organization.id, [mapping]);
+      return removed;
     }),
 });
 
 const importInput = z.strictObject({
   org: ref,
-  mappings: z.array(z.strictObject(triple)).max(mostMappings, `must be at most ${mostMappings}`),
+  mappings: z
+    .array(z.strictObject(mappingInput).superRefine(refuseMixed))
+    .max(mostMappings, `must be at most ${mostMappings}`),
   replace: z.boolean().default(false),
 });
 
@@ -108,12 +130,13 @@ export const importMappings = operation({
   output: importedView,
   run: (ctx, input, { organization }) =>
     transaction(async () => {
+      await holdMappings(organization.id);
       const stored = await GroupMapping.findAll({
         where: { organizationId: organization.id },
-        include: { model: Project, as: 'project', required: true },
+        include: { model: Project, as: 'project' },
         order: ['id'],
       });
-      const there = new Map(stored.map((one) => [keyOf(one.group, one.projectId, one.role), one]));
+      const there = new Map(stored.map((one) => [keyOf(roleOf(one)), one]));
       const wanted = await readList(organization, input);
       const missing = [...wanted].flatMap(([key, one]) => (there.has(key) ? [] : [one]));
       await requireGrant(ctx, input.org, missing);
@@ -123,21 +146,22 @@ export const importMappings = operation({
       await requireMappingRoom(organization, missing.length - surplus.length);
       const added = await createMappings(ctx, organization, missing);
       const removed = await dropMappings(ctx, organization, surplus);
+      await planMapped(ctx, organization.id, [...added, ...removed]);
       return { added, kept: stored.length - removed.length, removed };
     }),
 });
 
 /** The mappings in the list, without duplicates, each with its project. */
 async function readList(organization: Organization, { mappings }: z.output<typeof importInput>) {
-  const wanted = new Map<string, Pick<GroupMapping, 'group' | 'project' | 'role'>>();
+  const wanted = new Map<string, GroupRole>();
   const refused: { path: string; refusal: Refusal }[] = [];
-  for (const [at, { group, project: named, role }] of mappings.entries()) {
-    const project = await requireProject(organization, named).catch((error: unknown) => {
+  for (const [at, given] of mappings.entries()) {
+    const mapping = await requireTarget(organization, given).catch((error: unknown) => {
       if (!(error instanceof Refusal)) throw error;
       refused.push({ path: `mappings.${at}.project`, refusal: error });
       return null;
     });
-    if (project !== null) wanted.set(keyOf(group, project.id, role), { group, project, role });
+    if (mapping !== null) wanted.set(keyOf(mapping), mapping);
   }
   requireNone(refused);
   return wanted;
@@ -153,6 +177,7 @@ function requireNone(refused: { path: string; refusal: Refusal }[]): void {
   throw new Refusal(code, message, { faults, ...(hint === undefined ? {} : { hint }) });
 }
 
-function keyOf(group: string, projectId: string, role: string): string {
-  return `${projectId} ${role} ${group}`;
+function keyOf(mapping: GroupRole): string {
+  if ('orgRole' in mapping) return `${mapping.orgRole} ${mapping.group}`;
+  return `${mapping.project.id} ${mapping.role} ${mapping.group}`;
 }

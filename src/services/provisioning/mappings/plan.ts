@@ -1,8 +1,9 @@
+import { type OrgRole, type Role, roles } from '../../../database/models/membership.ts';
 import type { ProjectRole } from '../../../database/models/project.ts';
 import { outranks } from '../../foundation/project-roles.ts';
 import { canonicalDn, commonNameOf, foldValue, isUnder, realmOf } from '../../tenancy/ldap/dn.ts';
 
-// Pure, and shared by the preview and the sign-in, so that the preview is accurate.
+// Pure, and shared by the preview, the sign-in and the push, so that the preview is accurate.
 
 /** A group mapped to a role in a project (spec §2.3). */
 export interface Mapping {
@@ -12,6 +13,27 @@ export interface Mapping {
   role: ProjectRole;
 }
 
+/** A group mapped to a role in the organization. */
+export interface OrgMapping {
+  id: string;
+  group: string;
+  orgRole: OrgRole;
+}
+
+/** A group that a person is in, as a mapping names it, and where it comes from. */
+export interface HeldGroup {
+  group: string;
+  source: 'claim' | 'scim';
+  /** The connection of a claim. */
+  by?: string;
+}
+
+/**
+ * What becomes of a synced role that no group gives any more. `unknown`: its claim is not known, so
+ * the role is neither lowered nor ended.
+ */
+export type Fate = 'ends' | 'stays' | 'unknown';
+
 /** A person's current membership in a project. */
 export interface Current {
   projectId: string;
@@ -19,12 +41,21 @@ export interface Current {
   synced: boolean;
   /** The cause of a synced membership. */
   because: Because | null;
+  fate: Fate;
+}
+
+/** A person's current role in the organization. */
+export interface CurrentOrgRole extends Pick<Current, 'synced' | 'because' | 'fate'> {
+  role: Role;
 }
 
 /** The group and the mapping that give a role. */
 export interface Because {
   group: string;
   mappingId: string;
+  /** Absent for a claim, whose connection is `by`. */
+  source?: 'scim';
+  by?: string;
 }
 
 interface Entry {
@@ -38,46 +69,115 @@ export interface Plan {
   adds: Entry[];
   changes: (Entry & { from: ProjectRole })[];
   removes: Entry[];
+  /** Memberships whose role stays, but that another group gives now. */
+  moves: Entry[];
 }
 
 /**
  * Compares the roles that the person's groups give with the current memberships (spec §3.3, §4.1).
- * The highest role wins, manual memberships are never changed, and synced ones are removed only
- * with `autoRemove`.
+ * The highest role wins, and manual memberships are never changed. Where no group gives a synced
+ * one any more, its fate decides.
  */
 export function planMemberships(
-  groups: readonly string[],
+  groups: readonly HeldGroup[],
   mappings: readonly Mapping[],
   current: readonly Current[],
-  options: { autoRemove: boolean },
 ): Plan {
-  const desired = highestRoles(groups, mappings);
+  const desired = new Map<string, Entry>();
+  const mapped = Map.groupBy(mappings, ({ projectId }) => projectId);
+  for (const [projectId, some] of mapped) {
+    const best = highest(groups, some, ({ role }) => role, outranks);
+    if (best !== null) desired.set(projectId, { projectId, ...best });
+  }
   const there = new Map(current.map((membership) => [membership.projectId, membership]));
-  const plan: Plan = { adds: [], changes: [], removes: [] };
+  const plan: Plan = { adds: [], changes: [], removes: [], moves: [] };
   for (const entry of desired.values()) {
     const membership = there.get(entry.projectId);
     if (membership === undefined) plan.adds.push(entry);
-    else if (membership.synced && membership.role !== entry.role) {
+    else if (!membership.synced) continue;
+    else if (membership.role === entry.role) {
+      const isMoved = membership.fate !== 'unknown' && !isSame(membership.because, entry.because);
+      if (isMoved) plan.moves.push(entry);
+    } else if (membership.fate !== 'unknown' || outranks(entry.role, membership.role)) {
       plan.changes.push({ ...entry, from: membership.role });
     }
   }
-  for (const { projectId, role, synced, because } of options.autoRemove ? current : []) {
-    if (synced && !desired.has(projectId)) plan.removes.push({ projectId, role, because });
+  for (const { projectId, role, synced, because, fate } of current) {
+    if (synced && fate === 'ends' && !desired.has(projectId))
+      plan.removes.push({ projectId, role, because });
   }
   return plan;
 }
 
-/** One entry per project. Among mappings with the same role, the first in the list is the cause. */
-function highestRoles(groups: readonly string[], mappings: readonly Mapping[]): Map<string, Entry> {
-  const held = new Set(groups);
-  const desired = new Map<string, Entry>();
-  for (const { id, group, projectId, role } of mappings) {
-    if (!held.has(group)) continue;
-    const best = desired.get(projectId);
-    if (best !== undefined && !outranks(role, best.role)) continue;
-    desired.set(projectId, { projectId, role, because: { group, mappingId: id } });
+/** A change of a person's role in the organization; `from` equals `to` if only the cause changes. */
+export interface OrgRoleChange {
+  from: Role;
+  to: OrgRole;
+  because: Because | null;
+}
+
+/**
+ * Compares the role in the organization that the groups give with the current one. Only synced
+ * roles change, the owner's never does, and without a mapping the role is member.
+ */
+export function planOrgRole(
+  groups: readonly HeldGroup[],
+  mappings: readonly OrgMapping[],
+  { role: from, synced, because, fate }: CurrentOrgRole,
+): OrgRoleChange | null {
+  if (!synced || from === 'owner') return null;
+  const best = highest(groups, mappings, ({ orgRole }) => orgRole, outranksInOrg);
+  const to = best?.role ?? 'member';
+  if (from === to) {
+    const cause = best?.because ?? null;
+    return fate === 'unknown' || isSame(because, cause) ? null : { from, to, because: cause };
   }
-  return desired;
+  const isLower = outranksInOrg(from, to);
+  if (isLower && (fate === 'unknown' || (best === null && fate === 'stays'))) return null;
+  return { from, to, because: best?.because ?? null };
+}
+
+function outranksInOrg(one: Role, other: Role): boolean {
+  return roles.indexOf(one) > roles.indexOf(other);
+}
+
+/**
+ * The highest role that the groups give, and its cause: of equal roles a SCIM group's, as it ends
+ * with the group, then the first in the list.
+ */
+function highest<M extends { id: string; group: string }, R>(
+  groups: readonly HeldGroup[],
+  mappings: readonly M[],
+  roleOf: (mapping: M) => R,
+  isHigher: (one: R, other: R) => boolean,
+): { role: R; because: Because } | null {
+  const held = new Map<string, HeldGroup>();
+  for (const one of groups) {
+    const other = held.get(one.group);
+    if (other === undefined || (one.source === 'scim' && other.source !== 'scim'))
+      held.set(one.group, one);
+  }
+  let best: { role: R; because: Because } | null = null;
+  for (const mapping of mappings) {
+    const { source, by } = held.get(mapping.group) ?? {};
+    if (source === undefined) continue;
+    const role = roleOf(mapping);
+    const beats =
+      best === null ||
+      isHigher(role, best.role) ||
+      (role === best.role && source === 'scim' && best.because.source !== 'scim');
+    if (!beats) continue;
+    const because = { group: mapping.group, mappingId: mapping.id };
+    const through = source === 'scim' ? { source } : by === undefined ? {} : { by };
+    best = { role, because: { ...because, ...through } };
+  }
+  return best;
+}
+
+function isSame(one: Because | null, other: Because | null): boolean {
+  return (
+    one?.mappingId === other?.mappingId && one?.source === other?.source && one?.by === other?.by
+  );
 }
 
 /**

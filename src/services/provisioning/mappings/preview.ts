@@ -8,14 +8,23 @@ import { Project } from '../../../database/models/project.ts';
 import { SsoAttempt } from '../../../database/models/sso-attempt.ts';
 import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { Refusal, refuseField } from '../../../errors.ts';
-import { id, isUuid, projectRole, ref, userRef } from '../../foundation/fields.ts';
+import { id, isUuid, projectRole, ref, role, userRef } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
-import type { Because, Plan } from './plan.ts';
-import { findSources, type GroupSource, readPlan, ssoSource } from './source.ts';
-import { groupName, projectOfMapping } from './view.ts';
+import {
+  inOrder,
+  newMember,
+  type PersonFacts,
+  planPerson,
+  type Rules,
+  readPeople,
+  readRules,
+} from './facts.ts';
+import type { Because } from './plan.ts';
+import { type GroupSource, ssoSource } from './source.ts';
+import { groupName, groupSource, orgRole, projectOfMapping } from './view.ts';
 
 const because = z
-  .object({ group: z.string(), mapping: id })
+  .object({ group: z.string(), mapping: id, source: groupSource })
   .nullable()
   .describe('The group and the mapping of it; for a removal, those that had given the membership.');
 const entry = { project: projectOfMapping, role: projectRole, because };
@@ -25,13 +34,20 @@ export const previewView = z.object({
   adds: z.array(z.object(entry)),
   changes: z.array(z.object({ ...entry, from: projectRole, to: projectRole })),
   removes: z.array(z.object(entry)),
+  orgRole: z
+    .object({ from: role, to: orgRole, because })
+    .nullable()
+    .describe('A change of the role in the organization.'),
+  groups: z
+    .array(z.object({ group: z.string(), source: groupSource }))
+    .describe('The groups of the plan: of the claim, and those that SCIM pushed.'),
 });
 
 /**
  * Shows what a person's next sign-in would do to their memberships (spec §4.1): the same plan,
- * without writing. The groups are those given, those of an attempt, or those of the person's last
- * sign-in. A person who is not a member yet is planned as a new one. Refuses `groups_unknown` if no
- * groups are known.
+ * without writing. The groups of the claim are those given, those of an attempt, or those of the
+ * person's last sign-in; SCIM groups are added. A person who is not a member yet is planned as a new
+ * one. Refuses `groups_unknown` if no groups are known.
  */
 export const previewMappings = operation({
   authority: 'mappings.see',
@@ -49,29 +65,46 @@ export const previewMappings = operation({
     if (!user)
       throw refuseField('user', 'is required', 'Name the account, by e-mail address or id.');
     const accountId = await findMember(organization, user);
-    const sources = await findSources(organization.id);
-    const last = await lastSaid(sources, accountId);
-    const [first = nowhere(organization)] = sources;
+    const rules = await readRules(organization.id);
+    const person = await readPerson(rules, accountId);
+    const last = await lastSaid(rules.sources, accountId);
+    const [first = nowhere(organization)] = rules.sources;
     const source =
       attempt?.source ?? (input.groups === undefined ? last?.source : undefined) ?? first;
     const said = input.groups ?? (attempt ?? last)?.groups ?? null;
-    if (said === null) throw notSaid(user, attempt !== null, last !== null);
-    return viewPlan(organization, await readPlan(source, accountId, said));
+    if (said === null && person.scim.length === 0)
+      throw notSaid(user, attempt !== null, last !== null);
+    if (input.groups !== undefined) person.claims.clear();
+    if (said === null) person.claims.delete(source.id);
+    else person.claims.set(source.id, said);
+    if (!rules.sources.some(({ id }) => id === source.id)) rules.sources.push(source);
+    return viewPlan(organization, planPerson(rules, person), person);
   },
 });
 
-const noChange: Plan = { adds: [], changes: [], removes: [] };
-
 /**
  * What the member's next sign-in does if the connection sends the same groups as at the last one;
- * null if these are not known.
+ * null if these are not known, and SCIM pushed none.
  */
 export async function previewNext(organization: Organization, accountId: string) {
-  const last = await lastSaid(await findSources(organization.id), accountId);
-  if (last === null || last.groups === null) return null;
-  const { source, groups } = last;
-  const plan = source.everyTime ? await readPlan(source, accountId, groups) : noChange;
-  return viewPlan(organization, plan);
+  const rules = await readRules(organization.id);
+  const person = await readPerson(rules, accountId);
+  const last = await lastSaid(rules.sources, accountId);
+  if (last === null || last.groups === null) {
+    return person.scim.length === 0
+      ? null
+      : viewPlan(organization, planPerson(rules, person), person);
+  }
+  // Only the first sign-in syncs.
+  if (!last.source.everyTime) return viewPlan(organization, nothingPlanned, person);
+  person.claims.set(last.source.id, last.groups);
+  return viewPlan(organization, planPerson(rules, person), person);
+}
+
+async function readPerson(rules: Rules, accountId: string | null): Promise<PersonFacts> {
+  const people = await readPeople(rules, accountId === null ? [] : [accountId]);
+  const none: PersonFacts = { claims: new Map(), scim: [], current: [], orgRole: newMember };
+  return people.get(accountId ?? '') ?? none;
 }
 
 /** Groups as a connection sent them; null if it sent none. */
@@ -148,7 +181,18 @@ function groupsUnknown(message: string): Refusal {
   });
 }
 
-async function viewPlan(organization: Organization, plan: Plan) {
+type Planned = ReturnType<typeof planPerson>;
+
+const nothingPlanned: Planned = {
+  plan: { adds: [], changes: [], removes: [], moves: [] },
+  orgRole: null,
+};
+
+async function viewPlan(
+  organization: Organization,
+  { plan, orgRole }: Planned,
+  person: PersonFacts,
+) {
   const projects = await Project.findAll({ where: { organizationId: organization.id } });
   const byId = new Map(projects.map(({ id, slug }) => [id, { id, slug }]));
   const view = <Entry extends { projectId: string; because: Because | null }>({
@@ -158,11 +202,30 @@ async function viewPlan(organization: Organization, plan: Plan) {
   }: Entry) => ({
     project: byId.get(projectId) ?? { id: projectId, slug: projectId },
     ...rest,
-    because: because && { group: because.group, mapping: because.mappingId },
+    because: viewCause(because),
   });
+  const changed = orgRole !== null && orgRole.from !== orgRole.to;
   return {
     adds: plan.adds.map(view),
     changes: plan.changes.map((change) => ({ ...view(change), to: change.role })),
     removes: plan.removes.map(view),
+    orgRole: changed ? { ...orgRole, because: viewCause(orgRole.because) } : null,
+    groups: groupsOf(person),
   };
+}
+
+function viewCause(because: Because | null) {
+  if (because === null) return null;
+  const { group, mappingId: mapping, source = 'claim' as const } = because;
+  return { group, mapping, source };
+}
+
+function groupsOf({ claims, scim }: PersonFacts) {
+  const claimed = new Set([...claims.values()].flat());
+  return [
+    ...[...claimed].map((group) => ({ group, source: 'claim' as const })),
+    ...scim
+      .map(({ displayName: group }) => ({ group, source: 'scim' as const }))
+      .toSorted(inOrder(({ group }) => group)),
+  ];
 }

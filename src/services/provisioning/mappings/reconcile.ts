@@ -2,15 +2,14 @@ import type { Context } from '../../../context.ts';
 import { Account } from '../../../database/models/account.ts';
 import { Identity } from '../../../database/models/identity.ts';
 import { LdapConnection } from '../../../database/models/ldap-connection.ts';
-import { Membership, type Origin } from '../../../database/models/membership.ts';
-import { ProjectMembership } from '../../../database/models/project-membership.ts';
+import { Membership } from '../../../database/models/membership.ts';
 import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { transaction } from '../../../database/transaction.ts';
 import type { EventData } from '../../foundation/events/kinds.ts';
 import { type Happening, recordEvent } from '../../foundation/events/record.ts';
+import { holdAccounts, replanPeople } from './apply.ts';
 import { type Groups, takeAbsent } from './groups.ts';
-import type { Because, Plan } from './plan.ts';
-import { type GroupSource, ldapSource, readPlan, ssoSource } from './source.ts';
+import { type GroupSource, ldapSource, ssoSource } from './source.ts';
 
 // Group sync at a sign-in (spec §4.1 step 6), in its own transaction after the session has begun.
 // It never fails the sign-in: an error becomes an event and a log line.
@@ -69,59 +68,28 @@ async function syncSafely(ctx: Context, accountId: string, find: () => Promise<S
 
 async function reconcile(ctx: Context, sync: Sync | null, accountId: string): Promise<void> {
   if (sync === null) return;
+  // The account first, as everywhere, so that no two transactions deadlock.
+  await holdAccounts([accountId]);
   const identity = await Identity.findOne({ where: { connectionId: sync.source.id, accountId } });
   if (identity === null) return;
   const groups = sync.groups();
-  const isFirst = identity.groupsSyncedAt === null;
+  const applies = sync.source.everyTime || identity.groupsSyncedAt === null;
   await identity.update({
     lastGroups: groups.known ? groups.groups : null,
     groupsSyncedAt: ctx.now,
+    ...(applies && groups.known ? { knownGroups: groups.groups } : {}),
   });
-  if (sync.source.everyTime || isFirst) await carryOut(ctx, sync.source, accountId, groups);
+  if (applies) await carryOut(ctx, sync.source, accountId, groups);
 }
 
 async function carryOut(ctx: Context, source: GroupSource, accountId: string, groups: Groups) {
-  const { organizationId } = source;
-  // Locked until the end, so that a person who is just being removed joins no project.
-  const membership = await Membership.findOne({ where: { organizationId, accountId }, lock: true });
-  if (membership === null) return;
-  if (!groups.known) return record(ctx, 'unknown', source, accountId, { why: groups.why });
-  const plan = await readPlan(source, accountId, groups.groups);
-  await applyPlan(ctx, plan, { accountId, connectionId: source.id });
-  const { adds, changes, removes } = plan;
-  if (adds.length + changes.length + removes.length === 0) return;
-  await record(ctx, 'synced', source, accountId, { adds, changes, removes });
+  const { kind, organizationId } = source;
+  if (groups.known) await replanPeople(ctx, organizationId, [accountId], kind);
+  else if ((await Membership.count({ where: { organizationId, accountId } })) > 0)
+    await record(ctx, 'unknown', source, accountId, { why: groups.why });
 }
 
-/** Carries a plan out. A membership made manual in between stays manual (spec §3.3). */
-async function applyPlan(
-  ctx: Context,
-  plan: Plan,
-  of: { accountId: string; connectionId: string },
-): Promise<void> {
-  const { accountId } = of;
-  const origin = (because: Because | null): Origin => ({
-    kind: 'mapping',
-    by: of.connectionId,
-    ...because,
-  });
-  const joinedAt = ctx.now;
-  await ProjectMembership.bulkCreate(
-    plan.adds.map(({ projectId, role, because }) => {
-      return { projectId, accountId, role, synced: true, origin: origin(because), joinedAt };
-    }),
-    { ignoreDuplicates: true },
-  );
-  for (const { projectId, role, because } of plan.changes) {
-    const changed = { role, origin: origin(because) };
-    await ProjectMembership.update(changed, { where: { projectId, accountId, synced: true } });
-  }
-  const projectId = plan.removes.map((entry) => entry.projectId);
-  if (projectId.length > 0)
-    await ProjectMembership.destroy({ where: { projectId, accountId, synced: true } });
-}
-
-async function record<What extends 'synced' | 'unknown' | 'failed'>(
+async function record<What extends 'unknown' | 'failed'>(
   ctx: Context,
   what: What,
   { kind, organizationId }: GroupSource,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { GroupMapping } from '../../../database/models/group-mapping.ts';
-import type { Project } from '../../../database/models/project.ts';
-import { id, projectRole } from '../../foundation/fields.ts';
+import type { OrgRole } from '../../../database/models/membership.ts';
+import type { Project, ProjectRole } from '../../../database/models/project.ts';
+import { id, projectRole, ref } from '../../foundation/fields.ts';
 import { pageOf } from '../../foundation/page.ts';
 import { affectedMembershipView } from '../../tenancy/projects/view.ts';
 
@@ -11,13 +11,43 @@ export const groupName = z
   .min(1, 'must not be empty')
   .refine((text) => [...text].length <= 256, 'must have at most 256 characters');
 
+/** Where a person's group comes from. */
+export const groupSource = z.enum(['claim', 'scim']);
+
 export const projectOfMapping = z.object({ id, slug: z.string() });
+
+export const orgRole = z
+  .enum(['member', 'admin'], 'must be member or admin')
+  .describe('A role in the organization, in place of `project` and `role`.');
+
+/** The input of a mapping; pass it through `refuseMixed`. */
+export const mappingInput = {
+  group: groupName,
+  project: ref.optional(),
+  role: projectRole.optional(),
+  orgRole: orgRole.optional(),
+};
+
+type Mixed = { project?: unknown; role?: unknown; orgRole?: unknown };
+
+/** Refuses a mapping that does not give exactly one role. */
+export function refuseMixed(given: Mixed, ctx: z.RefinementCtx): void {
+  for (const field of ['project', 'role'] as const) {
+    const isGiven = given[field] !== undefined;
+    if (isGiven === (given.orgRole === undefined)) continue;
+    const message = isGiven
+      ? 'cannot stand beside orgRole'
+      : 'is required, unless orgRole is given';
+    ctx.addIssue({ code: 'custom', path: [field], message });
+  }
+}
 
 export const mappingView = z.object({
   id,
   group: z.string(),
-  project: projectOfMapping,
-  role: projectRole,
+  project: projectOfMapping.optional(),
+  role: projectRole.optional(),
+  orgRole: orgRole.optional(),
 });
 export const mappingPage = pageOf(mappingView);
 
@@ -30,11 +60,29 @@ export const importedView = z.object({
   removed: z.array(mappingRemovedView),
 });
 
-type Viewed = Pick<GroupMapping, 'id' | 'group' | 'role'> & {
-  project: Pick<Project, 'id' | 'slug'>;
-};
+type ProjectTarget = { project: Pick<Project, 'id' | 'slug'>; role: ProjectRole };
 
-/** A mapping with its project, which the query must include. */
-export function viewMapping({ id, group, role, project }: Viewed) {
+/** A group, and the role that it gives in a project or in the organization. */
+export type GroupRole = { group: string } & (ProjectTarget | { orgRole: OrgRole });
+
+interface Stored {
+  group: string;
+  project?: Pick<Project, 'id' | 'slug'> | null;
+  role: ProjectRole | null;
+  orgRole: OrgRole | null;
+}
+
+/** The role that a stored mapping gives; its query must include the project. */
+export function roleOf({ group, project, role, orgRole }: Stored): GroupRole {
+  if (orgRole !== null) return { group, orgRole };
+  if (!project || role === null) throw new Error('a mapping without a project gives no role');
+  return { group, project, role };
+}
+
+/** A mapping with its project. */
+export function viewMapping(mapping: GroupRole & { id: string }) {
+  const { id, group } = mapping;
+  if ('orgRole' in mapping) return { id, group, orgRole: mapping.orgRole };
+  const { project, role } = mapping;
   return { id, group, project: { id: project.id, slug: project.slug }, role };
 }

@@ -1,9 +1,9 @@
-import { Transaction } from 'sequelize';
 import type { Context } from '../../../context.ts';
 import { orderedId } from '../../../crypto/id.ts';
 import { GroupMapping } from '../../../database/models/group-mapping.ts';
-import { Organization } from '../../../database/models/organization.ts';
-import type { Project, ProjectRole } from '../../../database/models/project.ts';
+import type { OrgRole } from '../../../database/models/membership.ts';
+import type { Organization } from '../../../database/models/organization.ts';
+import type { ProjectRole } from '../../../database/models/project.ts';
 import { insertRows } from '../../../database/select.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { Refusal } from '../../../errors.ts';
@@ -12,7 +12,8 @@ import { requireAuthority } from '../../foundation/authority/require.ts';
 import { recordEvents } from '../../foundation/events/record.ts';
 import { outranks } from '../../foundation/project-roles.ts';
 import { findGiven } from '../../tenancy/projects/view.ts';
-import { viewMapping } from './view.ts';
+import { holdMappings } from './hold.ts';
+import { type GroupRole, roleOf, viewMapping } from './view.ts';
 
 // The steps that write mappings, many at once.
 
@@ -20,18 +21,24 @@ import { viewMapping } from './view.ts';
 export const mostMappings = 10_000;
 
 /** Proves that the actor may let others in, if a mapping gives a role above member. */
-export async function requireGrant(ctx: Context, org: string, mappings: { role: ProjectRole }[]) {
-  if (mappings.some(({ role }) => outranks(role, 'member'))) {
+export async function requireGrant(
+  ctx: Context,
+  org: string,
+  mappings: { role?: ProjectRole | undefined; orgRole?: OrgRole | undefined }[],
+) {
+  const isHigh = ({ role, orgRole }: (typeof mappings)[number]) =>
+    orgRole === 'admin' || (role !== undefined && outranks(role, 'member'));
+  if (mappings.some(isHigh)) {
     await requireAuthority(ctx, 'mappings.grantAdmin', org);
   }
 }
 
 /**
- * Refuses `conflict` if the organization would exceed its mappings. Locks the organization until
- * the transaction ends, so that two parallel additions do not both take the last place.
+ * Refuses `conflict` if the organization would exceed its mappings. Holds the mappings until the
+ * transaction ends, so that two parallel additions do not both take the last place.
  */
 export async function requireMappingRoom({ id, slug }: Organization, more: number): Promise<void> {
-  await Organization.findByPk(id, { lock: Transaction.LOCK.NO_KEY_UPDATE });
+  await holdMappings(id);
   const stored = await GroupMapping.count({ where: { organizationId: id } });
   if (stored + more <= mostMappings) return;
   throw new Refusal('conflict', `${slug} would have more than ${mostMappings} group mappings.`, {
@@ -39,32 +46,28 @@ export async function requireMappingRoom({ id, slug }: Organization, more: numbe
   });
 }
 
-/** A mapping to write. */
-interface NewMapping {
-  group: string;
-  project: Pick<Project, 'id' | 'slug'>;
-  role: ProjectRole;
-}
-
 /** Writes mappings, with their events. Refuses `already_exists` for one that is there. */
-export async function createMappings<const Given extends readonly NewMapping[]>(
+export async function createMappings<const Given extends readonly GroupRole[]>(
   ctx: Context,
   organization: Organization,
   given: Given,
 ) {
-  const made = given.map(({ group, project, role }) => ({ id: orderedId(), group, project, role }));
-  const rows = made.map(({ id, group, project, role }) => ({
-    id,
+  const made = given.map((mapping: GroupRole) => ({ id: orderedId(), ...mapping }));
+  const rows = made.map((mapping) => ({
+    id: mapping.id,
     organization_id: organization.id,
-    project_id: project.id,
-    group_name: group,
-    role,
+    group_name: mapping.group,
     created_at: ctx.now,
+    ...('orgRole' in mapping
+      ? { project_id: null, role: null, org_role: mapping.orgRole }
+      : { project_id: mapping.project.id, role: mapping.role, org_role: null }),
   }));
-  const named = given.map(
-    ({ group, project, role }) =>
-      `${JSON.stringify(group)} is mapped to ${project.slug} as ${role}`,
-  );
+  const named = given.map((mapping: GroupRole) => {
+    const group = JSON.stringify(mapping.group);
+    return 'orgRole' in mapping
+      ? `${group} is mapped to the organization as ${mapping.orgRole}`
+      : `${group} is mapped to ${mapping.project.slug} as ${mapping.role}`;
+  });
   await refusingDuplicate(insertRows('group_mappings', rows), {
     message: `${named[0]} already${named.length > 1 ? ', or another one of the list is' : ''}.`,
     hint: `See them with: idctl mappings list --org ${shellWord(organization.slug)}`,
@@ -84,6 +87,7 @@ export async function dropMappings<const Given extends readonly GroupMapping[]>(
   organization: Organization,
   mappings: Given,
 ) {
+  const given = mappings.map((mapping) => ({ id: mapping.id, ...roleOf(mapping) }));
   const affected = mappings.length === 0 ? null : await findGiven(organization.id);
   for (let at = 0; at < mappings.length; at += 1000) {
     const id = mappings.slice(at, at + 1000).map((mapping) => mapping.id);
@@ -92,22 +96,20 @@ export async function dropMappings<const Given extends readonly GroupMapping[]>(
   await recordEvents(
     ctx,
     organization.id,
-    mappings.map((mapping) => ({ kind: 'mapping.removed', ...about(organization, mapping) })),
+    given.map((mapping) => ({ kind: 'mapping.removed', ...about(organization, mapping) })),
   );
-  const views = mappings.map((mapping) => {
+  const views = given.map((mapping) => {
     return { ...viewMapping(mapping), affected: affected?.get(mapping.id) ?? [] };
   });
   // `map` keeps the length, which the type of its result does not say.
   return views as { [At in keyof Given]: (typeof views)[number] };
 }
 
-function about(
-  { id: organizationId }: Organization,
-  { id, group, project, role }: NewMapping & { id: string },
-) {
-  return {
-    organizationId,
-    subject: { type: 'mapping', id, name: group },
-    data: { group, project: project.slug, role },
-  };
+function about({ id: organizationId }: Organization, mapping: GroupRole & { id: string }) {
+  const { id, group } = mapping;
+  const subject = { type: 'mapping', id, name: group };
+  if ('orgRole' in mapping)
+    return { organizationId, subject, data: { group, orgRole: mapping.orgRole } };
+  const { project, role } = mapping;
+  return { organizationId, subject, data: { group, project: project.slug, role } };
 }

@@ -4,7 +4,7 @@ import {
   complex,
   reference,
   text,
-} from '../../foundation/scim-user/attributes.ts';
+} from '../../foundation/scim-user/attribute.ts';
 
 // The service's own resources, described as in RFC 7643 §8.7.2. Only idctl writes them.
 

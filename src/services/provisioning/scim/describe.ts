@@ -1,6 +1,6 @@
 import type { Context } from '../../../context.ts';
 import { requireScim } from '../../foundation/authority/require.ts';
-import type { ScimResource } from '../../foundation/scim-user/attributes.ts';
+import type { ScimResource } from '../../foundation/scim-user/attribute.ts';
 import { resourceTypes, schemas, serviceProviderConfig } from './discovery.ts';
 import { baseOf, mostInPage } from './view.ts';
 

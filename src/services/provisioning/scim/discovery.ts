@@ -1,11 +1,12 @@
 import {
   type Attribute,
-  attributes,
   enterpriseSchema,
   type ScimResource,
   userSchema,
-} from '../../foundation/scim-user/attributes.ts';
+} from '../../foundation/scim-user/attribute.ts';
+import { attributes } from '../../foundation/scim-user/attributes.ts';
 import { coreSchemas } from './core-schemas.ts';
+import { groupNames, groupSchema } from './groups/attributes.ts';
 
 // The answers of discovery. `base` is the absolute URL of the organization's SCIM base.
 
@@ -47,6 +48,16 @@ export function resourceTypes(base: string): ScimResource[] {
       schemaExtensions: [{ schema: enterpriseSchema, required: false }],
       meta: { resourceType: 'ResourceType', location: `${base}/ResourceTypes/User` },
     },
+    {
+      schemas: [schemaOf('ResourceType')],
+      id: 'Group',
+      name: 'Group',
+      endpoint: '/Groups',
+      description: 'A group of Users, which mappings turn into roles.',
+      schema: groupSchema,
+      schemaExtensions: [],
+      meta: { resourceType: 'ResourceType', location: `${base}/ResourceTypes/Group` },
+    },
   ];
 }
 
@@ -65,6 +76,11 @@ export function schemas(base: string): ScimResource[] {
       base,
       { id: enterpriseSchema, name: 'EnterpriseUser', description: 'Enterprise User' },
       clientsOf(enterpriseSchema),
+    ),
+    viewSchema(
+      base,
+      { id: groupSchema, name: 'Group', description: 'Group' },
+      groupNames.attributes.filter(({ schema }) => schema === groupSchema),
     ),
     ...about,
   ];

@@ -1,4 +1,4 @@
-import type { Attribute, ScimResource, ScimValue } from '../../foundation/scim-user/attributes.ts';
+import type { Attribute, ScimResource, ScimValue } from '../../foundation/scim-user/attribute.ts';
 import { fold, type Target } from '../../foundation/scim-user/names.ts';
 import { isComplex, valuesIn } from '../../foundation/scim-user/values.ts';
 import type { Filter } from './filter.ts';

@@ -1,7 +1,9 @@
-import type { Attribute, Column } from '../../foundation/scim-user/attributes.ts';
+import { isUuid } from '../../foundation/fields.ts';
+import type { Attribute, Column } from '../../foundation/scim-user/attribute.ts';
 import { columnOf, fold } from '../../foundation/scim-user/names.ts';
 import { searchKey, searchPath } from '../../foundation/scim-user/search.ts';
-import { emailsIn, type Filter } from './filter.ts';
+import type { Filter } from './filter.ts';
+import { emailsIn } from './filter-keys.ts';
 import type { FilterOperator } from './filter-tokens.ts';
 import { type Dialect, elementsAt, signs, textAt, textCondition } from './sql.ts';
 
@@ -87,6 +89,7 @@ function writeTerm(writing: Writing, term: Term): string {
   if (column === 'email' && term.kind === 'compare' && term.operator === 'eq') {
     return hasEmail(writing, String(term.value));
   }
+  if (column === 'group' || column === 'member') return writeLink(writing, column, term);
   if (column !== null && column !== 'email') return writeColumn(writing, column, term);
   const path = sub === null ? [] : [searchKey(sub)];
   if (!attribute.multiValued) {
@@ -99,6 +102,23 @@ function writeTerm(writing: Writing, term: Term): string {
   return term.kind === 'compare' && term.operator === 'ne'
     ? `(${some} or not exists (select 1 from ${elementsOf(writing, attribute)}))`
     : some;
+}
+
+/** The condition on the groups of a record, or on the members of a group. */
+function writeLink(
+  { bind, organization }: Writing,
+  column: 'group' | 'member',
+  term: Term,
+): string {
+  const [own, other] = column === 'group' ? ['record_id', 'group_id'] : ['group_id', 'record_id'];
+  if (term.kind === 'present')
+    return `exists (select 1 from scim_group_members where ${own} = r.id)`;
+  const value = String(term.value);
+  const linked = isUuid(value)
+    ? `r.id in (select ${own} from scim_group_members
+        where organization_id = $${organization} and ${other} = ${bind(value.toLowerCase())})`
+    : 'false';
+  return term.operator === 'eq' ? linked : `(not ${linked})`;
 }
 
 /** The condition on the text at this path in `within`. */
@@ -128,7 +148,9 @@ function compareText(
   return `coalesce(${textCondition(dialect, text, operator, bind(value))}, false)`;
 }
 
-function writeColumn(writing: Writing, column: Exclude<Column, 'email'>, term: Term): string {
+type OwnColumn = Exclude<Column, 'email' | 'group' | 'member'>;
+
+function writeColumn(writing: Writing, column: OwnColumn, term: Term): string {
   if (term.kind === 'present')
     return column === 'externalId' ? "coalesce(r.external_id <> '', false)" : 'true';
   if (column === 'active')
@@ -147,6 +169,8 @@ const texts = {
   id: { sql: 'cast(r.id as text)', caseExact: true },
   userName: { sql: 'r.user_name_canonical', caseExact: false },
   externalId: { sql: 'r.external_id', caseExact: true },
+  displayName: { sql: 'r.display_name_canonical', caseExact: false },
+  resourceType: { sql: "cast('Group' as text)", caseExact: true },
 };
 
 // PostgreSQL fails on an invalid uuid, and ignores the case of a valid one.

@@ -1,5 +1,5 @@
 import type { Refusal } from '../../../errors.ts';
-import type { Attribute } from '../../foundation/scim-user/attributes.ts';
+import type { Attribute } from '../../foundation/scim-user/attribute.ts';
 import { scimRefusal } from '../../foundation/scim-user/refusal.ts';
 import { isStorable } from '../../foundation/scim-user/values.ts';
 

@@ -1,5 +1,11 @@
-import type { Attribute } from '../../foundation/scim-user/attributes.ts';
-import { columnOf, findSub, findTarget, type Target } from '../../foundation/scim-user/names.ts';
+import type { Attribute } from '../../foundation/scim-user/attribute.ts';
+import {
+  columnOf,
+  findSub,
+  type Names,
+  type Target,
+  userNames,
+} from '../../foundation/scim-user/names.ts';
 import {
   type FilterOperator,
   type FilterToken,
@@ -27,24 +33,25 @@ interface Reading {
   tokens: FilterToken[];
   next: number;
   depth: number;
+  names: Names;
   /** Inside brackets: the attribute before them. */
   within: Attribute | null;
 }
 
 /** Parses the filter. 400 `invalidFilter` if it is malformed, too large or cannot be evaluated. */
-export function parseFilter(text: string): Filter {
-  return read(text, null);
+export function parseFilter(text: string, names = userNames): Filter {
+  return read(text, null, names);
 }
 
 /** Parses the filter between the brackets of a value path, on the attribute's sub-attributes. */
 export function parseElementFilter(text: string, attribute: Attribute): Filter {
-  return read(text, attribute);
+  return read(text, attribute, userNames);
 }
 
-function read(text: string, within: Attribute | null): Filter {
+function read(text: string, within: Attribute | null, names: Names): Filter {
   if (text.length > limits.length)
     throw invalidFilter(`it is longer than ${limits.length} characters`);
-  const reading: Reading = { tokens: tokenize(text), next: 0, depth: 0, within };
+  const reading: Reading = { tokens: tokenize(text), next: 0, depth: 0, within, names };
   const filter = readAny(reading);
   const rest = reading.tokens[reading.next];
   if (rest !== undefined) throw invalidFilter(`"${rest.text.slice(0, 100)}" was not expected`);
@@ -103,7 +110,7 @@ function readNested(reading: Reading, end: ')' | ']'): Filter {
 }
 
 function readTerm(reading: Reading): Filter {
-  const target = resolve(reading.within, wordOf(reading, 'an attribute'));
+  const target = resolve(reading, reading.within, wordOf(reading, 'an attribute'));
   if (take(reading, '[')) return readElement(reading, target);
   return readComparison(reading, target);
 }
@@ -113,16 +120,26 @@ function readElement(reading: Reading, { attribute, sub }: Target): Filter {
     throw invalidFilter(`${attribute.name} takes no brackets`);
   reading.within = attribute;
   const filter = readNested(reading, ']');
+  if (attribute.column !== null) {
+    reading.within = null;
+    return readLink(attribute, filter);
+  }
   // Entra sends this: emails[type eq "work"].value eq "x".
   const after = reading.tokens[reading.next];
   if (after?.kind === 'word' && after.text.startsWith('.')) {
     reading.next += 1;
-    const also = readComparison(reading, resolve(attribute, after.text.slice(1)));
+    const also = readComparison(reading, resolve(reading, attribute, after.text.slice(1)));
     reading.within = null;
     return { kind: 'element', attribute, filter: { kind: 'and', filters: [filter, also] } };
   }
   reading.within = null;
   return { kind: 'element', attribute, filter };
+}
+
+/** A group of a User, or a member of a group, is only found by its id. */
+function readLink(attribute: Attribute, filter: Filter): Filter {
+  if (filter.kind !== 'compare') throw invalidFilter(`${attribute.name} is compared by its value`);
+  return { ...filter, target: { attribute, sub: filter.target.attribute } };
 }
 
 function readComparison(reading: Reading, named: Target): Filter {
@@ -135,6 +152,8 @@ function readComparison(reading: Reading, named: Target): Filter {
     throw invalidFilter(`${word} needs a value`);
   reading.next += 1;
   if (token.kind === 'word' && token.text.toLowerCase() === 'null') return readNull(word, target);
+  const isLink = isLinked(target) && word !== 'eq' && word !== 'ne';
+  if (isLink) throw invalidFilter(`${word} does not compare ${target.attribute.name}`);
   const value = filterValue(target.sub ?? target.attribute, word, token.text);
   return { kind: 'compare', target, operator: word, value };
 }
@@ -146,11 +165,16 @@ function readNull(operator: FilterOperator, target: Target): Filter {
   throw invalidFilter(`${operator} does not compare with null`);
 }
 
-function resolve(within: Attribute | null, name: string): Target {
+function isLinked(target: Target): boolean {
+  const column = columnOf(target);
+  return column === 'group' || column === 'member';
+}
+
+function resolve({ names }: Reading, within: Attribute | null, name: string): Target {
   const sub = within === null ? null : findSub(within, name);
-  const target = within === null ? findTarget(name) : sub && { attribute: sub, sub: null };
+  const target = within === null ? names.findTarget(name) : sub && { attribute: sub, sub: null };
   if (target === null)
-    throw invalidFilter(`it names no attribute of a User with "${name.slice(0, 100)}"`);
+    throw invalidFilter(`it names no attribute of a ${names.kind} with "${name.slice(0, 100)}"`);
   if (!(target.sub ?? target.attribute).searchable)
     throw invalidFilter(`${name} cannot be searched for`);
   return target;
@@ -187,52 +211,4 @@ function wordOf(reading: Reading, what: string): string {
   if (token?.kind !== 'word') throw invalidFilter(`${what} is missing`);
   reading.next += 1;
   return token.text;
-}
-
-/** A key that an index finds records by. */
-export interface Key {
-  column: 'id' | 'userName' | 'externalId' | 'email';
-  value: string;
-}
-
-/**
- * Every record that satisfies the filter has one of these keys, found by an index. Null if there
- * are none. All keys in the filter are returned, because the database chooses among them.
- */
-export function keysOf(filter: Filter): Key[] | null {
-  switch (filter.kind) {
-    case 'and': {
-      const keys = filter.filters.map(keysOf).filter((some) => some !== null);
-      return keys.length === 0 ? null : keys.flat();
-    }
-    case 'or': {
-      const keys = filter.filters.map(keysOf);
-      return keys.includes(null) ? null : keys.flatMap((some) => some ?? []);
-    }
-    case 'element': {
-      const emails = emailsIn(filter.filter);
-      return emails.length === 0 ? null : emails.map((value) => ({ column: 'email', value }));
-    }
-    case 'compare': {
-      const key = keyOf(filter);
-      return key === null ? null : [key];
-    }
-    default:
-      return null;
-  }
-}
-
-/** The addresses that an element must have to satisfy the filter. */
-export function emailsIn(filter: Filter): string[] {
-  if (filter.kind === 'and') return filter.filters.flatMap(emailsIn);
-  const key = filter.kind === 'compare' ? keyOf(filter) : null;
-  return key?.column === 'email' ? [key.value] : [];
-}
-
-function keyOf({ target, operator, value }: Extract<Filter, { kind: 'compare' }>): Key | null {
-  const column = columnOf(target);
-  if (operator !== 'eq' || column === null) return null;
-  // Many records share a value of these columns.
-  if (column === 'active' || column === 'created' || column === 'lastModified') return null;
-  return { column, value: String(value) };
 }

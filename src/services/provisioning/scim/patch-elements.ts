@@ -1,4 +1,4 @@
-import type { Attribute, ScimResource, ScimValue } from '../../foundation/scim-user/attributes.ts';
+import type { Attribute, ScimResource, ScimValue } from '../../foundation/scim-user/attribute.ts';
 import { scimRefusal } from '../../foundation/scim-user/refusal.ts';
 import { assertFew } from '../../foundation/scim-user/resource.ts';
 import {

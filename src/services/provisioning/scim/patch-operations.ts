@@ -1,4 +1,4 @@
-import { type Attribute, enterpriseSchema } from '../../foundation/scim-user/attributes.ts';
+import { type Attribute, enterpriseSchema } from '../../foundation/scim-user/attribute.ts';
 import { findSub, findTarget } from '../../foundation/scim-user/names.ts';
 import { scimRefusal } from '../../foundation/scim-user/refusal.ts';
 import { isObject, member } from '../../foundation/scim-user/values.ts';
@@ -13,11 +13,10 @@ export interface PatchOperation {
   value: unknown;
 }
 
-const most = 200;
 const unsafe = new Set(['__proto__', 'constructor', 'prototype']);
 
-/** The operations of a PATCH body. Member names may have any letter case. */
-export function readOperations(body: unknown): PatchOperation[] {
+/** The operations of a PATCH body, at most so many. Member names may have any letter case. */
+export function readOperations(body: unknown, most = 200): PatchOperation[] {
   const operations = isObject(body) ? member(body, 'Operations') : undefined;
   if (!Array.isArray(operations)) {
     throw scimRefusal(400, 'invalidSyntax', 'A PATCH is an object with a list of Operations.');

@@ -3,7 +3,7 @@ import {
   type Attribute,
   enterpriseSchema,
   type ScimResource,
-} from '../../foundation/scim-user/attributes.ts';
+} from '../../foundation/scim-user/attribute.ts';
 import { findSchema } from '../../foundation/scim-user/names.ts';
 import { scimRefusal } from '../../foundation/scim-user/refusal.ts';
 import { assertSound } from '../../foundation/scim-user/resource.ts';
@@ -111,9 +111,10 @@ function applyEach(patching: Patching, op: Op, value: unknown, prefix: string): 
   }
 }
 
-// Okta sends `password` along, and libraries the `schemas` of the resource.
+// Okta sends `password` along, and libraries the `schemas` and `groups` of the resource.
 function isIgnored({ attribute }: Path): boolean {
-  return attribute.mutability === 'writeOnly' || attribute.name === 'schemas';
+  const { mutability, name } = attribute;
+  return mutability === 'writeOnly' || name === 'schemas' || name === 'groups';
 }
 
 /** Whether the value repeats the resource's own `id` or `meta`, which some clients send back. */

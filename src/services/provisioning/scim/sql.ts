@@ -1,4 +1,4 @@
-import { columnOf, findSub, findTarget } from '../../foundation/scim-user/names.ts';
+import { columnOf, findSub, type Names } from '../../foundation/scim-user/names.ts';
 import { scimRefusal } from '../../foundation/scim-user/refusal.ts';
 import { searchKey, searchPath } from '../../foundation/scim-user/search.ts';
 import type { FilterOperator } from './filter-tokens.ts';
@@ -63,12 +63,12 @@ function pointer(path: string[]): string {
 }
 
 /**
- * The sort key as an SQL expression over `scim_records r`. Of several values, the primary or first
+ * The sort key as an SQL expression over `scim_records r` or `scim_groups r`. Of several values, the primary or first
  * one counts (RFC 7644 §3.4.2.3). NULL for a record without a value, which is last in ascending
  * order. 400 `invalidPath` if the attribute cannot be sorted by.
  */
-export function sortExpression(sortBy: string, dialect: Dialect): string {
-  const target = findTarget(sortBy.trim());
+export function sortExpression(sortBy: string, dialect: Dialect, names: Names): string {
+  const target = names.findTarget(sortBy.trim());
   const attribute = target?.attribute;
   const sub = target?.sub ?? (attribute?.type === 'complex' ? findSub(attribute, 'value') : null);
   const named = sub ?? attribute;
@@ -77,12 +77,19 @@ export function sortExpression(sortBy: string, dialect: Dialect): string {
     attribute === undefined ||
     named === undefined ||
     !named.searchable ||
-    named.type === 'complex'
+    named.type === 'complex' ||
+    attribute.column === 'group' ||
+    attribute.column === 'member'
   ) {
-    throw scimRefusal(400, 'invalidPath', `Users cannot be sorted by "${sortBy.slice(0, 100)}".`);
+    throw scimRefusal(
+      400,
+      'invalidPath',
+      `${names.kind}s cannot be sorted by "${sortBy.slice(0, 100)}".`,
+    );
   }
   const column = columnOf({ attribute, sub });
-  if (column !== null && column !== 'email') return columns[column];
+  if (column !== null && column !== 'email' && column !== 'group' && column !== 'member')
+    return columns[column];
   const path = sub === null ? [] : [searchKey(sub)];
   const text = attribute.multiValued
     ? firstElement(dialect, searchPath(attribute), path)
@@ -97,6 +104,8 @@ const columns = {
   active: 'r.active',
   created: 'r.created_at',
   lastModified: 'r.modified_at',
+  displayName: 'r.display_name_canonical',
+  resourceType: 'r.organization_id',
 };
 
 function firstElement(dialect: Dialect, list: string[], path: string[]): string {

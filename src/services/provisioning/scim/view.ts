@@ -1,11 +1,6 @@
 import type { Context } from '../../../context.ts';
-import {
-  type Attribute,
-  attributes,
-  type ScimResource,
-  type ScimValue,
-} from '../../foundation/scim-user/attributes.ts';
-import { findSchema, findSub, findTarget, type Target } from '../../foundation/scim-user/names.ts';
+import type { Attribute, ScimResource, ScimValue } from '../../foundation/scim-user/attribute.ts';
+import { findSub, type Names, type Target, userNames } from '../../foundation/scim-user/names.ts';
 import { scimRefusal } from '../../foundation/scim-user/refusal.ts';
 import { isComplex, schemasOf, setValue, valueIn } from '../../foundation/scim-user/values.ts';
 
@@ -23,6 +18,8 @@ export interface ViewSurroundings {
   version: number;
   /** The absolute URL of the resource. */
   location: string;
+  /** Its groups, as RFC 7643 §4.1.2 shows them. */
+  groups?: ScimResource[];
 }
 
 /** The User as clients see it: schemas, id, their own data, active, meta. */
@@ -31,6 +28,7 @@ export function viewScimUser(resource: ScimResource, around: ViewSurroundings): 
     schemas: schemasOf(resource),
     id: around.id,
     ...resource,
+    ...(around.groups?.length ? { groups: around.groups } : {}),
     active: around.active,
     meta: {
       resourceType: 'User',
@@ -53,30 +51,45 @@ export interface Projection {
   excludedAttributes?: string | undefined;
 }
 
+/** Keeps the requested attributes. */
+export interface Projecting {
+  of(view: ScimResource): ScimResource;
+  /** Whether the attribute of this name, or a part of it, is shown. */
+  shows(name: string): boolean;
+}
+
 /** Returns what keeps the requested attributes (RFC 7644 §3.9). 400 at once if both are given. */
-export function readProjection({ attributes: wanted, excludedAttributes: unwanted }: Projection) {
+export function readProjection(
+  { attributes: wanted, excludedAttributes: unwanted }: Projection,
+  names: Names = userNames,
+): Projecting {
   if (wanted?.trim() && unwanted?.trim()) {
     throw scimRefusal(400, 'invalidValue', 'Give attributes or excludedAttributes, not both.');
   }
-  const named = namesIn(wanted?.trim() || unwanted?.trim() || '');
-  return (view: ScimResource): ScimResource => {
-    if (wanted?.trim())
-      return project(view, (attribute, sub) => named.some((one) => asksFor(one, attribute, sub)));
-    if (unwanted?.trim())
-      return project(view, (attribute, sub) => !named.some((one) => covers(one, attribute, sub)));
-    return view;
+  const named = namesIn(wanted?.trim() || unwanted?.trim() || '', names);
+  const asks: Shows | null = wanted?.trim()
+    ? (attribute, sub) => named.some((one) => asksFor(one, attribute, sub))
+    : unwanted?.trim()
+      ? (attribute, sub) => !named.some((one) => covers(one, attribute, sub))
+      : null;
+  return {
+    of: (view) => (asks === null ? view : project(view, names, asks)),
+    shows: (name) => {
+      const target = names.findTarget(name);
+      return asks === null || (target !== null && asks(target.attribute, null));
+    },
   };
 }
 
 type Shows = (attribute: Attribute, sub: Attribute | null) => boolean;
 type Named = { schema: string } | Target;
 
-function namesIn(list: string): Named[] {
+function namesIn(list: string, names: Names): Named[] {
   // Entra asks for attributes like this: emails[type eq "work"].
-  const names = list.replace(/\[[^\]]*\]/g, '').split(',');
-  return names.flatMap((name) => {
-    const schema = findSchema(name.trim());
-    return schema === null ? (findTarget(name.trim()) ?? []) : { schema };
+  const given = list.replace(/\[[^\]]*\]/g, '').split(',');
+  return given.flatMap((name) => {
+    const schema = names.findSchema(name.trim());
+    return schema === null ? (names.findTarget(name.trim()) ?? []) : { schema };
   });
 }
 
@@ -90,9 +103,9 @@ function covers(named: Named, attribute: Attribute, sub: Attribute | null): bool
   return named.attribute === attribute && (named.sub === null || named.sub === sub);
 }
 
-function project(view: ScimResource, shows: Shows): ScimResource {
+function project(view: ScimResource, names: Names, shows: Shows): ScimResource {
   const shown: ScimResource = {};
-  for (const attribute of attributes) {
+  for (const attribute of names.attributes) {
     const value = valueIn(view, attribute);
     if (value === undefined) continue;
     if (attribute.returned === 'always') setValue(shown, attribute, value);

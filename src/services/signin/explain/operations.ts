@@ -10,7 +10,7 @@ import { email, instant, projectRole, ref, role } from '../../foundation/fields.
 import { operation } from '../../foundation/operation.ts';
 import { findByEmail } from '../../people/accounts/account.ts';
 import { previewNext, previewView } from '../../provisioning/mappings/preview.ts';
-import { originView, pushedIn } from '../../tenancy/memberships/membership.ts';
+import { originOfRole, originView, pushedIn } from '../../tenancy/memberships/membership.ts';
 import { offeredMethod } from '../../tenancy/signin-settings/methods.ts';
 import { attemptKinds } from './attempts.ts';
 import { setScene } from './scene.ts';
@@ -40,9 +40,10 @@ export const explainView = z.object({
     .array(z.object({ code: z.string(), message: z.string(), until: instant.optional() }))
     .describe('What keeps the person out of a way that is on, and what to do about it.'),
   next: previewView
+    .omit({ groups: true })
     .nullable()
     .describe(
-      'What the next sign-in does to the project memberships, with the groups of the last one; null if these are not known.',
+      'What the next sign-in does to the memberships, with the groups of the last one and those that SCIM pushed; null if none are known.',
     ),
   attempts: z
     .array(
@@ -97,6 +98,7 @@ export const explain = operation({
         adds: next.adds.filter((each) => inProject(each.project.slug)),
         changes: next.changes.filter((each) => inProject(each.project.slug)),
         removes: next.removes.filter((each) => inProject(each.project.slug)),
+        orgRole: project === null ? next.orgRole : null,
       },
       attempts: account === undefined ? null : viewAttempts(scene.attempts, everywhere),
     };
@@ -139,7 +141,7 @@ async function findStanding(
 async function showMember({ id: organizationId }: Organization, accountId: string | null) {
   if (accountId === null) return null;
   const membership = await Membership.findOne({ where: { organizationId, accountId } });
-  return membership === null ? null : { role: membership.role, origin: membership.origin };
+  return membership && { role: membership.role, origin: originOfRole(membership) };
 }
 
 async function listProjects({ id: organizationId }: Organization, accountId: string) {

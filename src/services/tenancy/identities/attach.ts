@@ -58,7 +58,8 @@ async function adopt(
   if (key.connectionId === connectionId) return account;
   if (await hasKeyOn(connectionId, account.id)) return null;
   // No sign-in through this connection has synced the groups yet (security I7).
-  await key.update({ connectionId, linkedAt: ctx.now, lastGroups: null, groupsSyncedAt: null });
+  const unsynced = { lastGroups: null, groupsSyncedAt: null, knownGroups: null };
+  await key.update({ connectionId, linkedAt: ctx.now, ...unsynced });
   await recordLinked(ctx, key, account);
   return account;
 }

@@ -11,7 +11,7 @@ import { lockAccount } from '../../people/accounts/account.ts';
 import { endVouchedTokens } from '../../people/apps/app.ts';
 import { endingThrough, endSessionsPastSecondFactor } from '../../people/sessions/end.ts';
 import { recordLeft, recordMember } from '../scim-records/member.ts';
-import type { requireMembership } from './membership.ts';
+import { isSyncedBy, type requireMembership } from './membership.ts';
 
 interface Joining {
   role: Role;
@@ -52,15 +52,16 @@ export async function addMembership(
 ): Promise<Membership> {
   const key = { organizationId, accountId };
   const { role, origin } = as;
+  const synced = isSyncedBy(origin);
   await selectTogether(
     [
-      `INSERT INTO memberships (organization_id, account_id, role, origin, joined_at) VALUES ($1, $2, $3, $4, $5)
-       RETURNING role`,
+      `INSERT INTO memberships (organization_id, account_id, role, origin, joined_at, synced)
+       VALUES ($1, $2, $3, $4, $5, $6) RETURNING role`,
       'DELETE FROM tombstones WHERE organization_id = $1 AND account_id = $2',
     ],
-    [organizationId, accountId, role, JSON.stringify(origin), ctx.now],
+    [organizationId, accountId, role, JSON.stringify(origin), ctx.now, synced],
   );
-  return Membership.build({ ...key, ...as, joinedAt: ctx.now }, { isNewRecord: false });
+  return Membership.build({ ...key, ...as, synced, joinedAt: ctx.now }, { isNewRecord: false });
 }
 
 /**

@@ -19,6 +19,7 @@ import { lockAccount } from '../../people/accounts/account.ts';
 export const originView = z.object({
   kind: z.enum(originKinds),
   by: z.string().optional().describe('The account or connection that added the member.'),
+  source: z.literal('scim').optional().describe('The group is one that SCIM pushed.'),
   group: z.string().optional(),
   mappingId: id.optional(),
 });
@@ -28,6 +29,7 @@ export const memberView = z.object({
   email: z.string().nullable(),
   name: z.string(),
   role,
+  synced: z.boolean().describe('Whether a mapping, or SCIM, SSO or LDAP, gave the role.'),
   origin: originView,
   joinedAt: instant,
 });
@@ -35,8 +37,21 @@ export const memberPage = pageOf(memberView);
 
 /** A member as the organization sees them. */
 export function viewMember(membership: Membership, { email, name }: Shown) {
-  const { accountId: userId, role, origin, joinedAt } = membership;
-  return { userId, email, name, role, origin, joinedAt: joinedAt.toISOString() };
+  const { accountId: userId, role, synced, joinedAt } = membership;
+  const origin = originOfRole(membership);
+  return { userId, email, name, role, synced, origin, joinedAt: joinedAt.toISOString() };
+}
+
+/** How the membership began; with the group that gave the role, while it is synced. */
+export function originOfRole({ synced, origin }: Pick<Membership, 'synced' | 'origin'>): Origin {
+  if (synced) return origin;
+  const { group: _, mappingId: __, source: ___, ...began } = origin;
+  return began;
+}
+
+/** Whether a membership that begins like this has a synced role. */
+export function isSyncedBy({ kind }: Origin): boolean {
+  return kind === 'scim' || kind === 'sso' || kind === 'ldap';
 }
 
 /**

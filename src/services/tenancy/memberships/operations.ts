@@ -64,6 +64,8 @@ export const changeMemberRole = operation({
       const from = membership.role;
       if (from === 'owner' && input.role !== 'owner')
         await requireAuthority(ctx, 'members.takeOwner', input.org);
+      // An edit makes the role manual, even if it stays.
+      if (from === input.role && membership.synced) await membership.update({ synced: false });
       if (from === input.role) return viewMember(membership, shown);
       if (from === 'owner') await requireAnotherOwner(organization.id, account.id);
       const who = { id: account.id, name: shown.name };

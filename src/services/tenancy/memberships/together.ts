@@ -14,7 +14,7 @@ import { byHand } from './membership.ts';
 
 type Person = Pick<Account, 'id' | 'email' | 'name'>;
 
-/** Changes roles, with their events. The caller has proved the right, and kept an owner. */
+/** Changes roles by hand, with their events. The caller has proved the right, and kept an owner. */
 export async function changeRoles(
   ctx: Context,
   organizationId: string,
@@ -23,7 +23,7 @@ export async function changeRoles(
   for (const [role, some] of Map.groupBy(changes, ({ to }) => to)) {
     for (let at = 0; at < some.length; at += 1000) {
       const accountId = some.slice(at, at + 1000).map(({ who }) => who.id);
-      await Membership.update({ role }, { where: { organizationId, accountId } });
+      await Membership.update({ role, synced: false }, { where: { organizationId, accountId } });
     }
   }
   await recordEvents(

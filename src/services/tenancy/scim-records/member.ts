@@ -1,5 +1,5 @@
 import type { Context } from '../../../context.ts';
-import { select } from '../../../database/select.ts';
+import { execute, select } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { firstKey } from '../../foundation/page.ts';
 import { memberResource, type Named } from '../../foundation/scim-user/resource.ts';
@@ -28,7 +28,19 @@ export async function recordMember(
   else if (!record.active || record.hidden) {
     const renamed = record.link === 'member' ? { resource: resourceIn(record, account) } : {};
     await changeRecord(ctx, record, { active: true, hidden: false, ...renamed });
+    await awaitPlan(record.id);
   }
+}
+
+/** Leaves the roles that the groups of a returning person give to the job that plans them. */
+async function awaitPlan(recordId: string): Promise<void> {
+  await execute(
+    `INSERT INTO scim_replans (organization_id, account_id)
+     SELECT r.organization_id, r.account_id FROM scim_records r
+      WHERE r.id = $1 AND EXISTS (SELECT 1 FROM scim_group_members WHERE record_id = r.id)
+     ON CONFLICT (organization_id, account_id) DO NOTHING`,
+    [recordId],
+  );
 }
 
 /** Writes records for new members that no client has named, in few statements. */

@@ -39,7 +39,10 @@ export const listScimUsers = operation({
       organization.id,
       items.map(({ account }) => account),
     );
-    return { items: items.map((record) => view(record, shown(record.account).email)), nextCursor };
+    return {
+      items: items.map((record) => viewScimRecord(record, shown(record.account).email)),
+      nextCursor,
+    };
   },
 });
 
@@ -70,7 +73,8 @@ async function placeOf(organizationId: string, id: string): Promise<ListPlace> {
   });
 }
 
-function view(record: ScimRecord, email: string | null) {
+/** A record as admins see it, with the address that the organization knows. */
+export function viewScimRecord(record: ScimRecord, email: string | null) {
   const { id, userName, externalId, active, modifiedAt } = record;
   return { id, userName, externalId, email, active, updatedAt: modifiedAt.toISOString() };
 }

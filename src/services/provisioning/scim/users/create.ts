@@ -3,7 +3,7 @@ import { transaction } from '../../../../database/transaction.ts';
 import { retryOnceWhenOvertaken } from '../../../../database/unique.ts';
 import { requireScim } from '../../../foundation/authority/require.ts';
 import { recordEvent } from '../../../foundation/events/record.ts';
-import type { ScimResource } from '../../../foundation/scim-user/attributes.ts';
+import type { ScimResource } from '../../../foundation/scim-user/attribute.ts';
 import { fold } from '../../../foundation/scim-user/names.ts';
 import { calledBy, emailOf, nameOf, readCreation } from '../../../foundation/scim-user/resource.ts';
 import { attachProvisioned } from '../../../tenancy/identities/attach.ts';

@@ -1,5 +1,6 @@
 import type { Context } from '../../../../context.ts';
 import { Membership } from '../../../../database/models/membership.ts';
+import { dialectOfDatabase, select, selectAmong } from '../../../../database/select.ts';
 import { ownsAddress } from '../../../foundation/domain-names/owns.ts';
 import type { EventName } from '../../../foundation/events/kinds.ts';
 import { recordEvent } from '../../../foundation/events/record.ts';
@@ -9,6 +10,7 @@ import { endSessionsPastSecondFactor } from '../../../people/sessions/end.ts';
 import { reclaimMember } from '../../../tenancy/identities/reclaim.ts';
 import { addMembership, endMembership } from '../../../tenancy/memberships/join-and-leave.ts';
 import { findRecordOf, type Held } from '../../../tenancy/scim-records/record.ts';
+import { replanPeople } from '../../mappings/apply.ts';
 
 /** Reclaims the account before the record makes it a member (security I3); returns whether. */
 export async function reclaimHeld(ctx: Context, held: Held, name: string | null): Promise<boolean> {
@@ -39,6 +41,34 @@ export async function activateMember(
     ...about({ record, account }, event),
     data: { role: 'member', origin: origin.kind, record: record.id, userName: record.userName },
   });
+  // Groups kept a deactivated person, whose roles come back with the membership.
+  if (record.version > 1 && (await isInGroup(record.id)))
+    await replanPeople(ctx, record.organizationId, [account.id], 'scim');
+}
+
+async function isInGroup(recordId: string): Promise<boolean> {
+  const rows = await select(
+    'SELECT 1 AS one FROM scim_group_members WHERE record_id = $1 LIMIT 1',
+    [recordId],
+    { prepared: true },
+  );
+  return rows.length > 0;
+}
+
+/** Takes a deleted person out of all groups, for good. */
+export async function leaveGroups(ctx: Context, recordId: string): Promise<void> {
+  const left = await select<{ id: string }>(
+    'DELETE FROM scim_group_members WHERE record_id = $1 RETURNING group_id AS id',
+    [recordId],
+  );
+  // A push that holds the group writes its version itself, and waits for this person.
+  const free = dialectOfDatabase() === 'sqlite' ? '' : 'FOR UPDATE SKIP LOCKED';
+  await selectAmong(
+    left.map(({ id }) => id),
+    (list, now) => `UPDATE scim_groups SET version = version + 1, modified_at = ${now}
+      WHERE id IN (SELECT id FROM scim_groups WHERE id IN (${list}) ${free}) RETURNING 1`,
+    [ctx.now],
+  );
 }
 
 /** Ends the membership, even the last owner's (spec §3.2); an event then tells of that. */

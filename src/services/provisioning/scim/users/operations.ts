@@ -1,52 +1,48 @@
 import type { Context } from '../../../../context.ts';
 import { transaction } from '../../../../database/transaction.ts';
 import { requireScim } from '../../../foundation/authority/require.ts';
-import type { ScimResource } from '../../../foundation/scim-user/attributes.ts';
+import type { ScimResource } from '../../../foundation/scim-user/attribute.ts';
 import { readReplacement } from '../../../foundation/scim-user/resource.ts';
 import { isComplex } from '../../../foundation/scim-user/values.ts';
 import { type Entry, requireHeld, requireRecord } from '../../../tenancy/scim-records/record.ts';
 import { changeRecord } from '../../../tenancy/scim-records/write.ts';
 import { parseFilter } from '../filter.ts';
 import { readFiltered } from '../list/filtered.ts';
+import { userListing } from '../list/listing.ts';
 import { readWholeList } from '../list/places.ts';
+import { type ListQuery, readWindow } from '../list/query.ts';
 import { applyPatch, type Own } from '../patch.ts';
-import { mostInPage, readProjection } from '../view.ts';
+import { readProjection } from '../view.ts';
 import { changeUser, type Decided } from './change.ts';
-import { deactivateMember } from './membership.ts';
-import { type AtUser, type AtUsers, type Presented, presentUser, requireMatch } from './present.ts';
-
-/** The query of a list (RFC 7644 §3.4.2), with numbers as requested. */
-export interface ListQuery extends AtUsers {
-  filter?: string | undefined;
-  sortBy?: string | undefined;
-  sortOrder?: string | undefined;
-  startIndex?: number | undefined;
-  count?: number | undefined;
-}
+import { deactivateMember, leaveGroups } from './membership.ts';
+import {
+  type AtUser,
+  type Presented,
+  presentUser,
+  presentUsers,
+  requireMatch,
+  viewRecord,
+} from './present.ts';
 
 const listSchema = 'urn:ietf:params:scim:api:messages:2.0:ListResponse';
-const usual = 100;
 
 /** A page of the organization's Users, current and former members, with the total. */
 export async function listUserResources(ctx: Context, input: ListQuery): Promise<ScimResource> {
   const organizationId = requireScim(ctx, input.org);
   const project = readProjection(input);
   const filter = input.filter === undefined ? null : parseFilter(input.filter);
-  const startIndex = Math.max(1, input.startIndex ?? 1);
-  const count = Math.min(mostInPage, Math.max(0, input.count ?? usual));
-  const { sortBy } = input;
-  const window = { from: startIndex - 1, count };
-  const descending = input.sortOrder?.toLowerCase() === 'descending';
+  const { startIndex, ...window } = readWindow(input);
   const { total, records } =
-    filter === null && sortBy === undefined
+    filter === null && window.sortBy === undefined
       ? await readWholeList(ctx, organizationId, window)
-      : await readFiltered(organizationId, { filter, sortBy, descending, ...window });
+      : await readFiltered(userListing, organizationId, { filter, ...window });
+  const presented = await presentUsers(ctx, records, project);
   return {
     schemas: [listSchema],
     totalResults: total,
     startIndex,
     itemsPerPage: records.length,
-    Resources: records.map((record) => presentUser(ctx, record, project).body),
+    Resources: presented.map(({ body }) => body),
   };
 }
 
@@ -77,7 +73,7 @@ async function change(ctx: Context, input: AtUser, decide: Parameters<typeof cha
 
 /** The record's id and meta as clients see them. */
 function ownOf(ctx: Context, record: Entry): Own {
-  const { meta } = presentUser(ctx, record, (view) => view).body;
+  const { meta } = viewRecord(ctx, record);
   return { id: record.id, meta: isComplex(meta) ? meta : {} };
 }
 
@@ -100,5 +96,6 @@ export async function deleteUserResource(ctx: Context, { org, id, ifMatch }: AtU
     const wasActive = held.record.active;
     if (wasActive || hidden) await changeRecord(ctx, held.record, { active: false, hidden });
     if (wasActive) await deactivateMember(ctx, held);
+    if (hidden) await leaveGroups(ctx, held.record.id);
   });
 }

@@ -1,10 +1,11 @@
 import type { Context } from '../../../../context.ts';
+import { selectAmong } from '../../../../database/select.ts';
 import { Refusal } from '../../../../errors.ts';
-import type { ScimResource } from '../../../foundation/scim-user/attributes.ts';
+import type { ScimResource } from '../../../foundation/scim-user/attribute.ts';
 import { scimRefusal } from '../../../foundation/scim-user/refusal.ts';
 import { resourceOf } from '../../../foundation/scim-user/resource.ts';
 import type { Entry } from '../../../tenancy/scim-records/record.ts';
-import { baseOf, etag, type Projection, viewScimUser } from '../view.ts';
+import { baseOf, etag, type Projecting, type Projection, viewScimUser } from '../view.ts';
 
 // The input of the SCIM operations. The table of attributes reads their bodies, not a schema (X6).
 
@@ -28,28 +29,70 @@ export interface Presented {
 }
 
 /** The record as its client sees it. */
-export function presentUser(
+export async function presentUser(
   ctx: Context,
   record: Entry,
-  project: (view: ScimResource) => ScimResource,
-): Presented {
-  const { id, active, createdAt, modifiedAt, version } = record;
-  const location = `${baseOf(ctx, record.organizationId)}/Users/${id}`;
-  const view = viewScimUser(resourceOf(record), {
-    id,
-    active,
-    createdAt,
-    modifiedAt,
-    version,
-    location,
+  project: Projecting,
+): Promise<Presented> {
+  const [presented] = await presentUsers(ctx, [record], project);
+  if (presented === undefined) throw new Error('one record is presented as none');
+  return presented;
+}
+
+/** Records as their client sees them; reads their groups unless the projection hides them. */
+export async function presentUsers(
+  ctx: Context,
+  records: Entry[],
+  project: Projecting,
+): Promise<Presented[]> {
+  const groups = project.shows('groups') ? await readGroupsOf(ctx, records) : new Map();
+  return records.map((record) => {
+    const view = viewRecord(ctx, record, groups.get(record.id));
+    return {
+      body: project.of(view),
+      etag: etag(record.version),
+      location: locationOf(ctx, record),
+    };
   });
-  return { body: project(view), etag: etag(version), location };
+}
+
+/** The whole User of a record, with these groups. */
+export function viewRecord(ctx: Context, record: Entry, groups: ScimResource[] = []) {
+  const { id, active, createdAt, modifiedAt, version } = record;
+  const location = locationOf(ctx, record);
+  const around = { id, active, createdAt, modifiedAt, version, location, groups };
+  return viewScimUser(resourceOf(record), around);
+}
+
+function locationOf(ctx: Context, { organizationId, id }: Entry): string {
+  return `${baseOf(ctx, organizationId)}/Users/${id}`;
+}
+
+async function readGroupsOf(ctx: Context, records: Entry[]): Promise<Map<string, ScimResource[]>> {
+  const rows = await selectAmong<{ recordId: string; value: string; display: string }>(
+    records.map(({ id }) => id),
+    (list) => `SELECT m.record_id AS "recordId", g.id AS value, g.display_name AS display
+       FROM scim_group_members m JOIN scim_groups g ON g.id = m.group_id
+      WHERE m.record_id IN (${list}) ORDER BY g.display_name_canonical`,
+  );
+  const groups = new Map<string, ScimResource[]>();
+  const organizationId = records[0]?.organizationId ?? '';
+  for (const { recordId, value, display } of rows) {
+    const $ref = `${baseOf(ctx, organizationId)}/Groups/${value}`;
+    const known = groups.get(recordId) ?? [];
+    groups.set(recordId, [...known, { value, $ref, display, type: 'direct' }]);
+  }
+  return groups;
 }
 
 /** Refuses if `If-Match` names only other versions (RFC 7644 §3.14). */
-export function requireMatch(ifMatch: string | undefined, version: number): void {
+export function requireMatch(
+  ifMatch: string | undefined,
+  version: number,
+  kind: 'User' | 'Group' = 'User',
+): void {
   if (ifMatch === undefined || namesTag(ifMatch, etag(version))) return;
-  throw new Refusal('version_mismatch', 'The User has changed since.', {
+  throw new Refusal('version_mismatch', `The ${kind} has changed since.`, {
     hint: 'Read it again and send the new meta.version.',
   });
 }

@@ -1,0 +1,130 @@
+import { Refusal } from '../../errors.ts';
+import {
+  createGroupResource,
+  deleteGroupResource,
+  listGroupResources,
+  patchGroup,
+  replaceGroup,
+  showGroupResource,
+} from '../../services/provisioning/scim/groups/operations.ts';
+import type { PresentedGroup } from '../../services/provisioning/scim/groups/present.ts';
+import { readWindow } from '../../services/provisioning/scim/list/query.ts';
+import { listUserResources } from '../../services/provisioning/scim/users/operations.ts';
+import { namesTag } from '../../services/provisioning/scim/users/present.ts';
+import type { Answer, ScimReply, UserRequest } from './answer.ts';
+import { readBody } from './body.ts';
+import { type ListParameters, readQuery, readSearch } from './query.ts';
+
+// The places of Groups. Their JSON is sent in parts, so that a long list is never held in memory.
+
+const kib = 4096;
+
+/** The place of all Groups. */
+export const allGroups: Record<string, Answer> = {
+  GET: ({ ctx, org, request }) => list({ ctx, org }, readQuery(request)),
+  POST: async ({ ctx, org, request, response }) => {
+    const body = await readBody(request, response, kib);
+    const made = await createGroupResource(ctx, { org, body, ...readQuery(request) });
+    return shown(made, 201);
+  },
+};
+
+type At = Pick<UserRequest, 'ctx' | 'org'>;
+
+async function list({ ctx, org }: At, parameters: ListParameters): Promise<ScimReply> {
+  const { total, resources } = await listGroupResources(ctx, { org, ...parameters });
+  const { startIndex } = readWindow({ org, ...parameters });
+  return { status: 200, stream: writeList({ total, startIndex }, resources) };
+}
+
+/** Answers a search of Groups. */
+export async function searchGroups(asked: UserRequest): Promise<ScimReply> {
+  return list(asked, readSearch(await readBody(asked.request, asked.response)));
+}
+
+/** Answers a search of everything: Users, then Groups. A filter may fit one kind only. */
+export async function searchAll({ ctx, org, request, response }: UserRequest): Promise<ScimReply> {
+  const parameters = readSearch(await readBody(request, response));
+  const { startIndex, from, count } = readWindow({ org, ...parameters });
+  const users = await unlessUnfit(listUserResources(ctx, { org, ...parameters }));
+  const found = users.value === null ? 0 : Number(users.value['totalResults']);
+  const own = users.value?.['Resources'];
+  const people = Array.isArray(own) ? own : [];
+  const rest = {
+    startIndex: Math.max(0, from - found) + 1,
+    count: Math.max(0, count - people.length),
+  };
+  const groups = await unlessUnfit(listGroupResources(ctx, { org, ...parameters, ...rest }));
+  if (users.value === null && groups.value === null) throw users.error;
+  const resources = [
+    ...people.map((user) => () => [JSON.stringify(user)]),
+    ...(groups.value?.resources ?? []),
+  ];
+  const total = found + (groups.value?.total ?? 0);
+  return { status: 200, stream: writeList({ total, startIndex }, resources) };
+}
+
+/** Null for a filter or an order with an attribute that this kind of resource does not have. */
+async function unlessUnfit<T>(listing: Promise<T>): Promise<{ value: T | null; error: unknown }> {
+  try {
+    return { value: await listing, error: null };
+  } catch (error) {
+    const unfit = ['invalidFilter', 'invalidPath'];
+    if (error instanceof Refusal && unfit.includes(String(error.extra['scimType'])))
+      return { value: null, error };
+    throw error;
+  }
+}
+
+async function* writeList(
+  { total, startIndex }: { total: number; startIndex: number },
+  resources: (() => AsyncIterable<string> | Iterable<string>)[],
+): AsyncGenerator<string> {
+  const head = {
+    schemas: ['urn:ietf:params:scim:api:messages:2.0:ListResponse'],
+    totalResults: total,
+    startIndex,
+    itemsPerPage: resources.length,
+  };
+  yield `${JSON.stringify(head).slice(0, -1)},"Resources":[`;
+  for (const [at, resource] of resources.entries()) {
+    if (at > 0) yield ',';
+    yield* resource();
+  }
+  yield ']}';
+}
+
+/** The place of one Group. */
+export function oneGroup(id: string): Record<string, Answer> {
+  const at = ({ org, request }: UserRequest) => {
+    return { org, id, ifMatch: request.headers['if-match'], ...readQuery(request) };
+  };
+  const body = ({ request, response }: UserRequest) => readBody(request, response, kib);
+  return {
+    GET: async (asked) => {
+      const group = await showGroupResource(asked.ctx, at(asked));
+      const known = asked.request.headers['if-none-match'];
+      if (known === undefined || !namesTag(known, group.etag)) return shown(group);
+      return { status: 304, headers: { ETag: group.etag } };
+    },
+    PUT: async (asked) =>
+      shown(await replaceGroup(asked.ctx, { ...at(asked), body: await body(asked) })),
+    PATCH: async (asked) => {
+      const input = at(asked);
+      const group = await patchGroup(asked.ctx, { ...input, body: await body(asked) });
+      // The members are only read for a client that asks for them.
+      if (input.attributes !== undefined || input.excludedAttributes !== undefined)
+        return shown(group);
+      return { status: 204, headers: { ETag: group.etag } };
+    },
+    DELETE: async (asked) => {
+      await deleteGroupResource(asked.ctx, at(asked));
+      return { status: 204 };
+    },
+  };
+}
+
+function shown({ body, etag, location }: PresentedGroup, status = 200): ScimReply {
+  const headers = { ETag: etag, Location: location, 'Content-Location': location };
+  return { status, stream: body, headers };
+}

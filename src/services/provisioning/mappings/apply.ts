@@ -1,0 +1,189 @@
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
+import type { Context } from '../../../context.ts';
+import { Account } from '../../../database/models/account.ts';
+import type { Origin } from '../../../database/models/membership.ts';
+import { dialectOfDatabase, execute, insertRows, selectAmong } from '../../../database/select.ts';
+import { shownTo } from '../../foundation/authority/shown.ts';
+import { type Happening, recordEvents } from '../../foundation/events/record.ts';
+import { type PersonFacts, planPerson, readPeople, readRules } from './facts.ts';
+import type { Because, OrgRoleChange, Plan } from './plan.ts';
+
+// Plans the roles of people from all of their groups, and carries the plans out.
+
+/** What changed the groups: a sign-in by a connection, or provisioning. */
+export type Cause = 'sso' | 'ldap' | 'scim';
+
+interface Planned {
+  accountId: string;
+  person: PersonFacts;
+  plan: Plan;
+  orgRole: OrgRoleChange | null;
+}
+
+/**
+ * Plans the roles of these people again, in few statements, with an event for each whose roles
+ * change; returns how many. Call it inside the transaction that changes their groups. Accounts that
+ * are no members are left out.
+ */
+export async function replanPeople(
+  ctx: Context,
+  organizationId: string,
+  accountIds: readonly string[],
+  cause: Cause,
+): Promise<number> {
+  if (accountIds.length === 0) return 0;
+  const locks = dialectOfDatabase() === 'postgres';
+  // The account before the membership, as everywhere. A person who is just being removed then
+  // joins no project.
+  if (locks) await holdAccounts(accountIds);
+  const rules = await readRules(organizationId);
+  const people = await readPeople(rules, accountIds, locks ? 'FOR UPDATE' : '');
+  await turnOfTheLoop();
+  const planned = [...people].map(([accountId, person]) => {
+    return { accountId, person, ...planPerson(rules, person) };
+  });
+  const real = await withoutGoneProjects(planned);
+  // SQLite answers at once, so a chain of statements would let no one else have a turn.
+  await turnOfTheLoop();
+  await writeProjects(ctx, real);
+  await turnOfTheLoop();
+  await writeOrgRoles(organizationId, real);
+  return recordPlans(ctx, organizationId, real, cause);
+}
+
+/** Locks accounts until the transaction ends, in one order. */
+export async function holdAccounts(accountIds: readonly string[]): Promise<void> {
+  if (dialectOfDatabase() === 'sqlite') return;
+  await selectAmong(
+    accountIds.toSorted(),
+    (list) => `SELECT id FROM accounts WHERE id IN (${list}) ORDER BY id FOR NO KEY UPDATE`,
+  );
+}
+
+/** The plans without projects that were just deleted; the others stay until the end. */
+async function withoutGoneProjects(planned: Planned[]): Promise<Planned[]> {
+  if (dialectOfDatabase() === 'sqlite') return planned;
+  const added = new Set(planned.flatMap(({ plan }) => plan.adds.map(({ projectId }) => projectId)));
+  const rows = await selectAmong<{ id: string }>(
+    [...added].toSorted(),
+    (list) => `SELECT id FROM projects WHERE id IN (${list}) ORDER BY id FOR KEY SHARE`,
+  );
+  const there = new Set(rows.map(({ id }) => id));
+  return planned.map(({ plan, ...rest }) => {
+    return {
+      ...rest,
+      plan: { ...plan, adds: plan.adds.filter(({ projectId }) => there.has(projectId)) },
+    };
+  });
+}
+
+const originOf = (because: Because | null): Origin => ({ kind: 'mapping', ...because });
+
+async function writeProjects(ctx: Context, planned: Planned[]): Promise<void> {
+  const rows = planned.flatMap(({ accountId, plan }) =>
+    plan.adds.map(({ projectId, role, because }) => ({
+      project_id: projectId,
+      account_id: accountId,
+      role,
+      synced: true,
+      origin: originOf(because),
+      joined_at: ctx.now,
+    })),
+  );
+  await insertRows('project_memberships', rows);
+  const changed = planned.flatMap(({ accountId, plan }) =>
+    [...plan.changes, ...plan.moves].map(({ projectId, role, because }) => {
+      return { accountId, set: { projectId, role, origin: originOf(because) } };
+    }),
+  );
+  for (const some of Map.groupBy(changed, ({ set }) => JSON.stringify(set)).values()) {
+    const [{ set } = { set: undefined }] = some;
+    if (set === undefined) continue;
+    await updateAmong(
+      some.map(({ accountId }) => accountId),
+      (list, next) => `UPDATE project_memberships SET role = ${next(0)}, origin = ${next(1)}
+        WHERE account_id IN (${list}) AND project_id = ${next(2)} AND synced`,
+      [set.role, JSON.stringify(set.origin), set.projectId],
+    );
+  }
+  const removed = planned.flatMap(({ accountId, plan }) =>
+    plan.removes.map(({ projectId }) => ({ accountId, projectId })),
+  );
+  for (const [projectId, some] of Map.groupBy(removed, (one) => one.projectId)) {
+    await updateAmong(
+      some.map(({ accountId }) => accountId),
+      (list, next) => `DELETE FROM project_memberships
+        WHERE account_id IN (${list}) AND project_id = ${next(0)} AND synced`,
+      [projectId],
+    );
+  }
+}
+
+/** The origin still tells how the membership began, as provisioning's count for less (O8). */
+async function writeOrgRoles(organizationId: string, planned: Planned[]): Promise<void> {
+  for (const { accountId, person, orgRole } of planned) {
+    if (orgRole === null) continue;
+    const { group: _, mappingId: __, source: ___, ...began } = person.orgRole.origin;
+    const origin = { ...began, ...orgRole.because };
+    await execute(
+      `UPDATE memberships SET role = $3, origin = $4
+        WHERE organization_id = $1 AND account_id = $2 AND synced`,
+      [organizationId, accountId, orgRole.to, JSON.stringify(origin)],
+    );
+  }
+}
+
+/** Runs a statement for these accounts, a bounded number at a time. */
+async function updateAmong(
+  accountIds: string[],
+  sql: (list: string, next: (at: number) => string) => string,
+  more: unknown[],
+): Promise<void> {
+  await selectAmong(
+    accountIds,
+    (list, next) => `${sql(list, (at) => `$${Number(next.slice(1)) + at}`)} RETURNING 1`,
+    more,
+  );
+}
+
+async function recordPlans(
+  ctx: Context,
+  organizationId: string,
+  planned: Planned[],
+  kind: Cause,
+): Promise<number> {
+  const changed = planned.filter(
+    ({ plan, orgRole }) =>
+      plan.adds.length + plan.changes.length + plan.removes.length > 0 ||
+      (orgRole !== null && orgRole.from !== orgRole.to),
+  );
+  if (changed.length === 0) return 0;
+  const accounts = await Account.findAll({
+    where: { id: changed.map(({ accountId }) => accountId) },
+  });
+  const shown = await shownTo(organizationId, accounts);
+  const names = new Map(accounts.map((account) => [account.id, shown(account).name]));
+  const happenings = changed.flatMap(({ accountId: id, plan, orgRole }): Happening[] => {
+    const subject = { type: 'user', id, name: names.get(id) ?? id };
+    const adds = plan.adds.map(told);
+    const changes = plan.changes.map(told);
+    const removes = plan.removes.map(told);
+    const synced = { kind: `${kind}.groups.synced` as const, subject };
+    const inProjects = adds.length + changes.length + removes.length > 0;
+    const role = orgRole === null || orgRole.from === orgRole.to ? null : orgRole;
+    return [
+      ...(inProjects ? [{ ...synced, data: { adds, changes, removes } }] : []),
+      ...(role === null
+        ? []
+        : [{ kind: 'member.role.changed' as const, subject, data: told(role) }]),
+    ];
+  });
+  await recordEvents(ctx, organizationId, happenings);
+  return changed.length;
+}
+
+/** Without the connection, which the event's kind names. */
+function told<Entry extends { because: Because | null }>({ because, ...rest }: Entry) {
+  const { by: _, ...cause } = because ?? { by: '', group: '', mappingId: '' };
+  return { ...rest, because: because && cause };
+}

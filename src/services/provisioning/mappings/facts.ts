@@ -1,0 +1,216 @@
+import type { OrgRole, Origin, Role } from '../../../database/models/membership.ts';
+import type { ProjectRole } from '../../../database/models/project.ts';
+import { select, selectAmong } from '../../../database/select.ts';
+import {
+  type Because,
+  type Current,
+  type CurrentOrgRole,
+  type Fate,
+  groupsHeld,
+  type HeldGroup,
+  type Mapping,
+  type OrgMapping,
+  type Plan,
+  planMemberships,
+  planOrgRole,
+} from './plan.ts';
+import { findSources, type GroupSource } from './source.ts';
+
+// All that decides the roles of people: the mappings of the organization, their groups from every
+// source, and what they hold. Reads for many people in few statements.
+
+/** What an organization maps, and the connections that provide groups. */
+export interface Rules {
+  organizationId: string;
+  sources: GroupSource[];
+  mappings: Mapping[];
+  orgMappings: OrgMapping[];
+}
+
+/** A member's groups and roles. */
+export interface PersonFacts {
+  /** The last known claim of each connection, by its id. */
+  claims: Map<string, readonly string[]>;
+  /** The groups that provisioning pushed. */
+  scim: { displayName: string; externalId: string | null }[];
+  orgRole: CurrentRole;
+  current: CurrentIn[];
+}
+
+type Held<Row> = Omit<Row, 'fate' | 'because'> & { origin: Origin };
+type CurrentRole = Held<CurrentOrgRole>;
+type CurrentIn = Held<Current>;
+
+/** The role of a person who is no member yet. */
+export const newMember: CurrentRole = { role: 'member', synced: true, origin: { kind: 'sso' } };
+
+interface MappingRow {
+  id: string;
+  group: string;
+  projectId: string | null;
+  role: ProjectRole | null;
+  orgRole: OrgRole | null;
+}
+
+/**
+ * Reads the mappings to the organization's own projects and roles (security I7), oldest first; up
+ * to 10000.
+ */
+export async function readRules(organizationId: string): Promise<Rules> {
+  const rows = await select<MappingRow>(
+    `SELECT m.id, m.group_name AS "group", p.id AS "projectId", m.role, m.org_role AS "orgRole"
+       FROM group_mappings m
+       LEFT JOIN projects p ON p.id = m.project_id AND p.organization_id = m.organization_id
+      WHERE m.organization_id = $1 ORDER BY m.id`,
+    [organizationId],
+  );
+  return {
+    organizationId,
+    sources: await findSources(organizationId),
+    mappings: rows.flatMap(({ id, group, projectId, role }) =>
+      projectId === null || role === null ? [] : [{ id, group, projectId, role }],
+    ),
+    orgMappings: rows.flatMap(({ id, group, orgRole }) =>
+      orgRole === null ? [] : [{ id, group, orgRole }],
+    ),
+  };
+}
+
+/** Plans the roles of a person from all of their groups. */
+export function planPerson(rules: Rules, person: PersonFacts) {
+  const groups = heldBy(rules, person);
+  const fated = <Row extends { origin: Origin }>({ origin, ...rest }: Row) => {
+    return { ...rest, because: causeOf(origin), fate: fateOf(rules, person, origin) };
+  };
+  const current = person.current.map(fated).toSorted(inOrder(({ projectId }) => projectId));
+  const plan: Plan = planMemberships(groups, rules.mappings, current);
+  return { plan, orgRole: planOrgRole(groups, rules.orgMappings, fated(person.orgRole)) };
+}
+
+/** Orders rows by a text. The database would sort them for each person. */
+export function inOrder<Row>(textOf: (row: Row) => string) {
+  return (one: Row, other: Row): number => (textOf(one) < textOf(other) ? -1 : 1);
+}
+
+/** The groups of the person as mappings name them. */
+function heldBy({ sources, mappings, orgMappings }: Rules, { claims, scim }: PersonFacts) {
+  const mapped = () => [...mappings, ...orgMappings].map(({ group }) => group);
+  const claimed = sources.flatMap(({ id: by, searchBase }) => {
+    const said = claims.get(by) ?? [];
+    const isDirectory = searchBase !== null && said.length > 0;
+    const groups = isDirectory ? groupsHeld(mapped(), said, searchBase) : said;
+    return groups.map((group): HeldGroup => ({ group, source: 'claim', by }));
+  });
+  const pushed = scim.flatMap(({ displayName, externalId }) => [displayName, externalId ?? []]);
+  return [...claimed, ...pushed.flat().map((group): HeldGroup => ({ group, source: 'scim' }))];
+}
+
+function causeOf({ group, mappingId, source, by }: Origin): Because | null {
+  if (group === undefined || mappingId === undefined) return null;
+  const through = source === 'scim' ? { source } : by === undefined ? {} : { by };
+  return { group, mappingId, ...through };
+}
+
+/** What a SCIM group gave ends with it. What a claim gave follows its connection (security I7). */
+function fateOf({ sources }: Rules, { claims }: PersonFacts, { source, by }: Origin): Fate {
+  if (source === 'scim') return 'ends';
+  // Single sign-on takes over what a removed connection gave.
+  const from = sources.find(({ id }) => id === by) ?? sources.find(({ kind }) => kind === 'sso');
+  if (from === undefined) return 'stays';
+  if (!claims.has(from.id)) return 'unknown';
+  return from.autoRemove ? 'ends' : 'stays';
+}
+
+interface MemberRow {
+  accountId: string;
+  role: Role;
+  synced: boolean | number;
+  origin: Origin | string;
+}
+
+/** Reads members' groups and roles. An account that is no member is left out. */
+export async function readPeople(
+  { organizationId, sources }: Rules,
+  accountIds: readonly string[],
+  lock = '',
+): Promise<Map<string, PersonFacts>> {
+  const members = await selectAmong<MemberRow>(
+    accountIds.toSorted(),
+    (list, organization) => `SELECT account_id AS "accountId", role, synced, origin FROM memberships
+      WHERE account_id IN (${list}) AND organization_id = ${organization}
+      ORDER BY account_id ${lock}`,
+    [organizationId],
+  );
+  const people = new Map(
+    members.map(({ accountId, ...row }): [string, PersonFacts] => {
+      const orgRole = { ...row, synced: Boolean(row.synced), origin: parsed<Origin>(row.origin) };
+      return [accountId, { claims: new Map(), scim: [], current: [], orgRole }];
+    }),
+  );
+  const ids = [...people.keys()];
+  await addClaims(people, ids, sources);
+  await addPushed(people, ids, organizationId);
+  await addProjects(people, ids, organizationId);
+  return people;
+}
+
+async function addClaims(
+  people: Map<string, PersonFacts>,
+  ids: string[],
+  sources: GroupSource[],
+): Promise<void> {
+  for (const source of sources) {
+    const rows = await selectAmong<{ accountId: string; groups: string[] | string }>(
+      ids,
+      (list, connection) => `SELECT account_id AS "accountId", known_groups AS groups
+        FROM identities WHERE account_id IN (${list}) AND connection_id = ${connection}
+         AND known_groups IS NOT NULL`,
+      [source.id],
+    );
+    // A directory without a groups attribute provides none.
+    if (source.kind === 'ldap' && !source.everyTime) continue;
+    for (const { accountId, groups } of rows)
+      people.get(accountId)?.claims.set(source.id, parsed<string[]>(groups));
+  }
+}
+
+async function addPushed(
+  people: Map<string, PersonFacts>,
+  ids: string[],
+  organizationId: string,
+): Promise<void> {
+  const rows = await selectAmong<PersonFacts['scim'][number] & { accountId: string }>(
+    ids,
+    (list, organization) => `SELECT r.account_id AS "accountId", g.display_name AS "displayName",
+        g.external_id AS "externalId"
+       FROM scim_records r JOIN scim_group_members m ON m.record_id = r.id
+       JOIN scim_groups g ON g.id = m.group_id
+      WHERE r.account_id IN (${list}) AND r.organization_id = ${organization}`,
+    [organizationId],
+  );
+  for (const { accountId, ...group } of rows) people.get(accountId)?.scim.push(group);
+}
+
+async function addProjects(
+  people: Map<string, PersonFacts>,
+  ids: string[],
+  organizationId: string,
+): Promise<void> {
+  const rows = await selectAmong<MemberRow & { projectId: string; role: ProjectRole }>(
+    ids,
+    (list, organization) => `SELECT m.account_id AS "accountId", m.project_id AS "projectId",
+        m.role, m.synced, m.origin
+       FROM project_memberships m JOIN projects p ON p.id = m.project_id
+      WHERE m.account_id IN (${list}) AND p.organization_id = ${organization}`,
+    [organizationId],
+  );
+  for (const { accountId, ...row } of rows) {
+    const current = { ...row, synced: Boolean(row.synced), origin: parsed<Origin>(row.origin) };
+    people.get(accountId)?.current.push(current);
+  }
+}
+
+/** SQLite has JSON as text. The column has values of this type only. */
+function parsed<Value>(json: Value | string): Value {
+  return typeof json === 'string' ? (JSON.parse(json) as Value) : json;
+}

@@ -1,0 +1,161 @@
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
+import type { Context } from '../../../context.ts';
+import { execute, select, selectAmong } from '../../../database/select.ts';
+import { transaction, unsynced } from '../../../database/transaction.ts';
+import { recordEvent } from '../../foundation/events/record.ts';
+import { fold } from '../../foundation/scim-user/names.ts';
+import { holdAccounts, replanPeople } from './apply.ts';
+
+// Who is planned again when groups or mappings change. A few people are planned at once, in the
+// transaction of the change. Of many, a list is written, and a job plans them in batches.
+
+/** The most people that a change itself plans. */
+export const mostAtOnce = 50;
+/** The people of one transaction of the job: others wait for it. */
+const batchSize = 20;
+
+/** Leaves these people to the job. */
+export async function planLater(
+  organizationId: string,
+  accountIds: readonly string[],
+): Promise<void> {
+  const ids = accountIds.toSorted();
+  for (let at = 0; at < ids.length; at += 100) {
+    const some = ids.slice(at, at + 100);
+    const places = some.map((_, place) => `($1, $${place + 2})`).join(', ');
+    await execute(
+      `INSERT INTO scim_replans (organization_id, account_id) VALUES ${places}
+       ON CONFLICT (organization_id, account_id) DO NOTHING`,
+      [organizationId, ...some],
+    );
+    await turnOfTheLoop();
+  }
+}
+
+/** Leaves all members of these SCIM groups to the job. */
+export async function planMembersLater(
+  organizationId: string,
+  groupIds: readonly string[],
+): Promise<void> {
+  for (const id of groupIds) {
+    await execute(
+      `INSERT INTO scim_replans (organization_id, account_id)
+       SELECT r.organization_id, r.account_id
+         FROM scim_group_members m JOIN scim_records r ON r.id = m.record_id
+        WHERE m.group_id = $1 AND r.organization_id = $2 ORDER BY r.account_id
+       ON CONFLICT (organization_id, account_id) DO NOTHING`,
+      [id, organizationId],
+    );
+    await turnOfTheLoop();
+  }
+}
+
+/**
+ * Plans the members of the SCIM groups that these mappings name. Call it after the mappings have
+ * changed, with `holdMappings`. `later` leaves them all to the job: a transaction that has locked
+ * the organization must not lock its people.
+ */
+export async function planMapped(
+  ctx: Context,
+  organizationId: string,
+  mappings: readonly { group: string }[],
+  later = false,
+): Promise<void> {
+  const groupIds = await findMapped(organizationId, mappings);
+  if (groupIds.length === 0) return;
+  if (later) return planMembersLater(organizationId, groupIds);
+  const people = await selectAmong<{ id: string }>(
+    groupIds,
+    (list, most) => `SELECT DISTINCT r.account_id AS id
+       FROM scim_group_members m JOIN scim_records r ON r.id = m.record_id
+      WHERE m.group_id IN (${list}) LIMIT ${most}`,
+    [mostAtOnce + 1],
+  );
+  const ids = [...new Set(people.map(({ id }) => id))];
+  if (ids.length <= mostAtOnce) await replanPeople(ctx, organizationId, ids, 'scim');
+  else await planMembersLater(organizationId, groupIds);
+}
+
+/** The SCIM groups that the mappings name by display name or external id, exactly. */
+async function findMapped(
+  organizationId: string,
+  mappings: readonly { group: string }[],
+): Promise<string[]> {
+  const names = new Set(mappings.map(({ group }) => group));
+  const [any] = await select<{ id: string }>(
+    'SELECT id FROM scim_groups WHERE organization_id = $1 LIMIT 1',
+    [organizationId],
+  );
+  if (any === undefined) return [];
+  const byName = await selectAmong<{ id: string; name: string }>(
+    [...new Set([...names].map(fold))],
+    (list, organization) => `SELECT id, display_name AS name FROM scim_groups
+      WHERE display_name_canonical IN (${list}) AND organization_id = ${organization}`,
+    [organizationId],
+  );
+  const byExternalId = await selectAmong<{ id: string }>(
+    [...names],
+    (list, organization) => `SELECT id FROM scim_groups
+      WHERE external_id IN (${list}) AND organization_id = ${organization}`,
+    [organizationId],
+  );
+  const found = [...byName.filter(({ name }) => names.has(name)), ...byExternalId];
+  return [...new Set(found.map(({ id }) => id))].toSorted();
+}
+
+/** Whether a mapping names one of these groups. */
+export async function isMapped(organizationId: string, names: readonly string[]): Promise<boolean> {
+  const found = await selectAmong(
+    names,
+    (list, organization) => `SELECT id FROM group_mappings
+      WHERE group_name IN (${list}) AND organization_id = ${organization} LIMIT 1`,
+    [organizationId],
+  );
+  return found.length > 0;
+}
+
+/** Plans the people on the list, a batch in each transaction. An event tells of the end. */
+export async function planWaiting(
+  _ctx: Context,
+  { stop, anew }: { stop?: AbortSignal; anew: () => Context },
+): Promise<void> {
+  const organizations = await select<{ id: string }>(
+    'SELECT DISTINCT organization_id AS id FROM scim_replans ORDER BY organization_id',
+    [],
+  );
+  for (const { id } of organizations) {
+    const told = { people: 0, changed: 0 };
+    for (let listed = batchSize; listed === batchSize && !stop?.aborted; ) {
+      // If a power cut undoes it, the people are on the list again.
+      const batch = await unsynced(() => planBatch(anew(), id));
+      listed = batch.listed;
+      told.people += batch.people;
+      told.changed += batch.changed;
+      await turnOfTheLoop();
+    }
+    if (told.people === 0) continue;
+    const end = { kind: 'scim.groups.planned' as const, organizationId: id, data: told };
+    await transaction(() => recordEvent(anew(), end));
+  }
+}
+
+async function planBatch(ctx: Context, organizationId: string) {
+  const listed = await select<{ id: string }>(
+    `SELECT account_id AS id FROM scim_replans WHERE organization_id = $1
+      ORDER BY account_id LIMIT ${batchSize}`,
+    [organizationId],
+  );
+  // The accounts before the list: a change that holds a person may put the person on it.
+  await holdAccounts(listed.map(({ id }) => id));
+  const rows = await selectAmong<{ id: string }>(
+    listed.map(({ id }) => id),
+    (list, organization) => `DELETE FROM scim_replans
+      WHERE account_id IN (${list}) AND organization_id = ${organization}
+      RETURNING account_id AS id`,
+    [organizationId],
+  );
+  // Another daemon may have planned some of them.
+  const ids = rows.map(({ id }) => id);
+  const changed = await replanPeople(ctx, organizationId, ids, 'scim');
+  return { listed: listed.length, people: ids.length, changed };
+}

@@ -1,0 +1,115 @@
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
+import { dialectOfDatabase, insertRows, select, selectAmong } from '../../../../database/select.ts';
+import { isUuid } from '../../../foundation/fields.ts';
+import { scimRefusal } from '../../../foundation/scim-user/refusal.ts';
+import type { Group } from './group.ts';
+import type { Members } from './read.ts';
+
+// Reads and writes members of a group, a bounded number at a time.
+
+/** Those of the Users that are in the group. */
+export async function findMembers({ id }: Group, recordIds: string[]): Promise<string[]> {
+  const rows = await inChunks(recordIds, (some) =>
+    selectAmong<{ id: string }>(
+      some,
+      (list, group) => `SELECT record_id AS id FROM scim_group_members
+        WHERE record_id IN (${list}) AND group_id = ${group}`,
+      [id],
+    ),
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** The ids of all members. */
+export async function readMemberIds({ id }: Group): Promise<string[]> {
+  const rows = await select<{ id: string }>(
+    'SELECT record_id AS id FROM scim_group_members WHERE group_id = $1',
+    [id],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Adds Users of the organization. Any other id is refused alike, whether or not it exists. */
+export async function insertMembers(
+  { id, organizationId }: Group,
+  members: Members,
+): Promise<void> {
+  const ids = [...members.keys()];
+  const known = await holdRecords(organizationId, ids.filter(isUuid));
+  const stranger = ids.find((one) => !known.has(one));
+  if (stranger !== undefined) {
+    const named = stranger.slice(0, 100);
+    throw scimRefusal(400, 'invalidValue', `members: there is no User ${named} here.`);
+  }
+  await inChunks([...members], async (some) => {
+    const rows = some.map(([record_id, display]) => {
+      return { group_id: id, record_id, organization_id: organizationId, display };
+    });
+    await insertRows('scim_group_members', rows);
+    return [];
+  });
+}
+
+/** The Users with these ids that clients see; they stay until the transaction ends. */
+async function holdRecords(organizationId: string, ids: string[]): Promise<Set<string>> {
+  const lock = dialectOfDatabase() === 'sqlite' ? '' : 'FOR KEY SHARE';
+  const rows = await inChunks(ids.toSorted(), (some) =>
+    selectAmong<{ id: string }>(
+      some,
+      (list, organization) => `SELECT id FROM scim_records
+        WHERE id IN (${list}) AND organization_id = ${organization} AND hidden = false
+        ORDER BY id ${lock}`,
+      [organizationId],
+    ),
+  );
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** Takes Users out of the group. */
+export async function deleteMembers({ id }: Group, recordIds: string[]): Promise<void> {
+  await inChunks(recordIds, (some) =>
+    selectAmong(
+      some,
+      (list, group) => `DELETE FROM scim_group_members
+        WHERE record_id IN (${list}) AND group_id = ${group} RETURNING 1`,
+      [id],
+    ),
+  );
+}
+
+/** The members, at most so many. */
+export async function findSomeMembers({ id }: Group, most: number): Promise<string[]> {
+  const rows = await select<{ id: string }>(
+    `SELECT record_id AS id FROM scim_group_members WHERE group_id = $1 LIMIT $2`,
+    [id, most],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** The accounts of Users of the organization. */
+export async function accountsOf(organizationId: string, recordIds: string[]): Promise<string[]> {
+  const rows = await inChunks(recordIds, (some) =>
+    selectAmong<{ id: string }>(
+      some,
+      (list, organization) => `SELECT account_id AS id FROM scim_records
+        WHERE id IN (${list}) AND organization_id = ${organization}`,
+      [organizationId],
+    ),
+  );
+  return [...new Set(rows.map(({ id }) => id))];
+}
+
+const chunk = 100;
+
+/** Does the work for a bounded number at a time, and lets others have their turn between. */
+async function inChunks<Item, Row>(
+  items: Item[],
+  work: (some: Item[]) => Promise<Row[]>,
+): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (let at = 0; at < items.length; at += chunk) {
+    if (at > 0) await turnOfTheLoop();
+    rows.push(...(await work(items.slice(at, at + chunk))));
+  }
+  return rows;
+}

@@ -1,0 +1,118 @@
+import type { Context } from '../../../../context.ts';
+import { select } from '../../../../database/select.ts';
+import { transaction } from '../../../../database/transaction.ts';
+import { requireScim } from '../../../foundation/authority/require.ts';
+import { parseFilter } from '../filter.ts';
+import { readFiltered } from '../list/filtered.ts';
+import { type ListQuery, readWindow } from '../list/query.ts';
+import { type AtUser, type AtUsers, requireMatch } from '../users/present.ts';
+import { type Projection, readProjection } from '../view.ts';
+import { groupNames } from './attributes.ts';
+import {
+  type Group,
+  type GroupRow,
+  groupColumns,
+  groupListing,
+  groupOf,
+  requireGroup,
+} from './group.ts';
+import { readGroupPatch } from './patch.ts';
+import { presentGroup, viewGroup, writeGroup } from './present.ts';
+import { readGroup } from './read.ts';
+import { changeGroup, deleteGroup, holdGroup, insertGroup } from './write.ts';
+
+// The Groups of an organization as its SCIM client sees them (RFC 7644 §3).
+
+type Sent = AtUser & { body: unknown };
+
+const projectionOf = (given: Projection) => readProjection(given, groupNames);
+
+/** A page of Groups, and how many match; their JSON is made as it is sent. */
+export async function listGroupResources(ctx: Context, input: ListQuery) {
+  const organizationId = requireScim(ctx, input.org);
+  const project = projectionOf(input);
+  const { from, count, descending, sortBy } = readWindow(input);
+  const filter = input.filter === undefined ? null : parseFilter(input.filter, groupNames);
+  const asked = { filter, sortBy, descending, from, count };
+  const { total, records } =
+    filter === null && sortBy === undefined
+      ? await readAll(organizationId, { from, count })
+      : await readFiltered(groupListing, organizationId, asked);
+  return { total, resources: records.map((group) => () => writeGroup(ctx, group, project)) };
+}
+
+async function readAll(organizationId: string, { from, count }: { from: number; count: number }) {
+  const [counted] = await select<{ total: number | string }>(
+    'SELECT count(*) AS total FROM scim_groups WHERE organization_id = $1',
+    [organizationId],
+  );
+  const rows = await select<GroupRow>(
+    `SELECT ${groupColumns} FROM scim_groups r WHERE r.organization_id = $1
+      ORDER BY r.created_at, r.id LIMIT $2 OFFSET $3`,
+    [organizationId, count, from],
+  );
+  return { total: Number(counted?.total ?? 0), records: rows.map(groupOf) };
+}
+
+/** Shows one Group. */
+export async function showGroupResource(ctx: Context, input: AtUser) {
+  const organizationId = requireScim(ctx, input.org);
+  const project = projectionOf(input);
+  return presentGroup(ctx, await requireGroup(organizationId, input.id), project);
+}
+
+/** Makes a Group. */
+export async function createGroupResource(ctx: Context, input: AtUsers & { body: unknown }) {
+  const organizationId = requireScim(ctx, input.org);
+  const project = projectionOf(input);
+  const given = readGroup(input.body);
+  const group = await transaction(() => insertGroup(ctx, organizationId, given));
+  return presentGroup(ctx, group, project);
+}
+
+/** Replaces a Group: without `members` it is empty. */
+export async function replaceGroup(ctx: Context, input: Sent) {
+  const project = projectionOf(input);
+  const { displayName, externalId, members: adds } = readGroup(input.body);
+  const removes = new Set<string>();
+  const group = await change(ctx, input, () => ({
+    displayName,
+    externalId,
+    clears: true,
+    adds,
+    removes,
+  }));
+  return presentGroup(ctx, group, project);
+}
+
+/** Applies all operations to a Group, or none. */
+export async function patchGroup(ctx: Context, input: Sent) {
+  const project = projectionOf(input);
+  const group = await change(ctx, input, (held) =>
+    readGroupPatch(input.body, { id: held.id, meta: viewGroup(ctx, held).meta }),
+  );
+  return presentGroup(ctx, group, project);
+}
+
+async function change(
+  ctx: Context,
+  input: AtUser,
+  read: (group: Group) => Parameters<typeof changeGroup>[2],
+): Promise<Group> {
+  const organizationId = requireScim(ctx, input.org);
+  return transaction(async () => {
+    const group = await holdGroup(organizationId, input.id);
+    requireMatch(input.ifMatch, group.version, 'Group');
+    return changeGroup(ctx, group, read(group));
+  });
+}
+
+/** Deletes a Group; what it gave its members ends. */
+export async function deleteGroupResource(ctx: Context, input: AtUser): Promise<void> {
+  const organizationId = requireScim(ctx, input.org);
+  await transaction(async () => {
+    const group = await holdGroup(organizationId, input.id);
+    requireMatch(input.ifMatch, group.version, 'Group');
+    await deleteGroup(ctx, group);
+  });
+}

@@ -1,0 +1,101 @@
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
+import type { Context } from '../../../../context.ts';
+import { select } from '../../../../database/select.ts';
+import { firstKey } from '../../../foundation/page.ts';
+import type { ScimResource } from '../../../foundation/scim-user/attribute.ts';
+import { calledBy, resourceOf } from '../../../foundation/scim-user/resource.ts';
+import { baseOf, etag, type Projecting } from '../view.ts';
+import { groupSchema } from './attributes.ts';
+import type { Group } from './group.ts';
+
+// A group may have 10,000 members, so its JSON is made in parts, and others have their turn between.
+
+/** A Group as the SCIM API sends it. */
+export interface PresentedGroup {
+  body: AsyncIterable<string>;
+  etag: string;
+  location: string;
+}
+
+/** The group as its client sees it. */
+export function presentGroup(ctx: Context, group: Group, project: Projecting): PresentedGroup {
+  const view = viewGroup(ctx, group);
+  return {
+    body: writeGroup(ctx, group, project),
+    etag: etag(group.version),
+    location: view.location,
+  };
+}
+
+/** The address and the meta of a group. */
+export function viewGroup(ctx: Context, group: Group) {
+  const location = `${baseOf(ctx, group.organizationId)}/Groups/${group.id}`;
+  const meta: ScimResource = {
+    resourceType: 'Group',
+    created: group.createdAt.toISOString(),
+    lastModified: group.modifiedAt.toISOString(),
+    location,
+    version: etag(group.version),
+  };
+  return { location, meta };
+}
+
+/** The JSON of the group, in parts. Reads no member unless the projection shows them. */
+export async function* writeGroup(
+  ctx: Context,
+  group: Group,
+  project: Projecting,
+): AsyncGenerator<string> {
+  const { id, displayName, externalId } = group;
+  const plain = project.of({
+    schemas: [groupSchema],
+    id,
+    ...(externalId === null ? {} : { externalId }),
+    displayName,
+    meta: viewGroup(ctx, group).meta,
+  });
+  const json = JSON.stringify(plain);
+  if (!project.shows('members')) return yield json;
+  yield `${json.slice(0, -1)},"members":[`;
+  let separator = '';
+  for await (const members of readMembers(ctx, group)) {
+    const shown = members.flatMap((member) => {
+      const { members: kept } = project.of({ members: [member] });
+      return Array.isArray(kept) ? kept : [];
+    });
+    if (shown.length === 0) continue;
+    yield separator + JSON.stringify(shown).slice(1, -1);
+    separator = ',';
+  }
+  yield ']}';
+}
+
+const pageOfMembers = 250;
+
+interface MemberRow {
+  id: string;
+  display: string | null;
+  /** Only without `display`. */
+  resource: string | null;
+}
+
+async function* readMembers(ctx: Context, { id, organizationId }: Group) {
+  const base = baseOf(ctx, organizationId);
+  for (let after = firstKey; ; ) {
+    const rows: MemberRow[] = await select<MemberRow>(
+      `SELECT m.record_id AS id, m.display,
+          CASE WHEN m.display IS NULL THEN r.resource END AS resource
+         FROM scim_group_members m JOIN scim_records r ON r.id = m.record_id
+        WHERE m.group_id = $1 AND m.record_id > $2 ORDER BY m.record_id LIMIT ${pageOfMembers}`,
+      [id, after],
+      { prepared: true },
+    );
+    yield rows.map(({ id: value, display, resource }): ScimResource => {
+      const shown = display ?? (resource === null ? value : calledBy(resourceOf({ resource })));
+      return { value, $ref: `${base}/Users/${value}`, display: shown, type: 'User' };
+    });
+    if (rows.length < pageOfMembers) return;
+    after = rows.at(-1)?.id ?? after;
+    await turnOfTheLoop();
+  }
+}

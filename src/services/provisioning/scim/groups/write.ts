@@ -1,0 +1,149 @@
+import type { Context } from '../../../../context.ts';
+import { orderedId } from '../../../../crypto/id.ts';
+import { execute, insertRow } from '../../../../database/select.ts';
+import { refusingDuplicate } from '../../../../database/unique.ts';
+import { recordEvent } from '../../../foundation/events/record.ts';
+import { isUuid } from '../../../foundation/fields.ts';
+import { fold } from '../../../foundation/scim-user/names.ts';
+import { holdAccounts, replanPeople } from '../../mappings/apply.ts';
+import { shareMappings } from '../../mappings/hold.ts';
+import { isMapped, mostAtOnce, planLater, planMembersLater } from '../../mappings/replan.ts';
+import { type Group, requireGroup } from './group.ts';
+import {
+  accountsOf,
+  deleteMembers,
+  findMembers,
+  findSomeMembers,
+  insertMembers,
+  readMemberIds,
+} from './members.ts';
+import type { GroupChange } from './patch.ts';
+import type { WrittenGroup } from './read.ts';
+
+// The steps that write groups. Each is one transaction of its caller: the mappings are shared first,
+// then the group is locked, then the people concerned, then their records.
+
+/** Writes a new group, with its event, and plans its members. */
+export async function insertGroup(
+  ctx: Context,
+  organizationId: string,
+  { displayName, externalId, members }: WrittenGroup,
+): Promise<Group> {
+  await shareMappings(organizationId);
+  const times = { createdAt: ctx.now, modifiedAt: ctx.now };
+  const group = { id: orderedId(), organizationId, displayName, externalId, version: 1, ...times };
+  const inserting = insertRow('scim_groups', {
+    id: group.id,
+    organization_id: organizationId,
+    display_name: displayName,
+    display_name_canonical: fold(displayName),
+    external_id: externalId,
+    version: 1,
+    created_at: ctx.now,
+    modified_at: ctx.now,
+  });
+  await refusingDuplicate(inserting, { message: taken(displayName) });
+  const plan = await preparePlan(group, [group], { added: [...members.keys()], removed: [] });
+  await insertMembers(group, members);
+  await recordEvent(ctx, {
+    ...about(group, 'scim.group.created'),
+    data: { members: members.size },
+  });
+  await plan(ctx);
+  return group;
+}
+
+const taken = (name: string) => `There is a Group ${name.slice(0, 256)} already.`;
+
+/** Changes a group that is locked, with its event, and plans the people concerned. */
+export async function changeGroup(ctx: Context, group: Group, change: GroupChange): Promise<Group> {
+  const { displayName = group.displayName, externalId = group.externalId } = change;
+  const { added, removed } = await differ(group, change);
+  const renamed = displayName !== group.displayName || externalId !== group.externalId;
+  if (!renamed && added.size + removed.length === 0) return group;
+  const version = group.version + 1;
+  const after = { ...group, displayName, externalId, version, modifiedAt: ctx.now };
+  const updating = execute(
+    `UPDATE scim_groups SET display_name = $2, display_name_canonical = $3, external_id = $4,
+       version = $5, modified_at = $6 WHERE id = $1`,
+    [group.id, displayName, fold(displayName), externalId, version, ctx.now],
+  );
+  await refusingDuplicate(updating, { message: taken(displayName) });
+  const moved = { added: [...added.keys()], removed };
+  const plan = await preparePlan(after, renamed ? [group, after] : [after], moved);
+  await deleteMembers(group, removed);
+  await insertMembers(group, added);
+  await recordEvent(ctx, {
+    ...about(after, 'scim.group.updated'),
+    data: {
+      added: added.size,
+      removed: removed.length,
+      renamed:
+        displayName === group.displayName ? null : { from: group.displayName, to: displayName },
+    },
+  });
+  await plan(ctx);
+  return after;
+}
+
+/** Deletes a group that is locked, with its event, and plans its members. */
+export async function deleteGroup(ctx: Context, group: Group): Promise<void> {
+  const removed = await readMemberIds(group);
+  const plan = await preparePlan(group, [group], { added: [], removed });
+  await deleteMembers(group, removed);
+  await execute('DELETE FROM scim_groups WHERE id = $1', [group.id]);
+  await recordEvent(ctx, {
+    ...about(group, 'scim.group.deleted'),
+    data: { members: removed.length },
+  });
+  await plan(ctx);
+}
+
+/** Locks the group for a change; refuses 404. */
+export async function holdGroup(organizationId: string, id: string): Promise<Group> {
+  await shareMappings(organizationId);
+  return requireGroup(organizationId, id, { hold: true });
+}
+
+function about<Kind extends `scim.group.${string}`>(
+  { id, organizationId, displayName: name }: Group,
+  kind: Kind,
+) {
+  return { kind, organizationId, subject: { type: 'scimGroup', id, name } };
+}
+
+/** The members that the change really adds and removes. Only `clears` reads all of them. */
+async function differ(group: Group, { clears, adds, removes }: GroupChange) {
+  const named = [...adds.keys(), ...removes].filter(isUuid);
+  const there = new Set(clears ? await readMemberIds(group) : await findMembers(group, named));
+  return {
+    added: new Map([...adds].filter(([id]) => !there.has(id))),
+    removed: [...there].filter((id) => (clears ? !adds.has(id) : removes.has(id))),
+  };
+}
+
+/**
+ * Finds and locks the people whose roles the change concerns, and returns what plans them after it.
+ * No one is concerned if no mapping names the group, before or after.
+ */
+async function preparePlan(
+  group: Group,
+  named: Pick<Group, 'displayName' | 'externalId'>[],
+  { added, removed }: { added: string[]; removed: string[] },
+): Promise<(ctx: Context) => Promise<void>> {
+  const { organizationId } = group;
+  const names = named.flatMap(({ displayName, externalId }) => [displayName, externalId ?? []]);
+  if (!(await isMapped(organizationId, names.flat()))) return async () => {};
+  const moved = [...added, ...removed].filter(isUuid);
+  // A renamed group concerns all of its members, also those who leave it in the same push.
+  const others = named.length > 1 ? await findSomeMembers(group, mostAtOnce + 1) : [];
+  const accounts = await accountsOf(organizationId, [...new Set([...moved, ...others])]);
+  if (accounts.length <= mostAtOnce) {
+    await holdAccounts(accounts);
+    return (ctx) => replanPeople(ctx, organizationId, accounts, 'scim').then(() => {});
+  }
+  return async () => {
+    if (others.length > 0) await planMembersLater(organizationId, [group.id]);
+    await planLater(organizationId, accounts);
+  };
+}
