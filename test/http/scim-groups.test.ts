@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { requireAuthority } from '../../src/services/foundation/authority/require.ts';
+import { checkStored } from '../../src/services/instance/doctor/organization.ts';
 import { addMapping, removeMapping } from '../../src/services/provisioning/mappings/operations.ts';
 import { previewMappings } from '../../src/services/provisioning/mappings/preview.ts';
 import { planWaiting } from '../../src/services/provisioning/mappings/replan.ts';
@@ -447,4 +449,39 @@ test('concurrent PATCHes of one group, and of a group and a person, lose nothing
   ]);
   expect(gone.map(({ status }) => status).filter((status) => status >= 300)).toEqual([]);
   expect(await roles()).toEqual({});
+});
+
+test('a large group is shown whole, and parts of it where they are asked for', async () => {
+  const client = await scimClient(idctl);
+  const names = Array.from({ length: 260 }, (_, at) => `m${at}`);
+  const members = (await people(client, ...names)).map((value) => ({ value }));
+  const { body } = await client.send('POST', '/Groups', { displayName: 'all', members });
+  expect(body.members).toHaveLength(260);
+  const list = (await client.get('/Groups')).body;
+  expect(list.Resources).toMatchObject([{ displayName: 'all' }]);
+  expect(list.Resources[0].members).toEqual(body.members);
+  const values = await client.get(`/Groups/${body.id}?attributes=members.value`);
+  expect(values.body.members[0]).toEqual({ value: body.members[0].value });
+  const hidden = await client.get('/Groups?excludedAttributes=members');
+  expect(hidden.body.Resources[0]).not.toHaveProperty('members');
+  // A filter of one kind of resource leaves the other out of a search of everything.
+  const search = await client.send('POST', '/.search', {
+    filter: `members eq "${members[0]?.value}"`,
+  });
+  expect(search.body.totalResults).toBe(1);
+  expect((await client.send('POST', '/.search', { filter: 'nothing pr' })).status).toBe(400);
+});
+
+test('doctor names mapped groups that SCIM does not push', async () => {
+  const { client, org } = await mapped();
+  const { organization } = await requireAuthority(idctl.operator(), 'mappings.see', org);
+  const found = async () =>
+    (await checkStored(idctl.operator(), organization)).find(({ name }) =>
+      name.startsWith('group mappings'),
+    );
+  expect(await found()).toMatchObject({ ok: true });
+  await addMapping(idctl.operator(), { org, group: 'Dev', orgRole: 'member' });
+  expect(await found()).toMatchObject({ ok: false, message: 'SCIM pushes no group "Dev"' });
+  await client.send('POST', '/Groups', { displayName: 'x', externalId: 'Dev' });
+  expect(await found()).toMatchObject({ ok: true });
 });

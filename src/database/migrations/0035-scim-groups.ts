@@ -22,7 +22,11 @@ export const scimGroups: Migration = {
     await markMemberships(room);
     const { queryInterface: schema, sequelize } = room;
     await schema.addColumn('identities', 'known_groups', { type: DataTypes.JSON, ...optional });
-    await sequelize.query('UPDATE identities SET known_groups = last_groups');
+    // Where only the first sign-in syncs, the last groups were never applied.
+    await sequelize.query(
+      `UPDATE identities SET known_groups = last_groups WHERE connection_id NOT IN
+         (SELECT CAST(id AS text) FROM sso_connections WHERE sync_on_login = false)`,
+    );
   },
 };
 

@@ -69,7 +69,9 @@ async function unlessUnfit<T>(listing: Promise<T>): Promise<{ value: T | null; e
   try {
     return { value: await listing, error: null };
   } catch (error) {
-    if (error instanceof Refusal && error.code === 'scim_invalid') return { value: null, error };
+    const unfit = ['invalidFilter', 'invalidPath'];
+    if (error instanceof Refusal && unfit.includes(String(error.extra['scimType'])))
+      return { value: null, error };
     throw error;
   }
 }

@@ -116,7 +116,7 @@ async function checkMappings({ id, slug }: Organization): Promise<Check | null> 
     const named = unknown.map(({ group }) => JSON.stringify(group)).slice(0, 3);
     const more = unknown.length > named.length ? ' and more' : '';
     return wrong(
-      `no one pushes ${named.join(', ')}${more}`,
+      `SCIM pushes no group ${named.join(', ')}${more}`,
       `Compare the names with: idctl scim groups --org ${shellWord(slug)}`,
     );
   });

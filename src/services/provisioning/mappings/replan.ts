@@ -116,7 +116,7 @@ export async function isMapped(organizationId: string, names: readonly string[])
 
 /** Plans the people on the list, a batch in each transaction. An event tells of the end. */
 export async function planWaiting(
-  ctx: Context,
+  _ctx: Context,
   { stop, anew }: { stop?: AbortSignal; anew: () => Context },
 ): Promise<void> {
   const organizations = await select<{ id: string }>(
@@ -135,7 +135,7 @@ export async function planWaiting(
     }
     if (told.people === 0) continue;
     const end = { kind: 'scim.groups.planned' as const, organizationId: id, data: told };
-    await transaction(() => recordEvent(ctx, end));
+    await transaction(() => recordEvent(anew(), end));
   }
 }
 
