@@ -5,6 +5,7 @@ import { transaction, unsynced } from '../../../database/transaction.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { fold } from '../../foundation/scim-user/names.ts';
 import { holdAccounts, replanPeople } from './apply.ts';
+import { holdMappings } from './hold.ts';
 
 // Who is planned again when groups or mappings change. A few people are planned at once, in the
 // transaction of the change. Of many, a list is written, and a job plans them in batches.
@@ -140,6 +141,8 @@ export async function planWaiting(
 }
 
 async function planBatch(ctx: Context, organizationId: string) {
+  // A push does not lock people who are on the list already, so the batch waits for its commit.
+  await holdMappings(organizationId);
   const listed = await select<{ id: string }>(
     `SELECT account_id AS id FROM scim_replans WHERE organization_id = $1
       ORDER BY account_id LIMIT ${batchSize}`,

@@ -13,10 +13,12 @@ export interface PatchOperation {
   value: unknown;
 }
 
+/** The most attributes of an object: more would hold up others. */
+export const mostKeys = 1000;
 const unsafe = new Set(['__proto__', 'constructor', 'prototype']);
 
-/** The operations of a PATCH body, at most so many. Member names may have any letter case. */
-export function readOperations(body: unknown, most = 200): PatchOperation[] {
+/** Reads the operations of a PATCH body, at most so many. Names may have any letter case. */
+export function* readOperations(body: unknown, most = 200): Generator<PatchOperation> {
   const operations = isObject(body) ? member(body, 'Operations') : undefined;
   if (!Array.isArray(operations)) {
     throw scimRefusal(400, 'invalidSyntax', 'A PATCH is an object with a list of Operations.');
@@ -24,7 +26,7 @@ export function readOperations(body: unknown, most = 200): PatchOperation[] {
   if (operations.length > most) {
     throw scimRefusal(400, 'invalidValue', `A PATCH has at most ${most} operations.`);
   }
-  return operations.map(readOperation);
+  for (const operation of operations) yield readOperation(operation);
 }
 
 function readOperation(given: unknown): PatchOperation {
@@ -47,15 +49,25 @@ function readOperation(given: unknown): PatchOperation {
 }
 
 function refuseUnsafeKeys(value: unknown): void {
-  // Breadth first and without recursion, because the sender chooses how deep a body nests.
-  const open = [value];
-  for (const one of open) {
-    if (typeof one !== 'object' || one === null) continue;
-    for (const [key, part] of Object.entries(one)) {
+  // Without recursion, because the sender chooses how deep a body nests. A list may be very long.
+  const open: object[] = [];
+  const visit = (part: unknown) => {
+    if (typeof part === 'object' && part !== null) open.push(part);
+  };
+  visit(value);
+  for (let one = open.pop(); one !== undefined; one = open.pop()) {
+    if (Array.isArray(one)) {
+      for (const part of one) visit(part);
+      continue;
+    }
+    const entries = Object.entries(one);
+    if (entries.length > mostKeys)
+      throw scimRefusal(400, 'invalidValue', `An object has at most ${mostKeys} attributes.`);
+    for (const [key, part] of entries) {
       if (key.split(/[.:[\]\s]/).some((name) => unsafe.has(name.toLowerCase()))) {
         throw scimRefusal(400, 'invalidPath', 'A value names an unknown attribute.');
       }
-      open.push(part);
+      visit(part);
     }
   }
 }

@@ -1,9 +1,8 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import { dialectOfDatabase, insertRows, select, selectAmong } from '../../../../database/select.ts';
 import { isUuid } from '../../../foundation/fields.ts';
-import { scimRefusal } from '../../../foundation/scim-user/refusal.ts';
 import type { Group } from './group.ts';
-import type { Members } from './read.ts';
+import { type Members, noSuchUser } from './read.ts';
 
 // Reads and writes members of a group, a bounded number at a time.
 
@@ -37,10 +36,7 @@ export async function insertMembers(
   const ids = [...members.keys()];
   const known = await holdRecords(organizationId, ids.filter(isUuid));
   const stranger = ids.find((one) => !known.has(one));
-  if (stranger !== undefined) {
-    const named = stranger.slice(0, 100);
-    throw scimRefusal(400, 'invalidValue', `members: there is no User ${named} here.`);
-  }
+  if (stranger !== undefined) throw noSuchUser(stranger);
   await inChunks([...members], async (some) => {
     const rows = some.map(([record_id, display]) => {
       return { group_id: id, record_id, organization_id: organizationId, display };

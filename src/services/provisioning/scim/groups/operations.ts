@@ -16,7 +16,7 @@ import {
   groupOf,
   requireGroup,
 } from './group.ts';
-import { readGroupPatch } from './patch.ts';
+import { readGroupPatch, requireOwn } from './patch.ts';
 import { presentGroup, viewGroup, writeGroup } from './present.ts';
 import { readGroup } from './read.ts';
 import { changeGroup, deleteGroup, holdGroup, insertGroup } from './write.ts';
@@ -65,7 +65,7 @@ export async function showGroupResource(ctx: Context, input: AtUser) {
 export async function createGroupResource(ctx: Context, input: AtUsers & { body: unknown }) {
   const organizationId = requireScim(ctx, input.org);
   const project = projectionOf(input);
-  const given = readGroup(input.body);
+  const given = await readGroup(input.body);
   const group = await transaction(() => insertGroup(ctx, organizationId, given));
   return presentGroup(ctx, group, project);
 }
@@ -73,7 +73,9 @@ export async function createGroupResource(ctx: Context, input: AtUsers & { body:
 /** Replaces a Group: without `members` it is empty. */
 export async function replaceGroup(ctx: Context, input: Sent) {
   const project = projectionOf(input);
-  const { displayName, externalId, members: adds } = readGroup(input.body);
+  requireScim(ctx, input.org);
+  // A long body is read before the transaction, in which others would wait.
+  const { displayName, externalId, members: adds } = await readGroup(input.body);
   const removes = new Set<string>();
   const group = await change(ctx, input, () => ({
     displayName,
@@ -88,9 +90,12 @@ export async function replaceGroup(ctx: Context, input: Sent) {
 /** Applies all operations to a Group, or none. */
 export async function patchGroup(ctx: Context, input: Sent) {
   const project = projectionOf(input);
-  const group = await change(ctx, input, (held) =>
-    readGroupPatch(input.body, { id: held.id, meta: viewGroup(ctx, held).meta }),
-  );
+  requireScim(ctx, input.org);
+  const { change: given, repeated } = await readGroupPatch(input.body);
+  const group = await change(ctx, input, (held) => {
+    requireOwn(repeated, { id: held.id, meta: viewGroup(ctx, held).meta });
+    return given;
+  });
   return presentGroup(ctx, group, project);
 }
 

@@ -4,7 +4,7 @@ import { isObject, isUnset, unwrapped } from '../../../foundation/scim-user/valu
 import { type Filter, parseElementFilter } from '../filter.ts';
 import { type PatchOperation, readOperations } from '../patch-operations.ts';
 import { groupNames } from './attributes.ts';
-import { type Members, readExternalId, readMembers, readName } from './read.ts';
+import { type Members, readExternalId, readMembers, readName, slowly } from './read.ts';
 
 // A PATCH of a group becomes a difference: the members are not read, so that it costs the same in
 // a group of any size.
@@ -19,27 +19,44 @@ export interface GroupChange {
   removes: Set<string>;
 }
 
-/** A group without its members, as its client sees it. */
-export interface OwnGroup {
-  id: string;
-  meta: ScimResource;
+/** A PATCH of a group. */
+export interface GroupPatch {
+  change: GroupChange;
+  /** Values of `id` and `meta`, which must be the group's own. */
+  repeated: { attribute: Attribute; value: unknown }[];
 }
 
 // authentik sends one operation for each member.
 const mostOperations = 10_000;
 
 /** Reads a PATCH body (RFC 7644 §3.5.2), completely or with a refusal. */
-export function readGroupPatch(body: unknown, own: OwnGroup): GroupChange {
+export async function readGroupPatch(body: unknown): Promise<GroupPatch> {
   const change: GroupChange = { clears: false, adds: new Map(), removes: new Set() };
-  for (const operation of readOperations(body, mostOperations)) {
-    if (operation.path === null) readWhole(change, operation, own);
-    else readAt(change, operation, operation.path);
+  const patch: GroupPatch = { change, repeated: [] };
+  for await (const operation of slowly(readOperations(body, mostOperations))) {
+    if (operation.path === null) await readWhole(patch, operation);
+    else await readAt(change, operation, operation.path);
   }
-  return change;
+  return patch;
+}
+
+/** Refuses values that are not the group's own; some clients send those back. */
+export function requireOwn(
+  repeated: GroupPatch['repeated'],
+  own: { id: string; meta: ScimResource },
+): void {
+  for (const { attribute, value } of repeated) {
+    const isOwn =
+      attribute.name === 'id'
+        ? value === own.id
+        : isObject(value) &&
+          Object.entries(value).every(([part, given]) => given === own.meta[part]);
+    if (!isOwn) throw notWritten(attribute);
+  }
 }
 
 /** An operation without a path. Unknown attributes are dropped, unless there is nothing else. */
-function readWhole(change: GroupChange, { op, value }: PatchOperation, own: OwnGroup): void {
+async function readWhole(patch: GroupPatch, { op, value }: PatchOperation): Promise<void> {
   if (op === 'remove') throw scimRefusal(400, 'noTarget', 'A remove operation needs a path.');
   const given = unwrapped(value);
   if (!isObject(given))
@@ -50,31 +67,29 @@ function readWhole(change: GroupChange, { op, value }: PatchOperation, own: OwnG
     const target = groupNames.findTarget(key);
     if (!isSchema && (target === null || target.sub !== null)) continue;
     known += 1;
-    if (isSchema) readWhole(change, { op, path: null, value: part }, own);
-    else if (target !== null && !isOwn(own, target.attribute, part))
-      apply(change, op, target.attribute, part);
+    if (isSchema) await readWhole(patch, { op, path: null, value: part });
+    else if (target?.attribute.name === 'id' || target?.attribute.name === 'meta')
+      patch.repeated.push({ attribute: target.attribute, value: part });
+    else if (target !== null && target.attribute.name !== 'schemas')
+      await apply(patch.change, op, target.attribute, part);
   }
   if (known === 0 && Object.keys(given).length > 0)
     throw scimRefusal(400, 'invalidPath', 'The value has no attribute of a Group.');
 }
 
-/** Whether the value repeats what the group has anyway, which some clients send back. */
-function isOwn(own: OwnGroup, { name }: Attribute, given: unknown): boolean {
-  if (name === 'schemas') return true;
-  if (name === 'id') return given === own.id;
-  if (name !== 'meta' || !isObject(given)) return false;
-  return Object.entries(given).every(([part, value]) => value === own.meta[part]);
-}
-
 const form = /^([^[\]]+)(?:\[(.*)\])?$/s;
 
-function readAt(change: GroupChange, { op, value }: PatchOperation, path: string): void {
+async function readAt(
+  change: GroupChange,
+  { op, value }: PatchOperation,
+  path: string,
+): Promise<void> {
   const [, name = '', brackets] = form.exec(path.trim()) ?? [];
   const target = groupNames.findTarget(name);
   if (target === null || target.sub !== null)
     throw scimRefusal(400, 'invalidPath', `A Group has no attribute "${path.slice(0, 100)}".`);
   if (brackets === undefined) {
-    apply(change, op, target.attribute, value);
+    await apply(change, op, target.attribute, value);
     return;
   }
   if (target.attribute.name !== 'members')
@@ -93,29 +108,37 @@ function idsIn(filter: Filter): string[] {
   throw scimRefusal(400, 'invalidFilter', 'Name members like this: members[value eq "ID"].');
 }
 
-function apply(
+async function apply(
   change: GroupChange,
   op: PatchOperation['op'],
-  { name, mutability }: Attribute,
+  attribute: Attribute,
   value: unknown,
-): void {
-  if (mutability !== 'readWrite')
-    throw scimRefusal(400, 'mutability', `A client cannot change ${name}.`);
-  if (name === 'members') applyMembers(change, op, value);
+): Promise<void> {
+  const { name } = attribute;
+  if (attribute.mutability !== 'readWrite') throw notWritten(attribute);
+  if (name === 'members') await applyMembers(change, op, value);
   else if (name === 'externalId')
     change.externalId = op === 'remove' ? null : readExternalId(value);
   else if (op === 'remove') throw scimRefusal(400, 'mutability', 'A Group needs its displayName.');
   else change.displayName = readName(value);
 }
 
-function applyMembers(change: GroupChange, op: PatchOperation['op'], value: unknown): void {
+function notWritten({ name }: Attribute) {
+  return scimRefusal(400, 'mutability', `A client cannot change ${name}.`);
+}
+
+async function applyMembers(
+  change: GroupChange,
+  op: PatchOperation['op'],
+  value: unknown,
+): Promise<void> {
   const isEmptyList = Array.isArray(value) && value.length === 0;
   if (op === 'replace' || (op === 'remove' && isUnset(value) && !isEmptyList)) {
     change.clears = true;
     change.adds.clear();
     change.removes.clear();
   }
-  const members = readMembers(value);
+  const members = await readMembers(value, op === 'remove' ? 'remove' : 'add');
   if (op === 'remove') for (const id of members.keys()) remove(change, id);
   else for (const [id, display] of members) add(change, id, display);
 }

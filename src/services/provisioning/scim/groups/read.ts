@@ -1,7 +1,16 @@
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import { isUuid } from '../../../foundation/fields.ts';
-import type { Attribute, ScimValue } from '../../../foundation/scim-user/attribute.ts';
+import type { Attribute } from '../../../foundation/scim-user/attribute.ts';
+import { findSub } from '../../../foundation/scim-user/names.ts';
 import { scimRefusal } from '../../../foundation/scim-user/refusal.ts';
-import { coerce, isComplex, isObject, isUnset } from '../../../foundation/scim-user/values.ts';
+import {
+  coerce,
+  isObject,
+  isUnset,
+  member,
+  unwrapped,
+} from '../../../foundation/scim-user/values.ts';
+import { mostKeys } from '../patch-operations.ts';
 import { groupNames, written } from './attributes.ts';
 
 // The bodies of POST and PUT. Unknown attributes, other schemas and what is read-only are ignored.
@@ -17,17 +26,20 @@ export interface WrittenGroup {
 }
 
 /** Reads a whole group. 400 without a name. */
-export function readGroup(body: unknown): WrittenGroup {
+export async function readGroup(body: unknown): Promise<WrittenGroup> {
   if (!isObject(body)) throw scimRefusal(400, 'invalidSyntax', 'A Group is a JSON object.');
   const given = new Map<string, unknown>();
-  for (const [key, value] of Object.entries(body)) {
+  const entries = Object.entries(body);
+  if (entries.length > mostKeys)
+    throw scimRefusal(400, 'invalidValue', `An object has at most ${mostKeys} attributes.`);
+  for (const [key, value] of entries) {
     const target = groupNames.findTarget(key);
     if (target !== null && target.sub === null) given.set(target.attribute.name, value);
   }
   return {
     displayName: readName(given.get('displayName')),
     externalId: readExternalId(given.get('externalId')),
-    members: readMembers(given.get('members')),
+    members: await readMembers(given.get('members'), 'add'),
   };
 }
 
@@ -53,23 +65,57 @@ function textIn(attribute: Attribute, given: unknown): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-/** The members in a list, an object or an id. 400 for what cannot be a member. */
-export function readMembers(given: unknown): Members {
-  const elements = isUnset(given) ? [] : coerce(written.members, given);
+// A body of 4 MiB holds fewer ids.
+const mostElements = 110_000;
+
+/** The members in a list, an object or an id. 400 for what cannot be a member, or be added. */
+export async function readMembers(given: unknown, op: 'add' | 'remove'): Promise<Members> {
   const members: Members = new Map();
-  for (const element of Array.isArray(elements) ? elements : []) {
+  if (isUnset(given)) return members;
+  const elements = Array.isArray(given) ? given : [given];
+  if (elements.length > mostElements)
+    throw scimRefusal(400, 'invalidValue', 'members: a body has no room for so many ids.');
+  for await (const element of slowly(elements)) {
+    if (isUnset(element)) continue;
     const [id, display] = readMember(element);
+    // The rest of a long list is not read.
+    if (op === 'add' && !isUuid(id)) throw noSuchUser(id);
     if (!members.has(id)) members.set(id, display);
   }
   return members;
 }
 
-function readMember(element: ScimValue): [id: string, display: string | null] {
-  const { value, type, display } = isComplex(element) ? element : {};
-  if (typeof type === 'string' && type.toLowerCase() === 'group')
+/** The refusal of a member that is no User of the organization. */
+export function noSuchUser(id: string) {
+  const named = id.slice(0, 100);
+  return scimRefusal(400, 'invalidValue', `members: there is no User ${named} here.`);
+}
+
+function readMember(element: unknown): [id: string, display: string | null] {
+  const given = unwrapped(element);
+  const read = (name: string) => {
+    const sub = findSub(written.members, name);
+    const part = isObject(given) ? member(given, name) : name === 'value' ? given : undefined;
+    return sub === null ? null : textIn(sub, part);
+  };
+  if (read('type')?.toLowerCase() === 'group')
     throw scimRefusal(400, 'invalidValue', 'A Group cannot be a member of a Group. Add its Users.');
-  if (typeof value !== 'string' || value === '')
-    throw scimRefusal(400, 'invalidValue', 'A member needs a value: the id of a User.');
-  const shown = typeof display === 'string' && display !== '' ? display.slice(0, 256) : null;
-  return [isUuid(value) ? value.toLowerCase() : value, shown];
+  const value = read('value');
+  if (!value) throw scimRefusal(400, 'invalidValue', 'A member needs a value: the id of a User.');
+  const display = read('display')?.slice(0, 256) || null;
+  return [isUuid(value) ? value.toLowerCase() : value, display];
+}
+
+const atOnce = 200;
+
+/** The items, with a turn for others between them: a body may have very many. */
+export async function* slowly<Item>(items: Iterable<Item>): AsyncGenerator<Item> {
+  let left = atOnce;
+  for (const item of items) {
+    if (--left === 0) {
+      await turnOfTheLoop();
+      left = atOnce;
+    }
+    yield item;
+  }
 }

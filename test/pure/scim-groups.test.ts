@@ -1,0 +1,56 @@
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { readGroupPatch } from '../../src/services/provisioning/scim/groups/patch.ts';
+import { readGroup } from '../../src/services/provisioning/scim/groups/read.ts';
+
+const id = (at: number) => `0199c3a4-7c1e-7d55-8d1f-${String(at).padStart(12, '0')}`;
+const members = Array.from({ length: 2000 }, (_, at) => ({ value: id(at) }));
+
+/** How often others had their turn until the work was done. */
+async function turnsDuring(work: Promise<unknown>): Promise<number> {
+  let turns = 0;
+  let isDone = false;
+  const done = work.finally(() => {
+    isDone = true;
+  });
+  while (!isDone) {
+    await turnOfTheLoop();
+    turns += 1;
+  }
+  await done;
+  return turns;
+}
+
+test('a long list of members leaves others their turn, in every request', async () => {
+  const operation = { op: 'add', path: 'members', value: members };
+  const one = (member: object) => ({ ...operation, value: [member] });
+  const works = [
+    () => readGroup({ displayName: 'dev', members }),
+    () => readGroupPatch({ Operations: [operation] }),
+    () => readGroupPatch({ Operations: members.map(one) }),
+    () => readGroupPatch({ Operations: [{ op: 'remove', path: 'members', value: members }] }),
+  ];
+  for (const work of works) expect(await turnsDuring(work())).toBeGreaterThanOrEqual(9);
+});
+
+test('a list of members is read up to the first that cannot be one', async () => {
+  const trap = {
+    get value(): string {
+      throw new Error('read too far');
+    },
+  };
+  const value = [{ value: id(1) }, 0, trap];
+  const refused = { code: 'scim_invalid', message: 'members: there is no User 0 here.' };
+  await expect(readGroup({ displayName: 'dev', members: value })).rejects.toMatchObject(refused);
+});
+
+test('more members or attributes than a body has room for are refused unread', async () => {
+  const Operations = [{ op: 'remove', path: 'members', value: Array(110_001).fill(0) }];
+  const unfit = { code: 'scim_invalid' };
+  await expect(readGroupPatch({ Operations })).rejects.toMatchObject(unfit);
+  const many = Object.fromEntries(Array.from({ length: 1001 }, (_, at) => [`a${at}`, 0]));
+  const named = { displayName: 'dev', ...many };
+  await expect(readGroup(named)).rejects.toMatchObject(unfit);
+  const patch = { Operations: [{ op: 'add', value: named }] };
+  await expect(readGroupPatch(patch)).rejects.toMatchObject(unfit);
+});

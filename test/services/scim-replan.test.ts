@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { select } from '../../src/database/select.ts';
+import { transaction } from '../../src/database/transaction.ts';
+import { addMapping } from '../../src/services/provisioning/mappings/operations.ts';
+import { planLater, planWaiting } from '../../src/services/provisioning/mappings/replan.ts';
+import { deleteGroup, holdGroup } from '../../src/services/provisioning/scim/groups/write.ts';
+import { listProjectMembers } from '../../src/services/tenancy/projects/members.ts';
+import { createProject } from '../../src/services/tenancy/projects/operations.ts';
+import { dialect } from '../support/database.ts';
+import { type Idctl, openIdctl } from '../support/idctl.ts';
+import { scimClient } from '../support/scim-client.ts';
+
+let idctl: Idctl;
+beforeAll(async () => {
+  idctl = await openIdctl();
+});
+afterAll(() => idctl.close());
+
+const plan = (more = {}) =>
+  planWaiting(idctl.operator(), { anew: () => idctl.operator(), ...more });
+
+/** A group of one person, which a mapping names, and the person's account. */
+async function pushed(count = 1) {
+  const client = await scimClient(idctl);
+  const org = client.org.slug;
+  await createProject(idctl.operator(), { org, name: 'Web', slug: 'web' });
+  await addMapping(idctl.operator(), { org, group: 'dev', project: 'web', role: 'member' });
+  const members: { value: string }[] = [];
+  for (let at = 0; at < count; at += 1)
+    members.push({ value: (await client.create({ userName: `p${at}@${org}.test` })).id });
+  const { body } = await client.send('POST', '/Groups', { displayName: 'dev', members });
+  const people = async () => {
+    const { items } = await listProjectMembers(idctl.operator(), {
+      org,
+      project: 'web',
+      limit: 200,
+    });
+    return items.length;
+  };
+  const rows = await select<{ id: string }>(
+    'SELECT account_id AS id FROM scim_records WHERE organization_id = $1',
+    [client.org.id],
+  );
+  const accounts = rows.map(({ id }) => id);
+  return { client, organizationId: client.org.id, groupId: body.id, people, accounts };
+}
+
+test.runIf(dialect === 'postgres')(
+  'I7 a push is planned after its commit, also for people who were on the list before',
+  async () => {
+    const { organizationId, groupId, people, accounts } = await pushed(51);
+    await plan();
+    expect(await people()).toBe(51);
+    // A push before has left the same people to the job.
+    await transaction(() => planLater(organizationId, accounts));
+    const made = Promise.withResolvers<void>();
+    const ended = Promise.withResolvers<void>();
+    const push = transaction(async () => {
+      await deleteGroup(idctl.operator(), await holdGroup(organizationId, groupId));
+      made.resolve();
+      await ended.promise;
+    });
+    await made.promise;
+    let isPlanned = false;
+    const planning = plan().then(() => {
+      isPlanned = true;
+    });
+    await vi.waitFor(async () => {
+      const waiting = await select(
+        `SELECT 1 FROM pg_stat_activity
+          WHERE wait_event_type = 'Lock' AND datname = current_database()`,
+        [],
+      );
+      expect(isPlanned || waiting.length > 0).toBe(true);
+    }, 20_000);
+    ended.resolve();
+    await Promise.all([push, planning]);
+    await plan();
+    expect(await people()).toBe(0);
+  },
+);
