@@ -150,14 +150,20 @@ async function confirmTokensEnd(call: Call): Promise<void> {
 function addTotpReset(user: Command): void {
   verb(user, 'totp-reset <user>', {
     summary: 'Turn two-factor off for a person who lost the authenticator',
+    options: { '--passkeys': 'remove all passkeys too' },
     destroys: true,
     example: 'idctl user totp-reset ada@example.com --yes',
     run: async (call) => {
       const { resetTotp } = await import('../../services/people/two-factor/operations.ts');
+      const passkeys = call.input['passkeys'] === true;
       await call.destroy(resetTotp, {
         fields: block,
-        question: ({ email, name }) => `Turn two-factor authentication off for ${email ?? name}?`,
-        done: ({ email, name }) => `Two-factor authentication is off for ${email ?? name}.`,
+        question: ({ email, name }) =>
+          `Turn two-factor authentication off for ${email ?? name}?${passkeys ? ' All passkeys go too.' : ''}`,
+        done: ({ email, name, twoFactorEnabled }) =>
+          twoFactorEnabled
+            ? `The authenticator of ${email ?? name} is removed. Passkeys are left: --passkeys removes them too.`
+            : `Two-factor authentication is off for ${email ?? name}.`,
       });
     },
   });

@@ -25,6 +25,7 @@ import { daemons } from './0029-daemons.ts';
 import { vouchedTokens } from './0030-vouched-tokens.ts';
 import { sealedAccounts } from './0031-sealed-accounts.ts';
 import { narrowIndexes } from './0032-narrow-indexes.ts';
+import { passkeys } from './0036-passkeys.ts';
 import type { Migration } from './migration.ts';
 
 /** Every migration in the order of release. Append only. */
@@ -56,4 +57,5 @@ export const migrations: readonly Migration[] = [
   vouchedTokens,
   sealedAccounts,
   narrowIndexes,
+  passkeys,
 ];

@@ -12,6 +12,7 @@ export type SignInMethod =
   | 'google'
   | 'github'
   | 'loginLink'
+  | 'passkey'
   /** The code that confirmed the address of a new account. */
   | 'verification';
 
@@ -33,6 +34,8 @@ export class Session extends Row<Session> {
    * P15).
    */
   declare secondFactorAt: CreationOptional<Date | null>;
+  /** When the person last confirmed with the password who they are (security P16). */
+  declare confirmedAt: CreationOptional<Date | null>;
   /** The absolute end, 30 days after the sign-in. */
   declare expiresAt: Date;
   declare endedAt: CreationOptional<Date | null>;
@@ -55,6 +58,7 @@ export function initSession(sequelize: Sequelize): void {
       lastSeenAt: column.date(),
       expiresAt: column.date(),
       secondFactorAt: column.optional(column.date()),
+      confirmedAt: column.optional(column.date()),
       endedAt: column.optional(column.date()),
     },
     table(sequelize, 'sessions', [

@@ -33,7 +33,7 @@ export interface SignIn {
 }
 
 /** A session that has begun, or the account whose second factor must be asked for first. */
-export type Begun = { session: Awaited<ReturnType<typeof signSession>> } | { asks: string };
+export type Begun = { session: Awaited<ReturnType<typeof signSession>> } | { asks: Account };
 
 /**
  * Begins a session for the person who has proved to own the account. Call it inside the sign-in's
@@ -50,7 +50,7 @@ export async function beginSession(ctx: Context, account: Account, via: SignIn):
   const bar = await findBar(ctx, now, via);
   if (bar !== null) throw bar;
   if (via.secondFactor !== undefined && isAnswerMissing(now, via.secondFactor))
-    return { asks: now.id };
+    return { asks: now };
   const passed =
     via.secondFactor !== undefined && (await acceptSecondFactor(now, via.secondFactor));
   const session = {
@@ -120,5 +120,5 @@ async function hasTombstone({ id }: Entrant, organizationId: string): Promise<bo
 /** Returns the session that has begun; else refuses `second_factor_required`. */
 export function requireSession(begun: Begun) {
   if ('session' in begun) return begun.session;
-  throw secondFactorRequired();
+  throw secondFactorRequired(begun.asks);
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { newTotpSecret, totpUri } from '../../../crypto/totp.ts';
 import { Account } from '../../../database/models/account.ts';
+import { Passkey } from '../../../database/models/passkey.ts';
 import { isRehearsed, transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
@@ -8,12 +9,14 @@ import { operation } from '../../foundation/operation.ts';
 import { after } from '../../foundation/time.ts';
 import {
   discardTotp,
+  lockAccount,
   requireAccount,
   userRefInput,
   userView,
   viewUser,
 } from '../accounts/account.ts';
 import { ownOperation } from '../accounts/own-operation.ts';
+import { removePasskeys } from '../passkeys/passkey.ts';
 import { endSessionsPastSecondFactor, ownSessionOf } from '../sessions/end.ts';
 import { requireRightCode, sealTotpSecret, spendStep } from './second-factor.ts';
 
@@ -118,15 +121,25 @@ export const disableTotp = ownOperation({
   },
 });
 
-/** Turns it off for a person who lost the authenticator; the operator decides (security P12). */
+/**
+ * Turns it off for a person who lost the authenticator; the operator decides (security P12). With
+ * `passkeys`, all passkeys go too.
+ */
 export const resetTotp = operation({
   authority: 'operator',
-  input: userRefInput,
+  input: userRefInput.extend({ passkeys: z.boolean().optional() }),
   output: userView,
   run: async (ctx, input) => {
     const account = await requireAccount(input.user);
     await transaction(async () => {
+      await lockAccount(account.id);
       await discardTotp(account.id);
+      if (input.passkeys === true)
+        await removePasskeys(
+          ctx,
+          account,
+          await Passkey.findAll({ where: { accountId: account.id }, order: ['id'] }),
+        );
       await recordEvent(ctx, { kind: 'user.totp.reset', ...eventAbout('user', account) });
     });
     return viewUser(ctx, await account.reload());

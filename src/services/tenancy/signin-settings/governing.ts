@@ -6,6 +6,7 @@ import { domainOf } from '../../foundation/domain-names/canonical.ts';
 /** The sign-in settings, in the order of spec §2.9. */
 export const settingNames = [
   'password',
+  'passkey',
   'magicCode',
   'google',
   'github',
@@ -33,8 +34,11 @@ export function settingsOf(
     const value = stored[name] ?? config.signin[name] === 'on';
     return value === true || value === 1;
   };
+  const isSet = (name: SettingName) => (stored[name] ?? config.signin[name] ?? null) !== null;
   return {
     password: hold('password'),
+    // Where nothing sets it, passkeys are allowed like passwords.
+    passkey: isSet('passkey') ? hold('passkey') : hold('password'),
     magicCode: hold('magicCode'),
     google: hold('google'),
     github: hold('github'),
@@ -53,7 +57,7 @@ export interface Governing {
 }
 
 // Bypasses the ORM, in one read: every sign-in runs it.
-const query = `SELECT g.id, g.owner, s.password, s.magic_code AS "magicCode", s.google, s.github,
+const query = `SELECT g.id, g.owner, s.password, s.passkey, s.magic_code AS "magicCode", s.google, s.github,
     s.allow_self_signup AS "allowSelfSignup",
     s.restrict_oauth_to_verified_domains AS "restrictOauthToVerifiedDomains"
   FROM (SELECT COALESCE(d.organization_id, o.id) AS id, d.organization_id AS owner FROM (SELECT 1 AS one) always
@@ -85,6 +89,7 @@ export async function findGoverningDomain(ctx: Context, domain: string): Promise
 export function isMethodAllowed({ settings, verified }: Governing, method: SignInMethod): boolean {
   switch (method) {
     case 'password':
+    case 'passkey':
     case 'magicCode':
       return settings[method];
     case 'google':
