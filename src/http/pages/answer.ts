@@ -19,6 +19,7 @@ const bodyLimit = 100 * 1024;
 /** Answers the requests of one page: origin, credential, form, service, markup, in this order. */
 export function answerPage(page: Page, { app, origins, authenticate }: Door): RequestHandler {
   const policy = pagePolicy(app.config);
+  const withScript = pagePolicy(app.config, { script: true });
   const secure = origins.own.startsWith('https:');
   return async (request, response) => {
     const trace = traceOf(request);
@@ -37,6 +38,7 @@ export function answerPage(page: Page, { app, origins, authenticate }: Door): Re
     for (const change of [bound, ...(reply.cookies ?? [])]) {
       response.append('Set-Cookie', setCookieHeader(change, secure));
     }
+    if ('script' in reply && reply.script) response.set(withScript);
     send(app, reply, request, response);
   };
 }

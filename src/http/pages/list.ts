@@ -3,7 +3,13 @@ import { directoryPages } from './login/directory.ts';
 import { acceptPage } from './login/invitation.ts';
 import { mailCodePages } from './login/mail-code.ts';
 import { resetPages } from './login/reset.ts';
-import { linkPages, passwordPage, secondFactorPages, signInPage } from './login/sign-in.ts';
+import {
+  linkPages,
+  passkeyPage,
+  passwordPage,
+  secondFactorPages,
+  signInPage,
+} from './login/sign-in.ts';
 import { signUpPages, verifyPages } from './login/sign-up.ts';
 import type { Page } from './page.ts';
 
@@ -11,6 +17,7 @@ import type { Page } from './page.ts';
 export const pages: Page[] = [
   signInPage,
   passwordPage,
+  passkeyPage,
   ...linkPages,
   ...directoryPages,
   ...secondFactorPages,
