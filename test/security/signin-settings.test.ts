@@ -32,6 +32,7 @@ type Settings = Record<(typeof settingNames)[number], boolean>;
 
 const allOn: Settings = {
   password: true,
+  passkey: true,
   magicCode: true,
   google: true,
   github: true,

@@ -1,6 +1,8 @@
 import { decodeJwt } from 'jose';
 import { onTestFinished } from 'vitest';
+import { orderedId } from '../../src/crypto/id.ts';
 import { Account } from '../../src/database/models/account.ts';
+import { Passkey } from '../../src/database/models/passkey.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { registerApp } from '../../src/services/people/apps/operations.ts';
 import { createToken } from '../../src/services/people/tokens/operations.ts';
@@ -26,6 +28,8 @@ export interface Person extends Client {
   spareSession: string;
   /** The id of a token of theirs. */
   spareToken: string;
+  /** The id of a passkey of theirs. */
+  sparePasskey: string;
   /** The id of an app of theirs. */
   spareApp: string;
 }
@@ -50,6 +54,7 @@ export async function signedInAs({ operator, baseUrl }: Idctl, email: string): P
   const client = createClient(baseUrl, { headers: { authorization: `Bearer ${accessToken}` } });
   const spareToken = (await createToken(operator(), { user: id, name: 'spare' })).id;
   const spareApp = (await registerApp(operator(), { user: id, name: 'spare' })).id;
+  const sparePasskey = await keepPasskey(id);
   return {
     ...client,
     id,
@@ -57,6 +62,16 @@ export async function signedInAs({ operator, baseUrl }: Idctl, email: string): P
     accessToken,
     spareSession: String(spare['sid']),
     spareToken,
+    sparePasskey,
     spareApp,
   };
+}
+
+/** A row alone: no sign-in asks for it. */
+async function keepPasskey(accountId: string): Promise<string> {
+  const id = orderedId();
+  const row = { id, accountId, name: 'Spare', credentialId: id, publicKey: 'none', counter: 0 };
+  const none = { transports: [], backupEligible: false, backedUp: false, vouchedBy: null };
+  await transaction(() => Passkey.create({ ...row, ...none, createdAt: new Date() }));
+  return id;
 }

@@ -1,0 +1,40 @@
+import { authenticatorAt, type HeldPasskey, type Twist } from './authenticator.ts';
+import { person, signedIn } from './builders.ts';
+import type { Answer, Client } from './http.ts';
+import type { Idctl } from './idctl.ts';
+
+/** Where passkeys work: https, a host name. */
+export const passkeySite = 'https://id.example.test';
+
+const authenticator = authenticatorAt(passkeySite);
+
+/** Makes a passkey and adds it, in a signed-in browser. */
+export async function addPasskey(client: Client, twist: Twist = {}, more: object = {}) {
+  const asked = await client.post('/api/v1/me/passkeys/options');
+  if (asked.status !== 200) return { answer: asked, held: authenticator.create(none).held };
+  const { held, credential } = authenticator.create(asked.body, twist);
+  return { answer: await client.post('/api/v1/me/passkeys', { credential, ...more }), held };
+}
+
+const none = { challenge: '', user: { id: '' } };
+
+/** Signs in with a passkey alone. */
+export async function signInByPasskey(client: Client, held: HeldPasskey, twist: Twist = {}) {
+  const { body } = await client.post('/api/v1/auth/passkey/options');
+  const credential = authenticator.get(held, body, twist);
+  return client.post('/api/v1/auth/passkey', { credential });
+}
+
+/** The answer of a passkey to the options that a refusal carries. */
+export function answerTo({ body }: Answer, held: HeldPasskey, twist: Twist = {}) {
+  return authenticator.get(held, body.passkeyOptions, twist);
+}
+
+/** A person with a password, signed in in a browser, who has a passkey. */
+export async function personWithPasskey(idctl: Idctl, email?: string) {
+  const account = await person(idctl, email);
+  const browser = await signedIn(idctl, account.email);
+  const { answer, held } = await addPasskey(browser);
+  if (answer.status !== 201) throw new Error(`no passkey: ${JSON.stringify(answer.body)}`);
+  return { account, browser, held, passkey: String(answer.body.id) };
+}
