@@ -118,7 +118,7 @@ const allSettings = z.strictObject({
     ),
     passkey: help(
       onOff.optional(),
-      'Sign-in with a passkey unless an organization sets it; default: as signin.password',
+      'Sign-in with a passkey unless an organization sets it (default: as password)',
     ),
     magicCode: help(
       onOff.default('off'),

@@ -25,9 +25,16 @@ export async function signInByPasskey(client: Client, held: HeldPasskey, twist: 
   return client.post('/api/v1/auth/passkey', { credential });
 }
 
-/** The answer of a passkey to the options that a refusal carries. */
-export function answerTo({ body }: Answer, held: HeldPasskey, twist: Twist = {}) {
+/** The answer of a passkey to the options that a refusal or a page carries. */
+export function answerTo({ body }: Pick<Answer, 'body'>, held: HeldPasskey, twist: Twist = {}) {
   return authenticator.get(held, body.passkeyOptions, twist);
+}
+
+/** The options for a passkey in a page, as `answerTo` takes them; null if there are none. */
+export function optionsIn({ body }: Answer): Pick<Answer, 'body'> | null {
+  const text = /data-options="([^"]*)"/.exec(String(body))?.[1];
+  if (text === undefined) return null;
+  return { body: { passkeyOptions: JSON.parse(text.replaceAll('&quot;', '"')) } };
 }
 
 /** A person with a password, signed in in a browser, who has a passkey. */

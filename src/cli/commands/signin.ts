@@ -49,7 +49,7 @@ export function addSignInCommands(program: Command): void {
     rehearsable: true,
     options: {
       '--password <on|off>': 'e-mail and password',
-      '--passkey <on|off>': 'a passkey; where not set, the same as --password',
+      '--passkey <on|off>': 'a passkey; not set: as --password',
       '--magic-code <on|off>': 'a code by mail',
       '--google <on|off>': 'Google, if the instance has it',
       '--github <on|off>': 'GitHub, if the instance has it',

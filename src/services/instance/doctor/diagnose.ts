@@ -150,7 +150,7 @@ async function checkRest({ network }: Patient, { config }: LoadedConfig): Promis
 }
 
 /** Whether browsers make passkeys at the base URL. Null if they do. */
-async function checkPasskeys({ config }: Pick<Context, 'config'>): Promise<Check | null> {
+export async function checkPasskeys({ config }: Pick<Context, 'config'>): Promise<Check | null> {
   const obstacle = findPasskeyObstacle({ config });
   if (obstacle === null) return null;
   return check('passkeys', 'https and a host name', async () =>
