@@ -110,7 +110,9 @@ test('P12 a passkey completes a sign-in in two steps, with the cookie of the fir
 });
 
 test('an authenticator app and a passkey are asked for together, and either answers', async () => {
-  const { account, browser: own, held } = await personWithPasskey(idctl);
+  const { account, held } = await personWithPasskey(idctl);
+  const own = browser();
+  expect((await signInByPasskey(own, held)).status).toBe(200);
   const { secret } = (await own.post('/api/v1/me/totp')).body;
   const codeOf = (ahead = 0) =>
     generateSync({ secret, epoch: Math.floor(idctl.app.clock().getTime() / 1000) + ahead });

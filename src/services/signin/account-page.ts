@@ -11,9 +11,9 @@ import { requireUser } from '../foundation/authority/require.ts';
 import { domainOf } from '../foundation/domain-names/canonical.ts';
 import { isMailConfigured } from '../foundation/mail/configured.ts';
 import { findPasskeyObstacle } from '../people/passkeys/relying-party.ts';
+import { askToConfirm, isRecentlyProven } from '../people/two-factor/recent.ts';
 import { findMethodRefusal, findMethods } from '../tenancy/signin-settings/methods.ts';
 import { isTrusted } from '../tenancy/sso/connection.ts';
-import { askToConfirm, isRecentlyProven } from './confirm.ts';
 import { asksOwnSecondFactor } from './methods/sso.ts';
 import { listPasskeys, mostPasskeys } from './passkeys/operations.ts';
 

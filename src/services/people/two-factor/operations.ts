@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Context } from '../../../context.ts';
 import { newTotpSecret, totpUri } from '../../../crypto/totp.ts';
 import { Account } from '../../../database/models/account.ts';
 import { Passkey } from '../../../database/models/passkey.ts';
@@ -18,6 +19,7 @@ import {
 import { ownOperation } from '../accounts/own-operation.ts';
 import { removePasskeys } from '../passkeys/passkey.ts';
 import { endSessionsPastSecondFactor, ownSessionOf } from '../sessions/end.ts';
+import { requireRecentSignIn } from './recent.ts';
 import { requireRightCode, sealTotpSecret, spendStep } from './second-factor.ts';
 
 // The second factor of an account, by an authenticator app (spec §3.4).
@@ -38,6 +40,7 @@ export const startTotp = ownOperation({
   output: z.object({ secret: z.string(), otpauthUri: z.string() }),
   run: async (ctx, _input, { accountId }) => {
     const account = await Account.findByPk(accountId, { rejectOnEmpty: true });
+    await requireMayEnrol(ctx, account);
     const secret = newTotpSecret();
     await transaction(async () => {
       const pending = {
@@ -66,6 +69,7 @@ export const confirmTotp = ownOperation({
     const account = await Account.findByPk(accountId, { rejectOnEmpty: true });
     const { totpSecret, totpStartedAt: begun, totpEnabledAt } = account;
     if (totpEnabledAt !== null) throw alreadyEnabled();
+    await requireMayEnrol(ctx, account);
     if (totpSecret === null || begun === null || after(begun, pendingSeconds) < ctx.now) {
       throw new Refusal(
         'conflict',
@@ -89,6 +93,11 @@ export const confirmTotp = ownOperation({
     return { twoFactorEnabled: true };
   },
 });
+
+/** Another factor beside a passkey would weaken it, so this needs what adding a passkey needs. */
+async function requireMayEnrol(ctx: Context, account: Account): Promise<void> {
+  if (account.hasPasskey && ctx.actor.kind !== 'operator') await requireRecentSignIn(ctx, account);
+}
 
 function alreadyEnabled(): Refusal {
   return new Refusal('already_exists', 'Two-factor authentication is on already.', {

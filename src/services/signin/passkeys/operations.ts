@@ -29,9 +29,9 @@ import {
 import { requirePasskeys } from '../../people/passkeys/relying-party.ts';
 import { ownSessionOf } from '../../people/sessions/end.ts';
 import { voucherOf } from '../../people/tokens/token.ts';
+import { requireRecentSignIn } from '../../people/two-factor/recent.ts';
 import { findMethodRefusal } from '../../tenancy/signin-settings/methods.ts';
 import { hasWayIn } from '../../tenancy/signin-settings/owners.ts';
-import { requireRecentSignIn } from '../confirm.ts';
 
 // The passkeys of an account. Signing in with one is in flow.ts.
 
