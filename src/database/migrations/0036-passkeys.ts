@@ -35,7 +35,10 @@ export const passkeys: Migration = {
     });
     await schema.addIndex('passkeys', ['account_id'], { name: 'passkeys_account_id' });
     await schema.addColumn('accounts', 'has_passkey', { ...flag, defaultValue: false });
+    const vouchedBy = { type: DataTypes.UUID, allowNull: true };
+    await schema.addColumn('accounts', 'totp_vouched_by', vouchedBy);
     await schema.addColumn('sessions', 'confirmed_at', { ...date, allowNull: true });
+    await schema.addColumn('sessions', 'vouched_by', vouchedBy);
     await schema.addColumn('sign_in_settings', 'passkey', { ...flag, allowNull: true });
   },
 };

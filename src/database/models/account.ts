@@ -40,6 +40,8 @@ export class Account extends Row<Account> {
   declare totpEnabledAt: CreationOptional<Date | null>;
   /** The last time step with an accepted code: no code is accepted twice (RFC 6238 §5.2). */
   declare totpLastStep: CreationOptional<number | null>;
+  /** The organization whose provider alone began the session that enrolled it (security P12). */
+  declare totpVouchedBy: CreationOptional<string | null>;
   /** Whether it has passkeys. Only `people/passkeys` writes it, in the same transaction. */
   declare hasPasskey: CreationOptional<boolean>;
   /**
@@ -70,6 +72,7 @@ export function initAccount(sequelize: Sequelize): void {
       totpStartedAt: column.optional(column.date()),
       totpEnabledAt: column.optional(column.date()),
       totpLastStep: column.optional(column.integer()),
+      totpVouchedBy: column.optional(column.uuid()),
       hasPasskey: column.withDefault(column.flag(), false),
       signUpReplacedAt: column.optional(column.date()),
       awaitsCode: column.withDefault(column.flag(), false),

@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import { orderedId } from '../../crypto/id.ts';
 import type { Account } from '../../database/models/account.ts';
-import type { SignInMethod } from '../../database/models/session.ts';
+import type { Session, SignInMethod } from '../../database/models/session.ts';
 import { Tombstone } from '../../database/models/tombstone.ts';
 import { insertRow } from '../../database/select.ts';
 import type { Refusal } from '../../errors.ts';
@@ -10,6 +10,7 @@ import { after, sessionSeconds } from '../foundation/time.ts';
 import { isEmailVerified, lockAccount } from '../people/accounts/account.ts';
 import { emailUnverified, signInFailed } from '../people/sessions/schema.ts';
 import { keepRefreshToken, nextRefreshToken, signSession } from '../people/sessions/tokens.ts';
+import { voucherOfFactor } from '../people/tokens/token.ts';
 import {
   acceptSecondFactor,
   isAnswerMissing,
@@ -57,6 +58,7 @@ export async function beginSession(ctx: Context, account: Account, via: SignIn):
     id: orderedId(),
     expiresAt: after(ctx.now, sessionSeconds),
     secondFactorAt: passed ? ctx.now : null,
+    vouchedBy: passed ? await findVoucher(now, via) : null,
   };
   const refresh = await nextRefreshToken(ctx, session);
   // The signatures are computed in parallel, while the rows are written.
@@ -64,6 +66,15 @@ export async function beginSession(ctx: Context, account: Account, via: SignIn):
   const signed = signSession(ctx, account, session, refresh);
   const [answer] = await Promise.all([signed, keepSession(ctx, account, via, session, refresh)]);
   return { session: answer };
+}
+
+/** Who vouches for the second factor, where nothing else proves the person (security P12). */
+async function findVoucher(
+  account: Account,
+  { method, secondFactor }: SignIn,
+): Promise<string | null> {
+  const alone = method === 'sso' || method === 'passkey';
+  return alone && secondFactor ? voucherOfFactor(account, secondFactor) : null;
 }
 
 /** The facts of an account that decide whether a session may begin. */
@@ -88,7 +99,7 @@ async function keepSession(
   ctx: Context,
   { id, name }: Account,
   { method, connection }: SignIn,
-  session: { id: string; expiresAt: Date; secondFactorAt: Date | null },
+  session: Pick<Session, 'id' | 'expiresAt' | 'secondFactorAt' | 'vouchedBy'>,
   refresh: Awaited<ReturnType<typeof nextRefreshToken>>,
 ): Promise<void> {
   await insertRow('sessions', {
@@ -103,6 +114,7 @@ async function keepSession(
     last_seen_at: ctx.now,
     expires_at: session.expiresAt,
     second_factor_at: session.secondFactorAt,
+    vouched_by: session.vouchedBy,
   });
   await keepRefreshToken(session, refresh);
   await recordEvent(ctx, {

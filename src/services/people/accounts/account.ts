@@ -177,6 +177,7 @@ export async function discardTotp(accountId: string): Promise<void> {
     totpStartedAt: null,
     totpEnabledAt: null,
     totpLastStep: null,
+    totpVouchedBy: null,
   };
   await Account.update(nothing, { where: { id: accountId } });
 }

@@ -19,6 +19,7 @@ import {
 import { ownOperation } from '../accounts/own-operation.ts';
 import { removePasskeys } from '../passkeys/passkey.ts';
 import { endSessionsPastSecondFactor, ownSessionOf } from '../sessions/end.ts';
+import { voucherOf } from '../tokens/token.ts';
 import { requireRecentSignIn } from './recent.ts';
 import { requireRightCode, sealTotpSecret, spendStep } from './second-factor.ts';
 
@@ -79,7 +80,8 @@ export const confirmTotp = ownOperation({
     }
     const step = await requireRightCode(ctx, { id: account.id, totpSecret }, input.code);
     await transaction(async () => {
-      const enabled = { totpEnabledAt: ctx.now, totpLastStep: step };
+      const totpVouchedBy = await voucherOf(ctx);
+      const enabled = { totpEnabledAt: ctx.now, totpLastStep: step, totpVouchedBy };
       const [changed] = await Account.update(enabled, {
         where: { id: account.id, totpSecret, totpEnabledAt: null },
       });
