@@ -8,6 +8,7 @@ import { transaction } from '../../src/database/transaction.ts';
 import { beginSession, requireSession } from '../../src/services/signin/begin.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { organization, person } from '../support/builders.ts';
+import { apply } from '../support/documents.ts';
 import type { Client } from '../support/http.ts';
 import type { Idctl } from '../support/idctl.ts';
 import { openInstance } from '../support/instance.ts';
@@ -15,6 +16,7 @@ import {
   addPasskey,
   answerTo,
   passkeySite as baseUrl,
+  personWithPasskey,
   signInByPasskey,
 } from '../support/passkeys.ts';
 import { enrol, enrolled } from '../support/two-factor.ts';
@@ -99,4 +101,15 @@ describe('P12 what a provider let in stays marked', () => {
     expect((await entered.post('/api/v1/auth/confirm', answer)).status).toBe(204);
     expect(await vouchers(entered)).toEqual([null, null]);
   });
+});
+test('P12 a document that adds a person with a passkey ends what another provider let in', async () => {
+  const idctl = await openInstance({ baseUrl });
+  const [one, two] = [await organization(idctl), await organization(idctl)];
+  const { account, browser } = await personWithPasskey(idctl);
+  expect((await browser.post('/api/v1/me/tokens', { name: 'ci' })).status).toBe(201);
+  const where = { accountId: account.id };
+  await transaction(() => AccessToken.update({ vouchedBy: one.id }, { where }));
+  const members = [{ email: account.email, role: 'member' }];
+  await apply(idctl.operator(), two.slug, { idctl: 1, members });
+  expect(await AccessToken.count({ where })).toBe(0);
 });
