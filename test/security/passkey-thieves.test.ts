@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { resetTotp } from '../../src/services/people/two-factor/operations.ts';
 import { password, person, signedIn } from '../support/builders.ts';
 import { openInstance } from '../support/instance.ts';
 import {
@@ -7,7 +8,7 @@ import {
   passkeySite as baseUrl,
   personWithPasskey,
 } from '../support/passkeys.ts';
-import { enrol } from '../support/two-factor.ts';
+import { enrol, enrolled } from '../support/two-factor.ts';
 
 // What the thief of a session makes of the second factor.
 
@@ -68,4 +69,19 @@ describe('an old session', () => {
     idctl.wait(11 * 60);
     expect(await link()).toMatchObject(needed);
   });
+});
+test('P15 a code of an authenticator that was removed proves nothing, where a passkey is left', async () => {
+  const idctl = await openInstance({ baseUrl });
+  for (const by of ['person', 'operator']) {
+    const { account, client, code } = await enrolled(idctl);
+    const passed = idctl.client({ keepCookies: true });
+    const given = { email: account.email, password, totpCode: code() };
+    expect((await passed.post('/api/v1/auth/login', given)).status).toBe(200);
+    expect((await addPasskey(passed)).answer.status).toBe(201);
+    idctl.wait(60);
+    if (by === 'operator') await resetTotp(idctl.operator(), { user: account.id });
+    else expect((await client.post('/api/v1/me/totp/disable', { code: code() })).status).toBe(204);
+    expect((await passed.post('/api/v1/me/tokens', admin)).status).toBe(403);
+    expect((await addPasskey(passed)).answer).toMatchObject(needed);
+  }
 });

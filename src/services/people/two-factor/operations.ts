@@ -18,7 +18,7 @@ import {
 } from '../accounts/account.ts';
 import { ownOperation } from '../accounts/own-operation.ts';
 import { removePasskeys } from '../passkeys/passkey.ts';
-import { endSessionsPastSecondFactor, ownSessionOf } from '../sessions/end.ts';
+import { endSessionsPastSecondFactor, forgetSecondFactor, ownSessionOf } from '../sessions/end.ts';
 import { voucherOf } from '../tokens/token.ts';
 import { requireRecentSignIn } from './recent.ts';
 import { requireRightCode, sealTotpSecret, spendStep } from './second-factor.ts';
@@ -123,6 +123,7 @@ export const disableTotp = ownOperation({
     await transaction(async () => {
       if (step !== null) await spendStep(id, step);
       await discardTotp(id);
+      await forgetSecondFactor(id, ownSessionOf(ctx.actor));
       await recordEvent(ctx, {
         kind: 'user.totp.disabled',
         subject: { type: 'user', id, name: account.name },
@@ -145,6 +146,7 @@ export const resetTotp = operation({
     await transaction(async () => {
       await lockAccount(account.id);
       await discardTotp(account.id);
+      await forgetSecondFactor(account.id, null);
       if (input.passkeys === true)
         await removePasskeys(
           ctx,
