@@ -164,6 +164,20 @@ describe.skipIf(dialect !== 'sqlite' || counterpartMissing('chromium'))(
       await told(page, 'alert').toContain('No passkey was used.');
     });
 
+    test('P16 a page at another origin than baseUrl does not reload itself', async () => {
+      const { page } = await browser.open();
+      await plugIn(page);
+      const loads: string[] = [];
+      page.on('framenavigated', (frame) => loads.push(frame.url()));
+      const refused = page.waitForResponse((answer) => answer.status() === 403);
+      await page.goto(`${idctl.baseUrl}/login`);
+      await refused;
+      // A reload would come at once.
+      await page.waitForTimeout(1000);
+      expect(loads).toHaveLength(1);
+      await page.context().close();
+    });
+
     test('P12 a passkey is the second factor of a password, by keyboard alone', async () => {
       const page = await window({ narrow: true });
       const authenticator = await plugIn(page);

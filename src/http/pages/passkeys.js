@@ -33,7 +33,8 @@ function readOptions({ challenge, user, allowCredentials, excludeCredentials, ..
 }
 
 /** The answer of the authenticator as text. */
-function writeAnswer({ id, rawId, type, response }) {
+function writeAnswer(credential) {
+  const { id, rawId, type, response } = credential;
   return JSON.stringify({
     id,
     rawId: textOf(rawId),
@@ -50,12 +51,13 @@ function writeAnswer({ id, rawId, type, response }) {
 }
 
 /** The options of a form; null if the server gave none. */
-async function ask({ dataset: { options, ask } }) {
+async function ask({ dataset: { passkey, options, ask } }) {
   if (options) return JSON.parse(options);
   const answer = await fetch(ask, { method: 'POST', headers: { Accept: 'application/json' } });
   if (answer.ok) return answer.json();
-  // The session has ended, or must be confirmed first: the page says which.
-  if (answer.status === 401 || answer.status === 403) location.reload();
+  // The session has ended, or must be confirmed first: the account page says which. Elsewhere a
+  // reload would ask, and be refused, again and again.
+  if (passkey === 'create' && (answer.status === 401 || answer.status === 403)) location.reload();
   return null;
 }
 
