@@ -34,17 +34,22 @@ export function settingsOf(
     const value = stored[name] ?? config.signin[name] === 'on';
     return value === true || value === 1;
   };
-  const isSet = (name: SettingName) => (stored[name] ?? config.signin[name] ?? null) !== null;
   return {
     password: hold('password'),
-    // Where nothing sets it, passkeys are allowed like passwords.
-    passkey: isSet('passkey') ? hold('passkey') : hold('password'),
+    // Where it is absent, passkeys are allowed like passwords, each settings in their turn.
+    passkey: hold(isPasskeySet(config, stored) ? 'passkey' : 'password'),
     magicCode: hold('magicCode'),
     google: hold('google'),
     github: hold('github'),
     allowSelfSignup: hold('allowSelfSignup'),
     restrictOauthToVerifiedDomains: hold('restrictOauthToVerifiedDomains'),
   };
+}
+
+/** Whether the first settings that decide about either method decide about passkeys. */
+function isPasskeySet({ signin }: Context['config'], stored: Partial<Stored>): boolean {
+  if ((stored.passkey ?? null) !== null) return true;
+  return (stored.password ?? null) === null && signin.passkey !== undefined;
 }
 
 /** The organization whose settings govern an e-mail domain, and the settings (security O1). */
