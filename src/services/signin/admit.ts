@@ -11,10 +11,9 @@ import { after } from '../foundation/time.ts';
 import { lockAccount } from '../people/accounts/account.ts';
 import { askForPasskey } from '../people/passkeys/assertion.ts';
 import { signInFailed } from '../people/sessions/schema.ts';
+import { askSecondFactor, factorsOf } from '../people/two-factor/asking.ts';
 import {
   answerSecondFactor,
-  askSecondFactor,
-  factorsOf,
   type GivenFactor,
   isGiven,
   type SecondFactor,

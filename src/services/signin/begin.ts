@@ -11,11 +11,11 @@ import { isEmailVerified, lockAccount } from '../people/accounts/account.ts';
 import { emailUnverified, signInFailed } from '../people/sessions/schema.ts';
 import { keepRefreshToken, nextRefreshToken, signSession } from '../people/sessions/tokens.ts';
 import { voucherOfFactor } from '../people/tokens/token.ts';
+import { secondFactorRequired } from '../people/two-factor/asking.ts';
 import {
   acceptSecondFactor,
   isAnswerMissing,
   type SecondFactor,
-  secondFactorRequired,
 } from '../people/two-factor/second-factor.ts';
 import { findMethodRefusal } from '../tenancy/signin-settings/methods.ts';
 

@@ -10,10 +10,10 @@ import { givenPassword, holdAccount } from '../people/accounts/account.ts';
 import { requireCurrent } from '../people/credentials/operations.ts';
 import { ownSessionOf } from '../people/sessions/end.ts';
 import { voucherOf, voucherOfFactor } from '../people/tokens/token.ts';
+import { factorsOf } from '../people/two-factor/asking.ts';
 import { mayConfirmByTotp, recentSignInRequired } from '../people/two-factor/recent.ts';
 import {
   acceptSecondFactor,
-  factorsOf,
   isGiven,
   proveSecondFactor,
   secondFactorFields,

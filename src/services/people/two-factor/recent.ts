@@ -5,7 +5,7 @@ import { Refusal } from '../../../errors.ts';
 import { after } from '../../foundation/time.ts';
 import { askForPasskey } from '../passkeys/assertion.ts';
 import { ownSessionOf } from '../sessions/end.ts';
-import { factorsOf } from './second-factor.ts';
+import { factorsOf } from './asking.ts';
 
 // What lasts longer than a session, such as a passkey, needs a recent proof of the person. A stolen
 // session is no such proof, nor is a provider's sign-in for an account with a second factor

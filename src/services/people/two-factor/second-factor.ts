@@ -7,15 +7,10 @@ import { Account, hasSecondFactor } from '../../../database/models/account.ts';
 import { Refusal } from '../../../errors.ts';
 import { giveBack, spend } from '../../foundation/limits/limit.ts';
 import { clientLimit, codeLimit } from '../../foundation/limits/password.ts';
-import {
-  askForPasskey,
-  assertionInput,
-  checkAssertion,
-  type GivenAssertion,
-  type RequestOptions,
-} from '../passkeys/assertion.ts';
+import { assertionInput, checkAssertion, type GivenAssertion } from '../passkeys/assertion.ts';
 import { browserCookie } from '../passkeys/challenge.ts';
 import { hasPasskey, recordRefusedPasskey } from '../passkeys/passkey.ts';
+import { askAgain, askSecondFactor, secondFactorRequired } from './asking.ts';
 
 /** A right answer to the second factor: its account, and a time step or a passkey. */
 export type SecondFactor = { accountId: string } & ({ step: number } | { passkeyId: string });
@@ -50,7 +45,11 @@ export async function answerSecondFactor(
 ): Promise<SecondFactor | null> {
   if (!hasSecondFactor(account)) return null;
   if (!isGiven(given)) throw await askSecondFactor(ctx, account, given.browser);
-  return proveSecondFactor(ctx, account, given, 'secondFactor');
+  try {
+    return await proveSecondFactor(ctx, account, given, 'secondFactor');
+  } catch (error) {
+    throw await askAgain(ctx, account, given.browser, error);
+  }
 }
 
 /** Checks a given code or passkey. Refuses `second_factor_invalid`. Call it outside transactions. */
@@ -139,70 +138,6 @@ export async function spendStep(accountId: string, step: number): Promise<void> 
   const [spent] = await Account.update({ totpLastStep: step }, { where });
   if (spent === 0) throw secondFactorInvalid();
 }
-
-/** The ways in which an account answers the second factor. */
-export function factorsOf({
-  totpEnabledAt,
-  hasPasskey,
-}: Pick<Account, 'totpEnabledAt' | 'hasPasskey'>): ('totp' | 'passkey')[] {
-  return [
-    ...(totpEnabledAt === null ? [] : (['totp'] as const)),
-    ...(hasPasskey ? (['passkey'] as const) : []),
-  ];
-}
-
-/** The same refusal with what a browser needs to answer with a passkey of the account. */
-export async function askSecondFactor(
-  ctx: Context,
-  account: Pick<Account, 'id' | 'totpEnabledAt' | 'hasPasskey'>,
-  given: string | undefined,
-  continuation?: string,
-): Promise<Refusal> {
-  if (!account.hasPasskey) return secondFactorRequired(account, { continuation });
-  const bound = { purpose: 'secondFactor', accountId: account.id } as const;
-  const { options, browser } = await askForPasskey(ctx, bound, given);
-  return secondFactorRequired(account, { continuation, browser, passkeyOptions: options });
-}
-
-interface Asking {
-  /** A token with which the answer can be sent alone. */
-  continuation?: string | undefined;
-  browser?: string;
-  passkeyOptions?: RequestOptions;
-}
-
-/** The refusal that asks for the second factor. */
-export function secondFactorRequired(
-  account: Pick<Account, 'totpEnabledAt' | 'hasPasskey'>,
-  { continuation, browser, passkeyOptions }: Asking = {},
-): Refusal {
-  const methods = factorsOf(account);
-  const { message, hint } = askingWords[methods.join(' ')] ?? askingWords.totp;
-  return new Refusal('second_factor_required', message, {
-    hint,
-    extra: { methods, ...(passkeyOptions === undefined ? {} : { passkeyOptions }) },
-    cause: { reason: 'second_factor_required' },
-    ...(continuation === undefined ? {} : { continuation }),
-    ...(browser === undefined ? {} : { browser }),
-  });
-}
-
-const askingWords: Record<string, { message: string; hint: string }> & {
-  totp: { message: string; hint: string };
-} = {
-  totp: {
-    message: 'A code of your authenticator is needed.',
-    hint: 'Send the current six digits as `totpCode`.',
-  },
-  passkey: {
-    message: 'Your passkey is needed.',
-    hint: 'Send the answer of a passkey to `passkeyOptions` as `passkey`.',
-  },
-  'totp passkey': {
-    message: 'A code of your authenticator, or your passkey, is needed.',
-    hint: 'Send the current six digits as `totpCode`, or the answer of a passkey as `passkey`.',
-  },
-};
 
 function secondFactorInvalid(): Refusal {
   return new Refusal('second_factor_invalid', 'This code is wrong or was used already.', {
