@@ -75,7 +75,8 @@ export async function finish(
   if (bar !== null) return closed(reasonOf(bar));
   if (full !== null) return closed('too_many_tries', full);
   if (of === null || !hasSecondFactor(of)) return { could: true, reason: 'on' };
-  const locked = lastRoom(attempts, 'secondFactor');
+  // Wrong codes do not shut a passkey out.
+  const locked = of.hasPasskey ? null : lastRoom(attempts, 'secondFactor');
   if (locked !== null) return closed('too_many_codes', locked);
   return { could: true, reason: 'on', asksCode: true };
 }
