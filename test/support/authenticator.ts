@@ -17,6 +17,8 @@ export interface Twist {
   userHandle?: string | null;
   /** Answers in the name of another credential. */
   id?: string;
+  /** Whether the browser says that it can find the passkey; null if it does not say. */
+  rk?: boolean | null;
   /** An attestation statement with a certificate, which nobody asked for. */
   certificate?: Buffer;
 }
@@ -92,6 +94,7 @@ export function authenticatorAt(origin: string) {
           attestationObject: bytes(attestationOf(data, twist.certificate)),
           transports: ['internal'],
         },
+        clientExtensionResults: twist.rk === null ? {} : { credProps: { rk: twist.rk ?? true } },
       };
       return { held, credential };
     },

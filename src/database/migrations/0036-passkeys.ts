@@ -24,7 +24,7 @@ export const passkeys: Migration = {
       transports: { type: DataTypes.JSON, allowNull: false },
       backup_eligible: flag,
       backed_up: flag,
-      signs_in: { ...flag, defaultValue: true },
+      signs_in: { ...flag, allowNull: true },
       vouched_by: { type: DataTypes.UUID, allowNull: true },
       created_at: date,
       last_used_at: { ...date, allowNull: true },

@@ -17,8 +17,11 @@ export class Passkey extends Row<Passkey> {
   /** Whether the authenticator may copy the credential to other devices, and whether it has. */
   declare backupEligible: boolean;
   declare backedUp: boolean;
-  /** Whether it signs in alone; otherwise it is only a second factor (security P16). */
-  declare signsIn: CreationOptional<boolean>;
+  /**
+   * Whether it signs in alone; otherwise it is only a second factor. Null until the authenticator
+   * has shown it (security P16).
+   */
+  declare signsIn: CreationOptional<boolean | null>;
   /** The organization whose provider alone began the session that added it (security P12). */
   declare vouchedBy: string | null;
   declare createdAt: Date;
@@ -38,7 +41,7 @@ export function initPasskey(sequelize: Sequelize): void {
       transports: column.json(),
       backupEligible: column.flag(),
       backedUp: column.flag(),
-      signsIn: column.withDefault(column.flag(), true),
+      signsIn: column.optional(column.flag()),
       vouchedBy: column.optional(column.uuid()),
       createdAt: column.date(),
       lastUsedAt: column.optional(column.date()),

@@ -47,6 +47,7 @@ function writeAnswer(credential) {
       userHandle: textOf(response.userHandle),
       transports: response.getTransports?.(),
     },
+    clientExtensionResults: credential.getClientExtensionResults(),
   });
 }
 

@@ -165,7 +165,7 @@ function refusalOfOwner(
   // A passkey that the person chose in the browser names its account (WebAuthn §7.2 step 6).
   if (purpose === 'signIn' && userHandle !== handleOf(owner)) return 'wrong_account';
   if (userHandle && userHandle !== handleOf(owner)) return 'wrong_account';
-  return purpose === 'signIn' && !signsIn ? 'second_factor_only' : null;
+  return purpose === 'signIn' && signsIn === false ? 'second_factor_only' : null;
 }
 
 /** The reason that the library gives in words. A test holds every reason to its words. */

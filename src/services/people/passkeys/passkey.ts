@@ -30,7 +30,7 @@ export const passkeyView = z.object({
   signsIn: z
     .boolean()
     .describe(
-      'Whether it signs in alone, if the settings allow it. If not, it is a second factor.',
+      'Whether it is known to sign in alone, if the settings allow it. If not, it is a second factor.',
     ),
 });
 
@@ -42,7 +42,7 @@ export function viewPasskey({ id, name, createdAt, lastUsedAt, backedUp, signsIn
     createdAt: createdAt.toISOString(),
     lastUsedAt: lastUsedAt?.toISOString() ?? null,
     backedUp,
-    signsIn,
+    signsIn: signsIn === true,
   };
 }
 

@@ -23,6 +23,10 @@ export const registrationInput = z.object({
     attestationObject: bytes(32_000),
     transports: z.array(z.string().max(30)).max(10).optional(),
   }),
+  clientExtensionResults: z
+    .object({ credProps: z.object({ rk: z.boolean().optional() }).optional() })
+    .optional()
+    .describe('Says whether the passkey signs in alone.'),
 });
 
 /** EdDSA, ES256 and RS256. */
@@ -44,6 +48,7 @@ export const creationOptions = z.object({
   excludeCredentials: z.array(
     z.object({ id: z.string(), type: z.literal('public-key'), transports: z.array(z.string()) }),
   ),
+  extensions: z.object({ credProps: z.literal(true) }),
 });
 
 const asked = {
@@ -55,6 +60,7 @@ const asked = {
     requireResidentKey: false,
     userVerification: 'preferred',
   },
+  extensions: { credProps: true },
 } as const;
 
 /** The options for `navigator.credentials.create`, and the cookie of their challenge. */
@@ -87,7 +93,13 @@ const boundTo = (accountId: string): Bound => ({ purpose: 'register', accountId 
 /** The facts of a new credential. */
 export type NewCredential = Pick<
   Passkey,
-  'credentialId' | 'publicKey' | 'counter' | 'transports' | 'backupEligible' | 'backedUp'
+  | 'credentialId'
+  | 'publicKey'
+  | 'counter'
+  | 'transports'
+  | 'backupEligible'
+  | 'backedUp'
+  | 'signsIn'
 >;
 
 /** Checks the answer; the challenge stays used, also if the check fails. */
@@ -115,7 +127,8 @@ export async function checkRegistration(
   }).catch(refusalOf);
   if ('refused' in answer) return answer;
   if (!answer.verified) return { refused: 'wrong_signature' };
-  const { credential, credentialDeviceType, credentialBackedUp } = answer.registrationInfo;
+  const { credential, credentialDeviceType, credentialBackedUp, userVerified } =
+    answer.registrationInfo;
   // The id in the signed data is the only one that counts.
   if (credential.id !== id) return { refused: 'malformed' };
   return {
@@ -125,7 +138,15 @@ export async function checkRegistration(
     transports,
     backupEligible: credentialDeviceType === 'multiDevice',
     backedUp: credentialBackedUp,
+    signsIn: signsInAlone(given.clientExtensionResults?.credProps?.rk, userVerified),
   };
+}
+
+/** Whether the browser can find the passkey, and its authenticator verifies the person. */
+function signsInAlone(discoverable: boolean | undefined, verified: boolean): boolean | null {
+  if (discoverable === false) return false;
+  // A browser may not say, and a key may get a PIN later: the first sign-in shows it.
+  return discoverable === true && verified ? true : null;
 }
 
 /**

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { Op } from 'sequelize';
 import type { Context } from '../../../context.ts';
 import type { Account } from '../../../database/models/account.ts';
 import { Identity } from '../../../database/models/identity.ts';
@@ -84,7 +85,8 @@ async function byPassword(ctx: Context, { account, attempts }: Known): Promise<V
 
 async function byPasskey(ctx: Context, { account, attempts }: Known): Promise<Verdict> {
   if (account === null) return closed('unknown_account');
-  const where = { accountId: account.id, signsIn: true };
+  // One whose authenticator has not shown it yet may sign in.
+  const where = { accountId: account.id, signsIn: { [Op.or]: [true, null] } };
   // It counts as both factors, so no second one is asked.
   const verdict = await finish(ctx, account, { method: 'passkey' }, { attempts, of: null });
   if (verdict.could !== true || (await Passkey.count({ where })) > 0) return verdict;

@@ -24,8 +24,9 @@ export async function enterByPasskey(
 ): Promise<Begun> {
   // Locked first: the passkey may have been removed, or left as a second factor only.
   await lockAccount(account.id);
-  const where = { id: passkeyId, accountId: account.id, signsIn: true };
-  if ((await Passkey.count({ where })) === 0) throw signInFailed('changed_meanwhile');
+  const passkey = await Passkey.findOne({ where: { id: passkeyId, accountId: account.id } });
+  if (passkey === null || passkey.signsIn === false) throw signInFailed('changed_meanwhile');
+  if (passkey.signsIn === null) await passkey.update({ signsIn: true });
   const secondFactor = { accountId: account.id, passkeyId };
   return beginSession(ctx, account, { method: 'passkey', secondFactor });
 }
