@@ -1,8 +1,6 @@
 import { decodeJwt } from 'jose';
 import { onTestFinished } from 'vitest';
-import { orderedId } from '../../src/crypto/id.ts';
 import { Account } from '../../src/database/models/account.ts';
-import { Passkey } from '../../src/database/models/passkey.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { registerApp } from '../../src/services/people/apps/operations.ts';
 import { createToken } from '../../src/services/people/tokens/operations.ts';
@@ -11,6 +9,7 @@ import { beginSession, requireSession } from '../../src/services/signin/begin.ts
 import { password } from './builders.ts';
 import { type Client, createClient } from './http.ts';
 import { type Idctl, openIdctl } from './idctl.ts';
+import { keepPasskey } from './passkeys.ts';
 
 /** Opens an instance until the test ends. A process can have one at a time. */
 export async function openInstance(...given: Parameters<typeof openIdctl>): Promise<Idctl> {
@@ -65,13 +64,4 @@ export async function signedInAs({ operator, baseUrl }: Idctl, email: string): P
     sparePasskey,
     spareApp,
   };
-}
-
-/** A row alone: no sign-in asks for it. */
-async function keepPasskey(accountId: string): Promise<string> {
-  const id = orderedId();
-  const row = { id, accountId, name: 'Spare', credentialId: id, publicKey: 'none', counter: 0 };
-  const none = { transports: [], backupEligible: false, backedUp: false, vouchedBy: null };
-  await transaction(() => Passkey.create({ ...row, ...none, createdAt: new Date() }));
-  return id;
 }

@@ -1,3 +1,6 @@
+import { orderedId } from '../../src/crypto/id.ts';
+import { Passkey } from '../../src/database/models/passkey.ts';
+import { transaction } from '../../src/database/transaction.ts';
 import { authenticatorAt, type HeldPasskey, type Twist } from './authenticator.ts';
 import { person, signedIn } from './builders.ts';
 import type { Answer, Client } from './http.ts';
@@ -44,4 +47,13 @@ export async function personWithPasskey(idctl: Idctl, email?: string) {
   const { answer, held } = await addPasskey(browser);
   if (answer.status !== 201) throw new Error(`no passkey: ${JSON.stringify(answer.body)}`);
   return { account, browser, held, passkey: String(answer.body.id) };
+}
+
+/** Keeps a passkey in the database alone: no sign-in asks for it. Returns its id. */
+export async function keepPasskey(accountId: string): Promise<string> {
+  const id = orderedId();
+  const row = { id, accountId, name: 'Spare', credentialId: id, publicKey: 'none', counter: 0 };
+  const none = { transports: [], backupEligible: false, backedUp: false, vouchedBy: null };
+  await transaction(() => Passkey.create({ ...row, ...none, createdAt: new Date() }));
+  return id;
 }

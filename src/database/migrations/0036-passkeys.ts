@@ -20,7 +20,7 @@ export const passkeys: Migration = {
       name: text,
       credential_id: text,
       public_key: text,
-      counter: { type: DataTypes.BIGINT, allowNull: false },
+      counter: { type: DataTypes.DOUBLE, allowNull: false },
       transports: { type: DataTypes.JSON, allowNull: false },
       backup_eligible: flag,
       backed_up: flag,

@@ -11,8 +11,8 @@ export class Passkey extends Row<Passkey> {
   declare credentialId: string;
   /** The COSE public key, in base64url. */
   declare publicKey: string;
-  /** The last signature counter. PostgreSQL gives 64-bit numbers as text. */
-  declare counter: number | string;
+  /** The last signature counter, of 32 bits without a sign. */
+  declare counter: number;
   declare transports: string[];
   /** Whether the authenticator may copy the credential to other devices, and whether it has. */
   declare backupEligible: boolean;
@@ -37,7 +37,7 @@ export function initPasskey(sequelize: Sequelize): void {
       name: column.string(),
       credentialId: column.string(),
       publicKey: column.string(),
-      counter: column.long(),
+      counter: column.number(),
       transports: column.json(),
       backupEligible: column.flag(),
       backedUp: column.flag(),

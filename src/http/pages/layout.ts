@@ -32,6 +32,9 @@ export function lookOf({ instance }: Pick<Config, 'instance'>): Look {
   return { name: instance.name, logo: instance.logo !== undefined };
 }
 
+// Written out after `</` in a tagged template, the bundler would import a package for it.
+const tag = 'script';
+
 /** The whole document of a page. */
 export function presentPage(
   { name, logo }: Look,
@@ -49,7 +52,7 @@ ${handOff !== undefined && html`<meta http-equiv="refresh" content="0; url=${han
 <title>${title} · ${name}</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="${stylePath}">
-${script && html`<script type="module" src="${scriptPath}"></script>`}
+${script && html`<script type="module" src="${scriptPath}"></${tag}>`}
 </head>
 <body>
 <div class="${wide ? 'sheet wide' : 'sheet'}">

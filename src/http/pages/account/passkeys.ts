@@ -13,9 +13,10 @@ export function passkeyNeeds(passkeys: Passkeys | null) {
   return { script: true, ...(asked && { cookies: [passkeyCookie(asked.browser)] }) } as const;
 }
 
-/** The passkeys of the account. Nothing is shown where passkeys do not work. */
+/** The passkeys of the account. Where passkeys do not work, only a refusal is shown. */
 export function passkeysSection(draft: Draft, passkeys: Passkeys | null): Html | null {
-  if (passkeys === null) return null;
+  if (passkeys === null)
+    return draft.refusal === undefined ? null : section(draft, 'passkeys', html``);
   const { items, mayAdd, toConfirm } = passkeys;
   const content = html`<p>A passkey signs you in with your fingerprint, face or screen lock, without a password.</p>
 ${items.length > 0 && html`<ul class="rows">${items.map((item) => row(draft, item, toConfirm === null))}</ul>`}

@@ -218,6 +218,7 @@ export const eventKinds = {
 
   'signin.saved': inOrg('organization', 'The sign-in settings were saved', {
     password: flag,
+    passkey: flag.optional(),
     magicCode: flag,
     google: flag,
     github: flag,
