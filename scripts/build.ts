@@ -43,7 +43,8 @@ if (release !== root) {
   for (const path of ['bin', 'package.json'])
     cpSync(join(root, path), join(release, path), { recursive: true });
 }
-copyFileSync(source('http/pages/style.css'), join(dist, 'style.css'));
+for (const file of ['style.css', 'passkeys.js'])
+  copyFileSync(source(`http/pages/${file}`), join(dist, file));
 writeBuild();
 writeHelp();
 compile();

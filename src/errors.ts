@@ -31,6 +31,7 @@ export const refusals = {
   signin_failed: { kind: 'unauthenticated', title: 'Sign-in failed' },
   forbidden: { kind: 'forbidden', title: 'Not allowed' },
   session_required: { kind: 'forbidden', title: 'Session required' },
+  recent_sign_in_required: { kind: 'forbidden', title: 'Recent sign-in required' },
   scope_required: { kind: 'forbidden', title: 'Token scope too small' },
   email_unverified: { kind: 'forbidden', title: 'E-mail address not verified' },
   signin_method_off: { kind: 'forbidden', title: 'Sign-in method switched off' },
@@ -43,6 +44,8 @@ export const refusals = {
   sso_not_configured: { kind: 'missing', title: 'No single sign-on for this domain' },
   social_not_configured: { kind: 'missing', title: 'Not offered here' },
   method_not_allowed: { kind: 'method', title: 'Method not allowed' },
+  passkeys_unavailable: { kind: 'conflict', title: 'No passkeys at this address' },
+  last_way_in: { kind: 'conflict', title: 'The last way in stays' },
   already_exists: { kind: 'conflict', title: 'Already exists' },
   exists_differently: { kind: 'conflict', title: 'Exists with other settings' },
   conflict: { kind: 'conflict', title: 'Conflict' },
@@ -104,6 +107,8 @@ interface RefusalOptions {
   extra?: Record<string, unknown>;
   /** A token for the caller to continue with. HTTP sends it in a cookie, never in a body. */
   continuation?: string;
+  /** The value of the cookie that binds the passkey challenge in `extra` to this browser. */
+  browser?: string;
   /** The reason, only for the log: never shown outside. */
   cause?: unknown;
 }
@@ -116,6 +121,7 @@ export class Refusal extends Error {
   readonly retryAfter: number | undefined;
   readonly extra: Record<string, unknown>;
   readonly continuation: string | undefined;
+  readonly browser: string | undefined;
 
   constructor(code: RefusalCode, message: string, options: RefusalOptions = {}) {
     super(message, { cause: options.cause });
@@ -126,6 +132,7 @@ export class Refusal extends Error {
     this.retryAfter = options.retryAfter;
     this.extra = options.extra ?? {};
     this.continuation = options.continuation;
+    this.browser = options.browser;
   }
 
   /** The class of the refusal. */

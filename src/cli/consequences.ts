@@ -70,6 +70,7 @@ type Credential = z.output<typeof credentialView>;
 const words: Record<Credential['kind'], [one: string, many: string]> = {
   password: ['a password', 'passwords'],
   totp: ['two-factor', 'two-factor'],
+  passkey: ['1 passkey', 'passkeys'],
   pat: ['1 token', 'tokens'],
   bot: ['1 bot token', 'bot tokens'],
   app: ['1 app', 'apps'],

@@ -27,6 +27,7 @@ const groups: Record<string, Record<string, () => Promise<(program: Command) => 
     project: async () => (await import('./commands/project.ts')).addProjectCommands,
     'project-member': async () => (await import('./commands/project.ts')).addProjectMemberCommands,
     totp: async () => (await import('./commands/totp.ts')).addTotpCommands,
+    passkey: async () => (await import('./commands/passkey.ts')).addPasskeyCommands,
     pat: async () => (await import('./commands/pat.ts')).addPatCommands,
     app: async () => (await import('./commands/app.ts')).addAppCommands,
     session: async () => (await import('./commands/session.ts')).addSessionCommands,

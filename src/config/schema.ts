@@ -116,6 +116,10 @@ const allSettings = z.strictObject({
       onOff.default('on'),
       'Sign-in with e-mail and password unless an organization sets it',
     ),
+    passkey: help(
+      onOff.optional(),
+      'Sign-in with a passkey unless an organization sets it (default: as password)',
+    ),
     magicCode: help(
       onOff.default('off'),
       'Sign-in with a code by mail unless an organization sets it',

@@ -1,6 +1,7 @@
 import { parseCookie, stringifySetCookie } from 'cookie';
 import { Refusal } from '../errors.ts';
 import { unconfirmedSeconds } from '../services/people/codes/code.ts';
+import { challengeSeconds } from '../services/people/passkeys/challenge.ts';
 
 const paths = {
   access_token: '/',
@@ -11,6 +12,8 @@ const paths = {
   second_factor: '/',
   // Read at /api/v1/auth/verify-email, and by the page at /login/verify.
   sign_up: '/',
+  // Binds the challenges of passkeys to a browser, in the API and on the pages.
+  passkey: '/',
   form: '/',
   // Set by the provider: the application that a sign-in is for.
   oauth_client: '/login',
@@ -76,17 +79,26 @@ export function signUpCookie(ticket: string): CookieChange {
   return { name: 'sign_up', value: ticket, maxAge: unconfirmedSeconds };
 }
 
-/** The cookie with which a refused client continues, if the refusal has one. */
-export function continuationCookies({ continuation }: Refusal): CookieChange[] {
-  return continuation === undefined ? [] : [pendingCookie(continuation)];
+/** The cookie that binds a passkey's challenge to this browser. */
+export function passkeyCookie(browser: string): CookieChange {
+  return { name: 'passkey', value: browser, maxAge: challengeSeconds };
+}
+
+/** The cookies with which a refused client continues, if the refusal has some. */
+export function continuationCookies({ continuation, browser }: Refusal): CookieChange[] {
+  return [
+    ...(continuation === undefined ? [] : [pendingCookie(continuation)]),
+    ...(browser === undefined ? [] : [passkeyCookie(browser)]),
+  ];
 }
 
 /**
- * On https, the sign-up cookie has the prefix `__Host-`, because it decides whose password stays.
+ * On https, two cookies have the prefix `__Host-`: the sign-up cookie decides whose password stays,
+ * and the passkey cookie which browser may answer a challenge.
  * Neither a sibling host nor an attacker without TLS can set it (RFC 6265bis §4.1.3.2).
  */
 function nameOf(name: CookieName, secure: boolean): string {
-  return name === 'sign_up' && secure ? `__Host-${name}` : name;
+  return (name === 'sign_up' || name === 'passkey') && secure ? `__Host-${name}` : name;
 }
 
 /** The `Set-Cookie` header of one change. */
@@ -104,7 +116,7 @@ export function setCookieHeader({ name, value, maxAge }: CookieChange, secure: b
 
 /**
  * The value of a cookie, undefined when absent. A cookie that is sent twice is refused as
- * `invalid_credential` (P3). For the sign-up cookie, the caller must pass `secure`.
+ * `invalid_credential` (P3). For a cookie with the prefix, the caller must pass `secure`.
  */
 export function readCookie(
   header: string | undefined,

@@ -41,6 +41,7 @@ const special: Record<string, [text: string, value: unknown]> = {
   'mail.smtpUrl': ['smtp://mail:25', 'smtp://mail:25'],
   'mail.caFile': ['/m', '/m'],
   'signin.password': ['off', 'off'],
+  'signin.passkey': ['off', 'off'],
   'signin.magicCode': ['on', 'on'],
   'signin.google': ['off', 'off'],
   'signin.github': ['off', 'off'],

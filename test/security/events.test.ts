@@ -34,6 +34,8 @@ const elsewhere = new Set([
   'DELETE /api/v1/orgs/:org/members/me',
   'DELETE /api/v1/me/social/google',
   'DELETE /api/v1/me/social/github',
+  'POST /api/v1/me/passkeys/options',
+  'POST /api/v1/me/passkeys',
   'POST /api/v1/me/totp/confirm',
   'POST /api/v1/me/totp/disable',
   'POST /api/v1/orgs/:org/domains/:domain/verify',

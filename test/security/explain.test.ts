@@ -139,9 +139,9 @@ test('O8 the connection of another organization is explained to the operator alo
   await addMember(idctl.operator(), { ...own, org: org.slug });
   const admin = await signedIn(idctl, org.owner.email);
   const before = await told(admin, org.slug, email);
-  expect(JSON.parse(before).ways[2]).toMatchObject({ method: 'sso', on: true, could: null });
+  expect(JSON.parse(before).ways[3]).toMatchObject({ method: 'sso', on: true, could: null });
   await removeMember(idctl.operator(), { org: rival.slug, user: userId });
   expect(await told(admin, org.slug, email)).toBe(before);
   const { ways } = await explain(idctl.operator(), { org: org.slug, user: email });
-  expect(ways[2]).toMatchObject({ method: 'sso', on: true, could: false });
+  expect(ways[3]).toMatchObject({ method: 'sso', on: true, could: false });
 });

@@ -126,6 +126,14 @@ export const events: Record<string, Act> = {
   'password reset by mail': resetPassword,
   'taken over by the domain’s next owner': takeOver,
   'second factor reset': ({ idctl, scene }) => resetTotp(idctl.operator(), { user: scene.ada.id }),
+  'second factor reset, `--passkeys`': ({ idctl, scene }) =>
+    resetTotp(idctl.operator(), { user: scene.ada.id, passkeys: true }),
+  'passkey removed': async (stage) => {
+    const client = herself(stage);
+    const code = { totpCode: totpCode(stage.idctl, stage.scene.totp) };
+    expected(await client.post('/api/v1/auth/confirm', code));
+    expected(await client.send('DELETE', `/api/v1/me/passkeys/${stage.scene.passkey.id}`));
+  },
   'second factor disabled': async (stage) => {
     const code = totpCode(stage.idctl, stage.scene.totp);
     expected(await herself(stage).post('/api/v1/me/totp/disable', { code }));

@@ -6,6 +6,7 @@ import type { Answer } from '../support/http.ts';
 import { signInByLdap } from '../support/ldap.ts';
 import type { MailingIdctl } from '../support/mail.ts';
 import { open } from '../support/pages.ts';
+import { answerTo, optionsIn, signInByPasskey } from '../support/passkeys.ts';
 import { isSignedBy } from '../support/receiver.ts';
 import { clientOf } from '../support/scim-client.ts';
 import { withGoogle } from '../support/social.ts';
@@ -119,6 +120,12 @@ export const probes: Probe[] = [
       isAda(await auth(stage, 'login', { email: stage.scene.ada.email, password }), stage.scene),
   },
   {
+    credential: 'passkey',
+    table: 'passkeys',
+    works: async ({ idctl, scene }) =>
+      isAda(await signInByPasskey(idctl.client({ keepCookies: true }), scene.passkey.held), scene),
+  },
+  {
     credential: 'LDAP identity',
     table: 'identities',
     works: async ({ idctl, scene }) =>
@@ -206,8 +213,13 @@ async function signsInBySso({ idctl, scene, world }: Stage): Promise<boolean> {
 async function goesOn({ idctl, scene }: Stage): Promise<boolean> {
   const client = idctl.client({ keepCookies: true });
   for (const [name, value] of Object.entries(scene.pending)) client.jar.set(name, value);
-  const body = { totpCode: totpCode(idctl, scene.totp) };
-  return isTaken(await client.post('/api/v1/auth/second-factor', body));
+  const answer = (body: object) => client.post('/api/v1/auth/second-factor', body);
+  if (isTaken(await answer({ totpCode: totpCode(idctl, scene.totp) }))) return true;
+  // Without the authenticator app, the passkey answers.
+  const passkeyOptions = optionsIn(await client.get('/login/code'));
+  if (passkeyOptions === null) return false;
+  const passkey = answerTo(passkeyOptions, scene.passkey.held);
+  return isTaken(await answer({ passkey }));
 }
 
 /** Whether a newcomer who signs up with the invitation is a member in the end. */
@@ -224,10 +236,10 @@ async function letsJoin(stage: Stage): Promise<boolean> {
   return organizations.some(({ id }: { id: string }) => id === org.id);
 }
 
-/** Whether a right first factor, new since the event, is not enough to sign in. */
+/** Whether a right first factor, new since the event, still needs a code of the authenticator. */
 async function isAskedFor(stage: Stage): Promise<boolean> {
   const { email } = stage.scene.ada;
   const code = await mailedCode(stage.idctl, 'magic-code', email);
   const answer = await auth(stage, 'magic-code/verify', { email, code });
-  return answer.body.code === 'second_factor_required';
+  return answer.body.methods?.includes('totp') === true;
 }

@@ -21,6 +21,7 @@ import { settingsFor, signInByLdap } from '../support/ldap.ts';
 import { type MailingIdctl, openMailingIdctl } from '../support/mail.ts';
 import { type OpenIdProvider, startOpenIdProvider } from '../support/openid-provider.ts';
 import { open } from '../support/pages.ts';
+import { addPasskey, passkeySite as baseUrl, signInByPasskey } from '../support/passkeys.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { type Slapd, startSlapd, suffix } from '../support/slapd.ts';
 import { withGoogle } from '../support/social.ts';
@@ -30,14 +31,21 @@ import { playApplication } from './kill-provider.ts';
 
 // One account, Ada, with every kind of credential at once, on an instance that can be opened again and again as it was.
 
-const baseUrl = 'https://id.example.test';
 const google = { clientId: 'idctl', clientSecret: 'a secret of the provider' };
 
 /** The scopes that tokens have. */
 export const scopes = ['read', 'write', 'admin'] as const;
 
 /** How Ada has signed in. */
-export const methods = ['password', 'mailed code', 'SSO', 'LDAP', 'Google', 'login link'] as const;
+export const methods = [
+  'password',
+  'mailed code',
+  'SSO',
+  'LDAP',
+  'Google',
+  'login link',
+  'passkey',
+] as const;
 
 /** What the instance speaks with. */
 export interface World {
@@ -113,7 +121,9 @@ async function play(idctl: MailingIdctl, counterparts: Counterparts) {
   const { org, domain } = await connected(idctl, counterparts.provider.issuer);
   const ada = await arrive(idctl, counterparts, { org: org.slug, domain });
   const user = ada.id;
-  const sessions = await signInEveryWay(idctl, counterparts, { ...ada, org: org.slug, domain });
+  const before = await signInEveryWay(idctl, counterparts, { ...ada, org: org.slug, domain });
+  const passkey = await getPasskey(idctl, before.own);
+  const sessions = { ...before, passkey: passkey.session };
   const totp = await enrol(idctl, sessions.own);
   const app = await registerApp(operator, { user, name: 'builder' });
   const form = { client_id: app.clientId, client_secret: app.clientSecret };
@@ -127,6 +137,7 @@ async function play(idctl: MailingIdctl, counterparts: Counterparts) {
     ada,
     sessions,
     totp,
+    passkey,
     tokens: await tokensOf(idctl, user),
     app: { id: app.id, form },
     bot: expected(await mint(idctl, form)).access_token as string,
@@ -201,6 +212,16 @@ async function signInEveryWay(
     refresh: String(byPassword.refreshToken),
     'login link': browser.jar.get('access_token') ?? '',
   };
+}
+
+/** Adds a passkey in a session, and signs in with it. */
+async function getPasskey(idctl: MailingIdctl, session: string) {
+  const browser = idctl.client({ keepCookies: true });
+  browser.jar.set('access_token', session);
+  const { answer, held } = await addPasskey(browser);
+  const { id } = expected(answer);
+  const signedIn = await signInByPasskey(idctl.client({ keepCookies: true }), held);
+  return { id: String(id), held, session: String(expected(signedIn).accessToken) };
 }
 
 async function enrol(idctl: MailingIdctl, session: string): Promise<string> {

@@ -32,6 +32,7 @@ type Settings = Record<(typeof settingNames)[number], boolean>;
 
 const allOn: Settings = {
   password: true,
+  passkey: true,
   magicCode: true,
   google: true,
   github: true,
@@ -95,7 +96,9 @@ describe('O1 O2 every setting, on and off, of two organizations at once', () => 
   /** What must come of these settings: all addresses here are on verified domains. */
   function expected(settings: Settings) {
     const ways = ['password', 'magicCode', 'google', 'github'] as const;
-    const offered = ways.filter((way) => settings[way]);
+    // Passkeys have tests of their own.
+    const all = ['password', 'passkey', 'magicCode', 'google', 'github'] as const;
+    const offered = all.filter((way) => settings[way]);
     return {
       ...Object.fromEntries(ways.map((way) => [way, settings[way] ? 'in' : 'signin_method_off'])),
       allowSelfSignup: settings.allowSelfSignup ? 'in' : 'signup_closed',
@@ -231,7 +234,7 @@ describe('O2 restricting to verified domains', () => {
     await set(idctl, org.slug, { restrictOauthToVerifiedDomains: true });
     const off = {
       status: 403,
-      body: { code: 'signin_method_off', methods: ['password', 'google', 'github'] },
+      body: { code: 'signin_method_off', methods: ['password', 'passkey', 'google', 'github'] },
       cookies: [],
     };
     expect((await withGoogle(social, 'ada')).answer).toMatchObject(off);
@@ -417,6 +420,7 @@ describe('GET /auth/methods', () => {
     await set(social.idctl, org, { magicCode: true });
     expect((await methodsOf(social.idctl, domain)).methods).toEqual([
       'password',
+      'passkey',
       'magicCode',
       'sso',
       'ldap',
@@ -426,6 +430,7 @@ describe('GET /auth/methods', () => {
     // Elsewhere it has no say, although no other organization has a directory (security L1).
     expect((await methodsOf(social.idctl, 'else.test')).methods).toEqual([
       'password',
+      'passkey',
       'google',
       'github',
     ]);

@@ -356,7 +356,7 @@ describe('P15 a token of scope admin is made', () => {
     const { email } = await person(idctl);
     const answer = await ask(await signedIn(idctl, email));
     expect(answer).toMatchObject(sessionNeeded);
-    expect(answer.body.hint).toMatch(/Enable two-factor authentication/);
+    expect(answer.body.hint).toMatch(/passkey or enable two-factor authentication/);
   });
 
   test('P15 by no session that began without it, or with an earlier authenticator', async () => {
@@ -425,9 +425,7 @@ describe('P15 a token of scope admin is made', () => {
       expect(text).toMatch(new RegExp(`for ${scope} .*scope ${scope}`));
     const refused = await create(earlier, 'admin');
     expect(refused.status).toBe(403);
-    expect(refused.text).toContain(
-      'Sign in again by a way that asks for the code of your authenticator.',
-    );
+    expect(refused.text).toContain('Sign in again by a way that asks for your second factor.');
   });
 
   test('P15 by the operator, for 90 days too', async () => {

@@ -17,6 +17,7 @@ const put = (org: string, settings: Record<string, boolean>) =>
 
 const defaults = {
   password: true,
+  passkey: true,
   magicCode: false,
   google: true,
   github: true,

@@ -182,6 +182,16 @@ const planned = { idctl: 1, projects: [{ slug: 'planned', name: 'Planned' }] };
 
 const noClient = { client_id: 'app-none', client_secret: 'none' };
 
+const credential = { id: 'AAAA', rawId: 'AAAA', type: 'public-key' };
+const answered = {
+  ...credential,
+  response: { clientDataJSON: 'AAAA', authenticatorData: 'AAAA', signature: 'AAAA' },
+};
+const registered = {
+  ...credential,
+  response: { clientDataJSON: 'AAAA', attestationObject: 'AAAA' },
+};
+
 /** For every route that has fields, an input that somebody who may do it would send; it is all about `acme`. */
 export const samples: Record<string, Sample> = {
   'POST /api/v1/auth/login': { body: { email: 'olga@acme.test', password: 'not the password' } },
@@ -213,6 +223,11 @@ export const samples: Record<string, Sample> = {
   },
   'POST /api/v1/oauth/introspect': { form: { ...noClient, token: 'none' } },
   'POST /api/v1/oauth/revoke': { form: { ...noClient, token: 'none' } },
+  'POST /api/v1/auth/passkey': { body: { credential: answered } },
+  'POST /api/v1/auth/confirm': { body: { password } },
+  'POST /api/v1/auth/second-factor': { body: { totpCode: '000000' } },
+  'POST /api/v1/me/passkeys': { body: { name: 'Laptop', credential: registered } },
+  'PATCH /api/v1/me/passkeys/:id': { body: { name: 'Laptop' } },
   'POST /api/v1/me/totp/confirm': { body: { code: '000000' } },
   'POST /api/v1/me/totp/disable': { body: { code: '000000' } },
   'PATCH /api/v1/me': { body: { name: 'Renamed', locale: 'de' } },
@@ -275,6 +290,7 @@ export function keysOf(
     invitations: company.invitation,
     webhooks: company.webhook,
     tokens: whose.spareToken,
+    passkeys: whose.sparePasskey,
     apps: whose.spareApp,
     sessions: whose.spareSession,
   };

@@ -9,6 +9,7 @@ import { beginSession, requireSession } from '../../src/services/signin/begin.ts
 import { password } from './builders.ts';
 import { type Client, createClient } from './http.ts';
 import { type Idctl, openIdctl } from './idctl.ts';
+import { keepPasskey } from './passkeys.ts';
 
 /** Opens an instance until the test ends. A process can have one at a time. */
 export async function openInstance(...given: Parameters<typeof openIdctl>): Promise<Idctl> {
@@ -26,6 +27,8 @@ export interface Person extends Client {
   spareSession: string;
   /** The id of a token of theirs. */
   spareToken: string;
+  /** The id of a passkey of theirs. */
+  sparePasskey: string;
   /** The id of an app of theirs. */
   spareApp: string;
 }
@@ -50,6 +53,7 @@ export async function signedInAs({ operator, baseUrl }: Idctl, email: string): P
   const client = createClient(baseUrl, { headers: { authorization: `Bearer ${accessToken}` } });
   const spareToken = (await createToken(operator(), { user: id, name: 'spare' })).id;
   const spareApp = (await registerApp(operator(), { user: id, name: 'spare' })).id;
+  const sparePasskey = await keepPasskey(id);
   return {
     ...client,
     id,
@@ -57,6 +61,7 @@ export async function signedInAs({ operator, baseUrl }: Idctl, email: string): P
     accessToken,
     spareSession: String(spare['sid']),
     spareToken,
+    sparePasskey,
     spareApp,
   };
 }

@@ -8,6 +8,7 @@ import { Identity } from '../../src/database/models/identity.ts';
 import { LdapConnection } from '../../src/database/models/ldap-connection.ts';
 import { SsoConnection } from '../../src/database/models/sso-connection.ts';
 import { transaction } from '../../src/database/transaction.ts';
+import { requireAccount } from '../../src/services/people/accounts/account.ts';
 import { registerApp } from '../../src/services/people/apps/operations.ts';
 import { createToken } from '../../src/services/people/tokens/operations.ts';
 import { startTotp } from '../../src/services/people/two-factor/operations.ts';
@@ -30,6 +31,7 @@ import { person, signedIn } from './builders.ts';
 import { type Idctl, openIdctl } from './idctl.ts';
 import { settingsFor } from './ldap.ts';
 import { type OpenIdProvider, startOpenIdProvider } from './openid-provider.ts';
+import { keepPasskey } from './passkeys.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import { type Slapd, startSlapd } from './slapd.ts';
 import { type Smtp, startSmtp } from './smtp.ts';
@@ -148,6 +150,7 @@ async function seed(idctl: Idctl, { bind, slapd, provider, receiver }: Counterpa
   const deliveries = await listDeliveries(operator, { org, id: webhook.id, limit: 1 });
   const ids = {
     pat: (await createToken(operator, { user, name: 'ci' })).id,
+    passkey: await keepPasskey((await requireAccount(user)).id),
     app: (await registerApp(operator, { user, name: 'gateway' })).id,
     invitation: invited.id,
     mappings: mapping.id,

@@ -15,6 +15,7 @@ const onOff = (value: boolean) => (value ? 'on' : 'off');
 
 const fields: Fields<Settings> = [
   ['Password', (view) => onOff(view.password)],
+  ['Passkey', (view) => onOff(view.passkey)],
   ['Magic code', (view) => onOff(view.magicCode)],
   ['Google', (view) => onOff(view.google)],
   ['GitHub', (view) => onOff(view.github)],
@@ -48,6 +49,7 @@ export function addSignInCommands(program: Command): void {
     rehearsable: true,
     options: {
       '--password <on|off>': 'e-mail and password',
+      '--passkey <on|off>': 'a passkey; not set: as --password',
       '--magic-code <on|off>': 'a code by mail',
       '--google <on|off>': 'Google, if the instance has it',
       '--github <on|off>': 'GitHub, if the instance has it',

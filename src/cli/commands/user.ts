@@ -4,6 +4,7 @@ import type { userView } from '../../services/people/accounts/account.ts';
 import type { loginLinkView } from '../../services/people/sessions/schema.ts';
 import type { passwordSetView, shownUserView } from '../../services/people/users/operations.ts';
 import type { deletedUserView } from '../../services/tenancy/profile/operations.ts';
+import { commandLine } from '../../shell-word.ts';
 import { noun, verb } from '../command.ts';
 import { credentialText } from '../consequences.ts';
 import type { Fields } from '../output.ts';
@@ -132,9 +133,17 @@ function addPassword(user: Command): void {
       const asks = input['keepTokens'] !== true && !call.flags.dryRun && canAsk();
       if (asks) await confirmTokensEnd(call);
       const password = await secretOrAsk({ name: 'password', stdin, file }, 'New password', true);
-      await call.perform(setUserPassword, passwordSet, { ...input, password });
+      const given = { ...input, password };
+      const { passkeysLeft: left } = await call.perform(setUserPassword, passwordSet, given);
+      if (left > 0) call.note(notePasskeys(left, String(input['user'])));
     },
   });
+}
+
+/** Tells of passkeys left: a thief may have added one, so a new password alone shuts no one out. */
+export function notePasskeys(left: number, user: string): string {
+  const passkeys = left === 1 ? '1 passkey is' : `${left} passkeys are`;
+  return `${passkeys} left and may sign in alone. To remove them, run: ${commandLine('idctl user totp-reset --passkeys', user)}`;
 }
 
 async function confirmTokensEnd(call: Call): Promise<void> {
@@ -150,14 +159,20 @@ async function confirmTokensEnd(call: Call): Promise<void> {
 function addTotpReset(user: Command): void {
   verb(user, 'totp-reset <user>', {
     summary: 'Turn two-factor off for a person who lost the authenticator',
+    options: { '--passkeys': 'remove all passkeys too' },
     destroys: true,
     example: 'idctl user totp-reset ada@example.com --yes',
     run: async (call) => {
       const { resetTotp } = await import('../../services/people/two-factor/operations.ts');
+      const passkeys = call.input['passkeys'] === true;
       await call.destroy(resetTotp, {
         fields: block,
-        question: ({ email, name }) => `Turn two-factor authentication off for ${email ?? name}?`,
-        done: ({ email, name }) => `Two-factor authentication is off for ${email ?? name}.`,
+        question: ({ email, name }) =>
+          `Turn two-factor authentication off for ${email ?? name}?${passkeys ? ' All passkeys go too.' : ''}`,
+        done: ({ email, name, twoFactorEnabled }) =>
+          twoFactorEnabled
+            ? `The authenticator of ${email ?? name} is removed. Passkeys are left: --passkeys removes them too.`
+            : `Two-factor authentication is off for ${email ?? name}.`,
       });
     },
   });

@@ -28,6 +28,7 @@ import { narrowIndexes } from './0032-narrow-indexes.ts';
 import { clients } from './0033-clients.ts';
 import { providerRecords } from './0034-provider-records.ts';
 import { scimGroups } from './0035-scim-groups.ts';
+import { passkeys } from './0036-passkeys.ts';
 import type { Migration } from './migration.ts';
 
 /** Every migration in the order of release. Append only. */
@@ -62,4 +63,5 @@ export const migrations: readonly Migration[] = [
   clients,
   providerRecords,
   scimGroups,
+  passkeys,
 ];

@@ -40,6 +40,10 @@ export class Account extends Row<Account> {
   declare totpEnabledAt: CreationOptional<Date | null>;
   /** The last time step with an accepted code: no code is accepted twice (RFC 6238 §5.2). */
   declare totpLastStep: CreationOptional<number | null>;
+  /** The organization whose provider alone began the session that enrolled it (security P12). */
+  declare totpVouchedBy: CreationOptional<string | null>;
+  /** Whether it has passkeys. Only `people/passkeys` writes it, in the same transaction. */
+  declare hasPasskey: CreationOptional<boolean>;
   /**
    * The last sign-up for this account while it existed with an unverified address (security P11).
    */
@@ -68,6 +72,8 @@ export function initAccount(sequelize: Sequelize): void {
       totpStartedAt: column.optional(column.date()),
       totpEnabledAt: column.optional(column.date()),
       totpLastStep: column.optional(column.integer()),
+      totpVouchedBy: column.optional(column.uuid()),
+      hasPasskey: column.withDefault(column.flag(), false),
       signUpReplacedAt: column.optional(column.date()),
       awaitsCode: column.withDefault(column.flag(), false),
       createdAt: column.date(),
@@ -84,4 +90,12 @@ export function initAccount(sequelize: Sequelize): void {
       }),
     ]),
   );
+}
+
+/** Whether sign-in asks the account for a second factor: an authenticator app or a passkey. */
+export function hasSecondFactor({
+  totpEnabledAt,
+  hasPasskey,
+}: Pick<Account, 'totpEnabledAt' | 'hasPasskey'>): boolean {
+  return totpEnabledAt !== null || hasPasskey;
 }

@@ -24,6 +24,7 @@ export const uuid = (): Column => ({ type: DataTypes.UUID, allowNull: false });
 export const date = (): Column => ({ type: DataTypes.DATE, allowNull: false });
 export const flag = (): Column => ({ type: DataTypes.BOOLEAN, allowNull: false });
 export const integer = (): Column => ({ type: DataTypes.INTEGER, allowNull: false });
+export const number = (): Column => ({ type: DataTypes.DOUBLE, allowNull: false });
 export const json = (): Column => ({ type: DataTypes.JSON, allowNull: false });
 
 /**

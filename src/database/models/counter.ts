@@ -1,4 +1,4 @@
-import { DataTypes, type Sequelize } from 'sequelize';
+import type { Sequelize } from 'sequelize';
 import * as column from './columns.ts';
 import { Row, table } from './columns.ts';
 
@@ -33,8 +33,8 @@ export function initCounter(sequelize: Sequelize): void {
       windowId: column.uuid(),
       used: column.integer(),
       seconds: column.integer(),
-      beganAt: { type: DataTypes.DOUBLE, allowNull: false },
-      expiresAt: { type: DataTypes.DOUBLE, allowNull: false },
+      beganAt: column.number(),
+      expiresAt: column.number(),
     },
     table(sequelize, 'counters', [
       column.index('counters_subject', ['subject']),

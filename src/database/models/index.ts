@@ -18,6 +18,7 @@ import { initMailCode } from './mail-code.ts';
 import { initMembership, Membership } from './membership.ts';
 import { initOrganization, Organization } from './organization.ts';
 import { initOutboxItem } from './outbox-item.ts';
+import { initPasskey } from './passkey.ts';
 import { initPendingSignIn } from './pending-sign-in.ts';
 import { initProject, Project } from './project.ts';
 import { initProjectMembership, ProjectMembership } from './project-membership.ts';
@@ -60,6 +61,7 @@ export function initModels(sequelize: Sequelize): void {
   initSsoAttempt(sequelize);
   initOAuthApp(sequelize);
   initAccessToken(sequelize);
+  initPasskey(sequelize);
   initPendingSignIn(sequelize);
   initScimToken(sequelize);
   initScimRecord(sequelize);

@@ -12,6 +12,7 @@ export type SignInMethod =
   | 'google'
   | 'github'
   | 'loginLink'
+  | 'passkey'
   /** The code that confirmed the address of a new account. */
   | 'verification';
 
@@ -33,6 +34,13 @@ export class Session extends Row<Session> {
    * P15).
    */
   declare secondFactorAt: CreationOptional<Date | null>;
+  /**
+   * The organization whose provider alone is behind the second factor that the session passed; else
+   * null (security P12).
+   */
+  declare vouchedBy: CreationOptional<string | null>;
+  /** When the person last confirmed with the password who they are (security P16). */
+  declare confirmedAt: CreationOptional<Date | null>;
   /** The absolute end, 30 days after the sign-in. */
   declare expiresAt: Date;
   declare endedAt: CreationOptional<Date | null>;
@@ -55,6 +63,8 @@ export function initSession(sequelize: Sequelize): void {
       lastSeenAt: column.date(),
       expiresAt: column.date(),
       secondFactorAt: column.optional(column.date()),
+      vouchedBy: column.optional(column.uuid()),
+      confirmedAt: column.optional(column.date()),
       endedAt: column.optional(column.date()),
     },
     table(sequelize, 'sessions', [

@@ -6,6 +6,8 @@ import { Row, table } from './columns.ts';
 export class SignInSettings extends Row<SignInSettings> {
   declare organizationId: string;
   declare password: CreationOptional<boolean | null>;
+  /** Null means the instance's setting; if that is absent too, the same as `password`. */
+  declare passkey: CreationOptional<boolean | null>;
   declare magicCode: CreationOptional<boolean | null>;
   declare google: CreationOptional<boolean | null>;
   declare github: CreationOptional<boolean | null>;
@@ -19,6 +21,7 @@ export function initSignInSettings(sequelize: Sequelize): void {
     {
       organizationId: column.key(column.to('organizations')),
       password: column.optional(column.flag()),
+      passkey: column.optional(column.flag()),
       magicCode: column.optional(column.flag()),
       google: column.optional(column.flag()),
       github: column.optional(column.flag()),

@@ -12,7 +12,7 @@ import { oauthFault, oauthRefusal } from './refusals.ts';
 /** The provider's pages and errors in the style of the others. */
 export function providerPages(app: App, trace: Trace): Pages {
   const show = (koa: Answering, title: string, main: Html, origins: string[] = []) => {
-    koa.set(pagePolicy(app.config, origins));
+    koa.set(pagePolicy(app.config, { origins }));
     koa.set('Content-Type', 'text/html; charset=utf-8');
     koa.body = textOf(presentPage(lookOf(app.config), { title, main }));
   };

@@ -34,9 +34,13 @@ export function answerPage(page: Page, { app, origins, authenticate }: Door): Re
     if (page.access === 'person' && !isSignedIn(ctx)) return sendToRenewal(page, request, response);
     const given = await gather(page, token, request, response);
     const application = await applicationOf(page, given, cookie);
-    if (application !== null) response.set(pagePolicy(app.config, application.origins));
+    const back = application?.origins ?? [];
+    // Set before the page answers, as a refusal may show a form too.
+    response.set(pagePolicy(app.config, { origins: back }));
     const reply = await page.answer({ ctx, token, cookie, given });
-    if ('origins' in reply) response.set(pagePolicy(app.config, reply.origins));
+    const further = 'origins' in reply ? reply.origins : [];
+    const script = 'script' in reply && reply.script === true;
+    response.set(pagePolicy(app.config, { origins: [...back, ...further], script }));
     const bound = { name: 'form', value: browser, maxAge: 24 * 3600 } as const;
     for (const change of [bound, ...(reply.cookies ?? [])]) {
       response.append('Set-Cookie', setCookieHeader(change, secure));

@@ -8,7 +8,16 @@ import type { ShownPage } from './page.ts';
 /** The stylesheet of all pages. */
 export const style = readFileSync(join(import.meta.dirname, 'style.css'), 'utf8');
 /** The address of the stylesheet; it changes with the content. */
-export const stylePath = `/login/style-${createHash('sha256').update(style).digest('hex').slice(0, 12)}.css`;
+export const stylePath = `/login/style-${digestOf(style)}.css`;
+/** The script of the pages that use passkeys. */
+export const script = readFileSync(join(import.meta.dirname, 'passkeys.js'), 'utf8');
+/** The address of the script; it changes with the content. */
+export const scriptPath = `/login/passkeys-${digestOf(script)}.js`;
+
+function digestOf(content: string): string {
+  return createHash('sha256').update(content).digest('hex').slice(0, 12);
+}
+
 /** The address of the instance's logo, if it has one. */
 export const logoPath = '/login/logo';
 
@@ -23,10 +32,13 @@ export function lookOf({ instance }: Pick<Config, 'instance'>): Look {
   return { name: instance.name, logo: instance.logo !== undefined };
 }
 
+// Written out after `</` in a tagged template, the bundler would import a package for it.
+const tag = 'script';
+
 /** The whole document of a page. */
 export function presentPage(
   { name, logo }: Look,
-  { title, main, wide, handOff, application }: ShownPage,
+  { title, main, wide, handOff, application, script }: ShownPage,
 ): Html {
   const brand = logo ? html`<img src="${logoPath}" alt="${name}">` : html`<span>${name}</span>`;
   return html`<!doctype html>
@@ -40,6 +52,7 @@ ${handOff !== undefined && html`<meta http-equiv="refresh" content="0; url=${han
 <title>${title} · ${name}</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="${stylePath}">
+${script && html`<script type="module" src="${scriptPath}"></${tag}>`}
 </head>
 <body>
 <div class="${wide ? 'sheet wide' : 'sheet'}">
@@ -55,17 +68,19 @@ ${main}
 }
 
 /**
- * A page may only show its own style and images and send its forms here. Chromium applies
+ * A page may only show its own style and images and send its forms here. One that uses passkeys
+ * may also run the one script, and ask this instance for options. Chromium applies
  * `form-action` to the redirect after a form too, so it lists the allowed return origins, and
  * those of the application that a sign-in returns to. With
  * `no-referrer`, Chromium would send forms with `Origin: null`.
  */
 export function pagePolicy(
   { http }: Pick<Config, 'http'>,
-  origins: string[] = [],
+  { origins = [], script = false }: { origins?: string[]; script?: boolean } = {},
 ): Record<string, string> {
   const policy = [
     "default-src 'none'",
+    ...(script ? ["script-src 'self'", "connect-src 'self'"] : []),
     "style-src 'self'",
     "img-src 'self' data:",
     "base-uri 'none'",

@@ -4,7 +4,13 @@ import { forwardPage } from './login/forward.ts';
 import { acceptPage } from './login/invitation.ts';
 import { mailCodePages } from './login/mail-code.ts';
 import { resetPages } from './login/reset.ts';
-import { linkPages, passwordPage, secondFactorPages, signInPage } from './login/sign-in.ts';
+import {
+  linkPages,
+  passkeyPage,
+  passwordPage,
+  secondFactorPages,
+  signInPage,
+} from './login/sign-in.ts';
 import { signUpPages, verifyPages } from './login/sign-up.ts';
 import { logoutPages } from './logout.ts';
 import type { Page } from './page.ts';
@@ -13,6 +19,7 @@ import type { Page } from './page.ts';
 export const pages: Page[] = [
   signInPage,
   passwordPage,
+  passkeyPage,
   ...linkPages,
   ...directoryPages,
   ...secondFactorPages,

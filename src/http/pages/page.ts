@@ -41,6 +41,9 @@ export interface ShownPage {
   wide?: true;
   /** The refusal that the page shows; its status and headers become the answer's. */
   refusal?: Refusal;
+  /** The page has a form for a passkey, and the script for it. */
+  script?: true | undefined;
+  cookies?: CookieChange[];
   /** The address that the browser goes to by itself, without a click. */
   handOff?: string | undefined;
   /** The origins outside that the answer to its forms may redirect to. */
@@ -92,8 +95,9 @@ export function form<Input extends z.ZodObject>(
       const { code, continuation } = error;
       if (code === 'second_factor_required' && continuation !== undefined)
         return askSecondFactor(continuation);
-      const cookies = continuationCookies(error);
-      return { ...(await refused({ ...visit, refusal: error })), refusal: error, cookies };
+      const shown = await refused({ ...visit, refusal: error });
+      const cookies = [...continuationCookies(error), ...(shown.cookies ?? [])];
+      return { ...shown, refusal: error, cookies };
     }
   };
   return { ...data, method: 'POST', answer };

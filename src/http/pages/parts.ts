@@ -103,8 +103,9 @@ export function postForm(
   action: string,
   content: Html,
   along: Record<string, string | undefined> = {},
+  attributes?: Html,
 ): Html {
-  return html`<form method="post" action="${action}">
+  return html`<form method="post" action="${action}"${attributes}>
 <input type="hidden" name="token" value="${token}">${hidden(along)}
 ${content}
 </form>`;

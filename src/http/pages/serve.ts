@@ -4,7 +4,7 @@ import type { Config } from '../../config/schema.ts';
 import { Refusal } from '../../errors.ts';
 import type { Door } from '../route.ts';
 import { answerPage } from './answer.ts';
-import { logoPath, style, stylePath } from './layout.ts';
+import { logoPath, script, scriptPath, style, stylePath } from './layout.ts';
 import type { Page } from './page.ts';
 import { renewalPath, renewForForm } from './renew.ts';
 
@@ -26,11 +26,14 @@ function goTo(path: string): RequestHandler {
   return (_request, response) => void response.status(303).location(path).end();
 }
 
-/** Serves the stylesheet, and the logo of the instance. */
+/** Serves the stylesheet, the script, and the logo of the instance. */
 function serveAssets({ instance }: Pick<Config, 'instance'>): Router {
   const router = Router({ caseSensitive: true, strict: true });
   router.get(stylePath, (_request, response) => {
     response.set('Cache-Control', 'public, max-age=31536000, immutable').type('css').end(style);
+  });
+  router.get(scriptPath, (_request, response) => {
+    response.set('Cache-Control', 'public, max-age=31536000, immutable').type('js').end(script);
   });
   const { logo } = instance;
   if (logo !== undefined) {

@@ -1,13 +1,9 @@
 import { z } from 'zod';
 import { signUpInput } from '../../services/people/accounts/account.ts';
 import { refreshSession, signOut } from '../../services/people/sessions/operations.ts';
-import {
-  resumeInput,
-  signedInView,
-  signedUpView,
-  signInInput,
-} from '../../services/people/sessions/schema.ts';
+import { resumeInput, signedInView, signedUpView } from '../../services/people/sessions/schema.ts';
 import { signIn } from '../../services/signin/flow.ts';
+import { signInInput } from '../../services/signin/methods/password.ts';
 import { resumeOrReturn } from '../../services/signin/return-to.ts';
 import { signUp } from '../../services/signin/sign-up/sign-up.ts';
 import { clearedSession, sessionCookies, signUpCookie } from '../cookies.ts';
@@ -22,6 +18,7 @@ export const authRoutes = [
     access: 'public',
     input: signInInput,
     output: signedInView,
+    filled: { browser: { cookie: 'passkey' } },
     cookies: sessionCookies,
     run: signIn,
   }),

@@ -60,6 +60,7 @@ export const ldapRoutes = [
     access: 'public',
     input: signInByLdapInput,
     output: signedInView,
+    filled: { browser: { cookie: 'passkey' } },
     cookies: sessionCookies,
     run: signInByLdap,
   }),

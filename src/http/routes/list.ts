@@ -12,6 +12,7 @@ import { mappingRoutes } from './mappings.ts';
 import { meRoutes } from './me.ts';
 import { memberRoutes } from './members.ts';
 import { organizationRoutes } from './organizations.ts';
+import { passkeyRoutes } from './passkeys.ts';
 import { projectRoutes } from './projects.ts';
 import { keyRoutes } from './reference.ts';
 import { scimRoutes } from './scim.ts';
@@ -45,5 +46,6 @@ export const operationRoutes: Route[] = [
   ...documentRoutes,
   ...tokenRoutes,
   ...twoFactorRoutes,
+  ...passkeyRoutes,
   ...appRoutes,
 ];

@@ -57,6 +57,7 @@ export const mailCodeRoutes = [
     access: 'public',
     input: signInByCodeInput,
     output: signedInView,
+    filled: { browser: { cookie: 'passkey' } },
     cookies: sessionCookies,
     run: signInByCode,
   }),
@@ -76,6 +77,7 @@ export const mailCodeRoutes = [
     summary: 'Choose a new password with the code that was mailed; ends all sessions',
     access: 'public',
     input: resetPasswordInput,
+    filled: { browser: { cookie: 'passkey' } },
     run: resetPassword,
   }),
 ];

@@ -35,7 +35,7 @@ export const twoFactorRoutes = [
     access: 'public',
     input: secondFactorInput,
     output: signedInView,
-    filled: { pending: { cookie: 'second_factor' } },
+    filled: { pending: { cookie: 'second_factor' }, browser: { cookie: 'passkey' } },
     cookies: (session) => [...sessionCookies(session), pendingCookie(null)],
     run: answerPendingSignIn,
   }),

@@ -12,22 +12,27 @@ import { SsoConnection } from '../../database/models/sso-connection.ts';
 import { requireUser } from '../foundation/authority/require.ts';
 import { domainOf } from '../foundation/domain-names/canonical.ts';
 import { isMailConfigured } from '../foundation/mail/configured.ts';
-import { findMethods } from '../tenancy/signin-settings/methods.ts';
+import { findPasskeyObstacle } from '../people/passkeys/relying-party.ts';
+import { askToConfirm, isRecentlyProven } from '../people/two-factor/recent.ts';
+import { findMethodRefusal, findMethods } from '../tenancy/signin-settings/methods.ts';
 import { isTrusted } from '../tenancy/sso/connection.ts';
 import { asksOwnSecondFactor } from './methods/sso.ts';
+import { listPasskeys, mostPasskeys } from './passkeys/operations.ts';
 
 /** Describes what the account page shows beside the API views. */
-export async function describeAccount(ctx: Context) {
+export async function describeAccount(ctx: Context, browser: string | undefined) {
   const { accountId } = requireUser(ctx, 'me.see');
   const account = await Account.findByPk(accountId, { rejectOnEmpty: true });
-  const [password, singleSignOn, sessions, apps, groups] = await Promise.all([
+  const [password, passkeys, singleSignOn, sessions, apps, groups] = await Promise.all([
     describePassword(ctx, account),
+    describePasskeys(ctx, account, browser),
     listSingleSignOn(ctx, account),
     organizationsOfSessions(accountId),
     appsOfTokens(accountId),
     groupsOfRoles(accountId),
   ]);
-  return { password, singleSignOn, sessions, apps, groups };
+  const totp = account.totpEnabledAt !== null;
+  return { password, passkeys, totp, singleSignOn, sessions, apps, groups };
 }
 
 /** Whether the account has a password, or the person may choose one by mail. */
@@ -36,6 +41,19 @@ async function describePassword(ctx: Context, { email, passwordHash }: Account) 
   if (email === null || !isMailConfigured(ctx)) return 'none' as const;
   const methods = await findMethods(ctx, domainOf(email));
   return methods.includes('password') ? ('may be chosen' as const) : ('none' as const);
+}
+
+/**
+ * The passkeys of the account, whether it may add one, and how the person confirms first; null if
+ * passkeys do not work here.
+ */
+async function describePasskeys(ctx: Context, account: Account, browser: string | undefined) {
+  const { items } = await listPasskeys(ctx, { limit: mostPasskeys });
+  if (findPasskeyObstacle(ctx) !== null && items.length === 0) return null;
+  const off = await findMethodRefusal(ctx, account, { method: 'passkey' });
+  const mayAdd = findPasskeyObstacle(ctx) === null && off === null && items.length < mostPasskeys;
+  const recent = await isRecentlyProven(ctx, account);
+  return { items, mayAdd, toConfirm: recent ? null : await askToConfirm(ctx, account, browser) };
 }
 
 /** Lists the single sign-on of this person, and whether each asks a code here (security P12). */

@@ -2,18 +2,22 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Context } from '../../context.ts';
 import { randomToken } from '../../crypto/secret.ts';
-import { Account } from '../../database/models/account.ts';
+import { Account, hasSecondFactor } from '../../database/models/account.ts';
 import { PendingSignIn } from '../../database/models/pending-sign-in.ts';
 import { assertNoTransaction, transaction, transactionIf } from '../../database/transaction.ts';
 import { retryOnceWhenOvertaken } from '../../database/unique.ts';
 import { Refusal } from '../../errors.ts';
 import { after } from '../foundation/time.ts';
 import { lockAccount } from '../people/accounts/account.ts';
+import { askForPasskey } from '../people/passkeys/assertion.ts';
 import { signInFailed } from '../people/sessions/schema.ts';
+import { askSecondFactor, factorsOf } from '../people/two-factor/asking.ts';
 import {
   answerSecondFactor,
+  type GivenFactor,
+  isGiven,
   type SecondFactor,
-  secondFactorRequired,
+  secondFactorFields,
 } from '../people/two-factor/second-factor.ts';
 import { syncDirectoryGroups, syncGroups } from '../provisioning/mappings/reconcile.ts';
 import { keepAttempt } from './attempts.ts';
@@ -41,8 +45,9 @@ export type Arrival =
 interface Admission {
   /** The account, if the method knows it before the person is let in. */
   account?: Account;
-  totpCode?: string | undefined;
-  /** Whether the code of the second factor may come later. */
+  /** The answer to the second factor, if it came along. */
+  factor?: GivenFactor;
+  /** Whether that answer may come later. */
   inTwoSteps: boolean;
   /** Runs first in the transaction that begins the session or keeps the arrival. */
   before?: () => Promise<void>;
@@ -60,23 +65,20 @@ interface Admission {
  * one stays counted.
  */
 export async function admit(ctx: Context, arrival: Arrival, admission: Admission) {
-  const { account, totpCode, inTwoSteps, before, afterwards } = admission;
-  const known =
-    arrival.by === 'password' && account !== undefined && account.totpEnabledAt !== null;
+  const { account, factor = {}, inTwoSteps, before, afterwards } = admission;
+  const known = arrival.by === 'password' && account !== undefined && hasSecondFactor(account);
   // If the account is known to have a second factor, the first run is left out.
-  let begun: Begun = known ? { asks: account.id } : await enter(ctx, arrival, admission, null);
+  let begun: Begun = known ? { asks: account } : await enter(ctx, arrival, admission, null);
   if ('asks' in begun) {
     const { asks } = begun;
-    if (totpCode === undefined && inTwoSteps) {
-      // On the pages the arrival is kept, and the code comes in a second step.
+    if (!isGiven(factor) && inTwoSteps) {
+      // On the pages the arrival is kept, and the answer comes in a second step.
       throw await transaction(async () => {
         await before?.();
-        return holdForSecondFactor(ctx, asks, arrival);
+        return holdForSecondFactor(ctx, asks.id, arrival);
       });
     }
-    const asked = await Account.findByPk(asks);
-    if (asked === null) throw secondFactorRequired();
-    begun = await enter(ctx, arrival, admission, await answerSecondFactor(ctx, asked, totpCode));
+    begun = await enter(ctx, arrival, admission, await answerSecondFactor(ctx, asks, factor));
   }
   const session = requireSession(begun);
   await afterwards?.();
@@ -142,7 +144,7 @@ function returnToOf(arrival: Arrival): string {
 const pendingSeconds = 5 * 60;
 
 export const secondFactorInput = z.strictObject({
-  totpCode: z.string().max(20),
+  ...secondFactorFields,
   pending: z.string().max(200).optional(),
 });
 
@@ -154,7 +156,7 @@ export async function answerPendingSignIn(ctx: Context, input: z.output<typeof s
   const { id, accountId, arrival } = await requirePending(ctx, input.pending);
   const account = await Account.findByPk(accountId);
   if (account === null || account.disabledAt !== null) throw signInFailed('account_disabled');
-  const answer = await answerSecondFactor(ctx, account, input.totpCode);
+  const answer = await answerSecondFactor(ctx, account, input);
   await spendPending(id);
   const finish = async () =>
     sessionOf(ctx, arrival, requireSession(await enter(ctx, arrival, { account }, answer)));
@@ -174,21 +176,40 @@ export async function holdForSecondFactor(ctx: Context, accountId: string, arriv
     payload: arrival,
     expiresAt: after(ctx.now, pendingSeconds),
   };
-  await transaction(async () => {
+  return transaction(async () => {
     // Locked, so that no arrival is kept while another transaction ends the account's sign-ins.
     const account = await lockAccount(accountId, 'beside');
     if (account === null || account.disabledAt !== null) throw signInFailed('account_disabled');
     await PendingSignIn.create(row);
+    return askSecondFactor(ctx, account, undefined, token);
   });
-  return secondFactorRequired(token);
+}
+
+async function findPending({ now }: Context, token: string | undefined) {
+  const row = token === undefined ? null : await PendingSignIn.findByPk(idOf(token));
+  return row !== null && row.expiresAt > now ? row : null;
 }
 
 /** Returns the arrival of an unexpired token. */
 async function requirePending(ctx: Context, token: string | undefined) {
-  const row = token === undefined ? null : await PendingSignIn.findByPk(idOf(token));
-  if (row === null || row.expiresAt <= ctx.now) throw nothingPending();
+  const row = await findPending(ctx, token);
+  if (row === null) throw nothingPending();
   // Only `holdForSecondFactor` writes it.
   return { id: row.id, accountId: row.accountId, arrival: row.payload as Arrival };
+}
+
+/** How the account of a pending sign-in answers the second factor; null if none is pending. */
+export async function describePending(
+  ctx: Context,
+  token: string | undefined,
+  browser: string | undefined,
+) {
+  const pending = await findPending(ctx, token);
+  const account = pending && (await Account.findByPk(pending.accountId));
+  if (account === null) return null;
+  const bound = { purpose: 'secondFactor', accountId: account.id } as const;
+  const asked = account.hasPasskey ? await askForPasskey(ctx, bound, browser) : null;
+  return { methods: factorsOf(account), asked };
 }
 
 /** Uses the arrival up; of two parallel answers, one succeeds. */

@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import { orderedId } from '../../crypto/id.ts';
 import type { Account } from '../../database/models/account.ts';
-import type { SignInMethod } from '../../database/models/session.ts';
+import type { Session, SignInMethod } from '../../database/models/session.ts';
 import { Tombstone } from '../../database/models/tombstone.ts';
 import { insertRow } from '../../database/select.ts';
 import type { Refusal } from '../../errors.ts';
@@ -16,11 +16,12 @@ import {
   readToken,
   signSession,
 } from '../people/sessions/tokens.ts';
+import { voucherOfFactor } from '../people/tokens/token.ts';
+import { secondFactorRequired } from '../people/two-factor/asking.ts';
 import {
   acceptSecondFactor,
   isAnswerMissing,
   type SecondFactor,
-  secondFactorRequired,
 } from '../people/two-factor/second-factor.ts';
 import { findMethodRefusal } from '../tenancy/signin-settings/methods.ts';
 
@@ -39,7 +40,7 @@ export interface SignIn {
 }
 
 /** A session that has begun, or the account whose second factor must be asked for first. */
-export type Begun = { session: Awaited<ReturnType<typeof signSession>> } | { asks: string };
+export type Begun = { session: Awaited<ReturnType<typeof signSession>> } | { asks: Account };
 
 /**
  * Begins a session for the person who has proved to own the account. Call it inside the sign-in's
@@ -56,7 +57,7 @@ export async function beginSession(ctx: Context, account: Account, via: SignIn):
   const bar = await findBar(ctx, now, via);
   if (bar !== null) throw bar;
   if (via.secondFactor !== undefined && isAnswerMissing(now, via.secondFactor))
-    return { asks: now.id };
+    return { asks: now };
   const passed =
     via.secondFactor !== undefined && (await acceptSecondFactor(now, via.secondFactor));
   await endShownSession(ctx);
@@ -64,6 +65,7 @@ export async function beginSession(ctx: Context, account: Account, via: SignIn):
     id: orderedId(),
     expiresAt: after(ctx.now, sessionSeconds),
     secondFactorAt: passed ? ctx.now : null,
+    vouchedBy: passed ? await findVoucher(now, via) : null,
   };
   const refresh = await nextRefreshToken(ctx, session);
   // The signatures are computed in parallel, while the rows are written.
@@ -71,6 +73,15 @@ export async function beginSession(ctx: Context, account: Account, via: SignIn):
   const signed = signSession(ctx, account, session, refresh);
   const [answer] = await Promise.all([signed, keepSession(ctx, account, via, session, refresh)]);
   return { session: answer };
+}
+
+/** Who vouches for the second factor, where nothing else proves the person (security P12). */
+async function findVoucher(
+  account: Account,
+  { method, secondFactor }: SignIn,
+): Promise<string | null> {
+  const alone = method === 'sso' || method === 'passkey';
+  return alone && secondFactor ? voucherOfFactor(account, secondFactor) : null;
 }
 
 /** The facts of an account that decide whether a session may begin. */
@@ -95,7 +106,7 @@ async function keepSession(
   ctx: Context,
   { id, name }: Account,
   { method, connection }: SignIn,
-  session: { id: string; expiresAt: Date; secondFactorAt: Date | null },
+  session: Pick<Session, 'id' | 'expiresAt' | 'secondFactorAt' | 'vouchedBy'>,
   refresh: Awaited<ReturnType<typeof nextRefreshToken>>,
 ): Promise<void> {
   await insertRow('sessions', {
@@ -110,6 +121,7 @@ async function keepSession(
     last_seen_at: ctx.now,
     expires_at: session.expiresAt,
     second_factor_at: session.secondFactorAt,
+    vouched_by: session.vouchedBy,
   });
   await keepRefreshToken(session, refresh);
   await recordEvent(ctx, {
@@ -147,5 +159,5 @@ async function hasTombstone({ id }: Entrant, organizationId: string): Promise<bo
 /** Returns the session that has begun; else refuses `second_factor_required`. */
 export function requireSession(begun: Begun) {
   if ('session' in begun) return begun.session;
-  throw secondFactorRequired();
+  throw secondFactorRequired(begun.asks);
 }

@@ -3,14 +3,11 @@ import type { Context } from '../../context.ts';
 import { transaction } from '../../database/transaction.ts';
 import { directoryLimits } from '../foundation/limits/ldap.ts';
 import { giveBack, requireRoom, spend } from '../foundation/limits/limit.ts';
-import { knownClient, passwordLimits } from '../foundation/limits/password.ts';
+import { clientLimit, knownClient, passwordLimits } from '../foundation/limits/password.ts';
 import { findByEmail, isProved } from '../people/accounts/account.ts';
-import {
-  inWordsOf,
-  type openLoginLinkInput,
-  signInFailed,
-  type signInInput,
-} from '../people/sessions/schema.ts';
+import { checkAssertion } from '../people/passkeys/assertion.ts';
+import { requirePasskeys } from '../people/passkeys/relying-party.ts';
+import { inWordsOf, type openLoginLinkInput, signInFailed } from '../people/sessions/schema.ts';
 import { answerSecondFactor } from '../people/two-factor/second-factor.ts';
 import type { SocialProvider } from '../tenancy/identities/providers.ts';
 import type { signInByLdapInput } from '../tenancy/ldap/schema.ts';
@@ -27,7 +24,8 @@ import {
   toldOfDirectory,
 } from './methods/ldap/sign-in.ts';
 import { requireLinked, spendLink } from './methods/link.ts';
-import { arriveByPassword, judgePassword } from './methods/password.ts';
+import { enterByPasskey, type signInByPasskeyInput } from './methods/passkey.ts';
+import { arriveByPassword, judgePassword, type signInInput } from './methods/password.ts';
 import { proveBySocial, toldOfProvider } from './methods/social.ts';
 import {
   proveBySso,
@@ -42,6 +40,7 @@ import {
   reasonOfFailure,
   reasonToRecord,
   recordRefusedSignIn,
+  settle,
 } from './refused.ts';
 
 // Every sign-in takes these steps:
@@ -54,6 +53,7 @@ import {
 // method           counts the try in    records a refusal by
 // password         this file            recordRefusedSignIn
 // mailed code      answerCode           recordRefusedSignIn
+// passkey          this file            recordRefusedSignIn
 // LDAP             this file            recordRefusedByDirectory
 // single sign-on   nowhere: the state   recordRefusedBySso, and as an attempt (keepAttempt)
 //                  works once
@@ -89,20 +89,17 @@ export async function signIn(ctx: Context, input: z.output<typeof signInInput>, 
   try {
     const proof = judgePassword(ctx, account, right);
     if ('refused' in proof) throw signInFailed(proof.refused);
-    const { password, totpCode } = input;
+    const { email: _, password, ...factor } = input;
     const given = { password, client, returnTo: page?.returnTo ?? '/' };
     const arrival = await arriveByPassword(ctx, proof.proved, given);
     return await admit(ctx, arrival, {
       account: proof.proved,
-      totpCode,
+      factor,
       inTwoSteps: page !== undefined,
       within: () => giveBack(ctx, limits),
     });
   } catch (error) {
-    // Any other error comes after a right password, such as a request for the second factor.
-    if (reasonOfFailure(error) === null) await giveBack(ctx, limits);
-    const reason = reasonToRecord(error);
-    if (reason !== null) await recordRefusedSignIn(ctx, { method: 'password', account, reason });
+    await settle(ctx, error, { method: 'password', account, limits });
     throw inWordsOf('password', error);
   }
 }
@@ -114,9 +111,7 @@ export async function signIn(ctx: Context, input: z.output<typeof signInInput>, 
 export function signInByCode(ctx: Context, input: z.output<typeof signInByCodeInput>) {
   return answerCode(ctx, { ...input, purpose: 'signin' }, async ({ account: found, open }) => {
     // An unproved account's second factor belongs to an earlier holder (security P11).
-    const secondFactor = isProved(found)
-      ? await answerSecondFactor(ctx, found, input.totpCode)
-      : null;
+    const secondFactor = isProved(found) ? await answerSecondFactor(ctx, found, input) : null;
     return transaction(async () => {
       const account = await open();
       await proveAddress(ctx, account, 'another code');
@@ -125,6 +120,26 @@ export function signInByCode(ctx: Context, input: z.output<typeof signInByCodeIn
       );
     });
   });
+}
+
+/** Signs in by a passkey alone. Every failure gets the same answer (security P7, P16). */
+export async function signInByPasskey(ctx: Context, input: z.output<typeof signInByPasskeyInput>) {
+  requirePasskeys(ctx);
+  const limits = [clientLimit(ctx)];
+  await spend(ctx, limits);
+  const bound = { purpose: 'signIn', accountId: null } as const;
+  const checked = await checkAssertion(ctx, input.credential, bound, input.browser);
+  try {
+    if ('refused' in checked) throw signInFailed(checked.refused);
+    const { account, passkeyId } = checked;
+    return await transaction(async () => {
+      await giveBack(ctx, limits);
+      return requireSession(await enterByPasskey(ctx, account, passkeyId));
+    });
+  } catch (error) {
+    await settle(ctx, error, { method: 'passkey', account: checked.account, limits });
+    throw error;
+  }
 }
 
 /**
@@ -155,8 +170,8 @@ export async function signInByLdap(
       returnTo: page?.returnTo ?? '/',
     };
     return await admit(ctx, arrival, {
-      totpCode: input.totpCode,
-      inTwoSteps: page !== undefined && input.totpCode === undefined,
+      factor: input,
+      inTwoSteps: page !== undefined,
       afterwards: () => giveBack(ctx, limits),
     });
   } catch (error) {

@@ -5,6 +5,7 @@ import type { SignInMethod } from '../../database/models/session.ts';
 import { unsynced } from '../../database/transaction.ts';
 import { Refusal } from '../../errors.ts';
 import { tallyEvent } from '../foundation/events/record.ts';
+import { giveBack, type Limit } from '../foundation/limits/limit.ts';
 
 /**
  * Records a refused sign-in: one counted event per account and method in a quarter of an hour.
@@ -19,8 +20,10 @@ export async function recordRefusedSignIn(
   const subject =
     account === null ? {} : { subject: { type: 'user', id: account.id, name: account.name } };
   const what = { kind: 'signin.refused' as const, data: { method, reason, address }, ...subject };
+  // A counter that goes back warns of a copied passkey: other refusals must not cover it.
+  const apart = method === 'passkey' ? `${method} ${reason}` : method;
   await unsynced(() =>
-    tallyEvent(ctx, what, { of: account?.id ?? siteOf(ctx.client.address), apart: method }),
+    tallyEvent(ctx, what, { of: account?.id ?? siteOf(ctx.client.address), apart }),
   );
 }
 
@@ -47,4 +50,15 @@ export function isRefusalOfPerson(error: unknown): error is Refusal {
     error.kind === 'unauthenticated' &&
     error.code !== 'second_factor_required'
   );
+}
+
+/** Records a refusal. Any other error, such as a request for the second factor, costs no try. */
+export async function settle(
+  ctx: Context,
+  error: unknown,
+  { limits, ...by }: { method: 'password' | 'passkey'; account: Account | null; limits: Limit[] },
+): Promise<void> {
+  if (reasonOfFailure(error) === null) await giveBack(ctx, limits);
+  const reason = reasonToRecord(error);
+  if (reason !== null) await recordRefusedSignIn(ctx, { ...by, reason });
 }

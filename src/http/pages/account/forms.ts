@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { Context } from '../../../context.ts';
 import { changePassword } from '../../../services/people/credentials/operations.ts';
 import { revokeSession, signOut } from '../../../services/people/sessions/operations.ts';
 import {
@@ -18,10 +17,11 @@ import { socialProviders } from '../../../services/tenancy/identities/providers.
 import { leaveOrganization } from '../../../services/tenancy/memberships/operations.ts';
 import { updateMe } from '../../../services/tenancy/profile/operations.ts';
 import { clearedSession } from '../../cookies.ts';
-import { markNotice, markSignInNotice } from '../marks.ts';
-import { form, type Page, type PageReply, page, type Visit } from '../page.ts';
+import { markSignInNotice } from '../marks.ts';
+import { form, type Page, page } from '../page.ts';
 import { showAccount } from './overview.ts';
-import type { SectionName } from './section.ts';
+import { passkeyForms } from './passkey-forms.ts';
+import { back, changeForm, sectionForm } from './section-form.ts';
 import { leadAway } from './social.ts';
 import { newToken } from './tokens.ts';
 import { confirmAgain, enrolment } from './two-factor.ts';
@@ -34,40 +34,6 @@ const accountPage = page({
   // `again` marks a renewed session; the redirect removes it from the address.
   show: (visit, { again }) => (again === undefined ? showAccount(visit) : { goTo: '/' }),
 });
-
-/** A form of a section. If it is refused, the page shows the section again with the reason. */
-function sectionForm<Input extends z.ZodObject>(
-  section: SectionName,
-  path: string,
-  input: Input,
-  act: (visit: Visit, input: z.output<Input>) => Promise<PageReply>,
-): Page {
-  return form({
-    path: `/account/${path}`,
-    access: 'person',
-    input,
-    act,
-    refused: (visit) => showAccount(visit, section),
-  });
-}
-
-const back = (visit: Visit, done: string, section: SectionName): PageReply => ({
-  goTo: `/?done=${markNotice(visit, done)}#${section}`,
-});
-
-/** A form that runs an operation, and shows its section again with the notice `done`. */
-function changeForm<Input extends z.ZodObject>(
-  section: SectionName,
-  path: string,
-  input: Input,
-  change: (ctx: Context, input: z.output<Input>) => Promise<unknown>,
-  done: string,
-): Page {
-  return sectionForm(section, path, input, async (visit, given) => {
-    await change(visit.ctx, given);
-    return back(visit, done, section);
-  });
-}
 
 const profileForm = changeForm(
   'profile',
@@ -191,6 +157,7 @@ export const accountPages: Page[] = [
   startForm,
   confirmForm,
   disableForm,
+  ...passkeyForms,
   endForm,
   endClientForm,
   createForm,

@@ -9,6 +9,7 @@ import { knownAs } from '../login/forms.ts';
 import { noticeOf } from '../marks.ts';
 import type { ShownPage, Visit } from '../page.ts';
 import { field, postForm } from '../parts.ts';
+import { passkeyNeeds, passkeysSection } from './passkeys.ts';
 import {
   ago,
   type Described,
@@ -30,6 +31,13 @@ const notices: Record<string, { in: SectionName; text: string }> = {
   password: {
     in: 'password',
     text: 'Your password was changed. You are signed out everywhere else.',
+  },
+  'passkey-added': { in: 'passkeys', text: 'The passkey was added.' },
+  'passkey-renamed': { in: 'passkeys', text: 'The passkey was renamed.' },
+  'passkey-removed': { in: 'passkeys', text: 'The passkey was removed.' },
+  confirmed: {
+    in: 'passkeys',
+    text: 'Thank you. You can add and remove passkeys for ten minutes.',
   },
   'two-factor-on': { in: 'two-factor', text: 'Two-factor authentication is on.' },
   'two-factor-off': { in: 'two-factor', text: 'Two-factor authentication is off.' },
@@ -55,7 +63,7 @@ export async function showAccount(visit: Visit, refusedIn?: SectionName): Promis
     listSignedIn(ctx, { limit: mostShown }),
     listTokens(ctx, { limit: mostShown }),
     listSocial(ctx),
-    describeAccount(ctx),
+    describeAccount(ctx, visit.cookie('passkey')),
   ]);
   const done = notices[noticeOf(visit, visit.given['done']) ?? ''];
   const draft = (name: SectionName): Draft => {
@@ -65,10 +73,12 @@ export async function showAccount(visit: Visit, refusedIn?: SectionName): Promis
   return {
     title: 'Your account',
     wide: true,
+    ...passkeyNeeds(more.passkeys),
     main: html`<div class="head"><h1>${me.name}</h1>
 ${postForm(visit, '/account/sign-out', html`<button class="small" type="submit">Sign out</button>`)}</div>
 ${profileSection(draft('profile'), me)}
 ${passwordSection(draft('password'), me, more)}
+${passkeysSection(draft('passkeys'), more.passkeys)}
 ${twoFactorSection(draft('two-factor'), me, more)}
 ${socialSection(
   draft('sign-in'),

@@ -20,6 +20,7 @@ export type Draft = Pick<Visit, 'ctx' | 'token' | 'given' | 'refusal'> & { notic
 const titles = {
   profile: 'Profile',
   password: 'Password',
+  passkeys: 'Passkeys',
   'two-factor': 'Two-factor authentication',
   'sign-in': 'Other ways to sign in',
   sessions: 'Where you are signed in',
@@ -95,6 +96,7 @@ export function programOf(userAgent: string | null): string {
 /** The names of sign-in methods, as the list of sessions shows them. */
 export const methodNames: Record<string, string> = {
   password: 'password',
+  passkey: 'passkey',
   sso: 'single sign-on',
   ldap: 'directory',
   magicCode: 'code by mail',

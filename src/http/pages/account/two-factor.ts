@@ -8,9 +8,10 @@ import { type Described, type Draft, type Me, section } from './section.ts';
 export function twoFactorSection(
   draft: Draft,
   { twoFactorEnabled }: Me,
-  { singleSignOn }: Described,
+  { singleSignOn, totp }: Described,
 ): Html {
-  const content = html`${twoFactorEnabled ? onWords : offWords}
+  const words = twoFactorEnabled ? byPasskeyWords : offWords;
+  const content = html`${totp ? onWords : words}
 <ul class="facts quiet">
 <li>Asked for when you sign in with a password, a code by mail, a directory, Google or GitHub.</li>
 ${singleSignOn.map(
@@ -18,11 +19,12 @@ ${singleSignOn.map(
     html`<li>Single sign-on of ${organization}: ${asksHere ? 'asked for here too' : 'not asked for here; its provider decides'}.</li>`,
 )}
 </ul>
-${twoFactorEnabled ? turnOff(draft) : turnOn(draft)}`;
+${totp ? turnOff(draft) : turnOn(draft)}`;
   return section(draft, 'two-factor', content);
 }
 
 const onWords = html`<p><strong>On.</strong> idctl asks for a code of your authenticator app.</p>`;
+const byPasskeyWords = html`<p><strong>On.</strong> idctl asks for a passkey. You can set up an authenticator app too.</p>`;
 const offWords = html`<p><strong>Off.</strong> With an authenticator app on your phone, your password alone is not enough to sign in.</p>`;
 
 function turnOn(draft: Draft): Html {

@@ -2,6 +2,7 @@ import { providerNames, socialProviders } from '../../../services/tenancy/identi
 import { type Html, html } from '../html.ts';
 import type { Visit } from '../page.ts';
 import { field, postForm } from '../parts.ts';
+import { passkeyForm } from '../passkey-form.ts';
 import { type LoginPlace, linkTo } from './place.ts';
 
 type Draft = Pick<Visit, 'token' | 'given' | 'refusal'>;
@@ -71,6 +72,18 @@ export function socialLinks(methods: readonly string[], { returnTo }: LoginPlace
       (provider) =>
         html`<a class="button plain" href="${linkTo(`/auth/social/${provider}/start`, { returnTo })}">Continue with ${providerNames[provider]}</a>`,
     );
+}
+
+/** The form that the script shows: a button for a passkey, and an offer at a field. */
+export function passkeySignIn(
+  draft: Draft,
+  { returnTo }: LoginPlace,
+  { autofill, look }: { autofill?: string; look?: 'plain' },
+): Html {
+  const button = 'Sign in with a passkey';
+  const of = { ask: '/api/v1/auth/passkey/options', button, alone: true } as const;
+  const more = { ...(autofill && { autofill }), ...(look && { look }) };
+  return passkeyForm(draft, '/login/passkey', { ...of, ...more }, { returnTo });
 }
 
 /** The button that requests a code by mail; `alone` if there is no other form. */

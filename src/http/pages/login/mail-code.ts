@@ -7,6 +7,7 @@ import { requireReturnTo } from '../../../services/signin/return-to.ts';
 import { type Html, html } from '../html.ts';
 import { arrive, form, page, type ShownPage, type Visit } from '../page.ts';
 import { alert, codeField, postForm } from '../parts.ts';
+import { answerField, asking, passkeyAnswer } from '../passkey-form.ts';
 import { showMethods } from './methods.ts';
 import { type LoginPlace, linkTo, returnTo } from './place.ts';
 
@@ -33,31 +34,50 @@ export const totpCode = z
 export function askMailedCode(
   visit: Visit,
   { identifier, returnTo }: LoginPlace,
-  asking: Asking,
+  of: Asking,
 ): ShownPage {
   const along = { email: identifier, returnTo };
-  const content = html`${codes(visit)}
-${asking.more}
-<button type="submit">${asking.button}</button>`;
+  const asked = factorAsked(visit);
+  const content = html`${codes(visit, asked)}
+${of.more}
+<button type="submit">${of.button}</button>`;
   return {
-    title: asking.title,
-    main: html`<h1>${asking.title}</h1>
-<p>${asking.said} <strong class="address">${identifier}</strong></p>
+    title: of.title,
+    script: asked?.attributes && true,
+    main: html`<h1>${of.title}</h1>
+<p>${of.said} <strong class="address">${identifier}</strong></p>
 ${alert(visit)}
-${postForm(visit, asking.enterAt, content, along)}
+${postForm(visit, of.enterAt, content, along, asked?.attributes)}
 <nav class="below" aria-label="Other ways">
-${postForm(visit, asking.againAt, html`<button class="link" type="submit">Send another code</button>`, along)}
+${postForm(visit, of.againAt, html`<button class="link" type="submit">Send another code</button>`, along)}
 <a href="${linkTo('/login', { returnTo })}">Start again</a></nav>`,
   };
 }
 
 /** The code from the mail; once it was right, the authenticator's code as well. */
-function codes(visit: Visit): Html {
+function codes(visit: Visit, asked: FactorAsked | null): Html {
   const label = 'Six-digit code from the mail';
-  const asked = /^second_factor_/.test(visit.refusal?.code ?? '');
-  if (!asked) return codeField(visit, 'code', { label });
+  if (asked === null) return codeField(visit, 'code', { label });
+  const { totp, attributes } = asked;
+  const more = attributes === undefined ? {} : ({ optional: true } as const);
   return html`${codeField(visit, 'code', { label, value: visit.given['code'], first: false })}
-${codeField(visit, 'totpCode', { label: 'Six-digit code of your authenticator' })}`;
+${totp && codeField(visit, 'totpCode', { label: 'Six-digit code of your authenticator', ...more })}${attributes && answerField}`;
+}
+
+/** How the second factor is asked for beside a mailed code. */
+interface FactorAsked {
+  totp: boolean;
+  /** What tells the script to ask for a passkey. */
+  attributes?: Html;
+}
+
+/** How a refusal asks for the second factor; null if it does not. */
+function factorAsked({ refusal }: Visit): FactorAsked | null {
+  if (!/^second_factor_/.test(refusal?.code ?? '')) return null;
+  const { methods, passkeyOptions: options } = refusal?.extra ?? {};
+  const totp = !Array.isArray(methods) || methods.includes('totp');
+  if (typeof options !== 'object' || options === null) return { totp };
+  return { totp, attributes: asking({ options, button: 'Use a passkey', look: 'plain' }) };
 }
 
 const path = '/login/mail-code';
@@ -89,10 +109,10 @@ const askPage = page({
 const enterPage = form({
   path: `${path}/enter`,
   access: 'public',
-  input: signInByCodeInput.extend({ totpCode, returnTo }),
-  act: async ({ ctx }, { returnTo, ...input }) => {
+  input: signInByCodeInput.extend({ totpCode, passkey: passkeyAnswer, returnTo }),
+  act: async ({ ctx, cookie }, { returnTo, ...input }) => {
     const target = requireReturnTo(ctx, returnTo);
-    return arrive(await signInByCode(ctx, input), target);
+    return arrive(await signInByCode(ctx, { ...input, browser: cookie('passkey') }), target);
   },
   refused: (visit) =>
     askCode(visit, { identifier: visit.given['email'], returnTo: visit.given['returnTo'] }),

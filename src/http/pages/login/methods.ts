@@ -11,6 +11,7 @@ import { alert, field, hidden, notice } from '../parts.ts';
 import {
   directoryForm,
   mailCodeForm,
+  passkeySignIn,
   passwordForm,
   socialLinks,
   ssoLink,
@@ -23,7 +24,7 @@ import { identify, type LoginPlace, linkTo } from './place.ts';
  * providers that accept every address.
  */
 export async function askWho(
-  visit: Pick<Visit, 'ctx' | 'given' | 'refusal'>,
+  visit: Pick<Visit, 'ctx' | 'given' | 'refusal'> & Partial<Pick<Visit, 'token'>>,
   place: LoginPlace,
   said?: string,
 ): Promise<ShownPage> {
@@ -33,8 +34,12 @@ export async function askWho(
   const below = (await selfSignupAllowed(visit.ctx, ''))
     ? [html`<a href="${linkTo('/login/signup', { returnTo })}">Create an account</a>`]
     : [];
+  const { token } = visit;
+  // The page of a failure has no token, and so no form.
+  const passkey = methods.includes('passkey') && token !== undefined;
   return {
     title: 'Sign in',
+    script: passkey || undefined,
     main: html`<h1>Sign in</h1>
 ${notice(said)}${alert(visit)}
 <form method="get" action="/login">
@@ -52,9 +57,15 @@ ${field(visit, {
 })}
 <button type="submit">Continue</button>
 </form>
+${passkey && passkeySignIn({ ...visit, token }, place, { ...autofillAt(visit, '#identifier'), look: 'plain' })}
 ${social.length > 0 && html`<p class="or"><span>or</span></p>${social}`}
 ${below.length > 0 && html`<nav class="below" aria-label="Other ways">${below}</nav>`}`,
   };
+}
+
+/** Where the browser offers passkeys. Not after a refusal: the same one would be offered again. */
+function autofillAt({ refusal }: Pick<Visit, 'refusal'>, autofill: string) {
+  return refusal === undefined ? { autofill } : {};
 }
 
 /** The forms that ask for a password; a page shows one at a time. */
@@ -101,15 +112,18 @@ export async function showMethods(
       : [],
     email === null ? [] : socialLinks(methods, place),
   ].filter((way) => way.length > 0);
+  const passkey = email !== null && methods.includes('passkey');
   const others = await otherWays(visit, place, { email, domain, methods, shown });
   return {
     title: 'Sign in',
+    script: passkey || undefined,
     handOff: onlySso && visit.refusal === undefined ? ssoStart(domain, place) : undefined,
     main: html`<h1>Sign in</h1>
 <p class="who"><span>${place.identifier}</span> <a href="${linkTo('/login', { returnTo: place.returnTo })}">Change</a></p>
 ${notice(said)}${alert(visit)}
-${ways.length + others.length === 0 && html`<p>No way to sign in is set up here for this address. Ask your administrator.</p>`}
+${ways.length + others.length === 0 && !passkey && html`<p>No way to sign in is set up here for this address. Ask your administrator.</p>`}
 ${ways.map((way, at) => html`${at > 0 && or}${way}`)}
+${passkey && passkeySignIn(visit, place, { ...autofillAt(visit, '#password'), ...(ways.length > 0 && { look: 'plain' }) })}
 ${others.length > 0 && html`<nav class="below" aria-label="Other ways">${others}</nav>`}`,
   };
 }

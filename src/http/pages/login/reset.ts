@@ -12,6 +12,7 @@ import { html } from '../html.ts';
 import { markSignInNotice } from '../marks.ts';
 import { form, isSignedIn, page, type ShownPage, type Visit } from '../page.ts';
 import { alert, field, notice, postForm } from '../parts.ts';
+import { passkeyAnswer } from '../passkey-form.ts';
 import { askMailedCode, totpCode } from './mail-code.ts';
 import { linkTo } from './place.ts';
 
@@ -56,9 +57,9 @@ const codePage = page({
 const confirmPage = form({
   path: confirmPath,
   access: 'public',
-  input: resetPasswordInput.extend({ totpCode }),
+  input: resetPasswordInput.extend({ totpCode, passkey: passkeyAnswer }),
   act: async (visit, input) => {
-    await resetPassword(visit.ctx, input);
+    await resetPassword(visit.ctx, { ...input, browser: visit.cookie('passkey') });
     const done = markSignInNotice(visit, 'new-password');
     return { goTo: linkTo('/login', { identifier: input.email }, { done, by: 'password' }) };
   },

@@ -1,17 +1,21 @@
 import { z } from 'zod';
 import { email } from '../../../services/foundation/fields.ts';
 import { givenPassword } from '../../../services/people/accounts/account.ts';
+import { assertionInput } from '../../../services/people/passkeys/assertion.ts';
 import { openLoginLinkInput } from '../../../services/people/sessions/schema.ts';
-import { answerPendingSignIn } from '../../../services/signin/admit.ts';
-import { openLoginLink, signIn } from '../../../services/signin/flow.ts';
+import { answerPendingSignIn, describePending } from '../../../services/signin/admit.ts';
+import { openLoginLink, signIn, signInByPasskey } from '../../../services/signin/flow.ts';
 import { lookAtLoginLink } from '../../../services/signin/methods/link.ts';
 import { requireReturnTo } from '../../../services/signin/return-to.ts';
+import { passkeyCookie } from '../../cookies.ts';
 import { html } from '../html.ts';
 import { noticeOf } from '../marks.ts';
 import { arrive, form, isSignedIn, page, type ShownPage, type Visit } from '../page.ts';
 import { alert, codeField, postForm } from '../parts.ts';
+import { answered, passkeyAnswer, passkeyForm } from '../passkey-form.ts';
 import { viaRenewal } from '../renew.ts';
 import { showInvitation } from './invitation.ts';
+import { totpCode } from './mail-code.ts';
 import { askWho, showMethods } from './methods.ts';
 import { returnTo } from './place.ts';
 
@@ -74,13 +78,25 @@ export const passwordPage = form({
   },
 });
 
-/** Asks for the authenticator code that a sign-in still needs. */
+/** Signs in with a passkey alone; the script sends the form. */
+export const passkeyPage = form({
+  path: '/login/passkey',
+  access: 'public',
+  input: z.strictObject({ passkey: answered(assertionInput), returnTo }),
+  act: async ({ ctx, cookie }, { passkey: credential, returnTo }) => {
+    const target = requireReturnTo(ctx, returnTo);
+    const session = await signInByPasskey(ctx, { credential, browser: cookie('passkey') });
+    return arrive(session, target);
+  },
+  refused: (visit) => askWho(visit, { returnTo: visit.given['returnTo'] }),
+});
+
+/** Asks for the second factor that a sign-in still needs. */
 const askCodePage = page({
   path: '/login/code',
   access: 'public',
   input: z.object({}),
-  show: (visit) =>
-    visit.cookie('second_factor') === undefined ? { goTo: '/login' } : askCode(visit),
+  show: askCode,
 });
 
 /** Completes the pending sign-in, whichever method began it. */
@@ -88,16 +104,18 @@ const answerCodePage = form({
   path: '/login/code',
   access: 'public',
   input: z.strictObject({
-    totpCode: z
-      .string()
-      .max(20)
-      .transform((text) => text.replace(/\s/g, '')),
+    totpCode,
+    passkey: passkeyAnswer,
   }),
-  act: async ({ ctx, cookie }, { totpCode }) => {
-    const session = await answerPendingSignIn(ctx, { totpCode, pending: cookie('second_factor') });
+  act: async ({ ctx, cookie }, given) => {
+    const cookies = { pending: cookie('second_factor'), browser: cookie('passkey') };
+    const session = await answerPendingSignIn(ctx, { ...given, ...cookies });
     return arrive(session, session.returnTo);
   },
-  refused: (visit) => (isOver(visit) ? askWho(visit, {}) : askCode(visit)),
+  refused: async (visit) => {
+    const shown = isOver(visit) ? null : await askCode(visit);
+    return shown === null || 'goTo' in shown ? askWho(visit, {}) : shown;
+  },
 });
 
 /** The screen of the second factor, and its form. */
@@ -108,16 +126,27 @@ function isOver({ refusal }: Visit): boolean {
   return refusal?.code === 'invalid_credential' || refusal?.code === 'signin_failed';
 }
 
-function askCode(visit: Visit): ShownPage {
+async function askCode(visit: Visit): Promise<ShownPage | { goTo: string }> {
+  const { ctx, cookie } = visit;
+  const pending = await describePending(ctx, cookie('second_factor'), cookie('passkey'));
+  if (pending === null) return { goTo: '/login' };
+  const { methods, asked } = pending;
+  const totp = methods.includes('totp');
+
   return {
     title: 'Second factor',
+    ...(asked !== null && { script: true, cookies: [passkeyCookie(asked.browser)] }),
     main: html`<h1>Second factor</h1>
-<p>Enter the six digits that your authenticator app shows now.</p>
+${totp ? html`<p>Enter the six digits that your authenticator app shows now${asked && ', or use a passkey'}.</p>` : html`<p>Use a passkey of your account.</p>`}
 ${alert(visit)}
-${postForm(visit, '/login/code', html`${codeField(visit, 'totpCode')}<button type="submit">Sign in</button>`)}
+${totp && postForm(visit, '/login/code', html`${codeField(visit, 'totpCode')}<button type="submit">Sign in</button>`)}
+${asked && passkeyForm(visit, '/login/code', { options: asked.options, button: 'Use a passkey', alone: true, ...(totp && { look: 'plain' }) })}
+${asked && !totp && noScript}
 <nav class="below" aria-label="Other ways"><a href="/login">Start again</a></nav>`,
   };
 }
+
+const noScript = html`<p data-unscripted>Your browser cannot use a passkey here. Allow scripts for this page, or use another browser.</p>`;
 
 // Mail scanners and previews open every link they see. So only the button spends the link.
 

@@ -1,7 +1,7 @@
 import type { LOCK } from 'sequelize';
 import type { Actor, Context } from '../../../context.ts';
 import type { TokenScope } from '../../../database/models/access-token.ts';
-import { Account } from '../../../database/models/account.ts';
+import { Account, hasSecondFactor } from '../../../database/models/account.ts';
 import { Membership, type Role, roles } from '../../../database/models/membership.ts';
 import { Organization } from '../../../database/models/organization.ts';
 import { Project, type ProjectRole } from '../../../database/models/project.ts';
@@ -55,17 +55,18 @@ export async function requireSecondFactor(
   operation: SecondFactorRight,
 ): Promise<void> {
   const { accountId, ...proof } = requirePerson(ctx, operation);
-  const { totpEnabledAt } = await Account.findByPk(accountId, { rejectOnEmpty: true });
-  if (totpEnabledAt === null) {
+  const account = await Account.findByPk(accountId, { rejectOnEmpty: true });
+  if (!hasSecondFactor(account)) {
     throw secondFactorMissing(
-      'Enable two-factor authentication first, then sign in again with its code.',
+      'Add a passkey or enable two-factor authentication first, then sign in again with it.',
     );
   }
   const session = proof.via === 'session' ? await Session.findByPk(proof.sessionId) : null;
   const passedAt = session?.secondFactorAt ?? null;
+  const { totpEnabledAt } = account;
   // A code from a replaced authenticator proves nothing about the current one.
-  if (passedAt !== null && passedAt >= totpEnabledAt) return;
-  throw secondFactorMissing('Sign in again by a way that asks for the code of your authenticator.');
+  if (passedAt !== null && (totpEnabledAt === null || passedAt >= totpEnabledAt)) return;
+  throw secondFactorMissing('Sign in again by a way that asks for your second factor.');
 }
 
 function secondFactorMissing(hint: string): Refusal {

@@ -53,6 +53,7 @@ const owners = { owners: list };
 const why = { why: text };
 const members = { members: number };
 const ofAccount = { account: text };
+const passkey = { passkey: text, name: text };
 const inProject = { project: text, role: text };
 const wasSynced = flag.optional();
 
@@ -241,6 +242,7 @@ export const eventKinds = {
 
   'signin.saved': inOrg('organization', 'The sign-in settings were saved', {
     password: flag,
+    passkey: flag.optional(),
     magicCode: flag,
     google: flag,
     github: flag,
@@ -316,6 +318,10 @@ export const eventKinds = {
     session: text,
   }),
   'session.ended': onInstance('session', 'A session was ended', { account: text.optional() }),
+  'session.confirmed': onInstance('session', 'A person confirmed in a session who they are', {
+    account: text,
+    by: z.enum(['password', 'totp', 'passkey']),
+  }),
   'session.reuse.detected': either('user', 'A refresh token was used again; its session ended', {
     session: text,
   }),
@@ -363,6 +369,20 @@ export const eventKinds = {
   'user.totp.disabled': onInstance('user', 'A second factor was switched off', {}),
   'user.login_link.created': onInstance('user', 'The operator made a sign-in link, valid once', {}),
   'user.totp.reset': onInstance('user', 'The operator removed a second factor', {}),
+  'user.passkey.added': onInstance('user', 'A passkey was added', passkey),
+  'user.passkey.renamed': onInstance('user', 'A passkey has another name', {
+    ...passkey,
+    from: text,
+  }),
+  'user.passkey.removed': onInstance('user', 'A passkey was removed', {
+    ...passkey,
+    reason: text.optional(),
+  }),
+  'user.passkey.refused': onInstance(
+    'user',
+    'Answers of an authenticator were refused; at sign-in by passkey alone see `signin.refused`',
+    { purpose: text, address: text, ...refused },
+  ),
 
   'token.created': onInstance('token', 'An access token was made; by an app, a bot token', {
     account: text,
@@ -390,7 +410,7 @@ export const eventKinds = {
   }),
 
   'mail.abandoned': either(null, 'A mail could not be sent; an invitation’s in its organization', {
-    about: z.enum(['code', 'signup', 'account', 'invitation']),
+    about: z.enum(['code', 'signup', 'account', 'passkey', 'invitation']),
     email: text.optional(),
     invitation: text.optional(),
     reason: text,

@@ -13,6 +13,8 @@ export type Mailing =
   | (SignedUp & { about: 'signup'; invitation: string | null } & AskedBy)
   /** Tells that the address already has an account. */
   | { about: 'account'; email: string }
+  /** Tells that a passkey was added to the account or removed from it. */
+  | { about: 'passkey'; email: string; change: 'added' | 'removed'; name: string }
   /** A mail over the limit, as earlier releases stored it. */
   | { about: 'nothing'; email: string }
   | { about: 'invitation'; invitation: string; organizationId: string };

@@ -10,6 +10,7 @@ import type { Outbound } from '../../../outbound/outbound.ts';
 import { requireAuthority, requireOperator } from '../../foundation/authority/require.ts';
 import { ref } from '../../foundation/fields.ts';
 import { isMailConfigured } from '../../foundation/mail/configured.ts';
+import { findPasskeyObstacle } from '../../people/passkeys/relying-party.ts';
 import { type Check, check } from './check.ts';
 import { checkDatabase, type Subject } from './database.ts';
 import {
@@ -114,7 +115,8 @@ async function checkOutside(ctx: Context, input: Input, idle: boolean, loaded: L
     found.push(...(await Promise.all(some.map((each) => checkOrganization(seen, each)))).flat());
   }
   const daemon = idle ? null : await checkDaemon(ctx, loaded);
-  const instance = [daemon, await checkSignUps(ctx), await checkApps()].filter(
+  const passkeys = await checkPasskeys(ctx);
+  const instance = [daemon, passkeys, await checkSignUps(ctx), await checkApps()].filter(
     (check) => check !== null,
   );
   return [...network, ...instance, ...found];
@@ -145,6 +147,19 @@ async function checkRest({ network }: Patient, { config }: LoadedConfig): Promis
   } finally {
     await outbound.close();
   }
+}
+
+/** Whether browsers make passkeys at the base URL. Null if they do. */
+export async function checkPasskeys({ config }: Pick<Context, 'config'>): Promise<Check | null> {
+  const obstacle = findPasskeyObstacle({ config });
+  if (obstacle === null) return null;
+  return check('passkeys', 'https and a host name', async () =>
+    // No fault: every other way to sign in works.
+    right(
+      `not available: ${obstacle}`,
+      'If you want passkeys, set baseUrl to https and a host name.',
+    ),
+  );
 }
 
 const mostNamed = 3;

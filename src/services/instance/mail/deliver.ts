@@ -16,7 +16,13 @@ import { findByEmail, lockAccount } from '../../people/accounts/account.ts';
 import { lastWritten, writeCode } from '../../people/codes/code.ts';
 import { admitSignUp } from '../../signin/sign-up/sign-up.ts';
 import { describeInvitation } from '../../tenancy/invitations/invitation.ts';
-import { accountLetter, codeLetter, invitationLetter, renderLetter } from './letters.ts';
+import {
+  accountLetter,
+  codeLetter,
+  invitationLetter,
+  passkeyLetter,
+  renderLetter,
+} from './letters.ts';
 
 const atOnce = 10;
 /** Longer than a message takes. Another process takes over the messages of a killed one. */
@@ -138,6 +144,8 @@ export async function composeMail(
       return null;
     case 'account':
       return { to: mailing.email, ...renderLetter(from, accountLetter(from)) };
+    case 'passkey':
+      return { to: mailing.email, ...renderLetter(from, passkeyLetter(from, mailing)) };
     case 'invitation': {
       const invited = await describeInvitation(ctx, mailing.invitation);
       if (invited === null) return null;

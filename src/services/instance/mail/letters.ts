@@ -69,6 +69,23 @@ export function accountLetter({ service, baseUrl }: Sender): Letter {
   };
 }
 
+/** Says that a passkey was added or removed, so that the person notices a stranger's. */
+export function passkeyLetter(
+  { service, baseUrl }: Sender,
+  { change, name }: { change: 'added' | 'removed'; name: string },
+): Letter {
+  const where = change === 'added' ? 'added to' : 'removed from';
+  return {
+    subject: `A passkey was ${change} - ${service}`,
+    opening: `The passkey "${spoken(name)}" was ${where} your account at ${service}.`,
+    button: { label: 'Your account', url: `${baseUrl}/` },
+    closing: [
+      'If it was you, do nothing.',
+      'If it was not you, remove passkeys that you do not know, change your password, and tell your administrator.',
+    ],
+  };
+}
+
 const longestName = 50;
 
 /** A person's name for a stranger's mail: short, without what a mail program makes a link of. */

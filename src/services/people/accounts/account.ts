@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { idAround, millisecondOf, orderedId } from '../../../crypto/id.ts';
 import { AccessToken } from '../../../database/models/access-token.ts';
-import { Account } from '../../../database/models/account.ts';
+import { Account, hasSecondFactor } from '../../../database/models/account.ts';
 import { Session } from '../../../database/models/session.ts';
 import { readRow } from '../../../database/read-row.ts';
 import { select } from '../../../database/select.ts';
@@ -79,7 +79,7 @@ export function viewOwner(
 /** An account with the fields of the operator's view. */
 export function viewUser(ctx: Pick<Context, 'config'>, account: Account) {
   return {
-    ...viewOwner(ctx, account, account.totpEnabledAt !== null),
+    ...viewOwner(ctx, account, hasSecondFactor(account)),
     disabled: account.disabledAt !== null,
     createdAt: account.createdAt.toISOString(),
   };
@@ -177,6 +177,7 @@ export async function discardTotp(accountId: string): Promise<void> {
     totpStartedAt: null,
     totpEnabledAt: null,
     totpLastStep: null,
+    totpVouchedBy: null,
   };
   await Account.update(nothing, { where: { id: accountId } });
 }

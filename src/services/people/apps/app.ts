@@ -2,11 +2,13 @@ import { Op } from 'sequelize';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { AccessToken } from '../../../database/models/access-token.ts';
-import { Account } from '../../../database/models/account.ts';
+import { Account, hasSecondFactor } from '../../../database/models/account.ts';
 import { OAuthApp } from '../../../database/models/app.ts';
+import { Passkey } from '../../../database/models/passkey.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { id, instant } from '../../foundation/fields.ts';
 import { pageOf } from '../../foundation/page.ts';
+import { removePasskeys } from '../passkeys/passkey.ts';
 import { recordTokenEvent, suspended } from '../tokens/token.ts';
 
 export const appView = z.object({
@@ -61,18 +63,22 @@ export function recordAppEvent(
 }
 
 /**
- * Ends the tokens and apps that another organization's provider made without the account's own
- * second factor. Call it where an account joins this organization, with the account locked.
+ * Ends the tokens, apps and passkeys that another organization's provider made without the
+ * account's own second factor. A passkey that a provider made protects nothing from it. Call it where an account joins this organization, with the account locked.
  */
 export async function endVouchedTokens(
   ctx: Context,
   accountId: string,
   organizationId: string,
 ): Promise<void> {
-  const account = await Account.findByPk(accountId, { attributes: ['totpEnabledAt'] });
-  if (account === null || account.totpEnabledAt === null) return;
+  const account = await Account.findByPk(accountId);
+  if (account === null || !hasSecondFactor(account)) return;
   // If no provider is behind a token, the column is NULL, which no comparison finds.
   const where = { accountId, vouchedBy: { [Op.ne]: organizationId } };
+  const vouched = await Passkey.findAll({ where });
+  const own = (await Passkey.count({ where: { accountId } })) - vouched.length;
+  if (account.totpEnabledAt === null && own === 0) return;
+  await removePasskeys(ctx, account, vouched, { reason: 'joined' });
   for (const token of await AccessToken.findAll({ where })) {
     await token.destroy();
     await recordTokenEvent(ctx, 'token.revoked', token, { reason: 'joined' });

@@ -19,6 +19,7 @@ import { select } from '../../../database/select.ts';
 import { instant } from '../../foundation/fields.ts';
 import { after, refreshIdleSeconds } from '../../foundation/time.ts';
 import { discardTotp } from '../accounts/account.ts';
+import { deletePasskeys, restrictPasskeys } from '../passkeys/passkey.ts';
 import { endSessions } from '../sessions/end.ts';
 
 // The one list of tables that hold credentials (security I3). Add a new kind of credential here:
@@ -45,6 +46,9 @@ const lasting: Record<string, (accountId: string, kept: Kept) => Promise<unknown
     await Account.update({ passwordHash: null }, { where: { id } });
     if (!keepsTotp) await discardTotp(id);
   },
+  // Left to a second holder, a passkey must not sign the first one in.
+  passkeys: (accountId, { keepsTotp }) =>
+    keepsTotp ? restrictPasskeys(accountId) : deletePasskeys(accountId),
   access_tokens: (accountId) => AccessToken.destroy({ where: { accountId } }),
   apps: (accountId) => OAuthApp.destroy({ where: { accountId } }),
   identities: (accountId, { organizationId }) =>
@@ -126,7 +130,7 @@ export async function sweepCredentials({ now }: Context, stop: Stop): Promise<vo
 
 /** One kind of credential of an account. */
 export const credentialView = z.object({
-  kind: z.enum(['password', 'totp', 'pat', 'bot', 'app', 'session', 'identity']),
+  kind: z.enum(['password', 'totp', 'passkey', 'pat', 'bot', 'app', 'session', 'identity']),
   organization: z
     .string()
     .nullable()
@@ -158,6 +162,7 @@ const counting = [
     'CAST(NULL AS TIMESTAMPTZ)',
   ),
   some('totp', 'accounts WHERE id = $1 AND totp_enabled_at IS NOT NULL', 'totp_enabled_at'),
+  some('passkey', 'passkeys WHERE account_id = $1', 'created_at'),
   some(
     'pat',
     `access_tokens WHERE account_id = $1 AND kind = 'pat' AND ${unexpired}`,

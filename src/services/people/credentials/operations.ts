@@ -19,7 +19,7 @@ export const changePassword = operation({
   input: z.strictObject({ currentPassword: givenPassword, newPassword: givenPassword }),
   run: async (ctx, input, { accountId }) => {
     const account = await Account.findByPk(accountId, { rejectOnEmpty: true });
-    const current = await requireCurrent(ctx, account, input.currentPassword);
+    const current = await requireCurrent(ctx, account, 'currentPassword', input.currentPassword);
     const passwordHash = await hashNewPassword(ctx, input.newPassword, account, 'newPassword');
     await transaction(async () => {
       // Of two changes at once, also with one by the operator, the first counts.
@@ -36,7 +36,12 @@ export const changePassword = operation({
 });
 
 /** The hash of the current password; a wrong one counts as at sign-in (security P8). */
-async function requireCurrent(ctx: Context, account: Account, given: string): Promise<string> {
+export async function requireCurrent(
+  ctx: Context,
+  account: Account,
+  field: string,
+  given: string,
+): Promise<string> {
   const { passwordHash } = account;
   if (passwordHash === null) {
     throw new Refusal('conflict', 'Your account has no password: you sign in another way.', {
@@ -50,7 +55,7 @@ async function requireCurrent(ctx: Context, account: Account, given: string): Pr
     await giveBack(ctx, limits);
     return passwordHash;
   }
-  throw refuseField('currentPassword', 'is not your password');
+  throw refuseField(field, 'is not your password');
 }
 
 /** Whether the caller has this address, and no password. */

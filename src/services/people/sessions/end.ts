@@ -14,8 +14,8 @@ type Which =
       connectionId?: string;
       method?: SignInMethod;
     }
-  /** All sessions of an account except this one. */
-  | { accountId: string; but?: string | null }
+  /** All sessions of an account, or those by a method, except this one. */
+  | { accountId: string; method?: SignInMethod; but?: string | null }
   | 'everyone';
 
 /** Ends the live sessions of these people or connections. They stop at the next request. */
@@ -44,14 +44,16 @@ export async function endSessionsByDomain(
 const noSession = '00000000-0000-0000-0000-000000000000';
 
 const endingPastSecondFactor = `UPDATE sessions SET ended_at = $2
-  WHERE account_id = $1 AND method = 'sso' AND second_factor_at IS NULL AND ended_at IS NULL AND id <> $3
-    AND EXISTS (SELECT 1 FROM accounts WHERE id = $1 AND totp_enabled_at IS NOT NULL)
-    AND EXISTS (SELECT 1 FROM memberships m WHERE m.account_id = $1 AND m.organization_id <> sessions.organization_id)
+  WHERE account_id = $1 AND ended_at IS NULL AND id <> $3
+    AND (method = 'sso' AND second_factor_at IS NULL OR vouched_by IS NOT NULL)
+    AND EXISTS (SELECT 1 FROM accounts WHERE id = $1 AND (totp_enabled_at IS NOT NULL OR has_passkey))
+    AND EXISTS (SELECT 1 FROM memberships m WHERE m.account_id = $1 AND m.organization_id <> COALESCE(sessions.vouched_by, sessions.organization_id))
   RETURNING id`;
 
 /**
- * Ends sessions that a provider began without the account's own second factor, if it belongs to
- * another organization too; `but` goes on. Call it with the account locked (security P12).
+ * Ends sessions that a provider began without the account's own second factor, or with one that it
+ * made, if the account belongs to another organization too; `but` goes on. Call it with the account
+ * locked (security P12).
  */
 export async function endSessionsPastSecondFactor(
   ctx: Context,
@@ -59,6 +61,12 @@ export async function endSessionsPastSecondFactor(
   but: string | null = null,
 ): Promise<void> {
   await select(endingPastSecondFactor, [accountId, ctx.now, but ?? noSession]);
+}
+
+/** Forgets that sessions passed the second factor: what they passed is gone (security P15). */
+export async function forgetSecondFactor(accountId: string, but: string | null): Promise<void> {
+  const where = { accountId, endedAt: null, ...(but === null ? {} : { id: { [Op.ne]: but } }) };
+  await Session.update({ secondFactorAt: null }, { where });
 }
 
 /**

@@ -1,13 +1,7 @@
 import { z } from 'zod';
 import { Refusal } from '../../../errors.ts';
-import { email, instant } from '../../foundation/fields.ts';
-import { givenPassword, userView } from '../accounts/account.ts';
-
-export const signInInput = z.strictObject({
-  email,
-  password: givenPassword,
-  totpCode: z.string().max(20).optional(),
-});
+import { instant } from '../../foundation/fields.ts';
+import { userView } from '../accounts/account.ts';
 
 /** A refresh token as the caller gives it, in the body or the cookie. */
 export const givenRefreshToken = z.string().min(1).max(4096).optional();

@@ -2,12 +2,15 @@ import { Op } from 'sequelize';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { AccessToken, tokenKinds, tokenScopes } from '../../../database/models/access-token.ts';
+import type { Account } from '../../../database/models/account.ts';
+import { Passkey } from '../../../database/models/passkey.ts';
 import { Session } from '../../../database/models/session.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { id, instant } from '../../foundation/fields.ts';
 import { pageOf } from '../../foundation/page.ts';
+import type { SecondFactor } from '../two-factor/second-factor.ts';
 
 export const tokenView = z.object({
   id,
@@ -62,15 +65,27 @@ export function recordTokenEvent(
 // A provider is trusted only with the accounts of its own organization (security P12). A token or
 // app it made in such an account must not serve it in another organization later.
 
-/** The organization whose provider alone began the caller's session. A token passes its own on. */
+/**
+ * The organization whose provider alone is behind the caller's session: it began it, or made the
+ * second factor that the session passed. A token passes its own on.
+ */
 export async function voucherOf({ actor }: Context): Promise<string | null> {
   if (actor.kind !== 'user') return null;
   if (actor.via !== 'session')
     return (await AccessToken.findByPk(actor.tokenId))?.vouchedBy ?? null;
   const session = await Session.findByPk(actor.sessionId);
-  return session?.method === 'sso' && session.secondFactorAt === null
-    ? session.organizationId
-    : null;
+  if (session === null) return null;
+  const alone = session.method === 'sso' && session.secondFactorAt === null;
+  return session.vouchedBy ?? (alone ? session.organizationId : null);
+}
+
+/** The organization whose provider alone let the person add this second factor. */
+export async function voucherOfFactor(
+  { totpVouchedBy }: Pick<Account, 'totpVouchedBy'>,
+  factor: SecondFactor,
+): Promise<string | null> {
+  if ('step' in factor) return totpVouchedBy;
+  return (await Passkey.findByPk(factor.passkeyId))?.vouchedBy ?? null;
 }
 
 // The last use of a token is known to the minute, and no request waits for the write

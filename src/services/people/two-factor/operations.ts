@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import type { Context } from '../../../context.ts';
 import { newTotpSecret, totpUri } from '../../../crypto/totp.ts';
 import { Account } from '../../../database/models/account.ts';
+import { Passkey } from '../../../database/models/passkey.ts';
 import { isRehearsed, transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
@@ -8,13 +10,17 @@ import { operation } from '../../foundation/operation.ts';
 import { after } from '../../foundation/time.ts';
 import {
   discardTotp,
+  lockAccount,
   requireAccount,
   userRefInput,
   userView,
   viewUser,
 } from '../accounts/account.ts';
 import { ownOperation } from '../accounts/own-operation.ts';
-import { endSessionsPastSecondFactor, ownSessionOf } from '../sessions/end.ts';
+import { removePasskeys } from '../passkeys/passkey.ts';
+import { endSessionsPastSecondFactor, forgetSecondFactor, ownSessionOf } from '../sessions/end.ts';
+import { voucherOf } from '../tokens/token.ts';
+import { requireRecentSignIn } from './recent.ts';
 import { requireRightCode, sealTotpSecret, spendStep } from './second-factor.ts';
 
 // The second factor of an account, by an authenticator app (spec §3.4).
@@ -35,6 +41,7 @@ export const startTotp = ownOperation({
   output: z.object({ secret: z.string(), otpauthUri: z.string() }),
   run: async (ctx, _input, { accountId }) => {
     const account = await Account.findByPk(accountId, { rejectOnEmpty: true });
+    await requireMayEnrol(ctx, account);
     const secret = newTotpSecret();
     await transaction(async () => {
       const pending = {
@@ -63,6 +70,7 @@ export const confirmTotp = ownOperation({
     const account = await Account.findByPk(accountId, { rejectOnEmpty: true });
     const { totpSecret, totpStartedAt: begun, totpEnabledAt } = account;
     if (totpEnabledAt !== null) throw alreadyEnabled();
+    await requireMayEnrol(ctx, account);
     if (totpSecret === null || begun === null || after(begun, pendingSeconds) < ctx.now) {
       throw new Refusal(
         'conflict',
@@ -72,7 +80,8 @@ export const confirmTotp = ownOperation({
     }
     const step = await requireRightCode(ctx, { id: account.id, totpSecret }, input.code);
     await transaction(async () => {
-      const enabled = { totpEnabledAt: ctx.now, totpLastStep: step };
+      const totpVouchedBy = await voucherOf(ctx);
+      const enabled = { totpEnabledAt: ctx.now, totpLastStep: step, totpVouchedBy };
       const [changed] = await Account.update(enabled, {
         where: { id: account.id, totpSecret, totpEnabledAt: null },
       });
@@ -86,6 +95,11 @@ export const confirmTotp = ownOperation({
     return { twoFactorEnabled: true };
   },
 });
+
+/** Another factor beside a passkey would weaken it, so this needs what adding a passkey needs. */
+async function requireMayEnrol(ctx: Context, account: Account): Promise<void> {
+  if (account.hasPasskey && ctx.actor.kind !== 'operator') await requireRecentSignIn(ctx, account);
+}
 
 function alreadyEnabled(): Refusal {
   return new Refusal('already_exists', 'Two-factor authentication is on already.', {
@@ -109,6 +123,7 @@ export const disableTotp = ownOperation({
     await transaction(async () => {
       if (step !== null) await spendStep(id, step);
       await discardTotp(id);
+      await forgetSecondFactor(id, ownSessionOf(ctx.actor));
       await recordEvent(ctx, {
         kind: 'user.totp.disabled',
         subject: { type: 'user', id, name: account.name },
@@ -118,15 +133,26 @@ export const disableTotp = ownOperation({
   },
 });
 
-/** Turns it off for a person who lost the authenticator; the operator decides (security P12). */
+/**
+ * Turns it off for a person who lost the authenticator; the operator decides (security P12). With
+ * `passkeys`, all passkeys go too.
+ */
 export const resetTotp = operation({
   authority: 'operator',
-  input: userRefInput,
+  input: userRefInput.extend({ passkeys: z.boolean().optional() }),
   output: userView,
   run: async (ctx, input) => {
     const account = await requireAccount(input.user);
     await transaction(async () => {
+      await lockAccount(account.id);
       await discardTotp(account.id);
+      await forgetSecondFactor(account.id, null);
+      if (input.passkeys === true)
+        await removePasskeys(
+          ctx,
+          account,
+          await Passkey.findAll({ where: { accountId: account.id }, order: ['id'] }),
+        );
       await recordEvent(ctx, { kind: 'user.totp.reset', ...eventAbout('user', account) });
     });
     return viewUser(ctx, await account.reload());

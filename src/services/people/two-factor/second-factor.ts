@@ -1,31 +1,93 @@
 import { Op } from 'sequelize';
+import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import type { SealedPlace } from '../../../crypto/seal.ts';
 import { matchTotp } from '../../../crypto/totp.ts';
-import { Account } from '../../../database/models/account.ts';
+import { Account, hasSecondFactor } from '../../../database/models/account.ts';
 import { Refusal } from '../../../errors.ts';
 import { giveBack, spend } from '../../foundation/limits/limit.ts';
 import { clientLimit, codeLimit } from '../../foundation/limits/password.ts';
+import { assertionInput, checkAssertion, type GivenAssertion } from '../passkeys/assertion.ts';
+import { browserCookie } from '../passkeys/challenge.ts';
+import { hasPasskey, recordRefusedPasskey } from '../passkeys/passkey.ts';
+import { askAgain, askSecondFactor, secondFactorRequired } from './asking.ts';
 
-/** A right code of the second factor: its account and its time step. */
-export interface SecondFactor {
-  accountId: string;
-  step: number;
+/** A right answer to the second factor: its account, and a time step or a passkey. */
+export type SecondFactor = { accountId: string } & ({ step: number } | { passkeyId: string });
+
+/** The fields by which a person answers the second factor; `browser` is a cookie. */
+export const secondFactorFields = {
+  totpCode: z.string().max(20).optional(),
+  passkey: assertionInput.optional().describe('In place of a code: the answer of a passkey.'),
+  browser: browserCookie,
+};
+
+/** An answer to the second factor, as given. */
+export interface GivenFactor {
+  totpCode?: string | undefined;
+  passkey?: GivenAssertion | undefined;
+  browser?: string | undefined;
+}
+
+/** Whether an answer was given, right or wrong. */
+export function isGiven({ totpCode, passkey }: GivenFactor): boolean {
+  return passkey !== undefined || (totpCode !== undefined && totpCode !== '');
 }
 
 /**
- * Checks the code of the second factor; null if the account asks for none. Call it outside the
- * sign-in's transaction, whose rollback must not undo the count. `beginSession` spends the step.
+ * Checks the answer to the second factor; null if the account asks for none. Call it outside the
+ * sign-in's transaction, whose rollback must not undo the count. `beginSession` spends the answer.
  */
 export async function answerSecondFactor(
   ctx: Context,
   account: Account,
-  code: string | undefined,
+  given: GivenFactor,
 ): Promise<SecondFactor | null> {
+  if (!hasSecondFactor(account)) return null;
+  if (!isGiven(given)) throw await askSecondFactor(ctx, account, given.browser);
+  try {
+    return await proveSecondFactor(ctx, account, given, 'secondFactor');
+  } catch (error) {
+    throw await askAgain(ctx, account, given.browser, error);
+  }
+}
+
+/** Checks a given code or passkey. Refuses `second_factor_invalid`. Call it outside transactions. */
+export async function proveSecondFactor(
+  ctx: Context,
+  account: Account,
+  { totpCode, passkey, browser }: GivenFactor,
+  purpose: 'secondFactor' | 'confirm',
+): Promise<SecondFactor> {
   const { id, totpSecret, totpEnabledAt } = account;
-  if (totpEnabledAt === null || totpSecret === null) return null;
-  if (code === undefined || code === '') throw secondFactorRequired();
-  return { accountId: id, step: await requireRightCode(ctx, { id, totpSecret }, code) };
+  if (passkey !== undefined)
+    return {
+      accountId: id,
+      passkeyId: await requirePasskey(ctx, account, { passkey, browser, purpose }),
+    };
+  if (totpEnabledAt === null || totpSecret === null) throw secondFactorInvalid();
+  return { accountId: id, step: await requireRightCode(ctx, { id, totpSecret }, totpCode ?? '') };
+}
+
+async function requirePasskey(
+  ctx: Context,
+  account: Account,
+  given: {
+    passkey: GivenAssertion;
+    browser: string | undefined;
+    purpose: 'secondFactor' | 'confirm';
+  },
+): Promise<string> {
+  const { passkey, browser, purpose } = given;
+  const limits = [clientLimit(ctx)];
+  await spend(ctx, limits);
+  const checked = await checkAssertion(ctx, passkey, { purpose, accountId: account.id }, browser);
+  if ('refused' in checked) {
+    await recordRefusedPasskey(ctx, account, { purpose, reason: checked.refused });
+    throw passkeyInvalid();
+  }
+  await giveBack(ctx, limits);
+  return checked.passkeyId;
 }
 
 /**
@@ -45,12 +107,12 @@ export async function requireRightCode(
   return step;
 }
 
-/** Whether the account, as it is now, asks for a code that this answer does not give. */
+/** Whether the account, as it is now, asks for an answer that this is not. */
 export function isAnswerMissing(
-  { id, totpEnabledAt }: Pick<Account, 'id' | 'totpEnabledAt'>,
+  account: Pick<Account, 'id' | 'totpEnabledAt' | 'hasPasskey'>,
   answer: SecondFactor | null,
 ): boolean {
-  return totpEnabledAt !== null && answer?.accountId !== id;
+  return hasSecondFactor(account) && answer?.accountId !== account.id;
 }
 
 /**
@@ -58,12 +120,14 @@ export function isAnswerMissing(
  * again if that was enabled since, or if another account answered.
  */
 export async function acceptSecondFactor(
-  account: Pick<Account, 'id' | 'totpEnabledAt'>,
+  account: Pick<Account, 'id' | 'totpEnabledAt' | 'hasPasskey'>,
   answer: SecondFactor | null,
 ): Promise<boolean> {
-  if (account.totpEnabledAt === null) return false;
-  if (answer === null || isAnswerMissing(account, answer)) throw secondFactorRequired();
-  await spendStep(account.id, answer.step);
+  if (!hasSecondFactor(account)) return false;
+  if (answer === null || isAnswerMissing(account, answer)) throw secondFactorRequired(account);
+  if ('step' in answer) await spendStep(account.id, answer.step);
+  // It may have been removed since it answered.
+  else if (!(await hasPasskey(account.id, answer.passkeyId))) throw passkeyInvalid();
   return true;
 }
 
@@ -75,19 +139,16 @@ export async function spendStep(accountId: string, step: number): Promise<void> 
   if (spent === 0) throw secondFactorInvalid();
 }
 
-/** The refusal that asks for a code; with the token `continuation`, the code can be sent alone. */
-export function secondFactorRequired(continuation?: string): Refusal {
-  return new Refusal('second_factor_required', 'A code of your authenticator is needed.', {
-    hint: 'Send the current six digits as `totpCode`.',
-    extra: { methods: ['totp'] },
-    cause: { reason: 'second_factor_required' },
-    ...(continuation === undefined ? {} : { continuation }),
-  });
-}
-
 function secondFactorInvalid(): Refusal {
   return new Refusal('second_factor_invalid', 'This code is wrong or was used already.', {
     hint: 'Enter the next code that your authenticator shows. If that fails too, check the clock of its device.',
+  });
+}
+
+/** The refusal of a passkey's answer, for every reason. */
+function passkeyInvalid(): Refusal {
+  return new Refusal('second_factor_invalid', 'This passkey was not accepted.', {
+    hint: 'Try again, or use another passkey.',
   });
 }
 

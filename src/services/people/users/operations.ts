@@ -6,6 +6,7 @@ import { AccessToken } from '../../../database/models/access-token.ts';
 import { Account, emailProofs } from '../../../database/models/account.ts';
 import { Membership } from '../../../database/models/membership.ts';
 import { Organization } from '../../../database/models/organization.ts';
+import { Passkey } from '../../../database/models/passkey.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { commandLine } from '../../../shell-word.ts';
@@ -27,6 +28,7 @@ import { credentialView, endSignIns } from '../credentials/credentials.ts';
 // Accounts as the operator sees and changes them.
 
 export const passwordSetView = userView.extend({
+  passkeysLeft: z.int().describe('Passkeys that the account keeps; each may sign in alone.'),
   ended: z.object({ sessions: z.int(), tokens: z.int() }),
 });
 
@@ -162,7 +164,8 @@ export const setUserPassword = operation({
       await recordEvent(ctx, { kind: 'user.password.set', ...eventAbout('user', account), data });
       return { sessions, tokens };
     });
-    return { ...viewUser(ctx, account), ended };
+    const passkeysLeft = await Passkey.count({ where: { accountId: account.id } });
+    return { ...viewUser(ctx, account), passkeysLeft, ended };
   },
 });
 

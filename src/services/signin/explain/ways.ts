@@ -1,39 +1,27 @@
 import { randomUUID } from 'node:crypto';
+import { Op } from 'sequelize';
 import type { Context } from '../../../context.ts';
-import { orderedId } from '../../../crypto/id.ts';
 import type { Account } from '../../../database/models/account.ts';
 import { Identity } from '../../../database/models/identity.ts';
-import type { Refusal } from '../../../errors.ts';
+import { Passkey } from '../../../database/models/passkey.ts';
 import { after } from '../../foundation/time.ts';
 import { isProved } from '../../people/accounts/account.ts';
-import { type IdentityPlan, planIdentity, planSocial } from '../../tenancy/identities/plan.ts';
+import { planIdentity, planSocial } from '../../tenancy/identities/plan.ts';
 import { findSocialClient, type SocialProvider } from '../../tenancy/identities/providers.ts';
-import { planReclaim } from '../../tenancy/identities/reclaim.ts';
 import { findMethods, type Offered, offeredMethod } from '../../tenancy/signin-settings/methods.ts';
-import { type Entrant, findBar, type SignIn } from '../begin.ts';
+import { findBar } from '../begin.ts';
 import { opensByCode, provedByMail } from '../methods/codes.ts';
 import { restOfSignIns } from '../methods/ldap/bind-tries.ts';
 import { findUsableEmail } from '../methods/ldap/sign-in.ts';
 import { judgePassword } from '../methods/password.ts';
 import { asksOwnSecondFactor } from '../methods/sso.ts';
-import { reasonToRecord } from '../refused.ts';
 import { type Attempts, firstRoom, lastRoom } from './attempts.ts';
 import { findKeys, findLdapKey, type Scene } from './scene.ts';
+import { afterPlan, closed, entrantOf, finish, made, reasonOf, type Verdict } from './verdict.ts';
 
 // Asks the rules of a sign-in what it would do, without one. Each way is asked as if the proof were
 // right: the password and the codes, and a provider or directory that guarantees this address and
 // gives the same identity as before, or a new one if there was none.
-
-/** Whether a way lets the person in, and the reason; null is not told. */
-interface Verdict {
-  could: boolean | null;
-  reason: string;
-  until?: Date;
-  /** The account's second factor is asked for too. */
-  asksCode?: boolean;
-  /** Only some networks are let in, until then. */
-  partlyUntil?: Date;
-}
 
 /** A way to sign in, and what comes of it. */
 export interface SignInWay extends Verdict {
@@ -54,8 +42,6 @@ export async function findWays(ctx: Context, scene: Scene): Promise<SignInWay[]>
   return ways;
 }
 
-const closed = (reason: string, until?: Date): Verdict =>
-  until === undefined ? { could: false, reason } : { could: false, reason, until };
 const untold = (reason: string): Verdict => ({ could: null, reason });
 
 async function judge(ctx: Context, scene: Scene, method: Offered): Promise<Verdict> {
@@ -68,6 +54,8 @@ async function judge(ctx: Context, scene: Scene, method: Offered): Promise<Verdi
   switch (method) {
     case 'password':
       return byPassword(ctx, known);
+    case 'passkey':
+      return byPasskey(ctx, known);
     case 'magicCode':
       return byCode(ctx, known);
     case 'sso':
@@ -93,6 +81,16 @@ async function byPassword(ctx: Context, { account, attempts }: Known): Promise<V
   const full = firstRoom(attempts, 'password');
   const rest = { attempts, full, of: proof.proved };
   return fromSomewhere(attempts, await finish(ctx, proof.proved, { method: 'password' }, rest));
+}
+
+async function byPasskey(ctx: Context, { account, attempts }: Known): Promise<Verdict> {
+  if (account === null) return closed('unknown_account');
+  // One whose authenticator has not shown it yet may sign in.
+  const where = { accountId: account.id, signsIn: { [Op.or]: [true, null] } };
+  // It counts as both factors, so no second one is asked.
+  const verdict = await finish(ctx, account, { method: 'passkey' }, { attempts, of: null });
+  if (verdict.could !== true || (await Passkey.count({ where })) > 0) return verdict;
+  return closed('no_passkey');
 }
 
 async function byCode(ctx: Context, { account, attempts }: Known): Promise<Verdict> {
@@ -170,70 +168,4 @@ async function bySocial(
     default:
       return closed(plan.way);
   }
-}
-
-/** The rules after the account is found. */
-interface Rest {
-  attempts: Attempts[];
-  /** When the limits of the method have room again. */
-  full?: Date | null;
-  /** The account whose second factor is asked for, if it has one. */
-  of: Account | null;
-}
-
-type Via = Pick<SignIn, 'method' | 'connection' | 'provenEmail'>;
-
-/** What comes of a provider's or directory's proof. */
-async function afterPlan(
-  ctx: Context,
-  plan: IdentityPlan,
-  via: Via & { connection: { organizationId: string } },
-  rest: Omit<Rest, 'of'> & { email: string; asksCode: (accountId: string) => Promise<boolean> },
-): Promise<Verdict> {
-  if (plan.way === 'conflict') return closed('identity_conflict');
-  if (plan.way === 'create') return made(ctx, rest.email, plan.emailProof, via, rest.full ?? null);
-  const { account } = plan;
-  const { organizationId } = via.connection;
-  const reclaims = plan.way === 'link' ? await planReclaim(account, organizationId) : null;
-  const keepsTotp = reclaims === null || reclaims.keepsTotp;
-  const of = keepsTotp && (await rest.asksCode(account.id)) ? account : null;
-  return finish(ctx, entrantOf(account, reclaims?.proof ?? {}), via, { ...rest, of });
-}
-
-/** What comes of an account that the sign-in itself would make. */
-function made(
-  ctx: Context,
-  email: string,
-  emailProof: 'domain' | 'social',
-  via: Via,
-  full: Date | null,
-) {
-  const entrant = { id: orderedId(), email, disabledAt: null, emailProof, awaitsCode: false };
-  return finish(ctx, entrant, via, { attempts: [], full, of: null });
-}
-
-async function finish(
-  ctx: Context,
-  entrant: Entrant,
-  via: Via,
-  { attempts, full = null, of }: Rest,
-): Promise<Verdict> {
-  const bar = await findBar(ctx, entrant, via);
-  if (bar !== null) return closed(reasonOf(bar));
-  if (full !== null) return closed('too_many_tries', full);
-  if (of === null || of.totpEnabledAt === null) return { could: true, reason: 'on' };
-  const locked = lastRoom(attempts, 'secondFactor');
-  if (locked !== null) return closed('too_many_codes', locked);
-  return { could: true, reason: 'on', asksCode: true };
-}
-
-function reasonOf(bar: Refusal): string {
-  return reasonToRecord(bar) ?? bar.code;
-}
-
-function entrantOf(
-  { id, email, disabledAt, emailProof, awaitsCode }: Entrant,
-  changes: Partial<Pick<Entrant, 'emailProof' | 'awaitsCode'>>,
-): Entrant {
-  return { id, email, disabledAt, emailProof, awaitsCode, ...changes };
 }

@@ -22,6 +22,11 @@ const sayings: Record<string, { rule: Saying; message: Saying }> = {
     message: ({ email, sendsMail }) =>
       `The account has no password. ${sendsMail ? 'The person sets one by mail, or the' : 'The'} operator runs: ${commandLine('idctl user password', email)}`,
   },
+  no_passkey: {
+    rule: () => 'The account has no passkey that signs in.',
+    message: ({ email }) =>
+      `The account has no passkey that signs in. To let the person in to add one, the operator runs: ${commandLine('idctl user login-link', email)}`,
+  },
   account_disabled: {
     rule: () => 'The account is disabled.',
     message: ({ email }) =>
@@ -120,6 +125,7 @@ function whyOff(ctx: Context, scene: Scene, { method }: SignInWay): string {
   if (method === 'ldap') return `No directory is enabled for ${domain}.`;
   if (!governing.settings[method]) return `The setting ${method} of ${settler(scene)} is off.`;
   if (!isMethodAllowed(governing, method)) return `Restricted, and ${domain} is not verified.`;
+  if (method === 'passkey') return 'Passkeys need https and a host name (baseUrl).';
   if (method === 'magicCode' && !scene.sendsMail)
     return 'The instance sends no mail (mail.smtpUrl).';
   if ((method === 'google' || method === 'github') && findSocialClient(ctx, method) === null)
@@ -143,7 +149,11 @@ interface Block {
 export function blocksOf(scene: Scene, ways: SignInWay[]): Block[] {
   const closed = ways.filter(({ on, could }) => on && could === false);
   const isIn = ways.some(({ could }) => could === true);
-  const told = closed.filter(({ reason }) => !(isIn && reason === 'no_password'));
+  const others = closed.filter(({ reason }) => reason !== 'no_passkey');
+  // A missing passkey is told only if nothing else is: people add one after they sign in.
+  const told = (others.length > 0 || isIn ? others : closed).filter(
+    ({ reason }) => !(isIn && reason === 'no_password'),
+  );
   const blocks = new Map<string, Block>();
   for (const way of told) {
     const { reason: code, until } = way;

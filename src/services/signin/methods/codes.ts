@@ -27,7 +27,11 @@ import {
 } from '../../people/codes/code.ts';
 import { endSignIns } from '../../people/credentials/credentials.ts';
 import { signedInView } from '../../people/sessions/schema.ts';
-import { acceptSecondFactor, answerSecondFactor } from '../../people/two-factor/second-factor.ts';
+import {
+  acceptSecondFactor,
+  answerSecondFactor,
+  secondFactorFields,
+} from '../../people/two-factor/second-factor.ts';
 import { localPart, takeOver } from '../../tenancy/identities/reclaim.ts';
 import { joinInvited } from '../../tenancy/invitations/invitation.ts';
 import { recordRenamed } from '../../tenancy/scim-records/member.ts';
@@ -41,7 +45,6 @@ const code = z
   .max(20)
   .transform((text) => text.replace(/\s/g, ''))
   .pipe(z.string().regex(/^\d{6}$/, 'must be the six digits of the mail'));
-const totpCode = z.string().max(20).optional();
 
 /** The address of the account that the code is for. */
 export const requestCodeInput = z.strictObject({ email });
@@ -64,12 +67,12 @@ export const verifiedView = signedInView.extend({
       'Whether the account has a password. If not, set one by `POST /api/v1/auth/password/reset`.',
     ),
 });
-export const signInByCodeInput = z.strictObject({ email, code, totpCode });
+export const signInByCodeInput = z.strictObject({ email, code, ...secondFactorFields });
 export const resetPasswordInput = z.strictObject({
   email,
   code,
   newPassword: givenPassword,
-  totpCode,
+  ...secondFactorFields,
 });
 
 /** The same answer for every caller and every address. */
@@ -218,7 +221,7 @@ export async function resetPassword(ctx: Context, input: z.output<typeof resetPa
     // An unproved account's second factor belongs to an earlier holder (security P11).
     const own = isProved(found);
     const passwordHash = await hashNewPassword(ctx, input.newPassword, found, 'newPassword');
-    const secondFactor = own ? await answerSecondFactor(ctx, found, input.totpCode) : null;
+    const secondFactor = own ? await answerSecondFactor(ctx, found, input) : null;
     await transaction(async () => {
       const account = await open();
       await proveAddress(ctx, account, 'another code');

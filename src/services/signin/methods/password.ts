@@ -1,12 +1,20 @@
 import { createHash } from 'node:crypto';
+import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { Account } from '../../../database/models/account.ts';
 import { transaction } from '../../../database/transaction.ts';
+import { email } from '../../foundation/fields.ts';
 import { rememberClient } from '../../foundation/limits/password.ts';
-import { isEmailVerified } from '../../people/accounts/account.ts';
+import { givenPassword, isEmailVerified } from '../../people/accounts/account.ts';
 import { signInFailed } from '../../people/sessions/schema.ts';
-import type { SecondFactor } from '../../people/two-factor/second-factor.ts';
+import { type SecondFactor, secondFactorFields } from '../../people/two-factor/second-factor.ts';
 import { type Begun, beginSession } from '../begin.ts';
+
+export const signInInput = z.strictObject({
+  email,
+  password: givenPassword,
+  ...secondFactorFields,
+});
 
 /**
  * Decides what the comparison of a password proves: the account, or why the sign-in is refused. The

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
+import { Account } from '../../../database/models/account.ts';
 import { Identity } from '../../../database/models/identity.ts';
 import { transaction } from '../../../database/transaction.ts';
 import type { SocialWord } from '../../../outbound/outbound.ts';
@@ -9,6 +10,7 @@ import { tallyEvent } from '../../foundation/events/record.ts';
 import { instant, name as nameField } from '../../foundation/fields.ts';
 import { holdAccount } from '../../people/accounts/account.ts';
 import { signInFailed } from '../../people/sessions/schema.ts';
+import { requireRecentSignIn } from '../../people/two-factor/recent.ts';
 import type { SecondFactor } from '../../people/two-factor/second-factor.ts';
 import { attachSocial } from '../../tenancy/identities/attach.ts';
 import { detachIdentities, recordUnlinked } from '../../tenancy/identities/operations.ts';
@@ -52,8 +54,10 @@ export function startSocial(ctx: Context, provider: SocialProvider, input: Input
  * person's request cannot begin this (it is no GET), and the callback wants the same person
  * (security O5).
  */
-export function startLinking(ctx: Context, provider: SocialProvider, input: Input) {
+export async function startLinking(ctx: Context, provider: SocialProvider, input: Input) {
   const { accountId } = requireUser(ctx, 'me.credentials');
+  // The link lasts, and the callback begins a new session (security P16).
+  await requireRecentSignIn(ctx, await Account.findByPk(accountId, { rejectOnEmpty: true }));
   return begin(ctx, provider, input, { linkTo: accountId });
 }
 

@@ -96,6 +96,7 @@ const proofs: Record<Session['method'], string> = {
   sso: 'fed',
   google: 'fed',
   github: 'fed',
+  passkey: 'hwk',
 };
 
 /** The `acr` of a session with one factor and of one with two. */

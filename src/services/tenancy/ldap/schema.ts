@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { z } from 'zod';
 import { ref, testSteps } from '../../foundation/fields.ts';
+import { secondFactorFields } from '../../people/two-factor/second-factor.ts';
 import { canonicalDn } from './dn.ts';
 import { faultOfFilter } from './filter.ts';
 
@@ -109,7 +110,7 @@ export const signInByLdapInput = z.strictObject({
   username,
   password,
   org: ref.optional(),
-  totpCode: z.string().max(20).optional(),
+  ...secondFactorFields,
 });
 
 /** The settings to try instead of the stored ones, and the user to try. */

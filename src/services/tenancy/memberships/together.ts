@@ -1,5 +1,5 @@
 import type { Context } from '../../../context.ts';
-import type { Account } from '../../../database/models/account.ts';
+import { type Account, hasSecondFactor } from '../../../database/models/account.ts';
 import { Membership, type Role } from '../../../database/models/membership.ts';
 import type { Organization } from '../../../database/models/organization.ts';
 import { dialectOfDatabase, insertRows, selectAmong } from '../../../database/select.ts';
@@ -54,7 +54,8 @@ export async function holdMembers(
   return new Map(people.map((person) => [person.id, shown(person)]));
 }
 
-type Candidate = Person & Pick<Account, 'emailProof'> & { totp: string | null; known: number };
+type Candidate = Person &
+  Pick<Account, 'emailProof' | 'totpEnabledAt' | 'hasPasskey'> & { known: number };
 
 /**
  * Makes accounts members by hand, like `addMember`, and returns the ids of those that it left out:
@@ -69,7 +70,8 @@ export async function joinTogether(
   const roles = new Map(joining.map(({ accountId, role }) => [accountId, role]));
   const found = await holdCandidates(organization.id, [...roles.keys()]);
   const simple = found.filter(
-    (account) => isProvedForGood(account) && account.totp === null && Number(account.known) === 0,
+    (account) =>
+      isProvedForGood(account) && !hasSecondFactor(account) && Number(account.known) === 0,
   );
   const origin = byHand(ctx.actor);
   const rows = simple.map(({ id }) => ({
@@ -109,7 +111,7 @@ function holdCandidates(organizationId: string, accountIds: string[]): Promise<C
   return selectAmong<Candidate>(
     accountIds.toSorted(),
     (list, organization) => `SELECT a.id, a.email, a.name, a.email_proof AS "emailProof",
-        a.totp_enabled_at AS totp,
+        a.totp_enabled_at AS "totpEnabledAt", a.has_passkey AS "hasPasskey",
         (SELECT COUNT(*) FROM scim_records r WHERE r.organization_id = ${organization}
            AND (r.account_id = a.id OR r.user_name_canonical = a.email)) AS known
        FROM accounts a WHERE a.id IN (${list}) ORDER BY a.id ${lock}`,

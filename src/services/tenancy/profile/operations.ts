@@ -41,7 +41,7 @@ const meView = userView.omit({ disabled: true, createdAt: true }).extend({
 
 // Bypasses the ORM, in one query: this is read most often. Each organization is repeated for every
 // project of the person in it.
-const meQuery = `SELECT a.email, a.email_proof, a.awaits_code, a.name, a.locale, a.totp_enabled_at,
+const meQuery = `SELECT a.email, a.email_proof, a.awaits_code, a.name, a.locale, a.totp_enabled_at, a.has_passkey,
     o.id AS org_id, o.slug AS org_slug, o.name AS org_name, m.role AS org_role,
     p.id AS project_id, p.slug AS project_slug, pm.role AS project_role, pm.synced
   FROM accounts a
@@ -60,6 +60,8 @@ interface Row {
   name: string;
   locale: string;
   totp_enabled_at: unknown;
+  /** A number on SQLite. */
+  has_passkey: boolean | number;
   org_id: string | null;
   org_slug: string;
   org_name: string;
@@ -80,10 +82,10 @@ export const showMe = operation({
     const rows = await select<Row>(meQuery, [accountId], { prepared: true });
     const [account] = rows;
     if (account === undefined) throw new Error('the account was deleted within its own request');
-    const { email_proof: emailProof, awaits_code, totp_enabled_at } = account;
+    const { email_proof: emailProof, awaits_code, totp_enabled_at, has_passkey } = account;
     const own = { ...account, id: accountId, emailProof, awaitsCode: Boolean(awaits_code) };
     return {
-      ...viewOwner(ctx, own, totp_enabled_at !== null),
+      ...viewOwner(ctx, own, totp_enabled_at !== null || Boolean(has_passkey)),
       organizations: organizationsIn(rows),
     };
   },

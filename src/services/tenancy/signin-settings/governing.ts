@@ -6,6 +6,7 @@ import { domainOf } from '../../foundation/domain-names/canonical.ts';
 /** The sign-in settings, in the order of spec §2.9. */
 export const settingNames = [
   'password',
+  'passkey',
   'magicCode',
   'google',
   'github',
@@ -35,12 +36,20 @@ export function settingsOf(
   };
   return {
     password: hold('password'),
+    // Where it is absent, passkeys are allowed like passwords, each settings in their turn.
+    passkey: hold(isPasskeySet(config, stored) ? 'passkey' : 'password'),
     magicCode: hold('magicCode'),
     google: hold('google'),
     github: hold('github'),
     allowSelfSignup: hold('allowSelfSignup'),
     restrictOauthToVerifiedDomains: hold('restrictOauthToVerifiedDomains'),
   };
+}
+
+/** Whether the first settings that decide about either method decide about passkeys. */
+function isPasskeySet({ signin }: Context['config'], stored: Partial<Stored>): boolean {
+  if ((stored.passkey ?? null) !== null) return true;
+  return (stored.password ?? null) === null && signin.passkey !== undefined;
 }
 
 /** The organization whose settings govern an e-mail domain, and the settings (security O1). */
@@ -53,7 +62,7 @@ export interface Governing {
 }
 
 // Bypasses the ORM, in one read: every sign-in runs it.
-const query = `SELECT g.id, g.owner, s.password, s.magic_code AS "magicCode", s.google, s.github,
+const query = `SELECT g.id, g.owner, s.password, s.passkey, s.magic_code AS "magicCode", s.google, s.github,
     s.allow_self_signup AS "allowSelfSignup",
     s.restrict_oauth_to_verified_domains AS "restrictOauthToVerifiedDomains"
   FROM (SELECT COALESCE(d.organization_id, o.id) AS id, d.organization_id AS owner FROM (SELECT 1 AS one) always
@@ -85,6 +94,7 @@ export async function findGoverningDomain(ctx: Context, domain: string): Promise
 export function isMethodAllowed({ settings, verified }: Governing, method: SignInMethod): boolean {
   switch (method) {
     case 'password':
+    case 'passkey':
     case 'magicCode':
       return settings[method];
     case 'google':

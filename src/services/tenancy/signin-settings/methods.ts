@@ -12,6 +12,7 @@ import { isClaimed, ownsAddress } from '../../foundation/domain-names/owns.ts';
 import { domain, isUuid } from '../../foundation/fields.ts';
 import { isMailConfigured } from '../../foundation/mail/configured.ts';
 import { operation } from '../../foundation/operation.ts';
+import { findPasskeyObstacle } from '../../people/passkeys/relying-party.ts';
 import { findSocialClient, socialProviders } from '../identities/providers.ts';
 import type { signInByLdapInput } from '../ldap/schema.ts';
 import { ensureMember } from '../memberships/join-and-leave.ts';
@@ -24,7 +25,15 @@ import {
 } from './governing.ts';
 
 /** The ways to sign in that settings and connections decide, in the order they are shown. */
-export const offeredMethod = z.enum(['password', 'magicCode', 'sso', 'ldap', 'google', 'github']);
+export const offeredMethod = z.enum([
+  'password',
+  'passkey',
+  'magicCode',
+  'sso',
+  'ldap',
+  'google',
+  'github',
+]);
 export type Offered = z.output<typeof offeredMethod>;
 
 /** Lists the ways to sign in for a domain; they tell nothing of accounts (interface page). */
@@ -48,6 +57,7 @@ export async function findMethods(ctx: Context, domain: string): Promise<Offered
   const governing = await findGoverningDomain(ctx, domain);
   const offered: [Offered, boolean][] = [
     ['password', isMethodAllowed(governing, 'password')],
+    ['passkey', isMethodAllowed(governing, 'passkey') && findPasskeyObstacle(ctx) === null],
     ['magicCode', isMethodAllowed(governing, 'magicCode') && isMailConfigured(ctx)],
     ['sso', await hasSso(ctx, domain)],
     ['ldap', (await findDirectory(governing.organizationId)) !== null],
@@ -66,6 +76,7 @@ export async function hasSso(ctx: Context, emailDomain: string): Promise<boolean
 
 const names: Partial<Record<SignInMethod, string>> = {
   password: 'a password',
+  passkey: 'a passkey',
   magicCode: 'a code by mail',
   google: 'Google',
   github: 'GitHub',

@@ -17,6 +17,7 @@ const refInput = z.strictObject({ org: ref });
 
 export const signInSettingsView = z.object({
   password: z.boolean(),
+  passkey: z.boolean().describe('Where absent, the same as `password`.'),
   magicCode: z.boolean(),
   google: z.boolean(),
   github: z.boolean(),

@@ -1,13 +1,16 @@
+import { Op } from 'sequelize';
 import type { Context } from '../../../context.ts';
 import { Account } from '../../../database/models/account.ts';
 import { Identity } from '../../../database/models/identity.ts';
 import { LdapConnection } from '../../../database/models/ldap-connection.ts';
 import { Membership } from '../../../database/models/membership.ts';
 import type { Organization } from '../../../database/models/organization.ts';
+import { Passkey } from '../../../database/models/passkey.ts';
 import { select } from '../../../database/select.ts';
 import { Refusal } from '../../../errors.ts';
 import { domainOf } from '../../foundation/domain-names/canonical.ts';
 import { isMailConfigured } from '../../foundation/mail/configured.ts';
+import { findPasskeyObstacle } from '../../people/passkeys/relying-party.ts';
 import { findSocialClient, socialProviders } from '../identities/providers.ts';
 import { pushedIn } from '../memberships/membership.ts';
 import {
@@ -20,6 +23,7 @@ import { hasSso } from './methods.ts';
 
 // A way to sign in counts only if it is known to lead to the account:
 // - a password that is set or can be set by mail, or a code by mail;
+// - a passkey that signs in alone;
 // - Google or GitHub once used, unless restricted to verified domains: the address they will give
 // is unknown;
 // - single sign-on or a directory for the address.
@@ -48,14 +52,14 @@ export async function findOwnersWithoutWay(ctx: Context, organization: Organizat
   const owners = await findOwners(organization);
   const stuck: { called: string; ref: string }[] = [];
   for (const owner of owners) {
-    if (await canSignIn(ctx, owner, await findGoverningSettings(ctx, owner.email))) continue;
+    if (await hasWayIn(ctx, owner)) continue;
     stuck.push({ called: owner.email ?? owner.name, ref: owner.email ?? owner.id });
   }
   return { owners: owners.length, stuck };
 }
 
 function takesAway(before: SignInRules, after: SignInRules): boolean {
-  const ways = ['password', 'magicCode', 'google', 'github'] as const;
+  const ways = ['password', 'passkey', 'magicCode', 'google', 'github'] as const;
   if (!before.restrictOauthToVerifiedDomains && after.restrictOauthToVerifiedDomains) return true;
   return ways.some((way) => before[way] && !after[way]);
 }
@@ -78,17 +82,43 @@ async function findPushedOwners(ctx: Context, { id }: Organization): Promise<Set
   return new Set(rows.map((row) => row.id));
 }
 
-async function canSignIn(ctx: Context, owner: Account, governing: Governing): Promise<boolean> {
+/** Whether the account has a way to sign in, also once the passkey `without` is removed. */
+export async function hasWayIn(
+  ctx: Context,
+  account: Account,
+  { without }: { without?: string } = {},
+): Promise<boolean> {
+  return canSignIn(ctx, account, await findGoverningSettings(ctx, account.email), without);
+}
+
+async function canSignIn(
+  ctx: Context,
+  owner: Account,
+  governing: Governing,
+  without?: string,
+): Promise<boolean> {
   const mailed = isMailConfigured(ctx) && owner.email !== null;
   if (isMethodAllowed(governing, 'password') && (owner.passwordHash !== null || mailed))
     return true;
   if (isMethodAllowed(governing, 'magicCode') && mailed) return true;
+  if (await hasPasskey(ctx, governing, owner, without)) return true;
   const linked = await Identity.findAll({ where: { accountId: owner.id } });
   return (
     hasSocial(ctx, governing, linked) ||
     (owner.email !== null && (await hasSso(ctx, domainOf(owner.email)))) ||
     (await hasDirectory(governing, linked))
   );
+}
+
+async function hasPasskey(
+  ctx: Context,
+  governing: Governing,
+  { id: accountId }: Account,
+  without?: string,
+): Promise<boolean> {
+  if (!isMethodAllowed(governing, 'passkey') || findPasskeyObstacle(ctx) !== null) return false;
+  const others = without === undefined ? {} : { id: { [Op.ne]: without } };
+  return (await Passkey.count({ where: { accountId, signsIn: true, ...others } })) > 0;
 }
 
 function hasSocial(ctx: Context, governing: Governing, linked: Identity[]): boolean {
@@ -118,6 +148,6 @@ function lockedOut({ slug }: Organization, owners: Account[]): Refusal {
   const more = owners.length > named.length ? ` and ${owners.length - named.length} more` : '';
   const message = `No owner of ${slug} could sign in any more: ${named.join(', ')}${more}.`;
   return new Refusal('owners_locked_out', message, {
-    hint: 'Leave one of them a way to sign in. Google and GitHub count once they have been used, and not while restricted to verified domains; single sign-on and LDAP once enabled for the address, a code where mail is sent.',
+    hint: 'Leave one of them a way to sign in. A passkey counts once it is added. Google and GitHub count once they have been used, and not while restricted to verified domains; single sign-on and LDAP once enabled for the address, a code where mail is sent.',
   });
 }

@@ -1,0 +1,66 @@
+import { z } from 'zod';
+import { givenPassword } from '../../../services/people/accounts/account.ts';
+import { registrationInput } from '../../../services/people/passkeys/registration.ts';
+import { confirmSession } from '../../../services/signin/confirm.ts';
+import {
+  registerPasskey,
+  removePasskey,
+  renamePasskey,
+} from '../../../services/signin/passkeys/operations.ts';
+import { totpCode } from '../login/mail-code.ts';
+import type { Page } from '../page.ts';
+import { answered, passkeyAnswer } from '../passkey-form.ts';
+import { programOf } from './section.ts';
+import { back, changeForm, sectionForm } from './section-form.ts';
+
+const addPasskeyForm = sectionForm(
+  'passkeys',
+  'passkeys',
+  z.strictObject({
+    name: registerPasskey.input.shape.name,
+    passkey: answered(registrationInput),
+  }),
+  async (visit, { name, passkey: credential }) => {
+    const browser = visit.cookie('passkey');
+    await registerPasskey(visit.ctx, {
+      name: name ?? programOf(visit.ctx.client.userAgent),
+      credential,
+      browser,
+    });
+    return back(visit, 'passkey-added', 'passkeys');
+  },
+);
+
+const renamePasskeyForm = changeForm(
+  'passkeys',
+  'passkeys/rename',
+  renamePasskey.input,
+  renamePasskey,
+  'passkey-renamed',
+);
+
+const removePasskeyForm = changeForm(
+  'passkeys',
+  'passkeys/remove',
+  removePasskey.input,
+  removePasskey,
+  'passkey-removed',
+);
+
+const confirmSessionForm = sectionForm(
+  'passkeys',
+  'confirm',
+  z.strictObject({ password: givenPassword.optional(), totpCode, passkey: passkeyAnswer }),
+  async (visit, given) => {
+    await confirmSession(visit.ctx, { ...given, browser: visit.cookie('passkey') });
+    return back(visit, 'confirmed', 'passkeys');
+  },
+);
+
+/** The forms about passkeys, and the one that confirms who the person is. */
+export const passkeyForms: Page[] = [
+  addPasskeyForm,
+  renamePasskeyForm,
+  removePasskeyForm,
+  confirmSessionForm,
+];

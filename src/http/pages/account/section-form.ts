@@ -1,0 +1,41 @@
+import type { z } from 'zod';
+import type { Context } from '../../../context.ts';
+import { markNotice } from '../marks.ts';
+import { form, type Page, type PageReply, type Visit } from '../page.ts';
+import { showAccount } from './overview.ts';
+import type { SectionName } from './section.ts';
+
+/** A form of a section. If it is refused, the page shows the section again with the reason. */
+export function sectionForm<Input extends z.ZodObject>(
+  section: SectionName,
+  path: string,
+  input: Input,
+  act: (visit: Visit, input: z.output<Input>) => Promise<PageReply>,
+): Page {
+  return form({
+    path: `/account/${path}`,
+    access: 'person',
+    input,
+    act,
+    refused: (visit) => showAccount(visit, section),
+  });
+}
+
+/** Redirects to the section, which shows the notice `done`. */
+export const back = (visit: Visit, done: string, section: SectionName): PageReply => ({
+  goTo: `/?done=${markNotice(visit, done)}#${section}`,
+});
+
+/** A form that runs an operation, and shows its section again with the notice `done`. */
+export function changeForm<Input extends z.ZodObject>(
+  section: SectionName,
+  path: string,
+  input: Input,
+  change: (ctx: Context, input: z.output<Input>) => Promise<unknown>,
+  done: string,
+): Page {
+  return sectionForm(section, path, input, async (visit, given) => {
+    await change(visit.ctx, given);
+    return back(visit, done, section);
+  });
+}

@@ -1,0 +1,146 @@
+import { z } from 'zod';
+import { networkOf } from '../../../address.ts';
+import type { Context } from '../../../context.ts';
+import { orderedId } from '../../../crypto/id.ts';
+import { Account, hasSecondFactor } from '../../../database/models/account.ts';
+import { Passkey } from '../../../database/models/passkey.ts';
+import { unsynced } from '../../../database/transaction.ts';
+import { recordEvent, tallyEvent } from '../../foundation/events/record.ts';
+import { id, instant } from '../../foundation/fields.ts';
+import { isMailConfigured } from '../../foundation/mail/configured.ts';
+import { queueMail } from '../../foundation/mail/queue.ts';
+import {
+  endSessions,
+  endSessionsPastSecondFactor,
+  forgetSecondFactor,
+  ownSessionOf,
+} from '../sessions/end.ts';
+import type { Purpose } from './challenge.ts';
+import type { NewCredential } from './registration.ts';
+
+// The rows of passkeys. `accounts.has_passkey` changes only here, together with them. Call what
+// writes inside a transaction, with the account locked.
+
+export const passkeyView = z.object({
+  id,
+  name: z.string(),
+  createdAt: instant,
+  lastUsedAt: instant.nullable(),
+  backedUp: z.boolean().describe('Whether the authenticator has copied it to other devices.'),
+  signsIn: z
+    .boolean()
+    .describe(
+      'Whether it is known to sign in alone, if the settings allow it. If not, it is a second factor.',
+    ),
+});
+
+/** A passkey as its owner and the operator see it. */
+export function viewPasskey({ id, name, createdAt, lastUsedAt, backedUp, signsIn }: Passkey) {
+  return {
+    id,
+    name,
+    createdAt: createdAt.toISOString(),
+    lastUsedAt: lastUsedAt?.toISOString() ?? null,
+    backedUp,
+    signsIn: signsIn === true,
+  };
+}
+
+/** The account of a passkey, as an event and a mail name it. */
+type Holder = Pick<Account, 'id' | 'name' | 'email' | 'totpEnabledAt' | 'hasPasskey'>;
+
+/** Stores a new passkey. */
+export async function addPasskey(
+  ctx: Context,
+  account: Holder,
+  given: NewCredential & { name: string; vouchedBy: string | null },
+): Promise<Passkey> {
+  const { id: accountId } = account;
+  const row = { id: orderedId(), accountId, createdAt: ctx.now, ...given };
+  const passkey = await Passkey.create(row);
+  await Account.update({ hasPasskey: true }, { where: { id: accountId } });
+  // The account had no second factor, so what a session passed earlier is gone.
+  if (!hasSecondFactor(account)) await forgetSecondFactor(accountId, null);
+  await endSessionsPastSecondFactor(ctx, accountId, ownSessionOf(ctx.actor));
+  await tell(ctx, account, passkey, 'added');
+  return passkey;
+}
+
+/**
+ * Removes passkeys, and ends the sessions that began by one, but the caller's own. What a removed
+ * passkey proved in other sessions counts no longer (security P15).
+ */
+export async function removePasskeys(
+  ctx: Context,
+  account: Holder,
+  passkeys: Passkey[],
+  { but = null, reason }: { but?: string | null; reason?: string } = {},
+): Promise<void> {
+  if (passkeys.length === 0) return;
+  const { id: accountId } = account;
+  await deletePasskeys(
+    accountId,
+    passkeys.map(({ id }) => id),
+  );
+  await endSessions(ctx, { accountId, method: 'passkey', but });
+  await forgetSecondFactor(accountId, but);
+  for (const passkey of passkeys) await tell(ctx, account, passkey, 'removed', reason);
+}
+
+/** Deletes these passkeys of an account, or all. */
+export async function deletePasskeys(accountId: string, ids?: string[]): Promise<void> {
+  await Passkey.destroy({ where: { accountId, ...(ids === undefined ? {} : { id: ids }) } });
+  const hasPasskey = (await Passkey.count({ where: { accountId } })) > 0;
+  await Account.update({ hasPasskey }, { where: { id: accountId } });
+}
+
+/** Whether the account still has this passkey. */
+export async function hasPasskey(accountId: string, id: string): Promise<boolean> {
+  return (await Passkey.count({ where: { id, accountId } })) > 0;
+}
+
+/** Leaves the passkeys of an account as second factors that do not sign in alone. */
+export async function restrictPasskeys(accountId: string): Promise<void> {
+  await Passkey.update({ signsIn: false }, { where: { accountId } });
+}
+
+/** Records the change, and tells the account by mail. */
+async function tell(
+  ctx: Context,
+  { id, name, email }: Holder,
+  passkey: Passkey,
+  change: 'added' | 'removed',
+  reason?: string,
+): Promise<void> {
+  const about = {
+    subject: { type: 'user', id, name },
+    data: { passkey: passkey.id, name: passkey.name },
+  };
+  if (change === 'added') await recordEvent(ctx, { kind: 'user.passkey.added', ...about });
+  else {
+    const data = { ...about.data, ...(reason === undefined ? {} : { reason }) };
+    await recordEvent(ctx, { kind: 'user.passkey.removed', ...about, data });
+  }
+  if (email !== null && isMailConfigured(ctx))
+    await queueMail(ctx, { about: 'passkey', email, change, name: passkey.name });
+}
+
+/**
+ * Records that the answer of an authenticator was refused outside a sign-in: one counted event per
+ * account, use and reason in a quarter of an hour (security X5).
+ */
+export async function recordRefusedPasskey(
+  ctx: Context,
+  account: Pick<Account, 'id' | 'name'>,
+  { purpose, reason }: { purpose: Purpose; reason: string },
+): Promise<void> {
+  const { id, name } = account;
+  const address = networkOf(ctx.client.address);
+  const subject = { type: 'user', id, name };
+  const what = {
+    kind: 'user.passkey.refused' as const,
+    subject,
+    data: { purpose, reason, address },
+  };
+  await unsynced(() => tallyEvent(ctx, what, { of: id, apart: `${purpose} ${reason}` }));
+}

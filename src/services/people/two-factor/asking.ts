@@ -1,0 +1,91 @@
+import type { Context } from '../../../context.ts';
+import type { Account } from '../../../database/models/account.ts';
+import { Refusal } from '../../../errors.ts';
+import { askForPasskey, type RequestOptions } from '../passkeys/assertion.ts';
+
+// How a sign-in asks for the second factor.
+
+/** The ways in which an account answers the second factor. */
+export function factorsOf({
+  totpEnabledAt,
+  hasPasskey,
+}: Pick<Account, 'totpEnabledAt' | 'hasPasskey'>): ('totp' | 'passkey')[] {
+  return [
+    ...(totpEnabledAt === null ? [] : (['totp'] as const)),
+    ...(hasPasskey ? (['passkey'] as const) : []),
+  ];
+}
+
+/** The same refusal with what a browser needs to answer with a passkey of the account. */
+export async function askSecondFactor(
+  ctx: Context,
+  account: Pick<Account, 'id' | 'totpEnabledAt' | 'hasPasskey'>,
+  given: string | undefined,
+  continuation?: string,
+): Promise<Refusal> {
+  if (!account.hasPasskey) return secondFactorRequired(account, { continuation });
+  const bound = { purpose: 'secondFactor', accountId: account.id } as const;
+  const { options, browser } = await askForPasskey(ctx, bound, given);
+  return secondFactorRequired(account, { continuation, browser, passkeyOptions: options });
+}
+
+/**
+ * The refusal of an answer, with what the next one needs: the challenge of a passkey works once.
+ * Any other error stays as it is.
+ */
+export async function askAgain(
+  ctx: Context,
+  account: Account,
+  given: string | undefined,
+  error: unknown,
+): Promise<unknown> {
+  const wrong = error instanceof Refusal && error.code === 'second_factor_invalid';
+  if (!wrong || !account.hasPasskey) return error;
+  const { extra, browser } = await askSecondFactor(ctx, account, given);
+  const { code, message, hint } = error;
+  return new Refusal(code, message, {
+    extra,
+    ...(hint === undefined ? {} : { hint }),
+    ...(browser === undefined ? {} : { browser }),
+  });
+}
+
+interface Asking {
+  /** A token with which the answer can be sent alone. */
+  continuation?: string | undefined;
+  browser?: string;
+  passkeyOptions?: RequestOptions;
+}
+
+/** The refusal that asks for the second factor. */
+export function secondFactorRequired(
+  account: Pick<Account, 'totpEnabledAt' | 'hasPasskey'>,
+  { continuation, browser, passkeyOptions }: Asking = {},
+): Refusal {
+  const methods = factorsOf(account);
+  const { message, hint } = askingWords[methods.join(' ')] ?? askingWords.totp;
+  return new Refusal('second_factor_required', message, {
+    hint,
+    extra: { methods, ...(passkeyOptions === undefined ? {} : { passkeyOptions }) },
+    cause: { reason: 'second_factor_required' },
+    ...(continuation === undefined ? {} : { continuation }),
+    ...(browser === undefined ? {} : { browser }),
+  });
+}
+
+const askingWords: Record<string, { message: string; hint: string }> & {
+  totp: { message: string; hint: string };
+} = {
+  totp: {
+    message: 'A code of your authenticator is needed.',
+    hint: 'Send the current six digits as `totpCode`.',
+  },
+  passkey: {
+    message: 'Your passkey is needed.',
+    hint: 'Send the answer of a passkey to `passkeyOptions` as `passkey`.',
+  },
+  'totp passkey': {
+    message: 'A code of your authenticator, or your passkey, is needed.',
+    hint: 'Send the current six digits as `totpCode`, or the answer of a passkey as `passkey`.',
+  },
+};

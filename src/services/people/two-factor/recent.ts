@@ -1,0 +1,96 @@
+import type { Context } from '../../../context.ts';
+import { type Account, hasSecondFactor } from '../../../database/models/account.ts';
+import { Session } from '../../../database/models/session.ts';
+import { Refusal } from '../../../errors.ts';
+import { after } from '../../foundation/time.ts';
+import { askForPasskey } from '../passkeys/assertion.ts';
+import { ownSessionOf } from '../sessions/end.ts';
+import { factorsOf } from './asking.ts';
+
+// What lasts longer than a session, such as a passkey, needs a recent proof of the person. A stolen
+// session is no such proof, nor is a provider's sign-in for an account with a second factor
+// (security P16).
+
+const recentSeconds = 10 * 60;
+
+/**
+ * Refuses `recent_sign_in_required` unless the session passed the account's second factor in the
+ * last ten minutes. If the account has none, it must have begun or been confirmed since.
+ */
+export async function requireRecentSignIn(
+  ctx: Context,
+  account: Account,
+  given?: string,
+): Promise<void> {
+  if (!(await isRecentlyProven(ctx, account)))
+    throw await recentSignInRequired(ctx, account, given);
+}
+
+/** The refusal that says how the person confirms. */
+export async function recentSignInRequired(
+  ctx: Context,
+  account: Account,
+  given?: string,
+): Promise<Refusal> {
+  const { methods, asked } = await askToConfirm(ctx, account, given);
+  return new Refusal('recent_sign_in_required', 'Confirm that it is you first.', {
+    hint:
+      methods.length === 0
+        ? 'Sign out, and sign in again.'
+        : 'Call POST /api/v1/auth/confirm in this session, or sign in again.',
+    extra: { methods, ...(asked === null ? {} : { passkeyOptions: asked.options }) },
+    ...(asked === null ? {} : { browser: asked.browser }),
+  });
+}
+
+/** How the person of an account can confirm, with the options for a passkey if that is a way. */
+export async function askToConfirm(ctx: Context, account: Account, given: string | undefined) {
+  const bound = { purpose: 'confirm', accountId: account.id } as const;
+  const asked = account.hasPasskey ? await askForPasskey(ctx, bound, given) : null;
+  return { methods: await waysToConfirm(ctx, account), asked };
+}
+
+/** Whether the caller's session proves the person of the last ten minutes. */
+export async function isRecentlyProven(ctx: Context, account: Account): Promise<boolean> {
+  const session = await findOwnSession(ctx);
+  if (session === null) return false;
+  const { createdAt, confirmedAt, secondFactorAt } = session;
+  const { totpEnabledAt } = account;
+  // A code of a replaced authenticator proves nothing (security P15).
+  const factor = secondFactorAt === null || (totpEnabledAt ?? secondFactorAt) > secondFactorAt;
+  const proofs = hasSecondFactor(account)
+    ? [factor ? null : secondFactorAt]
+    : [createdAt, confirmedAt];
+  return proofs.some((at) => at !== null && ctx.now < after(at, recentSeconds));
+}
+
+/** How the person of an account can confirm; none but signing in again if this is empty. */
+async function waysToConfirm(
+  ctx: Context,
+  account: Account,
+): Promise<('password' | 'totp' | 'passkey')[]> {
+  if (!hasSecondFactor(account)) return account.passwordHash === null ? [] : ['password'];
+  const byTotp = await mayConfirmByTotp(ctx, account);
+  return factorsOf(account).filter((way) => way !== 'totp' || byTotp);
+}
+
+/**
+ * Whether a code can confirm the caller's session. The thief of an old session could enrol an
+ * authenticator: it confirms only a session that was proven when it was enrolled, or since.
+ */
+export async function mayConfirmByTotp(
+  ctx: Context,
+  { totpEnabledAt }: Pick<Account, 'totpEnabledAt'>,
+): Promise<boolean> {
+  const session = await findOwnSession(ctx);
+  if (session === null || totpEnabledAt === null) return false;
+  const { createdAt, confirmedAt, secondFactorAt } = session;
+  return [createdAt, confirmedAt, secondFactorAt].some(
+    (at) => at !== null && totpEnabledAt < after(at, recentSeconds),
+  );
+}
+
+async function findOwnSession({ actor }: Context): Promise<Session | null> {
+  const id = ownSessionOf(actor);
+  return id === null ? null : Session.findByPk(id);
+}

@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import type { Context } from '../../context.ts';
+import { Account, hasSecondFactor } from '../../database/models/account.ts';
+import { Session } from '../../database/models/session.ts';
+import { transaction } from '../../database/transaction.ts';
+import { Refusal, refuseField } from '../../errors.ts';
+import { recordEvent } from '../foundation/events/record.ts';
+import { operation } from '../foundation/operation.ts';
+import { givenPassword, holdAccount } from '../people/accounts/account.ts';
+import { requireCurrent } from '../people/credentials/operations.ts';
+import { ownSessionOf } from '../people/sessions/end.ts';
+import { voucherOf, voucherOfFactor } from '../people/tokens/token.ts';
+import { factorsOf } from '../people/two-factor/asking.ts';
+import { mayConfirmByTotp, recentSignInRequired } from '../people/two-factor/recent.ts';
+import {
+  acceptSecondFactor,
+  isGiven,
+  proveSecondFactor,
+  secondFactorFields,
+} from '../people/two-factor/second-factor.ts';
+
+const confirmInput = z.strictObject({ password: givenPassword.optional(), ...secondFactorFields });
+
+/**
+ * Confirms with the second factor who the person of this session is; with the password if the
+ * account has no second factor. The session then counts as recent for ten minutes.
+ */
+export const confirmSession = operation({
+  authority: 'me.credentials',
+  input: confirmInput,
+  run: async (ctx, { password, ...given }, { accountId }) => {
+    const account = await Account.findByPk(accountId, { rejectOnEmpty: true });
+    const id = ownSessionOf(ctx.actor);
+    if (id === null) throw sessionNeeded();
+    if (!hasSecondFactor(account)) {
+      if (password === undefined) throw refuseField('password', 'is required');
+      await requireCurrent(ctx, account, 'password', password);
+      return transaction(async () => {
+        await holdAccount(ctx, accountId);
+        await Session.update({ confirmedAt: ctx.now }, { where: { id } });
+        await recordConfirmed(ctx, id, accountId, 'password');
+      });
+    }
+    if (!isGiven(given)) {
+      const [field = 'totpCode'] = factorsOf(account).map((way) => fieldOf[way]);
+      throw refuseField(field, 'is required');
+    }
+    if (given.passkey === undefined && !(await mayConfirmByTotp(ctx, account)))
+      throw await recentSignInRequired(ctx, account, given.browser);
+    const answer = await proveSecondFactor(ctx, account, given, 'confirm');
+    await transaction(async () => {
+      await holdAccount(ctx, accountId);
+      const now = await Account.findByPk(accountId, { rejectOnEmpty: true });
+      await acceptSecondFactor(now, answer);
+      // What a provider let in stays marked (security P12).
+      const marked = (await voucherOf(ctx)) !== null;
+      const vouchedBy = marked ? await voucherOfFactor(now, answer) : null;
+      await Session.update({ secondFactorAt: ctx.now, vouchedBy }, { where: { id } });
+      await recordConfirmed(ctx, id, accountId, 'step' in answer ? 'totp' : 'passkey');
+    });
+  },
+});
+
+function recordConfirmed(
+  ctx: Context,
+  id: string,
+  account: string,
+  by: 'password' | 'totp' | 'passkey',
+): Promise<void> {
+  const subject = { type: 'session', id };
+  return recordEvent(ctx, { kind: 'session.confirmed', subject, data: { account, by } });
+}
+
+const fieldOf = { totp: 'totpCode', passkey: 'passkey' } as const;
+
+function sessionNeeded(): Refusal {
+  return new Refusal('session_required', 'A token may not do this.', {
+    hint: 'Sign in, and do it with that session.',
+  });
+}

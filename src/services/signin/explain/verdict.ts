@@ -1,0 +1,93 @@
+import type { Context } from '../../../context.ts';
+import { orderedId } from '../../../crypto/id.ts';
+import { type Account, hasSecondFactor } from '../../../database/models/account.ts';
+import type { Refusal } from '../../../errors.ts';
+import type { IdentityPlan } from '../../tenancy/identities/plan.ts';
+import { planReclaim } from '../../tenancy/identities/reclaim.ts';
+import { type Entrant, findBar, type SignIn } from '../begin.ts';
+import { reasonToRecord } from '../refused.ts';
+import { type Attempts, lastRoom } from './attempts.ts';
+
+// What comes of a way once its proof is right: the rules after the account is found.
+
+/** Whether a way lets the person in, and the reason; null is not told. */
+export interface Verdict {
+  could: boolean | null;
+  reason: string;
+  until?: Date;
+  /** The account's second factor is asked for too. */
+  asksCode?: boolean;
+  /** Only some networks are let in, until then. */
+  partlyUntil?: Date;
+}
+
+/** The verdict on a way that lets no one in. */
+export const closed = (reason: string, until?: Date): Verdict =>
+  until === undefined ? { could: false, reason } : { could: false, reason, until };
+
+/** The rules after the account is found. */
+interface Rest {
+  attempts: Attempts[];
+  /** When the limits of the method have room again. */
+  full?: Date | null;
+  /** The account whose second factor is asked for, if it has one. */
+  of: Account | null;
+}
+
+type Via = Pick<SignIn, 'method' | 'connection' | 'provenEmail'>;
+
+/** What comes of a provider's or directory's proof. */
+export async function afterPlan(
+  ctx: Context,
+  plan: IdentityPlan,
+  via: Via & { connection: { organizationId: string } },
+  rest: Omit<Rest, 'of'> & { email: string; asksCode: (accountId: string) => Promise<boolean> },
+): Promise<Verdict> {
+  if (plan.way === 'conflict') return closed('identity_conflict');
+  if (plan.way === 'create') return made(ctx, rest.email, plan.emailProof, via, rest.full ?? null);
+  const { account } = plan;
+  const { organizationId } = via.connection;
+  const reclaims = plan.way === 'link' ? await planReclaim(account, organizationId) : null;
+  const keepsTotp = reclaims === null || reclaims.keepsTotp;
+  const of = keepsTotp && (await rest.asksCode(account.id)) ? account : null;
+  return finish(ctx, entrantOf(account, reclaims?.proof ?? {}), via, { ...rest, of });
+}
+
+/** What comes of an account that the sign-in itself would make. */
+export function made(
+  ctx: Context,
+  email: string,
+  emailProof: 'domain' | 'social',
+  via: Via,
+  full: Date | null,
+) {
+  const entrant = { id: orderedId(), email, disabledAt: null, emailProof, awaitsCode: false };
+  return finish(ctx, entrant, via, { attempts: [], full, of: null });
+}
+
+export async function finish(
+  ctx: Context,
+  entrant: Entrant,
+  via: Via,
+  { attempts, full = null, of }: Rest,
+): Promise<Verdict> {
+  const bar = await findBar(ctx, entrant, via);
+  if (bar !== null) return closed(reasonOf(bar));
+  if (full !== null) return closed('too_many_tries', full);
+  if (of === null || !hasSecondFactor(of)) return { could: true, reason: 'on' };
+  // Wrong codes do not shut a passkey out.
+  const locked = of.hasPasskey ? null : lastRoom(attempts, 'secondFactor');
+  if (locked !== null) return closed('too_many_codes', locked);
+  return { could: true, reason: 'on', asksCode: true };
+}
+
+export function reasonOf(bar: Refusal): string {
+  return reasonToRecord(bar) ?? bar.code;
+}
+
+export function entrantOf(
+  { id, email, disabledAt, emailProof, awaitsCode }: Entrant,
+  changes: Partial<Pick<Entrant, 'emailProof' | 'awaitsCode'>>,
+): Entrant {
+  return { id, email, disabledAt, emailProof, awaitsCode, ...changes };
+}

@@ -1,0 +1,191 @@
+import { z } from 'zod';
+import type { Context } from '../../../context.ts';
+import { Account } from '../../../database/models/account.ts';
+import { Passkey } from '../../../database/models/passkey.ts';
+import { transaction } from '../../../database/transaction.ts';
+import { refusingDuplicate } from '../../../database/unique.ts';
+import { Refusal } from '../../../errors.ts';
+import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
+import { id, name } from '../../foundation/fields.ts';
+import { operation } from '../../foundation/operation.ts';
+import { pageInput, pageOf, readRows } from '../../foundation/page.ts';
+import { holdAccount } from '../../people/accounts/account.ts';
+import { ownOperation } from '../../people/accounts/own-operation.ts';
+import { askForPasskey, requestOptions } from '../../people/passkeys/assertion.ts';
+import { browserCookie } from '../../people/passkeys/challenge.ts';
+import {
+  addPasskey,
+  passkeyView,
+  recordRefusedPasskey,
+  removePasskeys,
+  viewPasskey,
+} from '../../people/passkeys/passkey.ts';
+import {
+  askForNewPasskey,
+  checkRegistration,
+  creationOptions,
+  registrationInput,
+} from '../../people/passkeys/registration.ts';
+import { requirePasskeys } from '../../people/passkeys/relying-party.ts';
+import { ownSessionOf } from '../../people/sessions/end.ts';
+import { voucherOf } from '../../people/tokens/token.ts';
+import { requireRecentSignIn } from '../../people/two-factor/recent.ts';
+import { findMethodRefusal } from '../../tenancy/signin-settings/methods.ts';
+import { hasWayIn } from '../../tenancy/signin-settings/owners.ts';
+
+// The passkeys of an account. Signing in with one is in flow.ts.
+
+/** How many passkeys an account may have. */
+export const mostPasskeys = 20;
+
+/** Lists the passkeys of an account, oldest first. */
+export const listPasskeys = ownOperation({
+  authority: 'me.see',
+  input: z.strictObject(pageInput),
+  output: pageOf(passkeyView),
+  run: (_ctx, input, { accountId }) =>
+    readRows(Passkey, { where: { accountId } }, input, viewPasskey),
+});
+
+/** The options to make a passkey with. */
+export const optionsToAdd = operation({
+  authority: 'me.credentials',
+  input: z.strictObject({ browser: browserCookie }),
+  output: creationOptions,
+  run: async (ctx, input, { accountId }) => {
+    const account = await Account.findByPk(accountId, { rejectOnEmpty: true });
+    await requireMayAdd(ctx, account, input.browser);
+    const { options, browser } = await askForNewPasskey(ctx, accountId, input.browser);
+    return { ...options, browser };
+  },
+});
+
+/** Adds the passkey that the person's authenticator has made. */
+export const registerPasskey = operation({
+  authority: 'me.credentials',
+  input: z.strictObject({
+    name: name.optional(),
+    credential: registrationInput,
+    browser: browserCookie,
+  }),
+  output: passkeyView,
+  run: async (ctx, input, { accountId }) => {
+    const account = await Account.findByPk(accountId, { rejectOnEmpty: true });
+    await requireMayAdd(ctx, account, input.browser);
+    const checked = await checkRegistration(ctx, input.credential, accountId, input.browser);
+    if ('refused' in checked) {
+      const { refused: reason } = checked;
+      await recordRefusedPasskey(ctx, account, { purpose: 'register', reason });
+      throw new Refusal('conflict', 'This passkey could not be added.', {
+        hint: 'Try again, or use another device.',
+        cause: { reason },
+      });
+    }
+    const made = transaction(async () => {
+      await holdAccount(ctx, accountId);
+      const now = await Account.findByPk(accountId, { rejectOnEmpty: true });
+      // A second factor may have been enabled since this began.
+      await requireRecentSignIn(ctx, now);
+      const count = await Passkey.count({ where: { accountId } });
+      if (count >= mostPasskeys) throw tooMany();
+      const given = { ...checked, name: input.name ?? `Passkey ${count + 1}` };
+      return addPasskey(ctx, now, { ...given, vouchedBy: await voucherOf(ctx) });
+    });
+    const message = 'This passkey was added already.';
+    return viewPasskey(await refusingDuplicate(made, { message }));
+  },
+});
+
+/** Refuses where passkeys do not work, are switched off, or the person is not proven enough. */
+async function requireMayAdd(
+  ctx: Context,
+  account: Account,
+  browser: string | undefined,
+): Promise<void> {
+  requirePasskeys(ctx);
+  const off = await findMethodRefusal(ctx, account, { method: 'passkey' });
+  if (off !== null) {
+    throw new Refusal('signin_method_off', 'Passkeys are switched off for your address.', {
+      hint: 'Ask your administrator.',
+    });
+  }
+  await requireRecentSignIn(ctx, account, browser);
+}
+
+function tooMany(): Refusal {
+  return new Refusal('conflict', `An account has at most ${mostPasskeys} passkeys.`, {
+    hint: 'Remove one that you no longer use.',
+  });
+}
+
+/** Gives one of the caller's passkeys another name. */
+export const renamePasskey = operation({
+  authority: 'me.credentials',
+  input: z.strictObject({ id, name }),
+  output: passkeyView,
+  run: (ctx, input, { accountId }) =>
+    transaction(async () => {
+      const passkey = await requirePasskey(accountId, input.id);
+      const from = passkey.name;
+      if (from === input.name) return viewPasskey(passkey);
+      await passkey.update({ name: input.name });
+      const account = await Account.findByPk(accountId, { rejectOnEmpty: true });
+      const data = { passkey: passkey.id, name: input.name, from };
+      await recordEvent(ctx, {
+        kind: 'user.passkey.renamed',
+        ...eventAbout('user', account),
+        data,
+      });
+      return viewPasskey(passkey);
+    }),
+});
+
+/**
+ * Removes a passkey and ends the sessions that began by one. A person needs a recent sign-in and
+ * another way in; the operator needs neither.
+ */
+export const removePasskey = ownOperation({
+  authority: 'me.credentials',
+  input: z.strictObject({ id }),
+  output: passkeyView,
+  run: (ctx, input, { accountId }) =>
+    transaction(async () => {
+      await holdAccount(ctx, accountId);
+      const account = await Account.findByPk(accountId, { rejectOnEmpty: true });
+      const passkey = await requirePasskey(accountId, input.id);
+      if (ctx.actor.kind !== 'operator') {
+        await requireRecentSignIn(ctx, account);
+        await requireOtherWayIn(ctx, account, passkey);
+      }
+      await removePasskeys(ctx, account, [passkey], { but: ownSessionOf(ctx.actor) });
+      return viewPasskey(passkey);
+    }),
+});
+
+async function requireOtherWayIn(ctx: Context, account: Account, { id }: Passkey): Promise<void> {
+  if (!(await hasWayIn(ctx, account)) || (await hasWayIn(ctx, account, { without: id }))) return;
+  throw new Refusal('last_way_in', 'This passkey is your only way to sign in.', {
+    hint: 'Add another passkey or choose a password first.',
+  });
+}
+
+async function requirePasskey(accountId: string, id: string): Promise<Passkey> {
+  const passkey = await Passkey.findOne({ where: { id, accountId } });
+  if (passkey !== null) return passkey;
+  throw new Refusal('not_found', `There is no passkey ${id}.`, {
+    hint: 'To list them, run: idctl passkey list --user EMAIL (or GET /api/v1/me/passkeys)',
+  });
+}
+
+/** The options to sign in with a passkey alone. */
+export const optionsToSignIn = operation({
+  authority: 'public',
+  input: z.strictObject({ browser: browserCookie }),
+  output: requestOptions,
+  run: async (ctx, input) => {
+    requirePasskeys(ctx);
+    const bound = { purpose: 'signIn', accountId: null } as const;
+    const { options, browser } = await askForPasskey(ctx, bound, input.browser);
+    return { ...options, browser };
+  },
+});

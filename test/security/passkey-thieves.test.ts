@@ -1,0 +1,87 @@
+import { describe, expect, test } from 'vitest';
+import { resetTotp } from '../../src/services/people/two-factor/operations.ts';
+import { password, person, signedIn } from '../support/builders.ts';
+import { openInstance } from '../support/instance.ts';
+import {
+  addPasskey,
+  answerTo,
+  passkeySite as baseUrl,
+  personWithPasskey,
+} from '../support/passkeys.ts';
+import { enrol, enrolled } from '../support/two-factor.ts';
+
+// What the thief of a session makes of the second factor.
+
+const needed = { status: 403, body: { code: 'recent_sign_in_required' } };
+const admin = { name: 'all', scope: 'admin' };
+
+describe('an old session', () => {
+  test('P15 P16 is not made recent by an authenticator that it enrols itself', async () => {
+    const idctl = await openInstance({ baseUrl, tokens: { manageCredentials: 'on' } });
+    const { email } = await person(idctl);
+    const thief = await signedIn(idctl, email);
+    idctl.wait(11 * 60);
+    const confirm = await enrol(idctl, thief);
+    expect(await confirm()).toMatchObject({ status: 403, body: { ...needed.body, methods: [] } });
+    expect((await addPasskey(thief)).answer).toMatchObject(needed);
+    expect((await thief.post('/api/v1/me/tokens', admin)).status).toBe(403);
+    // Nor by one that the operator or a token enrols.
+    const other = await person(idctl);
+    const victim = await signedIn(idctl, other.email);
+    idctl.wait(11 * 60);
+    const { token } = (await victim.post('/api/v1/me/tokens', { name: 'ci' })).body;
+    const byToken = idctl.client({ headers: { authorization: `Bearer ${token}` } });
+    expect(await (await enrol(idctl, victim, byToken))()).toMatchObject(needed);
+  });
+
+  test('P16 that began or was confirmed in the last ten minutes goes on with the authenticator that it enrols', async () => {
+    const idctl = await openInstance({ baseUrl });
+    const { email } = await person(idctl);
+    const fresh = await signedIn(idctl, email);
+    expect((await (await enrol(idctl, fresh))()).status).toBe(204);
+    expect((await addPasskey(fresh)).answer.status).toBe(201);
+    const second = await person(idctl);
+    const old = await signedIn(idctl, second.email);
+    idctl.wait(11 * 60);
+    expect((await old.post('/api/v1/auth/confirm', { password })).status).toBe(204);
+    expect((await (await enrol(idctl, old))()).status).toBe(204);
+  });
+
+  test('P12 P16 enrols no authenticator beside a passkey, nor does a token', async () => {
+    const idctl = await openInstance({ baseUrl, tokens: { manageCredentials: 'on' } });
+    const { browser, held } = await personWithPasskey(idctl);
+    expect(await browser.post('/api/v1/me/totp')).toMatchObject(needed);
+    const refused = await browser.post('/api/v1/me/totp/confirm', { code: '123456' });
+    expect(refused).toMatchObject(needed);
+    const { token } = (await browser.post('/api/v1/me/tokens', { name: 'ci' })).body;
+    const byToken = idctl.client({ headers: { authorization: `Bearer ${token}` } });
+    expect(await byToken.post('/api/v1/me/totp')).toMatchObject(needed);
+    const answer = { passkey: answerTo(refused, held) };
+    expect((await browser.post('/api/v1/auth/confirm', answer)).status).toBe(204);
+    expect((await browser.post('/api/v1/me/totp')).status).toBe(201);
+  });
+
+  test('P16 links no account of Google or GitHub', async () => {
+    const idctl = await openInstance({ baseUrl });
+    const client = await signedIn(idctl, (await person(idctl)).email);
+    const link = () => client.post('/api/v1/me/social/google', {});
+    expect(await link()).toMatchObject({ body: { code: 'social_not_configured' } });
+    idctl.wait(11 * 60);
+    expect(await link()).toMatchObject(needed);
+  });
+});
+test('P15 a code of an authenticator that was removed proves nothing, where a passkey is left', async () => {
+  const idctl = await openInstance({ baseUrl });
+  for (const by of ['person', 'operator']) {
+    const { account, client, code } = await enrolled(idctl);
+    const passed = idctl.client({ keepCookies: true });
+    const given = { email: account.email, password, totpCode: code() };
+    expect((await passed.post('/api/v1/auth/login', given)).status).toBe(200);
+    expect((await addPasskey(passed)).answer.status).toBe(201);
+    idctl.wait(60);
+    if (by === 'operator') await resetTotp(idctl.operator(), { user: account.id });
+    else expect((await client.post('/api/v1/me/totp/disable', { code: code() })).status).toBe(204);
+    expect((await passed.post('/api/v1/me/tokens', admin)).status).toBe(403);
+    expect((await addPasskey(passed)).answer).toMatchObject(needed);
+  }
+});
