@@ -15,7 +15,8 @@ export async function playClient(
   { org, domain, own, byPassword }: Record<'org' | 'domain' | 'own' | 'byPassword', string>,
 ) {
   const origin = `https://app.${domain}`;
-  const settings = { name: 'App', forwardAuthOrigins: [origin] };
+  const redirectUris = ['https://reader.example.test/callback'];
+  const settings = { name: 'App', forwardAuthOrigins: [origin], redirectUris };
   const made = await bearing(idctl, own).post(`/api/v1/orgs/${org}/clients`, settings);
   const { clientId, clientSecret } = expected(made);
   const signedIn = idctl.client({ keepCookies: true });
