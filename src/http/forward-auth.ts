@@ -1,16 +1,9 @@
 import { parseCookie, stringifySetCookie } from 'cookie';
 import { type Request, type RequestHandler, type Response, Router } from 'express';
-import { randomToken } from '../crypto/secret.ts';
-import { Refusal } from '../errors.ts';
-import {
-  findVisitor,
-  hashOf,
-  requireProtected,
-  spendTicket,
-} from '../services/tenancy/clients/forward.ts';
+import { beginAtHost, findVisitor, spendTicket } from '../services/tenancy/clients/forward.ts';
 import { pagePolicy } from './pages/layout.ts';
 import type { Door } from './route.ts';
-import { openRequest, traceOf, wantsPage } from './trace.ts';
+import { openRequest, traceOf } from './trace.ts';
 
 // The paths of forward auth. A proxy asks `/auth/verify`, and passes `/.idctl/` of each protected
 // host to idctl. It names the host in X-Forwarded-Host, never the client.
@@ -55,13 +48,11 @@ export function serveForwardAuth({ app }: Door): Router {
   router.get(
     startPath,
     answered(async (request, response, origin) => {
-      await requireProtected(origin);
       // Kept if it is there: two tabs may be on their way at once.
       const known = readHostCookie(request, origin, 'flow');
-      const browser = known ?? randomToken(256);
-      setHostCookie(response, origin, { name: 'flow', value: browser, maxAge: 3600 });
-      const to = pathIn(request.query['to']);
-      const query = new URLSearchParams({ origin, browser: hashOf(browser), to });
+      const { cookie, browser } = await beginAtHost(origin, known);
+      setHostCookie(response, origin, { name: 'flow', value: cookie, maxAge: 3600 });
+      const query = new URLSearchParams({ origin, browser, to: pathIn(request.query['to']) });
       response.redirect(302, `${app.config.baseUrl}/login/forward?${query}`);
     }),
   );
@@ -84,7 +75,7 @@ export function serveForwardAuth({ app }: Door): Router {
 function askToSignIn(request: Request, response: Response, origin: string): void {
   const to = pathIn(request.headers['x-forwarded-uri']);
   const location = `${origin}${startPath}?${new URLSearchParams({ to })}`;
-  if (request.query['redirect'] === '1') return response.redirect(302, location);
+  if (request.query['redirect'] === '1') return void response.redirect(302, location);
   response.set('WWW-Authenticate', `Idctl realm="${origin}"`);
   response.status(401).location(location).end();
 }

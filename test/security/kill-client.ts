@@ -4,8 +4,6 @@ import { transaction } from '../../src/database/transaction.ts';
 import { findClient } from '../../src/services/tenancy/clients/client.ts';
 import { browserAt, enter, fetchTicket, verify } from '../support/forward-auth.ts';
 import type { MailingIdctl } from '../support/mail.ts';
-import type { Stage } from './kill-probes.ts';
-import { bearing, expected } from './kill-scene.ts';
 
 // An application of Ada's organization, and the host before which a proxy asks idctl.
 
@@ -15,9 +13,11 @@ export async function playClient(
   { org, domain, own, byPassword }: Record<'org' | 'domain' | 'own' | 'byPassword', string>,
 ) {
   const origin = `https://app.${domain}`;
-  const settings = { name: 'App', forwardAuthOrigins: [origin] };
-  const made = await bearing(idctl, own).post(`/api/v1/orgs/${org}/clients`, settings);
-  const { clientId, clientSecret } = expected(made);
+  const redirectUris = ['https://reader.example.test/callback'];
+  const settings = { name: 'App', forwardAuthOrigins: [origin], redirectUris };
+  const headers = { authorization: `Bearer ${own}` };
+  const made = await idctl.client().post(`/api/v1/orgs/${org}/clients`, settings, headers);
+  const { clientId, clientSecret } = made.body;
   const signedIn = idctl.client({ keepCookies: true });
   signedIn.jar.set('access_token', byPassword);
   const browser = browserAt(idctl, origin);
@@ -37,8 +37,13 @@ function browserFrom(idctl: MailingIdctl, origin: string, jar: Map<string, strin
   return browser;
 }
 
+interface Stage {
+  idctl: MailingIdctl;
+  scene: { client: Awaited<ReturnType<typeof playClient>> };
+}
+
 /** Uses the secret of the client. */
-export async function provesClient({ scene }: Stage): Promise<boolean> {
+export async function provesClient({ scene }: Pick<Stage, 'scene'>): Promise<boolean> {
   const { clientId, secret } = scene.client;
   const client = await findClient(clientId);
   const hash = hashOfSecret('cos_secret_', secret);

@@ -107,7 +107,7 @@ test('O12 P13 a rotated secret replaces the old one at once; a public client has
   expect((await change(owner, `${at}/Wiki`, { public: false })).body).not.toHaveProperty(
     'clientSecret',
   );
-  // Nobody knows this one.
+  // A new one, which no answer showed.
   expect(await hash()).not.toBe(hashOfSecret('cos_secret_', body.clientSecret));
   expect((await remove(owner, `${at}/Wiki`)).status).toBe(204);
   expect((await owner.get(`${at}/${clientId}`)).status).toBe(404);

@@ -36,7 +36,13 @@ const row: Fields<Client> = [
   ['Client ID', (view) => view.clientId, 'whole'],
   ['Redirect URIs', (view) => [...view.redirectUris, ...view.forwardAuthOrigins]],
   ['Project', (view) => view.project],
+  ['Secret', secretOf],
 ];
+
+function secretOf(view: Client): string {
+  if (view.suspendedAt !== undefined) return 'suspended';
+  return view.public ? 'none' : 'stored';
+}
 
 const settings = {
   '--redirect-uri <uri...>': 'where people come back to: exact, https',
@@ -91,7 +97,7 @@ export function addClientCommands(program: Command): void {
       '--no-backchannel-logout-uri': 'none',
       '--no-forward-auth-origin': 'none',
       '--no-project': 'every member of the organization gets in',
-      '--public': 'it has no secret any more',
+      '--public': 'it gives up its secret',
       '--no-public': 'it has a secret: idctl client rotate shows one',
       '--pkce': 'it must do PKCE (default)',
       '--no-pkce': 'it need not',
@@ -116,14 +122,14 @@ export function addClientCommands(program: Command): void {
       }),
   });
   verb(client, 'remove <client>', {
-    summary: 'Remove a client; nobody signs in through it any more',
+    summary: 'Remove a client, and end sign-ins through it',
     required: org,
     destroys: true,
     example: 'idctl client remove Wiki --org acme --yes',
     run: async (call) =>
       call.destroy((await operations()).removeClient, {
         fields: block,
-        question: ({ name }: Client) => `Remove ${name}? People cannot sign in there any more.`,
+        question: ({ name }: Client) => `Remove ${name}? Then people cannot sign in there.`,
         done: ({ name }: Client) => `Removed ${name}.`,
       }),
   });

@@ -41,7 +41,7 @@ function faultOfUri(text: string): string | null {
 // policy of a page that names the origin.
 const plainHost = /^([a-z\d]([a-z\d-]*[a-z\d])?(\.[a-z\d]([a-z\d-]*[a-z\d])?)*|\[[\da-f:.]+\])$/;
 
-/** Whether nobody on the way can read what is sent there. */
+/** Whether what is sent there is encrypted, or never leaves the machine. */
 function isProtected({ protocol, hostname }: URL): boolean {
   return protocol === 'https:' || (protocol === 'http:' && isOwnMachine(hostname));
 }
@@ -101,8 +101,9 @@ const { shape } = z.object(clientSettings);
 
 /** The settings in one order, without those that have their default. */
 export function spareSettings(settings: Partial<ClientSettings>): Partial<ClientSettings> {
+  const schemas = new Map<string, z.ZodType>(Object.entries(shape));
   const said = Object.entries(settings).filter(([field, value]) => {
-    const schema = new Map<string, z.ZodType>(Object.entries(shape)).get(field);
+    const schema = schemas.get(field);
     const usual = schema instanceof z.ZodDefault ? schema.def.defaultValue : undefined;
     return !isDeepStrictEqual(value, usual);
   });
@@ -125,7 +126,7 @@ export const changedSettings = {
 
 /** A fault of the settings as a whole, with the field to change, or null. */
 export function faultOfSettings(
-  settings: Omit<ClientSettings, 'name' | 'project'> & { project: unknown },
+  settings: Omit<ClientSettings, 'name'>,
 ): { path: string; message: string } | null {
   const { redirectUris, forwardAuthOrigins, project, role } = settings;
   if (redirectUris.length + forwardAuthOrigins.length === 0)

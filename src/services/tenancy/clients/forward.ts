@@ -47,12 +47,22 @@ const listingGroups = `SELECT '' AS slug, role FROM memberships
     WHERE p.organization_id = $1 AND m.account_id = $2 ORDER BY slug`;
 
 /** The client of a protected origin; refuses any other origin. */
-export async function requireProtected(origin: string): Promise<ProtectingClient> {
+async function requireProtected(origin: string): Promise<ProtectingClient> {
   const [client] = await select<ProtectingClient>(findingClient, [origin], { prepared: true });
   if (client !== undefined) return client;
   throw new Refusal('forbidden', 'No application is registered at this address.', {
     hint: 'An admin registers it: idctl client set CLIENT --forward-auth-origin ORIGIN',
   });
+}
+
+/** The cookie of a browser that begins at the origin, new unless it has one, and its hash. */
+export async function beginAtHost(
+  origin: string,
+  known: string | undefined,
+): Promise<{ cookie: string; browser: string }> {
+  await requireProtected(origin);
+  const cookie = known ?? randomToken(256);
+  return { cookie, browser: hashOf(cookie) };
 }
 
 /** The person of the cookie at this origin; null if the person has to sign in. */
@@ -169,6 +179,6 @@ function ticketInvalid(): Refusal {
 }
 
 /** The form in which a cookie or a ticket is stored. */
-export function hashOf(value: string): string {
+function hashOf(value: string): string {
   return createHash('sha256').update(value).digest('base64url');
 }
