@@ -13,7 +13,8 @@ export async function playClient(
   { org, domain, own, byPassword }: Record<'org' | 'domain' | 'own' | 'byPassword', string>,
 ) {
   const origin = `https://app.${domain}`;
-  const settings = { name: 'App', forwardAuthOrigins: [origin] };
+  const redirectUris = ['https://reader.example.test/callback'];
+  const settings = { name: 'App', forwardAuthOrigins: [origin], redirectUris };
   const headers = { authorization: `Bearer ${own}` };
   const made = await idctl.client().post(`/api/v1/orgs/${org}/clients`, settings, headers);
   const { clientId, clientSecret } = made.body;

@@ -12,16 +12,13 @@ const redirect = 'https://reader.example.test/callback';
 const verifier = 'a'.repeat(43);
 const day = 86_400;
 
-/** What the application has of Ada: a code that waits, and the tokens of another one. */
+/** What the application of this client has of Ada: a code that waits, and the tokens of another. */
 export async function playApplication(
   idctl: Instance,
-  { org, own, byPassword }: Record<'org' | 'own' | 'byPassword', string>,
+  { clientId, secret }: { clientId: string; secret: string },
+  byPassword: string,
 ) {
-  const settings = { name: 'Reader', redirectUris: [redirect] };
-  const by = { authorization: `Bearer ${own}` };
-  const made = await idctl.client().post(`/api/v1/orgs/${org}/clients`, settings, by);
-  const { clientId, clientSecret } = made.body;
-  const client = { client_id: String(clientId), client_secret: String(clientSecret) };
+  const client = { client_id: clientId, client_secret: secret };
   const spent = await authorize(idctl, client.client_id, byPassword);
   const tokens = await redeem(idctl, client, spent);
   const code = await authorize(idctl, client.client_id, byPassword);

@@ -130,6 +130,12 @@ async function play(idctl: MailingIdctl, counterparts: Counterparts) {
   const invite = { email: 'ina@elsewhere.test', role: 'member' };
   const by = { authorization: `Bearer ${sessions.own}` };
   const invitation = await idctl.client().post(`/api/v1/orgs/${org.slug}/invitations`, invite, by);
+  const client = await playClient(idctl, {
+    org: org.slug,
+    domain,
+    own: sessions.own,
+    byPassword: sessions.password,
+  });
   const webhook = addWebhook.input.parse({ org: org.slug, url: counterparts.receiver.url });
   return {
     org,
@@ -151,17 +157,8 @@ async function play(idctl: MailingIdctl, counterparts: Counterparts) {
     scim: (await rotateScimToken(operator, { org: org.slug })).token,
     webhook: await addWebhook(operator, webhook),
     pending: await waiting(idctl, counterparts),
-    application: await playApplication(idctl, {
-      org: org.slug,
-      own: sessions.own,
-      byPassword: sessions.password,
-    }),
-    client: await playClient(idctl, {
-      org: org.slug,
-      domain,
-      own: sessions.own,
-      byPassword: sessions.password,
-    }),
+    client,
+    application: await playApplication(idctl, client, sessions.password),
   };
 }
 
