@@ -79,3 +79,27 @@ test.runIf(dialect === 'postgres')(
     expect(await people()).toBe(0);
   },
 );
+
+test('no organization holds up the plans of another, by an error', async () => {
+  const [one, other] = [await pushed(), await pushed()];
+  const isInOrder = one.organizationId < other.organizationId;
+  const [first, second] = isInOrder ? [one, other] : [other, one];
+  for (const { organizationId, accounts } of [first, second])
+    await transaction(() => planLater(organizationId, accounts));
+  let fails = true;
+  const anew = () => {
+    if (!fails) return idctl.operator();
+    fails = false;
+    throw new Error('the first organization cannot be planned');
+  };
+  await expect(plan({ anew })).rejects.toThrow('the first organization');
+  const planned = async () => {
+    const told = [];
+    for (const { client } of [first, second])
+      told.push((await client.events('scim.groups.planned')).map(({ data }) => data));
+    return told;
+  };
+  expect(await planned()).toEqual([[], [{ people: 2, changed: 0 }]]);
+  await plan();
+  expect(await planned()).toEqual([[{ people: 2, changed: 0 }], [{ people: 2, changed: 0 }]]);
+});

@@ -124,20 +124,36 @@ export async function planWaiting(
     'SELECT DISTINCT organization_id AS id FROM scim_replans ORDER BY organization_id',
     [],
   );
-  for (const { id } of organizations) {
-    const told = { people: 0, changed: 0 };
-    for (let listed = batchSize; listed === batchSize && !stop?.aborted; ) {
-      // If a power cut undoes it, the people are on the list again.
-      const batch = await unsynced(() => planBatch(anew(), id));
-      listed = batch.listed;
-      told.people += batch.people;
-      told.changed += batch.changed;
+  const errors: unknown[] = [];
+  let waiting = organizations.map(({ id }) => ({ id, people: 0, changed: 0 }));
+  // A batch of each in turn, and an error is told last, so that no organization holds up another.
+  while (waiting.length > 0) {
+    const unfinished: typeof waiting = [];
+    for (const one of waiting) {
+      try {
+        // If a power cut undoes it, the people are on the list again.
+        const batch = await unsynced(() => planBatch(anew(), one.id));
+        one.people += batch.people;
+        one.changed += batch.changed;
+        if (batch.listed === batchSize && !stop?.aborted) unfinished.push(one);
+        else await tellEnd(anew(), one);
+      } catch (error) {
+        errors.push(error);
+      }
       await turnOfTheLoop();
     }
-    if (told.people === 0) continue;
-    const end = { kind: 'scim.groups.planned' as const, organizationId: id, data: told };
-    await transaction(() => recordEvent(anew(), end));
+    waiting = unfinished;
   }
+  if (errors.length > 0) throw errors[0];
+}
+
+async function tellEnd(
+  ctx: Context,
+  { id: organizationId, ...told }: { id: string; people: number; changed: number },
+): Promise<void> {
+  if (told.people === 0) return;
+  const end = { kind: 'scim.groups.planned' as const, organizationId, data: told };
+  await transaction(() => recordEvent(ctx, end));
 }
 
 async function planBatch(ctx: Context, organizationId: string) {
