@@ -1,6 +1,6 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import type { Context } from '../../../context.ts';
-import { execute, select, selectAmong } from '../../../database/select.ts';
+import { dialectOfDatabase, execute, select, selectAmong } from '../../../database/select.ts';
 import { transaction, unsynced } from '../../../database/transaction.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { fold } from '../../foundation/scim-user/names.ts';
@@ -23,9 +23,13 @@ export async function planLater(
   const ids = accountIds.toSorted();
   for (let at = 0; at < ids.length; at += 100) {
     const some = ids.slice(at, at + 100);
-    const places = some.map((_, place) => `($1, $${place + 2})`).join(', ');
+    const list = some.map((_, place) => `$${place + 2}`).join(', ');
+    // Locks the accounts in one order; one that was just deleted is left out.
+    const lock = dialectOfDatabase() === 'postgres' ? 'FOR KEY SHARE OF a' : '';
     await execute(
-      `INSERT INTO scim_replans (organization_id, account_id) VALUES ${places}
+      `INSERT INTO scim_replans (organization_id, account_id)
+       SELECT o.id, a.id FROM organizations o JOIN accounts a ON a.id IN (${list})
+        WHERE o.id = $1 ORDER BY a.id ${lock}
        ON CONFLICT (organization_id, account_id) DO NOTHING`,
       [organizationId, ...some],
     );
