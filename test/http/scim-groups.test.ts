@@ -27,10 +27,9 @@ const groupSchema = 'urn:ietf:params:scim:schemas:core:2.0:Group';
 const patchSchema = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
 
 async function people(client: ScimClient, ...names: string[]): Promise<string[]> {
-  const ids: string[] = [];
-  for (const name of names)
-    ids.push((await client.create({ userName: `${name}@${client.org.slug}.test` })).id);
-  return ids;
+  const userName = (name: string) => `${name}@${client.org.slug}.test`;
+  const made = await Promise.all(names.map((name) => client.create({ userName: userName(name) })));
+  return made.map(({ id }) => id);
 }
 
 const ids = (body: { members: { value: string }[] }) =>
@@ -396,7 +395,7 @@ describe('groups as a source of roles', () => {
       groups: ['dev'],
     });
     expect(again.groups).toEqual([{ group: 'dev', source: 'claim' }]);
-  });
+  }, 180_000);
 
   test('the preview names the source; given groups replace the claim alone', async () => {
     const { org, ada, mapping, push } = await mapped();
@@ -470,7 +469,7 @@ test('a large group is shown whole, and parts of it where they are asked for', a
   });
   expect(search.body.totalResults).toBe(1);
   expect((await client.send('POST', '/.search', { filter: 'nothing pr' })).status).toBe(400);
-});
+}, 180_000);
 
 test('doctor names mapped groups that SCIM does not push', async () => {
   const { client, org } = await mapped();

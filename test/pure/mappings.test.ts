@@ -163,3 +163,19 @@ describe('I7 the groups claim', () => {
     expect(read({}, {}, 'constructor')).toEqual(known());
   });
 });
+
+test('the groups of a person are read once, however many projects are mapped', () => {
+  let reads = 0;
+  const groups = [{ group: 'dev', source: 'scim' as const }];
+  const all = Array.from({ length: 50 }, (_, at) => {
+    return { id: `m${at}`, group: 'dev', projectId: `p${at}`, role: 'member' as const };
+  });
+  const counted = new Proxy(groups, {
+    get: (list, key) => {
+      if (key === Symbol.iterator) reads += 1;
+      return Reflect.get(list, key);
+    },
+  });
+  expect(planMemberships(counted, all, []).adds).toHaveLength(50);
+  expect(reads).toBe(1);
+});

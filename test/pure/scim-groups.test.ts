@@ -54,3 +54,18 @@ test('more members or attributes than a body has room for are refused unread', a
   const patch = { Operations: [{ op: 'add', value: named }] };
   await expect(readGroupPatch(patch)).rejects.toMatchObject(unfit);
 });
+
+test('an element without a value is refused, and empties no group', async () => {
+  const unfit = { code: 'scim_invalid', message: 'A member needs a value: the id of a User.' };
+  for (const element of [{}, null, [], { id: id(1) }, { value: '' }, { value: null }]) {
+    const value = [{ value: id(1) }, element];
+    await expect(readGroup({ displayName: 'dev', members: [element] })).rejects.toMatchObject(
+      unfit,
+    );
+    for (const op of ['add', 'replace', 'remove'])
+      for (const given of [value, [element]]) {
+        const Operations = [{ op, path: 'members', value: given }];
+        await expect(readGroupPatch({ Operations })).rejects.toMatchObject(unfit);
+      }
+  }
+});

@@ -42,7 +42,17 @@ async function pushed(count = 1) {
     [client.org.id],
   );
   const accounts = rows.map(({ id }) => id);
-  return { client, organizationId: client.org.id, groupId: body.id, people, accounts };
+  return { client, organizationId: client.org.id, groupId: body.id, people, accounts, members };
+}
+
+/** Whether a transaction waits for another one. */
+async function isAwaited(): Promise<boolean> {
+  const waiting = await select(
+    `SELECT 1 FROM pg_stat_activity
+      WHERE wait_event_type = 'Lock' AND datname = current_database()`,
+    [],
+  );
+  return waiting.length > 0;
 }
 
 test.runIf(dialect === 'postgres')(
@@ -66,16 +76,63 @@ test.runIf(dialect === 'postgres')(
       isPlanned = true;
     });
     await vi.waitFor(async () => {
-      const waiting = await select(
-        `SELECT 1 FROM pg_stat_activity
-          WHERE wait_event_type = 'Lock' AND datname = current_database()`,
-        [],
-      );
-      expect(isPlanned || waiting.length > 0).toBe(true);
+      expect(isPlanned || (await isAwaited())).toBe(true);
     }, 20_000);
     ended.resolve();
     await Promise.all([push, planning]);
     await plan();
     expect(await people()).toBe(0);
+  },
+);
+
+test('no organization holds up the plans of another, by an error', async () => {
+  const [one, other] = [await pushed(), await pushed()];
+  const isInOrder = one.organizationId < other.organizationId;
+  const [first, second] = isInOrder ? [one, other] : [other, one];
+  for (const { organizationId, accounts } of [first, second])
+    await transaction(() => planLater(organizationId, accounts));
+  let fails = true;
+  const anew = () => {
+    if (!fails) return idctl.operator();
+    fails = false;
+    throw new Error('the first organization cannot be planned');
+  };
+  await expect(plan({ anew })).rejects.toThrow('the first organization');
+  const planned = async () => {
+    const told = [];
+    for (const { client } of [first, second])
+      told.push((await client.events('scim.groups.planned')).map(({ data }) => data));
+    return told;
+  };
+  expect(await planned()).toEqual([[], [{ people: 2, changed: 0 }]]);
+  await plan();
+  expect(await planned()).toEqual([[{ people: 2, changed: 0 }], [{ people: 2, changed: 0 }]]);
+});
+
+test.runIf(dialect === 'postgres')(
+  'a push of many people and the deletion of one of them do not deadlock',
+  async () => {
+    const { client, groupId, accounts, members } = await pushed(51);
+    const push = (some: object[]) =>
+      client.send('PUT', `/Groups/${groupId}`, { displayName: 'dev', members: some });
+    await push([]);
+    await plan();
+    const held = Promise.withResolvers<void>();
+    const waited = Promise.withResolvers<void>();
+    // The order of a deletion: the account, then its records.
+    const deletion = transaction(async () => {
+      await select('SELECT id FROM accounts WHERE id = $1 FOR UPDATE', [accounts.at(-1)]);
+      held.resolve();
+      await waited.promise;
+      await select('SELECT id FROM scim_records WHERE account_id = $1 FOR UPDATE', [
+        accounts.at(-1),
+      ]);
+    });
+    await held.promise;
+    const pushing = push(members);
+    await vi.waitFor(async () => expect(await isAwaited()).toBe(true), 20_000);
+    waited.resolve();
+    await deletion;
+    expect((await pushing).status).toBe(200);
   },
 );

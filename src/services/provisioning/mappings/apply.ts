@@ -38,10 +38,12 @@ export async function replanPeople(
   if (locks) await holdAccounts(accountIds);
   const rules = await readRules(organizationId);
   const people = await readPeople(rules, accountIds, locks ? 'FOR UPDATE' : '');
-  await turnOfTheLoop();
-  const planned = [...people].map(([accountId, person]) => {
-    return { accountId, person, ...planPerson(rules, person) };
-  });
+  const planned: Planned[] = [];
+  for (const [accountId, person] of people) {
+    // Each one is compared with up to 10,000 mappings.
+    await turnOfTheLoop();
+    planned.push({ accountId, person, ...planPerson(rules, person) });
+  }
   const real = await withoutGoneProjects(planned);
   // SQLite answers at once, so a chain of statements would let no one else have a turn.
   await turnOfTheLoop();

@@ -84,9 +84,10 @@ export function planMemberships(
   current: readonly Current[],
 ): Plan {
   const desired = new Map<string, Entry>();
-  const mapped = Map.groupBy(mappings, ({ projectId }) => projectId);
-  for (const [projectId, some] of mapped) {
-    const best = highest(groups, some, ({ role }) => role, outranks);
+  const held = heldByName(groups);
+  const mine = mappings.filter(({ group }) => held.has(group));
+  for (const [projectId, some] of Map.groupBy(mine, ({ projectId }) => projectId)) {
+    const best = highest(held, some, ({ role }) => role, outranks);
     if (best !== null) desired.set(projectId, { projectId, ...best });
   }
   const there = new Map(current.map((membership) => [membership.projectId, membership]));
@@ -126,7 +127,7 @@ export function planOrgRole(
   { role: from, synced, because, fate }: CurrentOrgRole,
 ): OrgRoleChange | null {
   if (!synced || from === 'owner') return null;
-  const best = highest(groups, mappings, ({ orgRole }) => orgRole, outranksInOrg);
+  const best = highest(heldByName(groups), mappings, ({ orgRole }) => orgRole, outranksInOrg);
   const to = best?.role ?? 'member';
   if (from === to) {
     const cause = best?.because ?? null;
@@ -141,22 +142,27 @@ function outranksInOrg(one: Role, other: Role): boolean {
   return roles.indexOf(one) > roles.indexOf(other);
 }
 
-/**
- * The highest role that the groups give, and its cause: of equal roles a SCIM group's, as it ends
- * with the group, then the first in the list.
- */
-function highest<M extends { id: string; group: string }, R>(
-  groups: readonly HeldGroup[],
-  mappings: readonly M[],
-  roleOf: (mapping: M) => R,
-  isHigher: (one: R, other: R) => boolean,
-): { role: R; because: Because } | null {
+/** The groups by name: one that SCIM pushed hides the same one of a claim. */
+function heldByName(groups: readonly HeldGroup[]): Map<string, HeldGroup> {
   const held = new Map<string, HeldGroup>();
   for (const one of groups) {
     const other = held.get(one.group);
     if (other === undefined || (one.source === 'scim' && other.source !== 'scim'))
       held.set(one.group, one);
   }
+  return held;
+}
+
+/**
+ * The highest role that the groups give, and its cause: of equal roles a SCIM group's, as it ends
+ * with the group, then the first in the list.
+ */
+function highest<M extends { id: string; group: string }, R>(
+  held: ReadonlyMap<string, HeldGroup>,
+  mappings: readonly M[],
+  roleOf: (mapping: M) => R,
+  isHigher: (one: R, other: R) => boolean,
+): { role: R; because: Because } | null {
   let best: { role: R; because: Because } | null = null;
   for (const mapping of mappings) {
     const { source, by } = held.get(mapping.group) ?? {};

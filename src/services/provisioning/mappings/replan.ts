@@ -1,6 +1,6 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import type { Context } from '../../../context.ts';
-import { execute, select, selectAmong } from '../../../database/select.ts';
+import { dialectOfDatabase, execute, select, selectAmong } from '../../../database/select.ts';
 import { transaction, unsynced } from '../../../database/transaction.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { fold } from '../../foundation/scim-user/names.ts';
@@ -23,9 +23,13 @@ export async function planLater(
   const ids = accountIds.toSorted();
   for (let at = 0; at < ids.length; at += 100) {
     const some = ids.slice(at, at + 100);
-    const places = some.map((_, place) => `($1, $${place + 2})`).join(', ');
+    const list = some.map((_, place) => `$${place + 2}`).join(', ');
+    // Locks the accounts in one order; one that was just deleted is left out.
+    const lock = dialectOfDatabase() === 'postgres' ? 'FOR KEY SHARE OF a' : '';
     await execute(
-      `INSERT INTO scim_replans (organization_id, account_id) VALUES ${places}
+      `INSERT INTO scim_replans (organization_id, account_id)
+       SELECT o.id, a.id FROM organizations o JOIN accounts a ON a.id IN (${list})
+        WHERE o.id = $1 ORDER BY a.id ${lock}
        ON CONFLICT (organization_id, account_id) DO NOTHING`,
       [organizationId, ...some],
     );
@@ -124,20 +128,36 @@ export async function planWaiting(
     'SELECT DISTINCT organization_id AS id FROM scim_replans ORDER BY organization_id',
     [],
   );
-  for (const { id } of organizations) {
-    const told = { people: 0, changed: 0 };
-    for (let listed = batchSize; listed === batchSize && !stop?.aborted; ) {
-      // If a power cut undoes it, the people are on the list again.
-      const batch = await unsynced(() => planBatch(anew(), id));
-      listed = batch.listed;
-      told.people += batch.people;
-      told.changed += batch.changed;
+  const errors: unknown[] = [];
+  let waiting = organizations.map(({ id }) => ({ id, people: 0, changed: 0 }));
+  // A batch of each in turn, and an error is told last, so that no organization holds up another.
+  while (waiting.length > 0) {
+    const unfinished: typeof waiting = [];
+    for (const one of waiting) {
+      try {
+        // If a power cut undoes it, the people are on the list again.
+        const batch = await unsynced(() => planBatch(anew(), one.id));
+        one.people += batch.people;
+        one.changed += batch.changed;
+        if (batch.listed === batchSize && !stop?.aborted) unfinished.push(one);
+        else await tellEnd(anew(), one);
+      } catch (error) {
+        errors.push(error);
+      }
       await turnOfTheLoop();
     }
-    if (told.people === 0) continue;
-    const end = { kind: 'scim.groups.planned' as const, organizationId: id, data: told };
-    await transaction(() => recordEvent(anew(), end));
+    waiting = unfinished;
   }
+  if (errors.length > 0) throw errors[0];
+}
+
+async function tellEnd(
+  ctx: Context,
+  { id: organizationId, ...told }: { id: string; people: number; changed: number },
+): Promise<void> {
+  if (told.people === 0) return;
+  const end = { kind: 'scim.groups.planned' as const, organizationId, data: told };
+  await transaction(() => recordEvent(ctx, end));
 }
 
 async function planBatch(ctx: Context, organizationId: string) {

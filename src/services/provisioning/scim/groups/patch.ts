@@ -1,6 +1,6 @@
 import type { Attribute, ScimResource } from '../../../foundation/scim-user/attribute.ts';
 import { scimRefusal } from '../../../foundation/scim-user/refusal.ts';
-import { isObject, isUnset, unwrapped } from '../../../foundation/scim-user/values.ts';
+import { isObject, unwrapped } from '../../../foundation/scim-user/values.ts';
 import { type Filter, parseElementFilter } from '../filter.ts';
 import { type PatchOperation, readOperations } from '../patch-operations.ts';
 import { groupNames } from './attributes.ts';
@@ -132,8 +132,7 @@ async function applyMembers(
   op: PatchOperation['op'],
   value: unknown,
 ): Promise<void> {
-  const isEmptyList = Array.isArray(value) && value.length === 0;
-  if (op === 'replace' || (op === 'remove' && isUnset(value) && !isEmptyList)) {
+  if (op === 'replace' || (op === 'remove' && (value === undefined || value === null))) {
     change.clears = true;
     change.adds.clear();
     change.removes.clear();

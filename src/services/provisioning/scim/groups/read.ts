@@ -71,12 +71,11 @@ const mostElements = 110_000;
 /** The members in a list, an object or an id. 400 for what cannot be a member, or be added. */
 export async function readMembers(given: unknown, op: 'add' | 'remove'): Promise<Members> {
   const members: Members = new Map();
-  if (isUnset(given)) return members;
+  if (given === undefined || given === null) return members;
   const elements = Array.isArray(given) ? given : [given];
   if (elements.length > mostElements)
     throw scimRefusal(400, 'invalidValue', 'members: a body has no room for so many ids.');
   for await (const element of slowly(elements)) {
-    if (isUnset(element)) continue;
     const [id, display] = readMember(element);
     // The rest of a long list is not read.
     if (op === 'add' && !isUuid(id)) throw noSuchUser(id);

@@ -142,8 +142,8 @@ async function preparePlan(
     await holdAccounts(accounts);
     return (ctx) => replanPeople(ctx, organizationId, accounts, 'scim').then(() => {});
   }
-  return async () => {
-    if (others.length > 0) await planMembersLater(organizationId, [group.id]);
-    await planLater(organizationId, accounts);
-  };
+  // The accounts before the records, as everywhere: the list locks them.
+  if (others.length > 0) await planMembersLater(organizationId, [group.id]);
+  await planLater(organizationId, accounts);
+  return async () => {};
 }
