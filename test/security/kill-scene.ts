@@ -124,7 +124,7 @@ async function play(idctl: MailingIdctl, counterparts: Counterparts) {
   const before = await signInEveryWay(idctl, counterparts, { ...ada, org: org.slug, domain });
   const passkey = await getPasskey(idctl, before.own);
   const sessions = { ...before, passkey: passkey.session };
-  const totp = await enrol(idctl, sessions.own);
+  const totp = await enrol(idctl, sessions.passkey);
   const app = await registerApp(operator, { user, name: 'builder' });
   const form = { client_id: app.clientId, client_secret: app.clientSecret };
   const invite = { email: 'ina@elsewhere.test', role: 'member' };

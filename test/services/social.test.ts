@@ -208,6 +208,8 @@ describe('linking a provider to the signed-in account', () => {
 
   test('P12 O5 asks for the second factor too, and continues from there', async () => {
     const { account, client, code } = await enrolled(social.idctl);
+    await client.post('/api/v1/auth/confirm', { totpCode: code() });
+    social.idctl.wait(60);
     const { sub } = googler();
     const { body } = await client.post('/api/v1/me/social/google', { returnTo: '/linked' });
     const back = await comeBack(client, await social.google.signIn(body.authorizationUrl, sub));
