@@ -69,7 +69,9 @@ async function mapped(role: 'viewer' | 'member' | 'admin' = 'member') {
 describe('the resource', () => {
   test('RFC 7644 §3 a group is made, read, replaced, searched and deleted', async () => {
     const client = await scimClient(idctl);
-    const [ada = '', ben = ''] = await people(client, 'ada', 'ben');
+    // One after the other: members are listed in the order in which they were made.
+    const [ada = ''] = await people(client, 'ada');
+    const [ben = ''] = await people(client, 'ben');
     const made = await client.send('POST', '/Groups', {
       schemas: [
         groupSchema,
@@ -260,7 +262,7 @@ describe('the requests of providers', () => {
   });
 
   test('what a PATCH cannot do is refused whole', async () => {
-    const { client, group, ada, patch } = await mapped();
+    const { client, group, ada, ben, patch } = await mapped();
     const refused = async (...operations: object[]) => {
       const { status, body } = await patch(...operations);
       return `${status} ${body.scimType}`;
@@ -278,6 +280,8 @@ describe('the requests of providers', () => {
     expect(await refused({ op: 'add', path: 'members', value: [{ value: 'x' }] })).toBe(
       '400 invalidValue',
     );
+    const another = { path: `members[value eq "${ada}"]`, value: { value: ben } };
+    expect(await refused({ op: 'replace', ...another })).toBe('400 mutability');
     expect((await client.get(`/Groups/${group.id}`)).body.members).toEqual([]);
   });
 

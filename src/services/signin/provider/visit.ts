@@ -14,6 +14,8 @@ export interface LiveSession extends Pick<Session, 'id' | 'accountId' | 'method'
   startedAt: Date;
   /** Whether idctl checked the account's second factor. */
   secondFactor: boolean;
+  /** Whether the account has a passkey, which may have been that second factor. */
+  hasPasskey: boolean;
 }
 
 /** An answer of the package that idctl may still change. */
@@ -63,26 +65,28 @@ interface Row {
   method: Session['method'];
   startedAt: string | Date;
   secondFactorAt: unknown;
+  hasPasskey: unknown;
 }
 
 /** The live session of this id, or null: it is not ended or expired, and the account is enabled. */
 export async function findLiveSession(ctx: Context, id: string): Promise<LiveSession | null> {
   const [row] = await select<Row>(
     `SELECT s.account_id AS "accountId", s.method, s.created_at AS "startedAt",
-        s.second_factor_at AS "secondFactorAt"
+        s.second_factor_at AS "secondFactorAt", a.has_passkey AS "hasPasskey"
       FROM sessions s JOIN accounts a ON a.id = s.account_id
       WHERE s.id = $1 AND ${isSessionLive('$2', '$3')} AND a.disabled_at IS NULL`,
     [id, ctx.now, idleSince(ctx)],
     { prepared: true },
   );
   if (row === undefined) return null;
-  const { accountId, method, startedAt, secondFactorAt } = row;
+  const { accountId, method, startedAt, secondFactorAt, hasPasskey } = row;
   return {
     id,
     accountId,
     method,
     startedAt: new Date(startedAt),
     secondFactor: secondFactorAt !== null,
+    hasPasskey: Boolean(hasPasskey),
   };
 }
 
@@ -102,10 +106,13 @@ const proofs: Record<Session['method'], string> = {
 /** The `acr` of a session with one factor and of one with two. */
 export const acrValues = ['urn:idctl:1', 'urn:idctl:2'] as const;
 
-/** How strongly the person signed in. A provider's second factor does not count (security P12). */
-export function strengthOf({ method, secondFactor }: LiveSession) {
+/**
+ * How strongly the person signed in. A provider's second factor does not count (security P12). If the
+ * account has a passkey, the session does not say which second factor it was, only that there was one.
+ */
+export function strengthOf({ method, secondFactor, hasPasskey }: LiveSession) {
   const [one, two] = acrValues;
   const first = proofs[method];
   if (!secondFactor) return { acr: one, amr: [first] };
-  return { acr: two, amr: [...new Set([first, 'otp', 'mfa'])] };
+  return { acr: two, amr: [...new Set([first, ...(hasPasskey ? [] : ['otp']), 'mfa'])] };
 }

@@ -97,7 +97,13 @@ async function readAt(
   const ids = idsIn(parseElementFilter(brackets, target.attribute));
   if (op === 'remove') for (const id of ids) remove(change, id);
   // The path names one member, and nothing else of it can change.
-  else for (const id of ids) add(change, id, null);
+  else {
+    const given = unwrapped(value);
+    const named = isObject(given) ? given['value'] : undefined;
+    if (named !== undefined && !ids.includes(String(named).toLowerCase()))
+      throw scimRefusal(400, 'mutability', 'The path names another member than the value.');
+    for (const id of ids) add(change, id, null);
+  }
 }
 
 /** The ids that a value path names. */

@@ -1,10 +1,11 @@
 import type { Context } from '../../../../context.ts';
 import { orderedId } from '../../../../crypto/id.ts';
-import { execute, insertRow } from '../../../../database/select.ts';
+import { execute, insertRow, select } from '../../../../database/select.ts';
 import { refusingDuplicate } from '../../../../database/unique.ts';
 import { recordEvent } from '../../../foundation/events/record.ts';
 import { isUuid } from '../../../foundation/fields.ts';
 import { fold } from '../../../foundation/scim-user/names.ts';
+import { scimRefusal } from '../../../foundation/scim-user/refusal.ts';
 import { holdAccounts, replanPeople } from '../../mappings/apply.ts';
 import { shareMappings } from '../../mappings/hold.ts';
 import { isMapped, mostAtOnce, planLater, planMembersLater } from '../../mappings/replan.ts';
@@ -30,6 +31,7 @@ export async function insertGroup(
   { displayName, externalId, members }: WrittenGroup,
 ): Promise<Group> {
   await shareMappings(organizationId);
+  await requireRoomForGroup(organizationId);
   const times = { createdAt: ctx.now, modifiedAt: ctx.now };
   const group = { id: orderedId(), organizationId, displayName, externalId, version: 1, ...times };
   const inserting = insertRow('scim_groups', {
@@ -146,4 +148,16 @@ async function preparePlan(
   if (others.length > 0) await planMembersLater(organizationId, [group.id]);
   await planLater(organizationId, accounts);
   return async () => {};
+}
+
+const mostGroups = 1000;
+
+/** Refuses a group beyond what a sign-in and a page of Users can read. */
+async function requireRoomForGroup(organizationId: string): Promise<void> {
+  const [counted] = await select<{ groups: number | string }>(
+    'SELECT count(*) AS groups FROM scim_groups WHERE organization_id = $1',
+    [organizationId],
+  );
+  if (Number(counted?.groups ?? 0) >= mostGroups)
+    throw scimRefusal(400, 'tooMany', `An organization has at most ${mostGroups} groups.`);
 }

@@ -80,7 +80,8 @@ async function readGroupsOf(ctx: Context, records: Entry[]): Promise<Map<string,
   for (const { recordId, value, display } of rows) {
     const $ref = `${baseOf(ctx, organizationId)}/Groups/${value}`;
     const known = groups.get(recordId) ?? [];
-    groups.set(recordId, [...known, { value, $ref, display, type: 'direct' }]);
+    known.push({ value, $ref, display, type: 'direct' });
+    groups.set(recordId, known);
   }
   return groups;
 }
