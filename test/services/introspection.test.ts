@@ -206,8 +206,8 @@ test('RFC 8414 openid-client configures itself from the issuer alone, and mints,
   expect(body).toMatchObject({
     issuer: idctl.baseUrl,
     jwks_uri: `${idctl.baseUrl}/.well-known/jwks.json`,
-    response_types_supported: [],
-    grant_types_supported: ['client_credentials'],
-    token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
+    response_types_supported: ['code'],
+    grant_types_supported: ['authorization_code', 'refresh_token', 'client_credentials'],
+    token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post', 'none'],
   });
 });
