@@ -108,7 +108,7 @@ const allSettings = z.strictObject({
     codeSends: help(limit(5), 'Codes mailed to one mailbox in an hour'),
     tokenRequests: help(
       limit(60),
-      'Tokens for one app or sign-in, and wrong client secrets of an address, in a minute',
+      'Tokens for one app or sign-in, wrong secrets of one address, in a minute',
     ),
   }),
   signin: settingGroup({

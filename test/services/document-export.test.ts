@@ -57,6 +57,8 @@ webhooks:
     events: ["*"]
     enabled: true
 clients:
+  - name: Board
+    redirectUris: [https://board.acme.test/]
   - name: Wiki
     redirectUris: [https://wiki.acme.test/]
 `);
