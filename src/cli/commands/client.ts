@@ -121,6 +121,16 @@ export function addClientCommands(program: Command): void {
         question: ({ name }) => `Give ${name} a new secret? The old one stops at once.`,
       }),
   });
+  verb(client, 'test <client>', {
+    summary: 'Test a client step by step; exit 1 if a step fails',
+    required: org,
+    options: { '--user <email>': 'a member: would they get in, and what would the ID token say' },
+    example: 'idctl client test Wiki --org acme --user mia@acme.com',
+    run: async (call) => {
+      const { testClient } = await import('../../services/signin/provider/test.ts');
+      call.examination(await call.operate(testClient));
+    },
+  });
   verb(client, 'remove <client>', {
     summary: 'Remove a client, and end sign-ins through it',
     required: org,
