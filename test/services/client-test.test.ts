@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Account } from '../../src/database/models/account.ts';
 import { Client } from '../../src/database/models/client.ts';
 import { Event } from '../../src/database/models/event.ts';
 import { Session } from '../../src/database/models/session.ts';
@@ -11,6 +12,7 @@ import { createProject } from '../../src/services/tenancy/projects/operations.ts
 import { fresh, organization, person, signedIn } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { freePorts } from '../support/ports.ts';
+import { scimClient } from '../support/scim-client.ts';
 
 let idctl: Idctl;
 beforeAll(async () => {
@@ -107,6 +109,27 @@ test('a person is refused for the reason that the rules give', async () => {
   // An account elsewhere and no account at all read alike.
   const nobody = `${fresh('no')}@example.test`;
   expect(await signIn(nobody)).toBe(told.replace(stranger, nobody));
+});
+
+test('O8 of a pushed member whose domain is not verified, an admin learns nothing', async () => {
+  const rival = await scimClient(idctl);
+  const admin = await signedIn(idctl, rival.org.owner.email);
+  const org = rival.org.slug;
+  const input = { org, name: 'Wiki', redirectUris: ['http://localhost/cb'] };
+  await createClient(idctl.operator(), createClient.input.parse(input));
+  const address = () => `${fresh('eve')}@elsewhere.test`;
+  const [known, disabled, unknown] = [address(), address(), address()];
+  await person(idctl, known);
+  const { id } = await person(idctl, disabled);
+  await transaction(() => Account.update({ disabledAt: new Date() }, { where: { id } }));
+  const told: string[] = [];
+  for (const email of [known, disabled, unknown]) {
+    await rival.create({ userName: email, emails: [{ value: email, primary: true }] });
+    const { body } = await admin.post(`/api/v1/orgs/${org}/clients/Wiki/test`, { user: email });
+    told.push(JSON.stringify(body));
+    expect(body.steps.at(-1)).toMatchObject({ name: 'sign-in', skipped: true });
+  }
+  expect(new Set(told).size).toBe(1);
 });
 
 test('a name without an address, an inner address of idctl and a suspended secret are named', async () => {
