@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { clientView, newClientView } from '../../services/tenancy/clients/client.ts';
 import { noun, org, verb } from '../command.ts';
 import { type Hiding, ifFound, make, performSecret } from '../making.ts';
+import { tellOlderDaemon } from '../older-daemon.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
 
@@ -128,7 +129,9 @@ export function addClientCommands(program: Command): void {
     example: 'idctl client test Wiki --org acme --user mia@acme.com',
     run: async (call) => {
       const { testClient } = await import('../../services/signin/provider/test.ts');
-      call.examination(await call.operate(testClient));
+      const view = await call.operate(testClient);
+      await tellOlderDaemon(call);
+      call.examination(view);
     },
   });
   verb(client, 'remove <client>', {
