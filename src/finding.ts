@@ -32,6 +32,8 @@ export function skipped(why: string, hint?: string): Finding {
 export interface Step {
   name: string;
   ok: boolean;
+  /** The step could not run, which is no fault. */
+  skipped?: true;
   expected: string;
   seen: string;
   /** The one thing to change. On a step that is ok, further information. */
@@ -39,8 +41,19 @@ export interface Step {
 }
 
 /** The finding of a step as shown. */
-export function stepOf(name: string, expected: string, { ok, seen, hint }: Finding<unknown>): Step {
-  return { name, ok, expected, seen, ...(hint === undefined ? {} : { hint }) };
+export function stepOf(name: string, expected: string, finding: Finding<unknown>): Step {
+  const { ok, seen, hint } = finding;
+  const unseen = ok && finding.skipped ? { skipped: true as const } : {};
+  return { name, ok, ...unseen, expected, seen, ...(hint === undefined ? {} : { hint }) };
+}
+
+/** The answer of a test: its steps, and a sentence about the first that failed, or `passed`. */
+export function outcomeOf(steps: Step[], passed: string) {
+  const at = steps.findIndex(({ ok }) => !ok);
+  const step = steps[at];
+  const message =
+    step === undefined ? passed : `Step ${at + 1}, ${step.name}, failed: ${step.seen}.`;
+  return { ok: step === undefined, message, steps };
 }
 
 type Look<Value> = () => Promise<Finding<Value>> | Finding<Value>;

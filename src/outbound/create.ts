@@ -60,6 +60,10 @@ export function createOutbound(
       assertIdle('an examination of an identity provider');
       return (await network()).examineProvider(client, now, showIssuer);
     },
+    async examineAddress(asked) {
+      assertIdle('a look at an address');
+      return (await network()).examineAddress(asked);
+    },
     async visitDirectory(server) {
       const [{ createGuard }, { visitDirectory }] = await Promise.all([
         import('./guard.ts'),
@@ -123,12 +127,14 @@ async function openNetwork(
     { createResolver },
     { createProviders },
     { createExaminer },
+    { examineAddress },
   ] = await Promise.all([
     import('./guard.ts'),
     import('./http.ts'),
     import('./doh.ts'),
     import('./oidc.ts'),
     import('./examine/examine.ts'),
+    import('./examine/place.ts'),
   ]);
   const guard = createGuard(allow);
   const guarded = guardedClient(guard, tenantRoots, limits);
@@ -137,6 +143,7 @@ async function openNetwork(
     lookupTxt: createResolver(trusted.fetch, resolverUrl),
     ...createProviders(guarded.fetch, limits.total),
     examineProvider: createExaminer(guarded, guard, limits.total),
+    examineAddress: (asked) => examineAddress(guard, guarded.handshake, asked),
     async judgeUrl(text) {
       const url = new URL(text);
       guard.checkUrl(url);

@@ -1,4 +1,4 @@
-import type { Step } from '../finding.ts';
+import type { Finding, Step } from '../finding.ts';
 import type { DirectoryServer, DirectoryVisit } from './directory/directory.ts';
 
 /** All network requests of idctl go through these calls. */
@@ -44,6 +44,11 @@ export interface Outbound {
     now: Date,
     showIssuer?: boolean,
   ): Promise<Step[]>;
+  /**
+   * Whether the host of an address can be found. If browsers alone go there, it is a note that
+   * idctl may not. If `isOurs`, idctl goes there, and it is a fault.
+   */
+  examineAddress(asked: { url: URL; now: Date; isOurs: boolean }): Promise<Finding>;
   /** Begins a visit to a directory, limited to 10 s. Nothing is sent before the first question. */
   visitDirectory(server: DirectoryServer): Promise<DirectoryVisit>;
   /**

@@ -89,6 +89,7 @@ const noOutbound: Outbound = {
   socialUrl: refuseNetwork,
   redeemSocial: refuseNetwork,
   examineProvider: refuseNetwork,
+  examineAddress: refuseNetwork,
   visitDirectory: refuseNetwork,
   sendMail: refuseNetwork,
   greetMailServer: refuseNetwork,

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { clientView, newClientView } from '../../services/tenancy/clients/client.ts';
 import { noun, org, verb } from '../command.ts';
 import { type Hiding, ifFound, make, performSecret } from '../making.ts';
+import { tellOlderDaemon } from '../older-daemon.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
 
@@ -120,6 +121,18 @@ export function addClientCommands(program: Command): void {
         secret: 'clientSecret',
         question: ({ name }) => `Give ${name} a new secret? The old one stops at once.`,
       }),
+  });
+  verb(client, 'test <client>', {
+    summary: 'Test a client step by step; exit 1 if a step fails',
+    required: org,
+    options: { '--user <email>': 'a member: would they get in, and what would the ID token say' },
+    example: 'idctl client test Wiki --org acme --user mia@acme.com',
+    run: async (call) => {
+      const { testClient } = await import('../../services/signin/provider/test.ts');
+      const view = await call.operate(testClient);
+      await tellOlderDaemon(call);
+      call.examination(view);
+    },
   });
   verb(client, 'remove <client>', {
     summary: 'Remove a client, and end sign-ins through it',

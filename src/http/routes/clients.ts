@@ -1,3 +1,4 @@
+import { testClient } from '../../services/signin/provider/test.ts';
 import {
   changeClient,
   createClient,
@@ -39,5 +40,9 @@ export const clientRoutes = [
     summary: 'Give a client a new secret; the old one stops at once',
     dryRun: true,
     cli: 'client rotate',
+  }),
+  route('POST', `${client}/test`, testClient, {
+    summary: 'Test a client step by step, and what a member would get there',
+    cli: 'client test',
   }),
 ];

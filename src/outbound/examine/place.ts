@@ -1,6 +1,8 @@
 import { isIP } from 'node:net';
 import { canonicalHost } from '../../address.ts';
+import { Refusal } from '../../errors.ts';
 import { type Finding, right, wrong } from '../../finding.ts';
+import { failureOf } from '../failure.ts';
 import { type Guard, wayOf } from '../guard.ts';
 import { unanswered } from './finding.ts';
 
@@ -46,6 +48,34 @@ export async function examineTls(
   } catch (error) {
     return unanswered(error, host);
   }
+}
+
+/**
+ * Whether the host can be found. A browser goes there: that idctl may not is a note. If `isOurs`,
+ * idctl goes there itself, and everything must be right.
+ */
+export async function examineAddress(
+  guard: Guard,
+  handshake: (url: URL) => Promise<Date>,
+  { url, now, isOurs }: { url: URL; now: Date; isOurs: boolean },
+): Promise<Finding> {
+  const host = canonicalHost(url.hostname);
+  try {
+    await guard.resolve(host, wayOf(url));
+  } catch (error) {
+    const failure = failureOf(error, host);
+    const isFound = failure instanceof Refusal && failure.code === 'outbound_refused';
+    const finding = unanswered(failure, host);
+    return isFound && !isOurs ? right(`${host} can be found`, unreached(finding)) : finding;
+  }
+  const tls = await examineTls(guard, handshake, url, now);
+  if (tls.ok) return right(`${host} answers: ${tls.seen}`, tls.hint);
+  if (isOurs) return wrong(tls.seen, 'Have the application answer there, over trusted TLS.');
+  return right(`${host} can be found`, unreached(tls));
+}
+
+function unreached({ seen }: Finding): string {
+  return `idctl itself did not reach it: ${seen}. Browsers may.`;
 }
 
 /** Whether an error comes from a name lookup by the system's resolver. */

@@ -114,6 +114,7 @@ export const testSteps = z.array(
   z.object({
     name: z.string(),
     ok: z.boolean(),
+    skipped: z.literal(true).optional().describe('The step was not checked, which is no fault.'),
     expected: z.string().optional(),
     seen: z.string().optional(),
     /** The one thing to change. */

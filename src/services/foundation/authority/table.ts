@@ -59,6 +59,8 @@ export const authority = {
   'clients.see': { least: 'admin', effect: 'reads' },
   /** A client decides where people are sent, and who gets into an application. */
   'clients.change': { least: 'admin', effect: 'letsIn' },
+  /** Looks up the addresses of a client, and tells what a member's ID token would say. */
+  'clients.test': { least: 'admin', effect: 'changes' },
 
   /** The projects that the actor belongs to. */
   'projects.see': { least: 'member', effect: 'reads' },

@@ -10,7 +10,7 @@ import { email, instant, projectRole, ref, role } from '../../foundation/fields.
 import { operation } from '../../foundation/operation.ts';
 import { findByEmail } from '../../people/accounts/account.ts';
 import { previewNext, previewView } from '../../provisioning/mappings/preview.ts';
-import { originOfRole, originView, pushedIn } from '../../tenancy/memberships/membership.ts';
+import { findMember, originOfRole, originView } from '../../tenancy/memberships/membership.ts';
 import { offeredMethod } from '../../tenancy/signin-settings/methods.ts';
 import { attemptKinds } from './attempts.ts';
 import { setScene } from './scene.ts';
@@ -120,12 +120,7 @@ async function findStanding(
   { id }: Organization,
   address: string,
 ): Promise<Standing> {
-  const [member] = await select<{ id: string; pushed: boolean | number }>(
-    `SELECT a.id, CASE WHEN ${pushedIn(ctx)} THEN 1 ELSE 0 END AS pushed
-       FROM memberships m JOIN accounts a ON a.id = m.account_id
-      WHERE m.organization_id = $1 AND a.email = $2`,
-    [id, address],
-  );
+  const member = await findMember(ctx, id, address);
   const removed = await select(
     `SELECT 1 AS one FROM tombstones t JOIN accounts a ON a.id = t.account_id
       WHERE t.organization_id = $1 AND a.email = $2`,
@@ -133,7 +128,7 @@ async function findStanding(
   );
   return {
     accountId: member?.id ?? null,
-    pushed: Number(member?.pushed ?? 0) === 1,
+    pushed: member?.pushed ?? false,
     removed: removed.length > 0,
   };
 }

@@ -34,7 +34,7 @@ const named = z.object({
 
 /** The claims of a member of the client's organization; nothing of other organizations. */
 export async function claimsOf(
-  client: ClientRow,
+  client: Pick<ClientRow, 'organizationId'>,
   accountId: string,
   sessionId: string,
   scope: string,

@@ -47,7 +47,7 @@ function isProtected({ protocol, hostname }: URL): boolean {
 }
 
 /** Browsers send names below localhost to the machine itself (RFC 6761 §6.3). */
-function isOwnMachine(hostname: string): boolean {
+export function isOwnMachine(hostname: string): boolean {
   return isLoopback(canonicalHost(hostname)) || hostname.endsWith('.localhost');
 }
 

@@ -9,6 +9,7 @@ import {
   type Role,
 } from '../../../database/models/membership.ts';
 import { Organization } from '../../../database/models/organization.ts';
+import { select } from '../../../database/select.ts';
 import { Refusal } from '../../../errors.ts';
 import { shellWord } from '../../../shell-word.ts';
 import { type Shown, shownIn } from '../../foundation/authority/shown.ts';
@@ -108,6 +109,21 @@ export function pushedIn({ config }: Pick<Context, 'config'>): string {
   if (config.trust.domains === 'off') return '1 = 0';
   return `(m.origin ->> 'kind' = 'scim' AND NOT EXISTS (SELECT 1 FROM domains d
     WHERE d.organization_id = m.organization_id AND d.state = 'Verified' AND a.email LIKE '%@' || d.name))`;
+}
+
+/** The member of this address: the account, and whether `pushedIn` holds. Null for no member. */
+export async function findMember(
+  ctx: Pick<Context, 'config'>,
+  organizationId: string,
+  address: string,
+): Promise<{ id: string; pushed: boolean } | null> {
+  const [member] = await select<{ id: string; pushed: boolean | number }>(
+    `SELECT a.id, CASE WHEN ${pushedIn(ctx)} THEN 1 ELSE 0 END AS pushed
+       FROM memberships m JOIN accounts a ON a.id = m.account_id
+      WHERE m.organization_id = $1 AND a.email = $2`,
+    [organizationId, address],
+  );
+  return member === undefined ? null : { id: member.id, pushed: Number(member.pushed) === 1 };
 }
 
 /** The organization if this account is its only owner; locked, so that two cannot leave at once. */

@@ -3,7 +3,7 @@ import type { Context } from '../../../context.ts';
 import type { Organization } from '../../../database/models/organization.ts';
 import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { refuseField } from '../../../errors.ts';
-import type { Step } from '../../../finding.ts';
+import { outcomeOf } from '../../../finding.ts';
 import { parse } from '../../../input.ts';
 import { testSteps } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
@@ -34,7 +34,7 @@ export const testSso = operation({
       ctx.now,
       ctx.actor.kind === 'operator',
     );
-    return { ok: steps.every(({ ok }) => ok), message: messageOf(steps), steps };
+    return outcomeOf(steps, 'All checks passed. Now sign in with a browser.');
   },
 });
 
@@ -66,11 +66,4 @@ function storedSecret(
   if (stored === null) throw refuseField('clientSecret', 'is required');
   requireSameClient(stored, client);
   return openClientSecret(ctx, stored);
-}
-
-function messageOf(steps: Step[]): string {
-  const at = steps.findIndex(({ ok }) => !ok);
-  const step = steps[at];
-  if (step === undefined) return 'All checks passed. Now sign in with a browser.';
-  return `Step ${at + 1}, ${step.name}, failed: ${step.seen}.`;
 }
