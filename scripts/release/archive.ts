@@ -47,8 +47,8 @@ export function writeTar(
 }
 
 /** Compresses a file to `FILE.gz`, without its name and time. */
-export function gzip(file: string): string {
-  const { status, stderr } = spawnSync('gzip', ['--no-name', '--force', file]);
+export function gzip(file: string, level: '--best' | '-6' = '-6'): string {
+  const { status, stderr } = spawnSync('gzip', ['--no-name', level, '--force', file]);
   if (status !== 0) throw new Error(`gzip failed: ${stderr}`);
   return `${file}.gz`;
 }

@@ -40,7 +40,7 @@ export function writePackage(file: string, root: string, source: PackageSource):
   for (const name of readdirSync(join(sources, 'man'))) {
     const page = place(`usr/share/man/man${name.at(-1)}/${name}`);
     cpSync(join(sources, 'man', name), page);
-    gzip(page);
+    gzip(page, '--best');
   }
   const completions = {
     bash: 'bash-completion/completions/idctl',
@@ -55,7 +55,7 @@ export function writePackage(file: string, root: string, source: PackageSource):
   cpSync(join(sources, 'docs'), place('usr/share/doc/idctl/docs'), { recursive: true });
   cpSync(join(sources, 'README.md'), place('usr/share/doc/idctl/README.md'));
   cpSync(join(sources, 'CHANGELOG.md'), place('usr/share/doc/idctl/changelog'));
-  gzip(join(root, 'usr/share/doc/idctl/changelog'));
+  gzip(join(root, 'usr/share/doc/idctl/changelog'), '--best');
   cpSync(join(packaging, 'copyright'), place('usr/share/doc/idctl/copyright'));
   cpSync(join(packaging, 'lintian-overrides'), place('usr/share/lintian/overrides/idctl'));
   run(root, 'chmod', '--recursive', 'u+rwX,go+rX,go-w', '.');
