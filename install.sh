@@ -11,7 +11,8 @@ here=$(cd "$(dirname "$0")" && pwd -P)
 counterparts='named:bind9 slapd:slapd ldapsearch:ldap-utils chromium:chromium zsh:zsh fish:fish groff:groff-base
 nginx:nginx pgbouncer:pgbouncer pg_dump:postgresql-client systemd-analyze:systemd bash:bash script:bsdutils
 haproxy:haproxy patroni:patroni etcd:etcd-server /usr/lib/postgresql/15/bin/postgres:postgresql-15
-apache2:apache2 /usr/lib/apache2/modules/mod_auth_openidc.so:libapache2-mod-auth-openidc caddy:caddy'
+apache2:apache2 /usr/lib/apache2/modules/mod_auth_openidc.so:libapache2-mod-auth-openidc caddy:caddy
+debootstrap:debootstrap lintian:lintian podman:podman runc:runc systemd-nspawn:systemd-container'
 
 # Debian asks this file before it starts a service.
 policy=/usr/sbin/policy-rc.d
@@ -152,7 +153,21 @@ install_release() {
   advise_path
 }
 
+# Whether Debian's package of idctl is installed.
+is_packaged() {
+  case $(dpkg-query --show --showformat='${db:Status-Status}' idctl 2>/dev/null) in installed) return 0 ;; esac
+  return 1
+}
+
 prepare_prefix() {
+  case $prefix in
+    /usr | /usr/local)
+      if is_packaged; then
+        fail 'the Debian package idctl is installed, and this script leaves it alone' \
+          'as root: apt-get remove idctl; or install beside it: ./install.sh --prefix DIR'
+      fi
+      ;;
+  esac
   if { [ -e "$bin" ] || [ -L "$bin" ]; } && ! is_ours; then
     fail "$bin is there and not from this installer" 'move it away, or choose another --prefix'
   fi

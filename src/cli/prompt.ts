@@ -24,24 +24,27 @@ export async function confirmed(question: string, usual = false): Promise<void> 
 
 /** The source of a secret: `--<name>-stdin`, `--<name>-file F`, or none. */
 interface SecretSource {
-  name: 'secret' | 'password' | 'token' | 'bind-password' | 'smtp-password';
+  name: 'secret' | 'password' | 'token' | 'bind-password' | 'smtp-password' | 'owner-password';
   stdin: unknown;
   file: unknown;
+  /** The variable that names the file, if no option does. */
+  variable?: string;
 }
 
 /** Reads the secret from standard input or a file; undefined if neither was named. */
-export async function givenSecret({
-  name,
-  stdin,
-  file,
-}: SecretSource): Promise<string | undefined> {
+export async function givenSecret(source: SecretSource): Promise<string | undefined> {
+  const { name, stdin, file, variable } = source;
   if (stdin === true && file !== undefined) {
     throw refuseField(`--${name}-file`, `cannot be combined with --${name}-stdin`);
   }
   if (stdin === true) return cleaned(await readStandardInput(), `--${name}-stdin`);
-  if (typeof file === 'string')
-    return cleaned(await readNamedFile(`--${name}-file`, file), `--${name}-file`);
-  return undefined;
+  if (typeof file === 'string') return readSecretFile(`--${name}-file`, file);
+  const named = variable === undefined ? undefined : process.env[variable];
+  return variable !== undefined && named ? readSecretFile(variable, named) : undefined;
+}
+
+async function readSecretFile(field: string, path: string): Promise<string> {
+  return cleaned(await readNamedFile(field, path), field);
 }
 
 /** Reads the secret from its source, else from a prompt that hides it. */

@@ -15,13 +15,14 @@ export interface Setup {
   /** Settings by key; only these are written into the file. */
   settings: Record<string, string>;
   /** The first organization and its owner, still to be checked. */
-  first: { organization?: unknown; owner?: unknown };
+  first: { organization?: unknown; owner?: unknown; password?: string | undefined };
 }
 
-/** Reads the input from the options. */
+/** Reads the input from the options, and the first owner from the environment too. */
 export async function setupGiven(call: Call): Promise<Setup> {
-  const { baseUrl, database, org, owner, smtpUrl, smtpPasswordStdin, smtpPasswordFile } =
-    call.input;
+  const { baseUrl, database, smtpUrl, smtpPasswordStdin, smtpPasswordFile } = call.input;
+  if (smtpPasswordStdin === true && call.input['ownerPasswordStdin'] === true)
+    throw refuseField('--owner-password-stdin', 'cannot be combined with --smtp-password-stdin');
   const password = await givenSecret({
     name: 'smtp-password',
     stdin: smtpPasswordStdin,
@@ -35,7 +36,22 @@ export async function setupGiven(call: Call): Promise<Setup> {
       ...(typeof database === 'string' ? { 'database.url': withoutPassword(database) } : {}),
       ...(typeof smtpUrl === 'string' ? { 'mail.smtpUrl': withPassword(smtpUrl, password) } : {}),
     },
-    first: { organization: org, owner },
+    first: await firstGiven(call),
+  };
+}
+
+async function firstGiven({ input }: Call): Promise<Setup['first']> {
+  const variable = (name: string) => process.env[name] || undefined;
+  const password = await givenSecret({
+    name: 'owner-password',
+    stdin: input['ownerPasswordStdin'],
+    file: input['ownerPasswordFile'],
+    variable: 'IDCTL_OWNER_PASSWORD_FILE',
+  });
+  return {
+    organization: input['org'] ?? variable('IDCTL_ORG_NAME'),
+    owner: input['owner'] ?? variable('IDCTL_OWNER'),
+    ...(password === undefined ? {} : { password }),
   };
 }
 
@@ -84,7 +100,7 @@ export async function setupAsked(
     await askDatabase(call, settings, config.database.url);
   await ask('mail.smtpUrl', 'Mail server (smtp://USER@HOST, none: Enter)', '');
   if (origins.get('mail.smtpUrl') === 'default') await completeMail(call, settings);
-  const { organization, owner } = given.first;
+  const { organization, owner, password } = given.first;
   const { shape } = initializeInput;
   return {
     settings,
@@ -93,6 +109,7 @@ export async function setupAsked(
         organization ?? (await askField(shape.organization, 'First organization', 'Default')),
       owner:
         owner ?? (await askField(shape.owner, 'E-mail address of its owner', 'admin@idctl.test')),
+      ...(password === undefined ? {} : { password }),
     },
   };
 }

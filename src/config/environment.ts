@@ -15,6 +15,9 @@ const others = [
   'IDCTL_TOKEN',
   'IDCTL_TOKEN_FILE',
   'IDCTL_CA_FILE',
+  'IDCTL_ORG_NAME',
+  'IDCTL_OWNER',
+  'IDCTL_OWNER_PASSWORD_FILE',
 ];
 const othersPrefix = 'IDCTL_TEST_';
 

@@ -89,6 +89,18 @@ test('a program named idctl from another source is not overwritten', () => {
   expect(readFileSync(join(prefix, 'bin/idctl'), 'utf8')).toBe('mine');
 });
 
+test.each([['/usr'], ['/usr/local']])(
+  'where the Debian package is installed, it installs nothing below %s',
+  (place) => {
+    replaceProgram('npm', 'echo 11.0.0');
+    replaceProgram('dpkg-query', 'echo installed');
+    const { status, stderr } = install('--prefix', place);
+    expect(status).toBe(1);
+    expect(stderr).toContain('the Debian package idctl is installed');
+    expect(stderr).toContain('apt-get remove idctl');
+  },
+);
+
 test('an install that fails half-way keeps the release in use, and shows the failure', () => {
   const bin = installed();
   replaceProgram(

@@ -3,11 +3,18 @@ import { resolve } from 'node:path';
 
 const page = readFileSync(resolve(import.meta.dirname, '../../docs/operations.md'), 'utf8');
 
+type Language = 'sh' | 'nginx' | 'yaml';
+
 /** The fenced blocks of docs/operations.md in this language, in their order. */
-export function blocksOf(language: 'sh' | 'nginx' | 'yaml'): string[] {
-  return [...page.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)]
+export function blocksOf(language: Language): string[] {
+  return blocksIn(page, language);
+}
+
+/** The fenced blocks of a page in this language, in their order. */
+export function blocksIn(text: string, language: Language): string[] {
+  return [...text.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)]
     .filter(([, named]) => named === language)
-    .map(([, , text = '']) => text);
+    .map(([, , block = '']) => block);
 }
 
 /** The configuration file of this path that docs/operations.md shows. */

@@ -34,14 +34,15 @@ interface View extends z.output<typeof initializedView> {
   baseUrl: string;
 }
 
-const fields: Fields<View> = [
+/** `given`: the password came from a file or standard input, so it is not shown. */
+const fields = (given: boolean): Fields<View> => [
   ['Configuration', (view) => view.configFile],
   ['Master key', (view) => view.keyFile],
   ['Database', (view) => view.database],
   ['Address', (view) => view.baseUrl],
   ['Organization', (view) => `${view.organization.name} (${view.organization.slug})`],
   ['Owner', (view) => view.owner.email],
-  ['Password', (view) => view.owner.password ?? 'unchanged'],
+  ['Password', (view) => view.owner.password ?? (view.created && given ? 'as given' : 'unchanged')],
 ];
 
 /** Declares `idctl init`. */
@@ -51,8 +52,10 @@ export function addInitCommand(program: Command): void {
     options: {
       '--base-url <url>': 'where people reach it (default: the listen address)',
       '--database <url>': 'sqlite:FILE or postgres://USER@HOST/NAME (default: an SQLite file)',
-      '--org <name>': 'the first organization (default: Default)',
-      '--owner <email>': 'its owner (default: admin@idctl.test)',
+      '--org <name>': 'the first organization (or IDCTL_ORG_NAME; default: Default)',
+      '--owner <email>': 'its owner (or IDCTL_OWNER; default: admin@idctl.test)',
+      '--owner-password-stdin': "read the owner's password from standard input",
+      '--owner-password-file <file>': 'read it from a file (default: idctl makes one)',
       '--smtp-url <url>': 'mail server, such as smtp://USER@HOST (default: no mail)',
       '--smtp-password-stdin': 'read its password from standard input',
       '--smtp-password-file <file>': 'read its password from a file',
@@ -63,7 +66,9 @@ export function addInitCommand(program: Command): void {
 }
 
 async function init(call: Call): Promise<void> {
-  const { initialize } = await import('../../services/instance/setup/initialize.ts');
+  const { initialize, requireFirstPassword } = await import(
+    '../../services/instance/setup/initialize.ts'
+  );
   const { initializeInput } = await import('../../services/instance/setup/schema.ts');
   const { parse } = await import('../../input.ts');
   const { setupAsked, setupGiven } = await import('../setup-questions.ts');
@@ -77,6 +82,7 @@ async function init(call: Call): Promise<void> {
   const { config, file } = site.loaded;
   const view = { ...placesIn(site), baseUrl: config.baseUrl };
   if (file === null) {
+    await requireFirstPassword(config, first);
     if (!call.flags.yes) call.note(foretold(view));
     // The setup destroys nothing, and Enter must not discard the answers.
     await call.confirm('Set up an instance there?', true);
@@ -86,9 +92,8 @@ async function init(call: Call): Promise<void> {
   try {
     if (file === null) await writeConfiguration(site, reachable(site.loaded, setup.settings));
     const made = await operator.run((ctx) => initialize(ctx, first));
-    call.show<View>({ ...view, ...made }, fields);
-    if (made.owner.password === null)
-      call.note('This instance is set up already. Nothing was changed.');
+    call.show<View>({ ...view, ...made }, fields(first.password !== undefined));
+    if (!made.created) call.note('This instance is set up already. Nothing was changed.');
   } finally {
     await operator.app.close();
   }

@@ -6,6 +6,7 @@ import { configurationFile } from '../older-daemon.ts';
 import { isDatabaseIdle, readConfiguration } from '../operator.ts';
 import { type Fields, masked } from '../output.ts';
 import type { Call } from '../run.ts';
+import { failedResult } from '../steps.ts';
 
 interface View extends z.output<typeof statusView> {
   configFile: string | null;
@@ -46,6 +47,7 @@ const row: Fields<Organization> = [
 export function addStatusCommand(program: Command): void {
   verb(program, 'status', {
     summary: 'Show the daemon, the database and the organizations at a glance',
+    options: { '--ready': 'exit 1 unless the daemon of this machine is ready' },
     example: 'idctl status',
     run: status,
   });
@@ -55,18 +57,26 @@ async function status(call: Call): Promise<void> {
   const { showStatus } = await import('../../services/instance/status.ts');
   const loaded = await readConfiguration(call.flags);
   const { file, config, warnings } = loaded;
+  const ready = call.input['ready'] === true;
   const found = await call.operate(showStatus, {
+    here: ready,
     idle: isDatabaseIdle(loaded),
     configuration: configurationFile(loaded),
   });
   const problems = [...warnings, ...found.problems];
   const view = { configFile: file, databaseUrl: masked(config.database.url), ...found, problems };
   call.show<View>(view, instance);
-  if (call.flags.json) return;
+  if (!call.flags.json) await showMore(call, view);
+  if (ready && !view.daemon.ready) throw failedResult();
+}
+
+/** The organizations and the problems, below the table of the instance. */
+async function showMore(call: Call, view: View): Promise<void> {
   call.print('\n');
   call.table(view.organizations.slice(0, mostShown), row, 'There are no organizations.');
   const more = view.organizations.length - mostShown;
   if (more > 0) call.note(`and ${more} more: ${call.here('idctl org list')}`);
+  const { problems } = view;
   call.print(problems.length === 0 ? '\nNo problems seen.\n' : '\n');
   const { standardOutput, writeBroken } = await import('../output.ts');
   for (const problem of problems) writeBroken('! ', problem, standardOutput());

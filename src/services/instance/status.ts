@@ -15,9 +15,13 @@ import { digestedFile, lookAtDaemons, tellOlder } from './daemons.ts';
 import { servesAnother } from './doctor/machine.ts';
 import { checkStored } from './doctor/organization.ts';
 
-/** `idle`: no process has the database open, so a daemon that answers uses another one. */
+/**
+ * `idle`: no process has the database open, so a daemon that answers uses another one. `here`: asks
+ * the daemon on this machine, at its listen address.
+ */
 const statusInput = z.strictObject({
   idle: z.boolean().optional(),
+  here: z.boolean().optional(),
   configuration: digestedFile.nullable().optional(),
 });
 
@@ -57,9 +61,10 @@ export const showStatus = operation({
   authority: 'operator',
   input: statusInput,
   output: statusView,
-  run: async (ctx, { idle = false, configuration = null }) => {
+  run: async (ctx, { idle = false, here = false, configuration = null }) => {
+    const address = here ? listenUrl(ctx.config.listen) : ctx.config.baseUrl;
     const [daemon, organizations, problems, found] = await Promise.all([
-      askDaemon(ctx, idle),
+      askDaemon(ctx, address, idle),
       countOrganizations(),
       findProblems(ctx),
       idle ? null : lookAtDaemons(ctx, { configuration }),
@@ -83,16 +88,21 @@ export const showStatus = operation({
   },
 });
 
-async function askDaemon(ctx: Context, idle: boolean) {
+/** A daemon that listens on every address also answers on the loopback one. */
+function listenUrl(listen: string): string {
+  return `http://${listen.replace(/^0\.0\.0\.0:/, '127.0.0.1:').replace(/^\[::\]:/, '[::1]:')}`;
+}
+
+async function askDaemon(ctx: Context, address: string, idle: boolean) {
   try {
-    const { status } = await ctx.outbound.reach(`${ctx.config.baseUrl}/readyz`);
+    const { status } = await ctx.outbound.reach(`${address}/readyz`);
     if (status !== 200) return { ready: false, message: `not ready (HTTP ${status})` };
     return (await servesAnother(ctx, idle))
       ? { ready: false, message: 'the one at this address serves another database' }
       : { ready: true, message: 'ready' };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    const { host } = new URL(ctx.config.baseUrl);
+    const { host } = new URL(address);
     const stopped = `nothing listens on ${host}. Start it: idctl serve`;
     const message = error.extra['reason'] === 'connection_refused' ? stopped : error.message;
     return { ready: false, message };

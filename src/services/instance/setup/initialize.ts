@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import type { z } from 'zod';
+import type { Config } from '../../../config/schema.ts';
 import type { Context } from '../../../context.ts';
 import type { Address } from '../../../database/connect.ts';
 import { Account } from '../../../database/models/account.ts';
@@ -11,7 +12,7 @@ import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { requireOperator } from '../../foundation/authority/require.ts';
 import { findByEmail, isProved } from '../../people/accounts/account.ts';
-import { hashNewPassword } from '../../people/accounts/password.ts';
+import { hashNewPassword, requireGoodPassword } from '../../people/accounts/password.ts';
 import { createUser } from '../../people/users/operations.ts';
 import { takeOver } from '../../tenancy/identities/reclaim.ts';
 import { addMember } from '../../tenancy/memberships/add.ts';
@@ -21,30 +22,50 @@ import type { initializeInput } from './schema.ts';
 
 type Input = z.output<typeof initializeInput>;
 
+const usualOwner = 'admin@idctl.test';
+
+/** The operator gives no name of the owner, so take it from the address. */
+const nameOf = (email: string): string => email.slice(0, email.lastIndexOf('@'));
+
+/** Refuses a password that `initialize` would refuse, before anything is written. */
+export async function requireFirstPassword(config: Config, input: Input): Promise<void> {
+  const { owner: email = usualOwner, password } = input;
+  if (password !== undefined)
+    await requireGoodPassword(config, password, { email, name: nameOf(email) });
+}
+
 /** Without characters that people confuse. */
 const alphabet = 'abcdefghjkmnpqrstuvwxyz23456789';
 
 /**
- * Gives a fresh instance its first organization and its owner, whose generated password is in the
- * answer. An instance that has an organization stays unchanged, and the password is null.
+ * Gives a fresh instance its first organization and its owner. A generated password is in the answer.
+ * An instance that has an organization stays unchanged.
  */
 export async function initialize(ctx: Context, input: Input) {
   requireOperator(ctx);
   const first = await Organization.findOne({ order: ['id'] });
   if (first !== null) return standing(first, input);
-  const password = Array.from({ length: 20 }, () => alphabet[randomInt(alphabet.length)]).join('');
+  const password = input.password ?? newPassword();
   return transaction(async () => {
     const organization = await createOrganization(ctx, { name: input.organization ?? 'Default' });
-    const email = input.owner ?? 'admin@idctl.test';
+    const email = input.owner ?? usualOwner;
     const known = await findByEmail(email);
     const proved = known !== null && isProved(known);
-    // The operator gave no name, so take it from the address.
-    const name = email.slice(0, email.lastIndexOf('@'));
+    if (proved && input.password !== undefined)
+      throw new Refusal('conflict', `The user ${email} exists already and keeps their password.`, {
+        hint: 'Run idctl init again without a password for the owner.',
+      });
+    const name = nameOf(email);
     if (known === null) await createUser(ctx, { email, name, password });
     else if (!proved) await vouchFor(ctx, known, { name, password });
     await addMember(ctx, { org: organization.id, email, role: 'owner' });
-    return { organization, owner: { email, password: proved ? null : password } };
+    const shown = proved || input.password !== undefined ? null : password;
+    return { created: true, organization, owner: { email, password: shown } };
   });
+}
+
+function newPassword(): string {
+  return Array.from({ length: 20 }, () => alphabet[randomInt(alphabet.length)]).join('');
 }
 
 /** Makes an unverified account the operator's: earlier credentials on it end (security I3). */
@@ -70,6 +91,7 @@ async function standing(first: Organization, input: Input) {
   const asked = input.organization === undefined || input.organization === first.name;
   if (asked && (owner !== null || input.owner === undefined)) {
     return {
+      created: false,
       organization: viewOrganization(first),
       owner: { email: owner?.email ?? null, password: null },
     };

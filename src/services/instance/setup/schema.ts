@@ -1,15 +1,20 @@
 import { z } from 'zod';
 import { email, name } from '../../foundation/fields.ts';
+import { givenPassword } from '../../people/accounts/account.ts';
 import { organizationView } from '../../tenancy/organizations/view.ts';
 
 /** The first organization and its owner. If absent, a fresh instance gets default names. */
 export const initializeInput = z.strictObject({
   organization: name.optional(),
   owner: email.optional(),
+  /** Without it idctl makes one. */
+  password: givenPassword.optional(),
 });
 
 export const initializedView = z.object({
+  /** False if the instance was set up before. */
+  created: z.boolean(),
   organization: organizationView,
-  /** The password is shown once, when the account is made. */
+  /** A password that idctl made is shown once, when the account is made. */
   owner: z.object({ email: z.string().nullable(), password: z.string().nullable() }),
 });

@@ -1,3 +1,4 @@
+import type { Config } from '../../../config/schema.ts';
 import type { Context } from '../../../context.ts';
 import type { Account } from '../../../database/models/account.ts';
 import { refuseField } from '../../../errors.ts';
@@ -6,20 +7,34 @@ import { knownClient } from '../../foundation/limits/password.ts';
 const shortest = 8;
 const longest = 128;
 
+type Whose = Pick<Account, 'email' | 'name'>;
+type Field = 'password' | 'newPassword';
+
 /** Hashes a newly chosen password, or refuses the field and says why (spec §5.3, security P7). */
 export async function hashNewPassword(
   ctx: Context,
   password: string,
-  whose: Pick<Account, 'email' | 'name'>,
-  field: 'password' | 'newPassword' = 'password',
+  whose: Whose,
+  field: Field = 'password',
 ): Promise<string> {
+  await requireGoodPassword(ctx.config, password, whose, field);
+  return ctx.passwords.hash(password, await knownClient(ctx));
+}
+
+/** Refuses a newly chosen password that is too short or easy to guess (spec §5.3, security P7). */
+export async function requireGoodPassword(
+  config: Config,
+  password: string,
+  whose: Whose,
+  field: Field = 'password',
+): Promise<void> {
   const length = [...password].length;
-  const least = ctx.config.password.minLength;
+  const least = config.password.minLength;
   if (length < least || length > longest) {
     throw refuseField(field, `must have ${least} to ${longest} characters, this one has ${length}`);
   }
   const lower = password.toLowerCase();
-  const rest = withoutWords(lower, wordsOf([whose.email, whose.name, ctx.config.instance.name]));
+  const rest = withoutWords(lower, wordsOf([whose.email, whose.name, config.instance.name]));
   if ([...rest].length < shortest) {
     const fault = 'must not be made of the name, the address or the name of this service';
     throw refuseField(field, fault);
@@ -28,7 +43,6 @@ export async function hashNewPassword(
     const fault = 'is among the most common passwords, which are tried first; choose another';
     throw refuseField(field, fault);
   }
-  return ctx.passwords.hash(password, await knownClient(ctx));
 }
 
 const shortestWord = 3;

@@ -1,0 +1,163 @@
+import { mkdirSync, renameSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { bytesIn, digestOf, gzip, writeTar } from './archive.ts';
+import { writeBase } from './base.ts';
+import { type Arch, run } from './tree.ts';
+
+// An OCI image layout (OCI Image Format Specification 1.1), with one image for each processor.
+
+/** The user in the image, as in other images without root. */
+const user = 65532;
+
+interface Descriptor {
+  mediaType: string;
+  digest: string;
+  size: number;
+}
+
+/** What an image is made of. */
+export interface ImageSource {
+  arch: Arch;
+  /** The tree of the release for this processor. */
+  tree: string;
+  version: string;
+  commit: string;
+  /** Seconds since 1970. */
+  epoch: number;
+}
+
+/** An image in the layout. */
+export interface Image extends Descriptor {
+  platform: { os: 'linux'; architecture: string };
+  /** The bytes of the unpacked image. */
+  unpacked: number;
+}
+
+const configType = 'application/vnd.oci.image.config.v1+json';
+const layerType = 'application/vnd.oci.image.layer.v1.tar+gzip';
+const manifestType = 'application/vnd.oci.image.manifest.v1+json';
+const indexType = 'application/vnd.oci.image.index.v1+json';
+
+/** Adds the image for one processor to the layout. `work` is an empty folder to work in. */
+export async function addImage(
+  layout: string,
+  work: string,
+  cache: string,
+  source: ImageSource,
+): Promise<Image> {
+  const { arch, epoch } = source;
+  const root = join(work, 'root');
+  await writeBase(root, arch, cache);
+  const program = join(work, 'program');
+  mkdirSync(join(program, 'usr/lib'), { recursive: true });
+  mkdirSync(join(program, 'usr/bin'));
+  run(work, 'cp', '--archive', source.tree, join(program, 'usr/lib/idctl'));
+  symlinkSync('../lib/idctl/bin/idctl', join(program, 'usr/bin/idctl'));
+  const state = join(work, 'state');
+  for (const path of ['etc/idctl', 'var/lib/idctl', 'tmp'])
+    mkdirSync(join(state, path), { recursive: true });
+  const layers = [
+    layer(root, { epoch }),
+    layer(state, { epoch, mode: '1777', paths: ['./tmp'] }),
+    layer(state, { epoch, owner: user, mode: '0700', paths: ['./etc/idctl', './var/lib/idctl'] }),
+    layer(program, { epoch }),
+  ];
+  const config = blob(layout, configType, JSON.stringify(configOf(source, layers)));
+  const manifest = blob(
+    layout,
+    manifestType,
+    JSON.stringify({
+      schemaVersion: 2,
+      mediaType: manifestType,
+      config,
+      layers: layers.map(({ descriptor }) => descriptor),
+    }),
+  );
+  const unpacked = bytesIn(root) + bytesIn(program);
+  return { ...manifest, platform: { os: 'linux', architecture: arch.debian }, unpacked };
+
+  function layer(folder: string, form: Parameters<typeof writeTar>[2]) {
+    const tar = join(work, 'layer.tar');
+    writeTar(folder, tar, form);
+    const diffId = `sha256:${digestOf(tar)}`;
+    return { diffId, descriptor: keep(layout, layerType, gzip(tar)) };
+  }
+}
+
+function configOf(
+  { arch, version, commit, epoch }: ImageSource,
+  layers: { diffId: string }[],
+): object {
+  const created = new Date(epoch * 1000).toISOString();
+  return {
+    created,
+    architecture: arch.debian,
+    os: 'linux',
+    config: {
+      User: `${user}:${user}`,
+      ExposedPorts: { '8420/tcp': {} },
+      Env: [
+        'PATH=/usr/bin',
+        'XDG_CONFIG_HOME=/etc',
+        'XDG_DATA_HOME=/var/lib',
+        'IDCTL_LISTEN=0.0.0.0:8420',
+      ],
+      Entrypoint: ['/usr/bin/idctl'],
+      Cmd: ['serve'],
+      Volumes: { '/etc/idctl': {}, '/var/lib/idctl': {} },
+      WorkingDir: '/var/lib/idctl',
+      StopSignal: 'SIGTERM',
+      Labels: {
+        'org.opencontainers.image.title': 'idctl',
+        'org.opencontainers.image.version': version,
+        'org.opencontainers.image.revision': commit,
+        'org.opencontainers.image.created': created,
+        'org.opencontainers.image.licenses': 'Apache-2.0',
+      },
+    },
+    rootfs: { type: 'layers', diff_ids: layers.map(({ diffId }) => diffId) },
+    history: layers.map(() => ({ created, created_by: 'npm run release' })),
+  };
+}
+
+/** Writes the files that make the folder an image layout with these images. */
+export function finishLayout(layout: string, images: Image[], version: string): void {
+  writeFileSync(join(layout, 'oci-layout'), '{"imageLayoutVersion":"1.0.0"}');
+  const list = blob(
+    layout,
+    indexType,
+    JSON.stringify({
+      schemaVersion: 2,
+      mediaType: indexType,
+      manifests: images.map(({ unpacked: _, ...descriptor }) => descriptor),
+    }),
+  );
+  const annotations = {
+    'org.opencontainers.image.ref.name': version,
+    // Docker and Podman give the image this name when they load it.
+    'io.containerd.image.name': `docker.io/library/idctl:${version}`,
+  };
+  writeFileSync(
+    join(layout, 'index.json'),
+    JSON.stringify({
+      schemaVersion: 2,
+      mediaType: indexType,
+      manifests: [{ ...list, annotations }],
+    }),
+  );
+}
+
+function blob(layout: string, mediaType: string, text: string): Descriptor {
+  const file = join(layout, 'blob');
+  writeFileSync(file, text);
+  return keep(layout, mediaType, file);
+}
+
+/** Moves a file to its place in the layout, which is its digest. */
+function keep(layout: string, mediaType: string, file: string): Descriptor {
+  const digest = digestOf(file);
+  const { size } = statSync(file);
+  mkdirSync(join(layout, 'blobs/sha256'), { recursive: true });
+  renameSync(file, join(layout, 'blobs/sha256', digest));
+  return { mediaType, digest: `sha256:${digest}`, size };
+}
