@@ -38,7 +38,7 @@ const login = () =>
   `idctl pat create --user ada@example.com --name cli --quiet >token && idctl login ${site.baseUrl} --name id.acme.com --token-file token`;
 
 /** Examples that ask a daemon. */
-const ofDaemon = ['doctor', 'login', 'logout', 'server use', 'member leave'];
+const ofDaemon = ['client test', 'doctor', 'login', 'logout', 'server use', 'member leave'];
 
 const leave = 'idctl member remove ada@example.com --org acme --yes';
 

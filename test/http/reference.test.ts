@@ -69,13 +69,34 @@ describe.skipIf(counterpartMissing('chromium'))('§4.4 the reference in a real C
       const { page, complaints, foreign } = await browser.open();
       await page.goto(`${idctl.baseUrl}/api/v1/docs`);
       await page.waitForSelector('.opblock');
-      // The routes, and what a webhook is sent.
-      await expect.poll(() => page.locator('.opblock').count()).toBe(1 + surface.routes.length);
       await page.click('.btn.authorize');
       await page.fill('#auth-bearer-value', token);
       await page.locator('.auth-btn-wrapper .authorize').first().click();
       await page.click('.btn-done');
+      // Of so many operations, the page draws only those near the window: look at all while it scrolls.
+      const seen = new Set<string>();
       const me = page.locator('#operations-me-getMe');
+      await expect
+        .poll(
+          async () => {
+            const drawn = await page
+              .locator('.opblock')
+              .evaluateAll((all) => all.map(({ id }) => id));
+            for (const id of drawn) seen.add(id);
+            await page.mouse.wheel(0, 500);
+            return seen.size;
+          },
+          // The routes, and what a webhook is sent.
+          { timeout: 60_000 },
+        )
+        .toBe(1 + surface.routes.length);
+      await page.mouse.wheel(0, -100_000);
+      await expect
+        .poll(async () => {
+          if ((await me.count()) === 0) await page.mouse.wheel(0, 300);
+          return me.count();
+        })
+        .toBe(1);
       await me.locator('.opblock-summary-control').click();
       await me.locator('.try-out__btn').click();
       await me.locator('.execute').click();

@@ -14,6 +14,7 @@ import { createToken } from '../../src/services/people/tokens/operations.ts';
 import { startTotp } from '../../src/services/people/two-factor/operations.ts';
 import { addMapping } from '../../src/services/provisioning/mappings/operations.ts';
 import { rotateScimToken, writeScimTokenUses } from '../../src/services/provisioning/scim/token.ts';
+import { createClient } from '../../src/services/tenancy/clients/operations.ts';
 import { addDomain, verifyDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { createInvitation } from '../../src/services/tenancy/invitations/operations.ts';
 import { saveLdap } from '../../src/services/tenancy/ldap/operations.ts';
@@ -134,6 +135,8 @@ async function seed(idctl: Idctl, { bind, slapd, provider, receiver }: Counterpa
   await putProjectMember(operator, { org, project: 'website', user, role: 'viewer' });
   const mapped = { org, group: 'Staff', project: 'website', role: 'viewer' } as const;
   const mapping = await addMapping(operator, mapped);
+  const redirectUris = ['http://localhost:3000/login/generic_oauth'];
+  await createClient(operator, createClient.input.parse({ org, name: 'Grafana', redirectUris }));
   await proveDomains(idctl, bind);
   await connect(idctl, { slapd, provider });
   await provision(idctl, id);

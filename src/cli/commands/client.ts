@@ -85,7 +85,7 @@ export function addClientCommands(program: Command): void {
   verb(client, 'show <client>', {
     summary: 'Show a client, by its client id or name, without its secret',
     required: org,
-    example: 'idctl client show Wiki --org acme',
+    example: 'idctl client show Grafana --org acme',
     run: async (call) => call.perform((await operations()).showClient, block),
   });
   verb(client, 'set <client>', {
@@ -104,7 +104,7 @@ export function addClientCommands(program: Command): void {
       '--no-pkce': 'it need not',
     },
     rehearsable: true,
-    example: 'idctl client set Wiki --org acme --project web --role member',
+    example: 'idctl client set Grafana --org acme --project website --role member',
     run: async (call) => {
       const { changeClient } = await operations();
       await call.perform(changeClient, block, settingsOf(call.input));
@@ -114,7 +114,7 @@ export function addClientCommands(program: Command): void {
     summary: 'Give a client a new secret; the old one stops at once',
     required: org,
     rehearsable: true,
-    example: 'idctl client rotate Wiki --org acme --yes',
+    example: 'idctl client rotate Grafana --org acme --yes',
     run: async (call) =>
       performSecret(call, (await operations()).rotateClient, {
         fields: made,
@@ -126,7 +126,7 @@ export function addClientCommands(program: Command): void {
     summary: 'Test a client step by step; exit 1 if a step fails',
     required: org,
     options: { '--user <email>': 'a member: would they get in, and what would the ID token say' },
-    example: 'idctl client test Wiki --org acme --user mia@acme.com',
+    example: 'idctl client test Grafana --org acme --user ada@acme.com',
     run: async (call) => {
       const { testClient } = await import('../../services/signin/provider/test.ts');
       const view = await call.operate(testClient);
@@ -138,7 +138,7 @@ export function addClientCommands(program: Command): void {
     summary: 'Remove a client, and end sign-ins through it',
     required: org,
     destroys: true,
-    example: 'idctl client remove Wiki --org acme --yes',
+    example: 'idctl client remove Grafana --org acme --yes',
     run: async (call) =>
       call.destroy((await operations()).removeClient, {
         fields: block,

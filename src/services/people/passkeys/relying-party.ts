@@ -14,7 +14,7 @@ export function relyingPartyOf({ config }: Configured) {
 export function findPasskeyObstacle({ config }: Configured): string | null {
   const { hostname, protocol } = new URL(config.baseUrl);
   if (isIP(hostname.replace(/^\[|\]$/g, '')) !== 0)
-    return `baseUrl has the IP address ${hostname}, and a passkey needs a host name`;
+    return `baseUrl needs a host name, not ${hostname}`;
   const local = hostname === 'localhost' || hostname.endsWith('.localhost');
   return protocol === 'https:' || local ? null : `baseUrl is plain http on ${hostname}`;
 }
