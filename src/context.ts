@@ -93,3 +93,11 @@ export function openContext(app: App, actor: Actor): Context {
   const client = { address: null, userAgent: null };
   return { ...app, actor, now: app.clock(), requestId: randomUUIDv7(), client };
 }
+
+/** What a job gets that runs longer than one instant. */
+export interface Turn {
+  /** Aborted when the process is to end. */
+  stop: AbortSignal;
+  /** Makes a context with the current time. */
+  anew(): Context;
+}

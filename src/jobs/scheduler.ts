@@ -1,4 +1,4 @@
-import { type App, type Context, openContext } from '../context.ts';
+import { type App, type Context, openContext, type Turn } from '../context.ts';
 import { Refusal } from '../errors.ts';
 import { isOutage } from '../outage.ts';
 import { followMasterKey } from '../services/foundation/keys/open.ts';
@@ -19,14 +19,6 @@ interface Job {
   /** Starts no second run in this process while one is running. */
   alone?: true;
   run: (ctx: Context, turn: Turn) => Promise<void>;
-}
-
-/** The scheduler's interface for a long-running job. */
-interface Turn {
-  /** Aborted when the scheduler stops. */
-  stop: AbortSignal;
-  /** Makes a context with the current time. */
-  anew(): Context;
 }
 
 const jobs: Job[] = [

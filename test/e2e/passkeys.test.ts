@@ -23,7 +23,13 @@ interface Authenticator {
   counted(): Promise<number>;
 }
 
-async function plugIn(page: Page): Promise<Authenticator> {
+/** Plugs in an authenticator. Only where `offered`, the page offers its passkeys at the field. */
+async function plugIn(page: Page, { offered = false } = {}): Promise<Authenticator> {
+  // A touch answers whichever request comes first: the offer would race with the button.
+  if (!offered)
+    await page.addInitScript(
+      'PublicKeyCredential.isConditionalMediationAvailable = async () => false',
+    );
   const cdp = await page.context().newCDPSession(page);
   await cdp.send('WebAuthn.enable', { enableUI: false });
   const { authenticatorId } = await cdp.send('WebAuthn.addVirtualAuthenticator', {
@@ -147,12 +153,33 @@ describe.skipIf(dialect !== 'sqlite' || counterpartMissing('chromium'))(
 
     test('a passkey is offered at the field, without a button', async () => {
       const page = await window();
-      const authenticator = await plugIn(page);
+      const authenticator = await plugIn(page, { offered: true });
       await withPasskey(page, authenticator);
       await authenticator.set({ touched: true });
       // The virtual authenticator chooses the passkey as soon as the page offers it.
       await page.goto(`${base}/login`);
       await greeted(page);
+    });
+
+    test('the button takes over from the offer at the field', async () => {
+      const page = await window();
+      const authenticator = await plugIn(page, { offered: true });
+      await authenticator.set({ touched: false });
+      await page.addInitScript(`
+        const get = navigator.credentials.get.bind(navigator.credentials);
+        window.asked = [];
+        navigator.credentials.get = (of) => { window.asked.push(of); return get(of); };`);
+      const asked = () =>
+        page.evaluate(
+          'asked.map(({ mediation, signal }) => [mediation ?? null, signal?.aborted ?? null])',
+        );
+      await page.goto(`${base}/login`);
+      await expect.poll(asked, { timeout: 20_000 }).toEqual([['conditional', false]]);
+      await button(page, 'Sign in with a passkey').click();
+      await expect.poll(asked, { timeout: 20_000 }).toEqual([
+        ['conditional', true],
+        [null, null],
+      ]);
     });
 
     test('P16 an authenticator that does not verify the person signs no one in', async () => {
@@ -166,7 +193,7 @@ describe.skipIf(dialect !== 'sqlite' || counterpartMissing('chromium'))(
 
     test('P16 a page at another origin than baseUrl does not reload itself', async () => {
       const { page } = await browser.open();
-      await plugIn(page);
+      await plugIn(page, { offered: true });
       const loads: string[] = [];
       page.on('framenavigated', (frame) => loads.push(frame.url()));
       const refused = page.waitForResponse((answer) => answer.status() === 403);

@@ -205,7 +205,7 @@ describe('addresses', () => {
   });
 
   test.each([
-    ['GET', '/Groups/nobody', 404],
+    ['GET', '/Groups/unknown', 404],
     ['POST', '/Groups', 400],
     ['GET', '/Groups/x', 404],
     ['GET', '/', 404],

@@ -16,7 +16,7 @@ import { open } from '../support/pages.ts';
 import { answering, type Receiver, startReceiver } from '../support/receiver.ts';
 import { application, browserOf, walk, walkTo } from '../support/relying-party.ts';
 
-// What ends at the OpenID provider, and what nobody may end, fill or learn there.
+// What ends at the OpenID provider, and what no stranger may end, fill or learn there.
 
 const most = 20;
 const slowly = { timeout: 20_000 };

@@ -306,7 +306,7 @@ test('O10 P8 wrong client secrets are limited by network, and recorded', async (
   expect((await Event.findOne({ where }))?.data).toMatchObject({ reason: 'wrong_secret' });
 });
 
-test('O10 I4 nobody learns from the token endpoint whether another person exists', async () => {
+test('O10 I4 the token endpoint does not tell whether another person exists', async () => {
   const app = await application(idctl);
   await person(idctl);
   const unknown = await redeem(

@@ -107,8 +107,8 @@ test('a person is refused for the reason that the rules give', async () => {
   const told = await signIn(stranger);
   expect(told).toMatch(/access_denied, as no member/);
   // An account elsewhere and no account at all read alike.
-  const nobody = `${fresh('no')}@example.test`;
-  expect(await signIn(nobody)).toBe(told.replace(stranger, nobody));
+  const unknown = `${fresh('no')}@example.test`;
+  expect(await signIn(unknown)).toBe(told.replace(stranger, unknown));
 });
 
 test('O8 of a pushed member whose domain is not verified, an admin learns nothing', async () => {

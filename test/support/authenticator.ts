@@ -19,7 +19,7 @@ export interface Twist {
   id?: string;
   /** Whether the browser says that it can find the passkey; null if it does not say. */
   rk?: boolean | null;
-  /** An attestation statement with a certificate, which nobody asked for. */
+  /** An attestation statement with a certificate, which idctl did not ask for. */
   certificate?: Buffer;
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Client, createClient } from './client.ts';
+import { openRemoteClient, type RemoteClient } from './client.ts';
 import type { Server } from './find.ts';
 import { serverFailed } from './refusals.ts';
 
@@ -14,7 +14,7 @@ type Account = z.output<typeof account>;
 
 /** Asks the server once whose token this is. */
 export async function whoIs(server: Server): Promise<Account> {
-  const client = createClient(server);
+  const client = openRemoteClient(server);
   try {
     return await readAccount(client);
   } finally {
@@ -23,13 +23,13 @@ export async function whoIs(server: Server): Promise<Account> {
 }
 
 /** The account of the client's token; refuses what the server refuses. */
-export async function readAccount({ ask }: Pick<Client, 'ask'>): Promise<Account> {
+export async function readAccount({ ask }: Pick<RemoteClient, 'ask'>): Promise<Account> {
   const found = account.safeParse(await ask({ method: 'GET', path: '/api/v1/me' }));
   if (found.success) return found.data;
   throw serverFailed('The server did not say whose token this is.');
 }
 
 /** The ids of the organizations that the account of the client's token belongs to. */
-export async function organizationsOf(client: Pick<Client, 'ask'>): Promise<string[]> {
+export async function organizationsOf(client: Pick<RemoteClient, 'ask'>): Promise<string[]> {
   return (await readAccount(client)).organizations.map(({ id }) => id);
 }

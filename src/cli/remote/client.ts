@@ -14,7 +14,7 @@ export interface RemoteRequest {
 }
 
 /** A client for one server. The token goes to no other address. */
-export interface Client {
+export interface RemoteClient {
   /** The JSON of the answer; undefined for an empty one. Refuses what the server refuses. */
   ask(asked: RemoteRequest): Promise<unknown>;
   close(): Promise<void>;
@@ -24,7 +24,7 @@ const patienceMs = 30_000;
 const mostBytes = 64 * 1024 * 1024;
 
 /** Makes a client: TLS is always verified, and no redirect is followed. */
-export function createClient({ url: origin, token, ca }: Server): Client {
+export function openRemoteClient({ url: origin, token, ca }: Server): RemoteClient {
   const agent = new Agent({
     maxResponseSize: mostBytes,
     connect: { timeout: patienceMs, rejectUnauthorized: true, secureContext: rootsOf(ca) },

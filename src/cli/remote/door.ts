@@ -5,7 +5,7 @@ import { operationRoutes } from '../../http/routes/list.ts';
 import { parse } from '../../input.ts';
 import type { CommandDoor, Runs } from '../run.ts';
 import { organizationsOf, readAccount } from './account.ts';
-import { createClient, type RemoteRequest } from './client.ts';
+import { openRemoteClient, type RemoteRequest } from './client.ts';
 import type { Server } from './find.ts';
 import { serverFailed } from './refusals.ts';
 
@@ -15,7 +15,7 @@ const routes = new Map(operationRoutes.map((route) => [route.operation, route]))
 
 /** Runs operations on a server: by the route of each, as the account of the token. */
 export function remoteDoor(server: Server): CommandDoor {
-  const client = createClient(server);
+  const client = openRemoteClient(server);
   const send = async <S extends z.ZodType, View>(
     operation: Runs<S, View>,
     given: Given,

@@ -8,7 +8,7 @@ import { openRequest, speaksToPeople, traceOf } from '../trace.ts';
 import { html, textOf } from './html.ts';
 import { lookOf, pagePolicy, presentPage } from './layout.ts';
 import { askWho } from './login/methods.ts';
-import { askSecondFactor, type ShownPage } from './page.ts';
+import { type ShownPage, toSecondFactor } from './page.ts';
 import { alert } from './parts.ts';
 import { renewalPath } from './renew.ts';
 
@@ -24,7 +24,7 @@ export async function answerBrowser(
 ): Promise<void> {
   response.set(pagePolicy(app.config));
   if (refusal?.continuation !== undefined) {
-    const { goTo, cookies } = askSecondFactor(refusal.continuation);
+    const { goTo, cookies } = toSecondFactor(refusal.continuation);
     const secure = app.config.baseUrl.startsWith('https:');
     for (const change of cookies) response.append('Set-Cookie', setCookieHeader(change, secure));
     return void response.status(303).location(goTo).end();

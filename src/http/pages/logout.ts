@@ -51,7 +51,7 @@ async function end({ ctx }: Visit, { goTo }: Logout): Promise<PageReply> {
   return { title: 'Signed out', main, cookies };
 }
 
-/** Touches no cookie, and sends nobody on: any page can send a browser here. */
+/** Touches no cookie and redirects to no application: any page can send a browser here. */
 function sayNoSession({ client, goTo }: Logout): ShownPage {
   const on = goTo ?? '/login';
   const label = goTo === null ? 'Sign in' : html`Go back to ${client?.name ?? 'the application'}`;

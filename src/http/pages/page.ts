@@ -94,7 +94,7 @@ export function form<Input extends z.ZodObject>(
       if (!(error instanceof Refusal)) throw error;
       const { code, continuation } = error;
       if (code === 'second_factor_required' && continuation !== undefined)
-        return askSecondFactor(continuation);
+        return toSecondFactor(continuation);
       const shown = await refused({ ...visit, refusal: error });
       const cookies = [...continuationCookies(error), ...(shown.cookies ?? [])];
       return { ...shown, refusal: error, cookies };
@@ -104,7 +104,7 @@ export function form<Input extends z.ZodObject>(
 }
 
 /** Redirects a sign-in to the second factor, with the cookie that continues it. */
-export function askSecondFactor(continuation: string) {
+export function toSecondFactor(continuation: string) {
   return { goTo: '/login/code', cookies: [pendingCookie(continuation)] };
 }
 

@@ -20,7 +20,7 @@ interface Asking {
 }
 
 /** The attributes that tell the script what to ask for. */
-export function asking({ make, options, ask, button, look, autofill, alone }: Asking): Html {
+export function passkeyAsked({ make, options, ask, button, look, autofill, alone }: Asking): Html {
   const given = options === undefined ? undefined : JSON.stringify(options);
   return html` data-passkey="${make ? 'create' : 'get'}" data-button="${button}"${
     given && html` data-options="${given}"`
@@ -39,7 +39,7 @@ export function passkeyForm(
   of: Asking,
   along: Record<string, string | undefined> = {},
 ): Html {
-  return postForm(draft, action, answerField, along, html`${asking(of)} hidden`);
+  return postForm(draft, action, answerField, along, html`${passkeyAsked(of)} hidden`);
 }
 
 /** A field with the answer of a passkey, as the script writes it. */

@@ -1,7 +1,7 @@
 import { passkeyCookie } from '../../cookies.ts';
 import { type Html, html } from '../html.ts';
 import { codeField, field, postForm } from '../parts.ts';
-import { answerField, asking, passkeyForm } from '../passkey-form.ts';
+import { answerField, passkeyAsked, passkeyForm } from '../passkey-form.ts';
 import { ago, type Described, type Draft, section } from './section.ts';
 
 type Passkeys = NonNullable<Described['passkeys']>;
@@ -51,7 +51,7 @@ function addForm(draft: Draft): Html {
     maxLength: 200,
   });
   const of = { make: true, ask: '/api/v1/me/passkeys/options', button: 'Add a passkey' } as const;
-  return html`${postForm(draft, '/account/passkeys#passkeys', html`${named}${answerField}`, {}, html`${asking(of)} hidden`)}
+  return html`${postForm(draft, '/account/passkeys#passkeys', html`${named}${answerField}`, {}, html`${passkeyAsked(of)} hidden`)}
 <p class="quiet" data-unscripted>To add a passkey, allow scripts for this page, in a browser that has passkeys.</p>`;
 }
 

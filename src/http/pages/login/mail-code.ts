@@ -7,7 +7,7 @@ import { requireReturnTo } from '../../../services/signin/return-to.ts';
 import { type Html, html } from '../html.ts';
 import { arrive, form, page, type ShownPage, type Visit } from '../page.ts';
 import { alert, codeField, postForm } from '../parts.ts';
-import { answerField, asking, passkeyAnswer } from '../passkey-form.ts';
+import { answerField, passkeyAnswer, passkeyAsked } from '../passkey-form.ts';
 import { showMethods } from './methods.ts';
 import { type LoginPlace, linkTo, returnTo } from './place.ts';
 
@@ -77,7 +77,7 @@ function factorAsked({ refusal }: Visit): FactorAsked | null {
   const { methods, passkeyOptions: options } = refusal?.extra ?? {};
   const totp = !Array.isArray(methods) || methods.includes('totp');
   if (typeof options !== 'object' || options === null) return { totp };
-  return { totp, attributes: asking({ options, button: 'Use a passkey', look: 'plain' }) };
+  return { totp, attributes: passkeyAsked({ options, button: 'Use a passkey', look: 'plain' }) };
 }
 
 const path = '/login/mail-code';

@@ -1,5 +1,5 @@
 import { Op } from 'sequelize';
-import type { Context } from '../../../context.ts';
+import type { Context, Turn } from '../../../context.ts';
 import type { Account } from '../../../database/models/account.ts';
 import type { CodePurpose } from '../../../database/models/mail-code.ts';
 import { OutboxItem } from '../../../database/models/outbox-item.ts';
@@ -31,14 +31,6 @@ const firstWaitSeconds = 10;
 const longestWaitSeconds = 3600;
 /** After this time a mail is useless to its recipient. */
 const patienceSeconds = 24 * 3600;
-
-/** The scheduler's interface for a long-running job. */
-interface Turn {
-  /** Aborted when the process must end. */
-  stop: AbortSignal;
-  /** Makes a context with the current time. */
-  anew(): Context;
-}
 
 /**
  * Sends due mail; each mail is sent by one daemon only. A failed mail is retried for a day, at

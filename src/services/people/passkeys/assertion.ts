@@ -51,7 +51,7 @@ export async function askForPasskey(
   ctx: Context,
   bound: Bound,
   given: string | undefined,
-): Promise<{ options: RequestOptions; browser: string }> {
+): Promise<{ options: AssertionOptions; browser: string }> {
   const { accountId } = bound;
   const { challenge, browser } = makeChallenge(ctx, bound, given);
   const own = accountId === null ? [] : await Passkey.findAll({ where: { accountId } });
@@ -79,7 +79,7 @@ export const requestOptions = z.object({
     }),
   ),
 });
-export type RequestOptions = z.output<typeof requestOptions>;
+export type AssertionOptions = z.output<typeof requestOptions>;
 
 /** A passkey as the options of both ceremonies name it. */
 export function describe({ credentialId, transports }: Passkey) {

@@ -1,7 +1,7 @@
 import type { Context } from '../../../context.ts';
 import type { Account } from '../../../database/models/account.ts';
 import { Refusal } from '../../../errors.ts';
-import { askForPasskey, type RequestOptions } from '../passkeys/assertion.ts';
+import { type AssertionOptions, askForPasskey } from '../passkeys/assertion.ts';
 
 // How a sign-in asks for the second factor.
 
@@ -54,7 +54,7 @@ interface Asking {
   /** A token with which the answer can be sent alone. */
   continuation?: string | undefined;
   browser?: string;
-  passkeyOptions?: RequestOptions;
+  passkeyOptions?: AssertionOptions;
 }
 
 /** The refusal that asks for the second factor. */

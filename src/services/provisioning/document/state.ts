@@ -10,7 +10,7 @@ import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { Webhook } from '../../../database/models/webhook.ts';
 import { select } from '../../../database/select.ts';
 import { shownTo } from '../../foundation/authority/shown.ts';
-import { settingsOf } from '../../tenancy/clients/client.ts';
+import { settingsOfClient } from '../../tenancy/clients/client.ts';
 import { directorySettingsOf, openBindPassword } from '../../tenancy/ldap/connection.ts';
 import { choicesIn } from '../../tenancy/signin-settings/operations.ts';
 import { openClientSecret, ssoSettingsOf } from '../../tenancy/sso/connection.ts';
@@ -44,7 +44,7 @@ export interface StoredWebhook {
   enabled: boolean;
 }
 
-export type StoredClient = ReturnType<typeof settingsOf> & { id: string };
+export type StoredClient = ReturnType<typeof settingsOfClient> & { id: string };
 
 export type StoredProject = Pick<Project, 'id' | 'slug' | 'name'>;
 
@@ -112,7 +112,7 @@ export async function readOrganizationState(
     webhooks: webhooks.map(({ id, url, events, enabled }) => {
       return { id, url, events: events ?? ['*'], enabled };
     }),
-    clients: clients.map((client) => ({ id: client.id, ...settingsOf(client) })),
+    clients: clients.map((client) => ({ id: client.id, ...settingsOfClient(client) })),
     projects: await select<StoredProject>(
       'SELECT id, slug, name FROM projects WHERE organization_id = $1 ORDER BY slug',
       [organizationId],

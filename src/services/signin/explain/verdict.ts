@@ -72,7 +72,7 @@ export async function finish(
   { attempts, full = null, of }: Rest,
 ): Promise<Verdict> {
   const bar = await findBar(ctx, entrant, via);
-  if (bar !== null) return closed(reasonOf(bar));
+  if (bar !== null) return closed(codeOfBar(bar));
   if (full !== null) return closed('too_many_tries', full);
   if (of === null || !hasSecondFactor(of)) return { could: true, reason: 'on' };
   // Wrong codes do not shut a passkey out.
@@ -81,7 +81,7 @@ export async function finish(
   return { could: true, reason: 'on', asksCode: true };
 }
 
-export function reasonOf(bar: Refusal): string {
+export function codeOfBar(bar: Refusal): string {
   return reasonToRecord(bar) ?? bar.code;
 }
 

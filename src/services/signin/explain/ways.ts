@@ -17,7 +17,7 @@ import { judgePassword } from '../methods/password.ts';
 import { asksOwnSecondFactor } from '../methods/sso.ts';
 import { type Attempts, firstRoom, lastRoom } from './attempts.ts';
 import { findKeys, findLdapKey, type Scene } from './scene.ts';
-import { afterPlan, closed, entrantOf, finish, made, reasonOf, type Verdict } from './verdict.ts';
+import { afterPlan, closed, codeOfBar, entrantOf, finish, made, type Verdict } from './verdict.ts';
 
 // Asks the rules of a sign-in what it would do, without one. Each way is asked as if the proof were
 // right: the password and the codes, and a provider or directory that guarantees this address and
@@ -76,7 +76,7 @@ async function byPassword(ctx: Context, { account, attempts }: Known): Promise<V
   if ('refused' in proof) {
     if (account === null || proof.refused !== 'wrong_password') return closed(proof.refused);
     const bar = await findBar(ctx, account, { method: 'password' });
-    return closed(bar === null ? 'no_password' : reasonOf(bar));
+    return closed(bar === null ? 'no_password' : codeOfBar(bar));
   }
   const full = firstRoom(attempts, 'password');
   const rest = { attempts, full, of: proof.proved };

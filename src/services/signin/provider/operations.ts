@@ -9,7 +9,7 @@ import { pageInput, pageOf } from '../../foundation/page.ts';
 import { ownOperation } from '../../people/accounts/own-operation.ts';
 import { idleSince, isSessionLive } from '../../people/sessions/live.ts';
 import { clientIdOf, isClientId, rowIdOf } from '../../tenancy/clients/client.ts';
-import { signOutOf } from './sign-outs.ts';
+import { signOutOf } from './ends.ts';
 
 // Where a person is signed in by idctl: the applications with a grant of a live session.
 
@@ -57,7 +57,7 @@ async function readSignedIn(ctx: Context, accountId: string) {
   return [...found.values()];
 }
 
-/** Lists the applications that the caller is signed in to. Nobody has many, so it is one page. */
+/** Lists the applications that the caller is signed in to. They are few, so it is one page. */
 export const listSignedIn = ownOperation({
   authority: 'sessions.see',
   input: z.strictObject(pageInput),

@@ -1,19 +1,16 @@
 import { EventEmitter } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { decodeJwt, type JWK } from 'jose';
-import Provider, { type Configuration, errors, type KoaContextWithOIDC } from 'oidc-provider';
+import { decodeJwt } from 'jose';
+import Provider, { type Configuration, type KoaContextWithOIDC } from 'oidc-provider';
 import type { Context } from '../../../context.ts';
 import type { Keyring } from '../../../crypto/seal.ts';
 import { hashOfSecret, isEqual } from '../../../crypto/secret.ts';
 import { keysOfIdTokens } from '../../foundation/keys/signing-key.ts';
-import { sessionSeconds } from '../../foundation/time.ts';
-import { barredFrom } from '../../tenancy/clients/admits.ts';
-import { adapterOf, markOfRequest, sessionPayload } from './adapters.ts';
-import { claimsByScope, claimsOf } from './claims.ts';
+import { sessionPayload } from './adapters.ts';
 import type { ClientRow } from './client-row.ts';
-import { findGrant, makePolicy, scopes } from './policy.ts';
+import { configureProvider } from './configuration.ts';
 import { countRefusal } from './refused-client.ts';
-import { type Answering, acrValues, during, type Visit, visitNow } from './visit.ts';
+import { type Answering, during, type ProviderVisit, visitNow } from './visit.ts';
 
 interface Ready {
   generation: string;
@@ -32,7 +29,7 @@ async function currentProvider(ctx: Context): Promise<Ready> {
   const generation = keys.map(({ kid }) => kid).join();
   const before = ready.get(ctx.keyring);
   if (before?.generation === generation) return before;
-  const provider = new OpenIdProvider(ctx.config.baseUrl, configure(keys));
+  const provider = new OpenIdProvider(ctx.config.baseUrl, configureProvider(keys));
   const made = { generation, provider, answer: provider.callback() };
   ready.set(ctx.keyring, made);
   return made;
@@ -40,7 +37,7 @@ async function currentProvider(ctx: Context): Promise<Ready> {
 
 /** Answers one request to the provider. */
 export async function answerByProvider(
-  visit: Visit,
+  visit: ProviderVisit,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -53,7 +50,7 @@ export async function answerByProvider(
  * null for any other text.
  */
 export function readIdToken(
-  visit: Visit,
+  visit: ProviderVisit,
   token: string,
 ): Promise<{ client: ClientRow; sid: unknown } | null> {
   return during(visit, async () => {
@@ -162,126 +159,4 @@ function isRefusedClient({ status, body }: Answering): boolean {
     'error' in body &&
     body.error === 'invalid_client'
   );
-}
-
-const accessTokenSeconds = 600;
-const codeSeconds = 60;
-const requestSeconds = 3600;
-
-function configure(keys: JWK[]): Configuration {
-  const cookie = { httpOnly: true, sameSite: 'lax', overwrite: true } as const;
-  return {
-    adapter: adapterOf,
-    // The package takes the private keys as they are stored.
-    jwks: { keys: keys as NonNullable<Configuration['jwks']>['keys'] },
-    clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'none'],
-    responseTypes: ['code'],
-    enabledJWA: { idTokenSigningAlgValues: ['RS256', 'EdDSA'] },
-    subjectTypes: ['public'],
-    scopes,
-    claims: claimsByScope,
-    acrValues: [...acrValues],
-    conformIdTokenClaims: false,
-    pkce: { required: (_koa, client) => visitNow().clients.get(client.clientId)?.pkce !== false },
-    routes: {
-      authorization: '/oauth/authorize',
-      token: '/api/v1/oauth/token',
-      introspection: '/api/v1/oauth/introspect',
-      revocation: '/api/v1/oauth/revoke',
-      userinfo: '/oauth/userinfo',
-      jwks: '/.well-known/jwks.json',
-      end_session: '/oauth/logout',
-    },
-    cookies: {
-      names: { session: 'oauth_none', interaction: 'oauth_sign_in', resume: 'oauth_resume' },
-      short: cookie,
-      long: cookie,
-    },
-    features: {
-      devInteractions: { enabled: false },
-      claimsParameter: { enabled: false },
-      dPoP: { enabled: false },
-      pushedAuthorizationRequests: { enabled: false },
-      rpInitiatedLogout: { enabled: false },
-      resourceIndicators: { enabled: false },
-      revocation: {
-        enabled: true,
-        allowedPolicy: async (_koa, client, token) => token.clientId === client.clientId,
-      },
-      introspection: {
-        enabled: true,
-        allowedPolicy: async (_koa, client, token) =>
-          token.clientId === client.clientId &&
-          'accountId' in token &&
-          (await isAdmitted(client.clientId, String(token.accountId))),
-      },
-    },
-    extraParams: {
-      again: (koa) => restoreOfflineAccess(koa),
-      expected_sub: null,
-    },
-    interactions: { policy: makePolicy(), url: signInUrl },
-    findAccount,
-    loadExistingGrant: findGrant,
-    expiresWithSession: () => true,
-    issueRefreshToken: (_koa, client, code) =>
-      client.grantTypeAllowed('refresh_token') && code.scopes.has('offline_access'),
-    rotateRefreshToken: true,
-    ttl: {
-      AccessToken: accessTokenSeconds,
-      AuthorizationCode: codeSeconds,
-      IdToken: accessTokenSeconds,
-      Interaction: requestSeconds,
-      RefreshToken: sessionSeconds,
-      Grant: sessionSeconds,
-      Session: sessionSeconds,
-    },
-    renderError: (koa, out, error) => visitNow().pages.fail(koa, out, error),
-  };
-}
-
-/** The package drops `offline_access` without `prompt=consent`, but here is no consent page. */
-function restoreOfflineAccess({ query, oidc: { params } }: KoaContextWithOIDC): void {
-  const asked = String(query['scope'] ?? '').split(' ');
-  const kept = String(params?.['scope'] ?? '').split(' ');
-  if (params === undefined || !asked.includes('offline_access')) return;
-  if (!kept.includes('offline_access')) params['scope'] = [...kept, 'offline_access'].join(' ');
-}
-
-/**
- * The sign-in page, which comes back to the waiting request. `fresh` asks for a sign-in although the
- * person is signed in.
- */
-function signInUrl(
-  { oidc }: KoaContextWithOIDC,
-  { uid, params }: { uid: string; params: Record<string, unknown> },
-): string {
-  const back = new URLSearchParams({ client: markOfRequest(params) });
-  if (visitNow().session !== null) back.set('fresh', '1');
-  const query = new URLSearchParams({ returnTo: `/oauth/authorize/${uid}?${back}` });
-  const hint = oidc.params?.['login_hint'];
-  if (typeof hint === 'string' && /^[^@]{1,64}@[^@]{1,255}$/.test(hint))
-    query.set('identifier', hint);
-  return `/login?${query}`;
-}
-
-/** The account of a code or token, if its person is admitted now; at an authorization, as it is. */
-async function findAccount({ oidc }: KoaContextWithOIDC, accountId: string, token?: object) {
-  const clientId = oidc.client?.clientId ?? '';
-  if (token !== undefined && !(await isAdmitted(clientId, accountId))) return undefined;
-  const bound = token !== undefined && 'sessionUid' in token ? token.sessionUid : null;
-  const sessionId = String(bound ?? visitNow().session?.id);
-  return {
-    accountId,
-    claims: (_use: string, scope: string) => {
-      const client = visitNow().clients.get(clientId);
-      if (client === undefined) throw new errors.InvalidClient('no client');
-      return claimsOf(client, accountId, sessionId, scope);
-    },
-  };
-}
-
-async function isAdmitted(clientId: string, accountId: string): Promise<boolean> {
-  const client = visitNow().clients.get(clientId);
-  return client !== undefined && (await barredFrom(client, accountId)) === null;
 }

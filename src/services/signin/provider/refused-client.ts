@@ -5,10 +5,10 @@ import { tallyEvent } from '../../foundation/events/record.ts';
 import { requireRoom, spend } from '../../foundation/limits/limit.ts';
 import { refusedClientsLimit } from '../../people/apps/client.ts';
 import { eventOfClient } from '../../tenancy/clients/client.ts';
-import type { Visit } from './visit.ts';
+import type { ProviderVisit } from './visit.ts';
 
 /** Counts a refused client by its network, like an app; if there are too many, that is the fault. */
-export async function countRefusal(visit: Visit): Promise<void> {
+export async function countRefusal(visit: ProviderVisit): Promise<void> {
   const { ctx, clients } = visit;
   const limits = [refusedClientsLimit(ctx)];
   try {

@@ -35,7 +35,7 @@ export interface Pages {
 }
 
 /** One request to the provider. */
-export interface Visit {
+export interface ProviderVisit {
   ctx: Context;
   session: LiveSession | null;
   /** The clients that this request has read, by client id. */
@@ -46,15 +46,15 @@ export interface Visit {
   fault?: unknown;
 }
 
-const visits = new AsyncLocalStorage<Visit>();
+const visits = new AsyncLocalStorage<ProviderVisit>();
 
 /** Runs the work as this request. */
-export function during<T>(visit: Visit, work: () => T): T {
+export function during<T>(visit: ProviderVisit, work: () => T): T {
   return visits.run(visit, work);
 }
 
 /** The request that runs now. */
-export function visitNow(): Visit {
+export function visitNow(): ProviderVisit {
   const visit = visits.getStore();
   if (visit === undefined) throw new Error('the provider runs outside a request');
   return visit;

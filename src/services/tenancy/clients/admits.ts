@@ -2,7 +2,7 @@ import type { Client } from '../../../database/models/client.ts';
 import type { Role } from '../../../database/models/membership.ts';
 import type { ProjectRole } from '../../../database/models/project.ts';
 import { select } from '../../../database/select.ts';
-import { outranks } from '../../foundation/project-roles.ts';
+import { outranks, projectRoles } from '../../foundation/project-roles.ts';
 
 /** Why a client does not let an account in. Only events and the log get the reason. */
 export type Barred = 'account_disabled' | 'not_a_member' | 'project_role_missing';
@@ -37,4 +37,16 @@ export async function barredFrom(
   const enough =
     projectRole !== null && client.role !== null && !outranks(client.role, projectRole);
   return enough ? null : 'project_role_missing';
+}
+
+/**
+ * The same rule in SQL, for many people at once: of the account `a`, its membership `m` and project
+ * membership `p`, and the client `c`.
+ */
+export const isBarred = `(a.disabled_at IS NOT NULL OR m.account_id IS NULL
+  OR ${rankInSql('p.role')} < ${rankInSql('c.role')})`;
+
+function rankInSql(role: string): string {
+  const ranks = projectRoles.map((row, at) => `WHEN '${row.role}' THEN ${at + 1}`);
+  return `CASE ${role} ${ranks.join(' ')} ELSE 0 END`;
 }

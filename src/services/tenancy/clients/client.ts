@@ -40,14 +40,14 @@ export function viewClient({ config: { baseUrl } }: Context, client: Client) {
     clientId: clientIdOf(client),
     issuer: baseUrl,
     discoveryUrl: `${baseUrl}/.well-known/openid-configuration`,
-    ...settingsOf(client),
+    ...settingsOfClient(client),
     createdAt: client.createdAt.toISOString(),
     ...(client.suspendedAt ? { suspendedAt: client.suspendedAt.toISOString() } : {}),
   };
 }
 
 /** The settings of a client with its loaded origins and project. */
-export function settingsOf(client: Client) {
+export function settingsOfClient(client: Client) {
   return {
     name: client.name,
     redirectUris: client.redirectUris,

@@ -14,7 +14,7 @@ import {
   clientView,
   newClientView,
   recordClientEvent,
-  settingsOf,
+  settingsOfClient,
   viewClient,
 } from './client.ts';
 import { changedSettings, clientSettings } from './fields.ts';
@@ -71,7 +71,7 @@ export const changeClient = operation({
     await requireLogoutUri(ctx, given.backchannelLogoutUri ?? null);
     return transaction(async () => {
       const client = await requireClientOf(organization, which, { lock: true });
-      const before = settingsOf(client);
+      const before = settingsOfClient(client);
       // Without the project, the role there means nothing.
       const role = given.project === null ? null : before.role;
       const settings = parse(wholeSettings, { ...before, role, ...given });

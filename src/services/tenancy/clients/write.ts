@@ -8,7 +8,13 @@ import type { Organization } from '../../../database/models/organization.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { Refusal, refuseField } from '../../../errors.ts';
 import { requireProject } from '../../foundation/authority/require.ts';
-import { recordChange, recordClientEvent, rowIdOf, settingsOf, viewClient } from './client.ts';
+import {
+  recordChange,
+  recordClientEvent,
+  rowIdOf,
+  settingsOfClient,
+  viewClient,
+} from './client.ts';
 import { type ClientSettings, faultOfSettings } from './fields.ts';
 import { writeOrigins } from './origins.ts';
 
@@ -48,7 +54,7 @@ export async function updateClient(
   client: Client,
   given: ClientSettings,
 ) {
-  const before = settingsOf(client);
+  const before = settingsOfClient(client);
   const columns = await columnsOf(organization, given);
   // No one has seen the secret of a client that becomes confidential: rotating shows one.
   const secretHash = given.public ? null : (client.secretHash ?? newSecret('cos_secret_').hash);
@@ -58,7 +64,7 @@ export async function updateClient(
   );
   await writeOrigins(ctx, client, given.forwardAuthOrigins);
   const changed = await reload(client.id);
-  const after = Object.entries(settingsOf(changed));
+  const after = Object.entries(settingsOfClient(changed));
   const was = new Map(Object.entries(before));
   const fields = after.filter(([field, is]) => !isDeepStrictEqual(is, was.get(field)));
   if (fields.length > 0)

@@ -1,7 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { Op } from 'sequelize';
 import { secondsOf } from '../../../../config/duration.ts';
-import type { Context } from '../../../../context.ts';
+import type { Context, Turn } from '../../../../context.ts';
 import { idOfInstant } from '../../../../crypto/id.ts';
 import { deleteOld, type Stop } from '../../../../database/delete-batches.ts';
 import { Webhook } from '../../../../database/models/webhook.ts';
@@ -19,14 +19,6 @@ import { planAfter } from './plan.ts';
 /** Longer than any try takes, with room for clock differences between hosts. */
 const leaseSeconds = 20;
 const mostAtOnce = 20;
-
-/** The scheduler's interface for a long-running job. */
-interface Turn {
-  /** Aborted when the process is to end. */
-  stop: AbortSignal;
-  /** Makes a context with the current time. */
-  anew(): Context;
-}
 
 interface Held {
   leaseId: string;
