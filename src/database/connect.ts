@@ -5,6 +5,7 @@ import type pg from 'pg';
 import { type Options, Sequelize } from 'sequelize';
 import { Refusal } from '../errors.ts';
 import { codeOf } from '../file-fault.ts';
+import { runDirectly } from './direct.ts';
 import {
   generationOf,
   isPooled,
@@ -12,7 +13,7 @@ import {
   prepareConnection,
   withDeadline,
 } from './postgres-connection.ts';
-import { limitReads, readDirectly, runDirectly } from './select.ts';
+import { limitReads, readDirectly } from './select.ts';
 
 /** The address of the database, and the driver for SQLite. */
 export interface Address {

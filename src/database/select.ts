@@ -1,15 +1,10 @@
 import type { Sequelize } from 'sequelize';
+import { type Read, runOn } from './direct.ts';
 import { isInTransaction, onOpenConnection, transaction } from './transaction.ts';
 
 // Plain SQL with `$1` parameters, for queries that run so often that the ORM would dominate the
 // cost. Otherwise the models read and write rows. Table and column names in a statement come from
 // the code, never from a caller's data.
-
-/** Reads by plain SQL with `$1` parameters, outside transactions. */
-type Read = (sql: string, bind: readonly unknown[], how?: { prepared: true }) => Promise<object[]>;
-
-/** Runs a statement on the connection of a transaction. */
-type Run = (connection: object, ...statement: Parameters<Read>) => Promise<object[]>;
 
 /** Reads by a query, and answers null if it takes longer than so many milliseconds. */
 type ReadInTime = (
@@ -18,7 +13,6 @@ type ReadInTime = (
 ) => Promise<object[] | null>;
 
 const reads = new WeakMap<Sequelize, Read>();
-const runs = new WeakMap<Sequelize, Run>();
 const readsInTime = new WeakMap<Sequelize, ReadInTime>();
 let served: Sequelize | undefined;
 
@@ -40,11 +34,6 @@ export function directReadOf(sequelize: Sequelize): Read {
   const read = reads.get(sequelize);
   if (read === undefined) throw new Error('the driver reads nothing');
   return read;
-}
-
-/** Sets what runs the statements of `select` and `execute` in transactions, for the same reason. */
-export function runDirectly(sequelize: Sequelize, run: Run): void {
-  runs.set(sequelize, run);
 }
 
 /** Sets the read with a time limit. */
@@ -94,29 +83,8 @@ export async function execute(
   await runInTransaction(servedDatabase(), sql, bind, how);
 }
 
-/** What runs the statements of transactions, bypassing Sequelize. */
-export function directRunOf(sequelize: Sequelize): Run {
-  const run = runs.get(sequelize);
-  if (run === undefined) throw new Error('the driver runs no statements');
-  return run;
-}
-
 function runInTransaction(sequelize: Sequelize, ...statement: Parameters<Read>): Promise<object[]> {
-  const run = directRunOf(sequelize);
-  return onOpenConnection((connection) =>
-    run(connection, ...statement).catch((error) => {
-      throw asOfOrm(sequelize, connection, error);
-    }),
-  );
-}
-
-/** The error that the ORM would throw. */
-function asOfOrm(sequelize: Sequelize, connection: object, error: Error): Error {
-  // Sequelize's types omit its dialect.
-  const { dialect } = sequelize as Sequelize & {
-    dialect: { Query: new (...of: object[]) => { formatError(error: Error): Error } };
-  };
-  return new dialect.Query(connection, sequelize, {}).formatError(error);
+  return onOpenConnection((connection) => runOn(sequelize, connection, ...statement));
 }
 
 /** Inserts one row, like `execute`. Objects are written as JSON. */

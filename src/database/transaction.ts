@@ -9,7 +9,6 @@ import {
   endTransaction,
   type Opened,
 } from './opened-transaction.ts';
-import { limitsOfTransaction } from './postgres-connection.ts';
 import { countQuery, watchQueries } from './watch-queries.ts';
 
 // The transaction is ambient: every query inside the work joins it, and no caller passes it on. On
@@ -145,28 +144,18 @@ export function transactionsInHand(): number {
 
 /** Runs the work in one transaction of this Sequelize, whichever one serves `transaction`. */
 export async function transactionOn<T>(sequelize: Sequelize, work: () => Promise<T>): Promise<T> {
-  const opened = await beginTransaction(sequelize);
+  const opened = await beginTransaction(sequelize, { synced: withoutSync.getStore() !== true });
   const noneInFlight = watchQueries(sequelize, opened);
   let result: T;
   try {
-    await setUp(sequelize, opened);
     result = await ambient.run(new Map([['transaction', opened]]), work);
     await noneInFlight();
   } catch (error) {
     await abandonTransaction(sequelize, opened, error);
     throw error;
   }
-  await endTransaction(sequelize, opened, 'commitTransaction');
+  await endTransaction(sequelize, opened, 'COMMIT');
   return result;
-}
-
-/** Sets what lasts for this transaction only. */
-async function setUp(sequelize: Sequelize, opened: Opened): Promise<void> {
-  if (sequelize.getDialect() !== 'postgres') return;
-  const limits = limitsOfTransaction(opened.connection);
-  if (limits !== null) await sequelize.query(limits, { transaction: opened });
-  if (withoutSync.getStore())
-    await sequelize.query('SET LOCAL synchronous_commit TO OFF', { transaction: opened });
 }
 
 /** Whether a transaction is open here. */

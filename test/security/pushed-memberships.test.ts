@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { connect } from '../../src/database/connect.ts';
+import { directRunOf, runDirectly } from '../../src/database/direct.ts';
 import { applyMigrations } from '../../src/database/migrate.ts';
 import { migrations } from '../../src/database/migrations/index.ts';
 import { Account } from '../../src/database/models/account.ts';
@@ -8,13 +9,7 @@ import { Event } from '../../src/database/models/event.ts';
 import { Identity } from '../../src/database/models/identity.ts';
 import { Membership } from '../../src/database/models/membership.ts';
 import { Tombstone } from '../../src/database/models/tombstone.ts';
-import {
-  directReadOf,
-  directRunOf,
-  readDirectly,
-  runDirectly,
-  servedDatabase,
-} from '../../src/database/select.ts';
+import { directReadOf, readDirectly, servedDatabase } from '../../src/database/select.ts';
 import { transaction, transactionOn } from '../../src/database/transaction.ts';
 import { createServer } from '../../src/http/server.ts';
 import { surface } from '../../src/http/surface.ts';

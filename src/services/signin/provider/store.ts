@@ -34,7 +34,11 @@ export function storedAdapter(model: string): Adapter {
       const payload = typeof row.payload === 'string' ? JSON.parse(row.payload) : row.payload;
       return { ...payload, jti: id, ...(row.consumedAt === null ? {} : { consumed: true }) };
     },
-    consume: (id) => spend(model, id),
+    async consume(id) {
+      // With the access token that it gives.
+      if (model === 'AuthorizationCode') visitNow().code = id;
+      else if (!(await transaction(() => spend(model, id)))) await refuseReuse(model, id);
+    },
     destroy: (id) =>
       transaction(async () => {
         // At the token endpoint, the package ends a grant for one reason alone.
@@ -72,12 +76,26 @@ async function keep(model: string, id: string, payload: AdapterPayload): Promise
     payload: rest,
     expires_at: new Date(rest.exp * 1000),
   };
-  // If a power cut takes a code or an access token back, the client asks for another.
-  const write = model === 'AuthorizationCode' || model === 'AccessToken' ? unsynced : transaction;
+  if (model === 'AccessToken') return keepAccess(row);
+  // If a power cut takes a code back, the client asks for another.
+  const write = model === 'AuthorizationCode' ? unsynced : transaction;
   await write(async () => {
     if (model === 'AuthorizationCode') await requireTurn(sessionId, clientId);
     await insertRow('provider_records', row);
   });
+}
+
+/** Stores an access token. A code that gives it is spent in the same transaction. */
+async function keepAccess(row: Record<string, unknown>): Promise<void> {
+  const { code } = visitNow();
+  // If a power cut takes an access token back, the client asks for another; not so a spent code.
+  const write = code === undefined ? unsynced : transaction;
+  const isSpent = await write(async () => {
+    if (code !== undefined && !(await spend('AuthorizationCode', code))) return true;
+    await insertRow('provider_records', row);
+    return false;
+  });
+  if (code !== undefined && isSpent) await refuseReuse('AuthorizationCode', code);
 }
 
 /** Counts an answer to a session at a client: each stores rows. Call it inside a transaction. */
@@ -94,32 +112,31 @@ export function isGrantTaken(error: unknown): boolean {
 }
 
 /**
- * Uses a code or refresh token up, by one conditional UPDATE. Of two requests at once, the second
- * one is a reuse: it ends all that the grant gave.
+ * Uses a code or refresh token up, by one conditional UPDATE; false if it has been used. Call it
+ * inside a transaction.
  */
-async function spend(model: string, value: string): Promise<void> {
+async function spend(model: string, value: string): Promise<boolean> {
   const { ctx } = visitNow();
-  const id = idOf(model, value);
-  const spent = await transaction(async () => {
-    const [row] = await select<{ sessionId: string; clientId: string }>(
-      `UPDATE provider_records SET consumed_at = $2 WHERE id = $1 AND consumed_at IS NULL
-        RETURNING session_id AS "sessionId", client_id AS "clientId"`,
-      [id, ctx.now],
-      { prepared: true },
-    );
-    if (row !== undefined) await requireTurn(row.sessionId, row.clientId);
-    // A refresh counts as a use of the session.
-    if (row !== undefined && model === 'RefreshToken')
-      await execute('UPDATE sessions SET last_seen_at = $2 WHERE id = $1', [
-        row.sessionId,
-        ctx.now,
-      ]);
-    return row !== undefined;
-  });
-  if (spent) return;
+  const [row] = await select<{ sessionId: string; clientId: string }>(
+    `UPDATE provider_records SET consumed_at = $2 WHERE id = $1 AND consumed_at IS NULL
+      RETURNING session_id AS "sessionId", client_id AS "clientId"`,
+    [idOf(model, value), ctx.now],
+    { prepared: true },
+  );
+  if (row === undefined) return false;
+  await requireTurn(row.sessionId, row.clientId);
+  // A refresh counts as a use of the session.
+  if (model === 'RefreshToken')
+    await execute('UPDATE sessions SET last_seen_at = $2 WHERE id = $1', [row.sessionId, ctx.now]);
+  return true;
+}
+
+/** Of two requests at once, the second one is a reuse: it ends all that the grant gave. */
+async function refuseReuse(model: string, value: string): Promise<never> {
+  const { ctx } = visitNow();
   const [row] = await select<{ grantId: string }>(
     `SELECT grant_id AS "grantId" FROM provider_records WHERE id = $1`,
-    [id],
+    [idOf(model, value)],
   );
   if (row !== undefined) {
     await transaction(async () => {

@@ -42,6 +42,8 @@ export interface ProviderVisit {
   clients: Map<string, ClientRow>;
   /** How this request is answered where idctl answers in the place of the package. */
   pages: Pages;
+  /** The code that this request uses up with the access token that it gives. */
+  code?: string;
   /** Why the package failed, if it did. */
   fault?: unknown;
 }
