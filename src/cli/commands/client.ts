@@ -125,13 +125,15 @@ export function addClientCommands(program: Command): void {
   verb(client, 'test <client>', {
     summary: 'Test a client step by step; exit 1 if a step fails',
     required: org,
-    options: { '--user <email>': 'a member: would they get in, and what would the ID token say' },
+    options: { '--user <email>': 'a member: try their whole sign-in, and roll it back' },
     example: 'idctl client test Grafana --org acme --user ada@acme.com',
     run: async (call) => {
       const { testClient } = await import('../../services/signin/provider/test.ts');
       const view = await call.operate(testClient);
       await tellOlderDaemon(call);
       call.examination(view);
+      if (view.claims !== null && !call.flags.json)
+        call.print(`\nThe ID token says:\n${JSON.stringify(view.claims, null, 2)}\n`);
     },
   });
   verb(client, 'remove <client>', {
