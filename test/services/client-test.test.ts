@@ -196,7 +196,9 @@ test('a name without an address, an inner address of idctl and a suspended secre
     'back-channel logout',
     'client secret',
   ]);
-  expect(body.message).toMatch(/^Step 3, redirect URI .*wiki\.invalid cannot be resolved\. 3 more failed\.$/);
+  expect(body.message).toMatch(
+    /^Step 3, redirect URI .*wiki\.invalid cannot be resolved\. 3 more failed\.$/,
+  );
   expect(step('redirect URI https://10.')?.hint).toMatch(/^idctl itself did not reach it/);
   expect(step('back-channel')?.hint).toMatch(/outbound\.allow/);
   expect(step('client secret')?.hint).toMatch(/idctl client rotate client-/);
