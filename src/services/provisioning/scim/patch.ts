@@ -43,7 +43,7 @@ export interface Own {
  * stored resource with the record's `active`; `id` and `meta` are passed separately.
  */
 export function applyPatch(resource: ScimResource, body: unknown, own?: Own): Patched {
-  const operations = [...readOperations(body)];
+  const operations = readOperations(body);
   const patched = structuredClone(resource);
   const patching = { resource: patched, own, terms: 0, changes: 0 };
   for (const operation of operations) apply(patching, operation);
