@@ -8,6 +8,7 @@ import {
   changeMemberRole,
   listMembers,
 } from '../../src/services/tenancy/memberships/operations.ts';
+import { deleteUser } from '../../src/services/tenancy/profile/operations.ts';
 import {
   listProjectMembers,
   putProjectMember,
@@ -171,6 +172,53 @@ describe('the resource', () => {
       'A Group cannot be a member of a Group. Add its Users.',
     ]);
     expect((await client.get('/Groups?count=0')).body.totalResults).toBe(2);
+  });
+});
+
+describe('RFC 7644 §3.14 versions', () => {
+  test('the ETag of a User changes with its groups, and a change of the User takes every one of them', async () => {
+    const { client, ada, group, push, patch } = await mapped();
+    const at = `/Users/${ada}`;
+    const { body: alone } = await client.get(at);
+    const known = async (tag: string) => (await client.get(at, { 'if-none-match': tag })).status;
+    const tags = [alone.meta.version];
+    for (const change of [
+      () => push(ada),
+      () => patch({ op: 'replace', path: 'displayName', value: 'ops' }),
+      () => patch({ op: 'remove', path: 'members' }),
+    ]) {
+      expect(await known(tags.at(-1))).toBe(304);
+      await change();
+      expect(await known(tags.at(-1))).toBe(200);
+      const { body, headers } = await client.get(at);
+      expect(headers['etag']).toBe(body.meta.version);
+      tags.push(body.meta.version);
+    }
+    expect(new Set(tags).size).toBe(3);
+    expect(tags[3]).toBe(tags[0]);
+    await client.send('PATCH', `/Groups/${group.id}`, {
+      Operations: [{ op: 'add', path: 'members', value: [{ value: ada }] }],
+    });
+    const { body: inside } = await client.get(at);
+    const list = await client.get(`/Users?filter=${encodeURIComponent(`id eq "${ada}"`)}`);
+    expect(list.body.Resources[0].meta).toEqual(inside.meta);
+    const { meta } = inside;
+    const same = await client.patch(ada, { op: 'replace', value: { meta, groups: [] } });
+    expect([same.status, same.body.meta]).toEqual([200, meta]);
+    const put = { userName: inside.userName, displayName: 'Ada' };
+    for (const tag of [tags[1], meta.version, tags[0]]) {
+      const changed = await client.send('PUT', at, put, { 'if-match': tag });
+      expect(changed.status).toBe(tag === tags[1] ? 200 : 412);
+    }
+  });
+
+  test('a deleted account leaves its groups, whose ETag changes', async () => {
+    const { client, org, ada, ben, group, push } = await mapped();
+    const { body } = await push(ada, ben);
+    await deleteUser(idctl.operator(), { user: `ada@${org}.test` });
+    const at = `/Groups/${group.id}`;
+    const after = await client.get(at, { 'if-none-match': body.meta.version });
+    expect([after.status, ids(after.body)]).toEqual([200, [ben]]);
   });
 });
 
