@@ -159,3 +159,35 @@ test.runIf(dialect === 'postgres')(
     expect((await pushing).status).toBe(200);
   },
 );
+
+test.runIf(dialect === 'postgres')(
+  'a push that ends roles and the deletion of their project do not deadlock',
+  async () => {
+    const { client, groupId, organizationId } = await pushed(2);
+    const held = Promise.withResolvers<void>();
+    const waited = Promise.withResolvers<void>();
+    // The order of a deletion: the project, then its memberships, here the last one first.
+    const deletion = transaction(async () => {
+      const [project] = await select<{ id: string }>(
+        'SELECT id FROM projects WHERE organization_id = $1 FOR UPDATE',
+        [organizationId],
+      );
+      const rows = await select<{ id: string }>(
+        'SELECT account_id AS id FROM project_memberships WHERE project_id = $1 ORDER BY account_id',
+        [project?.id],
+      );
+      const drop = (id: string | undefined) =>
+        execute('DELETE FROM project_memberships WHERE account_id = $1', [id]);
+      await drop(rows[1]?.id);
+      held.resolve();
+      await waited.promise;
+      await drop(rows[0]?.id);
+    });
+    await held.promise;
+    const pushing = client.send('DELETE', `/Groups/${groupId}`);
+    await vi.waitFor(async () => expect(await isAwaited()).toBe(true), 20_000);
+    waited.resolve();
+    await deletion;
+    expect((await pushing).status).toBe(204);
+  },
+);
