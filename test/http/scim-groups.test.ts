@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { execute } from '../../src/database/select.ts';
+import { transaction } from '../../src/database/transaction.ts';
 import { requireAuthority } from '../../src/services/foundation/authority/require.ts';
 import { checkStored } from '../../src/services/instance/doctor/organization.ts';
 import { addMapping, removeMapping } from '../../src/services/provisioning/mappings/operations.ts';
@@ -424,6 +426,25 @@ describe('groups as a source of roles', () => {
       { data: { from: 'member', to: 'admin', because: { group: 'dev' } } },
       { data: { from: 'admin', to: 'member', because: null } },
     ]);
+  });
+
+  test('I4 a removed mapping names the people whose role it gave, in projects and in the organization, as the client named them', async () => {
+    const { org, ada, ben, mapping, push } = await mapped('viewer');
+    const it = await addMapping(idctl.operator(), { org, group: 'dev', orgRole: 'admin' });
+    await push(ada, ben);
+    const own = `secret@${org}.test`;
+    await transaction(() =>
+      execute('UPDATE accounts SET email = $1 WHERE email = $2', [own, `ben@${org}.test`]),
+    );
+    const named = ['ada', 'ben'].map((name) => ({ user: `${name}@${org}.test` }));
+    const removed = async (id: string) =>
+      (await removeMapping(idctl.operator(), { org, id })).affected.toSorted((one, other) =>
+        one.user < other.user ? -1 : 1,
+      );
+    expect(await removed(it.id)).toEqual(named.map((one) => ({ ...one, role: 'admin' })));
+    expect(await removed(mapping.id)).toEqual(
+      named.map((one) => ({ ...one, project: 'web', role: 'viewer' })),
+    );
   });
 
   test('a push of many people is answered, and the job finishes it', async () => {
