@@ -186,7 +186,7 @@ async function addClaims(
       [source.id],
     );
     // A directory without a groups attribute provides none.
-    if (source.kind === 'ldap' && !source.everyTime) continue;
+    if (!source.enabled || (source.kind === 'ldap' && !source.everyTime)) continue;
     for (const { accountId, groups } of rows)
       people.get(accountId)?.claims.set(source.id, parsed<string[]>(groups));
   }
