@@ -260,13 +260,16 @@ describe('the requests of providers', () => {
       itemsPerPage: 1,
     });
     await patch({ op: 'replace', path: 'members', value: [{ value: ada }, { value: ben }] });
+    await patch({ op: 'add', path: 'externalId', value: 'e-1' });
     expect(ids((await client.get(`/Groups/${body.id}`)).body)).toEqual([ada, ben].sort());
     expect((await client.send('DELETE', `/Groups/${body.id}`)).status).toBe(204);
     const events = await client.events('scim.group.updated');
+    const same = { renamed: null, externalId: null };
     expect(events.map(({ data }) => data)).toEqual([
-      { added: 0, removed: 0, renamed: { from: 'Test SCIMv2', to: 'Test SCIMv2!' } },
-      { added: 1, removed: 1, renamed: null },
-      { added: 1, removed: 0, renamed: null },
+      { ...same, added: 0, removed: 0, renamed: { from: 'Test SCIMv2', to: 'Test SCIMv2!' } },
+      { ...same, added: 1, removed: 1 },
+      { ...same, added: 1, removed: 0 },
+      { ...same, added: 0, removed: 0, externalId: { from: null, to: 'e-1' } },
     ]);
   });
 
