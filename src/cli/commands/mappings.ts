@@ -169,7 +169,9 @@ function told({ group, project, role, orgRole }: z.output<typeof mappingView>): 
 
 function consequence({ affected }: z.output<typeof mappingRemovedView>): string {
   if (affected.length === 0) return '';
-  const who = affected.map(({ user, project }) => `${user} in ${project}`).join(', ');
+  const who = affected
+    .map(({ user, project = 'the organization' }) => `${user} in ${project}`)
+    .join(', ');
   return ` It had given: ${who}.`;
 }
 

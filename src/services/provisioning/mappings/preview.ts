@@ -115,7 +115,7 @@ interface Said {
 
 /** An organization without connections can still preview the effect of groups. */
 function nowhere({ id: organizationId }: Organization): GroupSource {
-  const none = { autoRemove: false, everyTime: true, searchBase: null };
+  const none = { enabled: true, autoRemove: false, everyTime: true, searchBase: null };
   return { kind: 'sso', id: '', organizationId, ...none };
 }
 

@@ -52,7 +52,11 @@ export const mappingView = z.object({
 export const mappingPage = pageOf(mappingView);
 
 /** A removed mapping, with the memberships that it gave. */
-export const mappingRemovedView = mappingView.extend({ affected: z.array(affectedMembershipView) });
+export const mappingRemovedView = mappingView.extend({
+  affected: z
+    .array(affectedMembershipView.partial({ project: true }))
+    .describe('Without `project`: the role in the organization.'),
+});
 
 export const importedView = z.object({
   added: z.array(mappingView),
