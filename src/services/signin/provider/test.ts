@@ -166,10 +166,10 @@ async function trySignIn(
       'provisioning added the address, and its domain is not verified',
       'Verify the domain, or name another member.',
     );
-  const barred = await barredFrom(client, member.id);
+  const barred = await barredFrom(ctx, client, member.id);
   if (barred !== null) return wrong(`${user}: ${refusals[barred]}`, hints[barred]);
   const scopes = Object.keys(claimsByScope).join(' ');
-  const { sid: _, ...claims } = await claimsOf(client, member.id, '', scopes);
+  const { sid: _, ...claims } = await claimsOf(ctx, client, member.id, '', scopes);
   return found(claims, `${user} gets in`, `The ID token says: ${JSON.stringify(claims)}`);
 }
 
