@@ -1,8 +1,12 @@
 import { createRemoteJWKSet, jwtVerify } from 'jose';
 import * as openid from 'openid-client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ClientSignOut } from '../../../src/database/models/provider-record.ts';
+import { execute } from '../../../src/database/select.ts';
+import { transaction } from '../../../src/database/transaction.ts';
 import { disableUser } from '../../../src/services/people/users/operations.ts';
 import { tellClients } from '../../../src/services/signin/provider/sign-outs.ts';
+import { changeClient } from '../../../src/services/tenancy/clients/operations.ts';
 import { removeMember } from '../../../src/services/tenancy/memberships/operations.ts';
 import { type Idctl, openIdctl } from '../../support/idctl.ts';
 import { open } from '../../support/pages.ts';
@@ -86,6 +90,51 @@ test('a client that does not answer is told again later', async () => {
   receiver.behave(answering(200));
   expect(await told()).toEqual([]);
   idctl.wait(10);
+  expect(await told()).toMatchObject([signOut]);
+});
+
+/** The next try of the client's messages comes now. */
+const makeDue = (clientId: string) =>
+  transaction(() => ClientSignOut.update({ nextAt: new Date(0) }, { where: { clientId } }));
+
+test('a client that gives up its logout URI is told nothing of before when it gets another', async () => {
+  const { browser, app } = await signedInApplication();
+  const setUri = (backchannelLogoutUri: string | null) =>
+    changeClient(idctl.operator(), {
+      org: app.org.slug,
+      client: app.clientId,
+      backchannelLogoutUri,
+    });
+  receiver.behave(answering(503));
+  await browser.post('/api/v1/auth/logout');
+  expect(await told()).toHaveLength(1);
+  receiver.behave(answering(200));
+  await setUri(null);
+  await setUri(receiver.url);
+  await makeDue(app.row.id);
+  expect(await told()).toEqual([]);
+});
+
+test('a sign-out of a client without a logout URI is deleted', async () => {
+  const { browser, app } = await signedInApplication();
+  receiver.behave(answering(503));
+  await browser.post('/api/v1/auth/logout');
+  expect(await told()).toHaveLength(1);
+  receiver.behave(answering(200));
+  // As when both happen at the same moment.
+  await transaction(() => app.row.update({ backchannelLogoutUri: null }));
+  await makeDue(app.row.id);
+  expect(await told()).toEqual([]);
+  expect(await ClientSignOut.count({ where: { clientId: app.row.id } })).toBe(0);
+});
+
+test('if the database fails while ended sessions are looked for, the next turn looks again', async () => {
+  const { browser, signOut } = await signedInApplication();
+  await browser.post('/api/v1/auth/logout');
+  idctl.app.signOuts.turns = 1;
+  await transaction(() => execute('ALTER TABLE client_sign_outs RENAME TO away', []));
+  await expect(tick()).rejects.toThrow();
+  await transaction(() => execute('ALTER TABLE away RENAME TO client_sign_outs', []));
   expect(await told()).toMatchObject([signOut]);
 });
 

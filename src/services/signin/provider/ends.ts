@@ -34,38 +34,35 @@ interface EndedGrant {
 }
 
 const everyFewTurns = 30;
-let turns = 0;
-let lastLook = '';
 
-/** Whether something happened since the last look that may have ended a session or a membership. */
-async function mayHaveEnded(ctx: Context): Promise<boolean> {
+/** The latest events that may have ended a session or a membership; null if there is none. */
+async function findLatest({ now }: Context): Promise<string | null> {
   // Ids are ordered by time. The margin is for slow transactions and for clocks that differ.
-  const since = idOfInstant(after(ctx.now, -30).getTime());
+  const since = idOfInstant(after(now, -30).getTime());
   const [seen] = await select<{ some: number | string; last: string | null }>(
     `SELECT count(*) AS some, CAST(max(CAST(id AS TEXT)) AS TEXT) AS last FROM events
       WHERE id > $1 AND kind NOT IN (${harmless})`,
     [since],
   );
-  const look = `${seen?.some} ${seen?.last}`;
-  const isNew = Number(seen?.some) > 0 && look !== lastLook;
-  lastLook = look;
-  return isNew;
+  return seen === undefined || Number(seen.some) === 0 ? null : `${seen.some} ${seen.last}`;
 }
-
-let noticing = false;
 
 /** Ends the grants that are dead, and notes them for their clients. One run at a time. */
 export async function noticeEnds(ctx: Context): Promise<void> {
-  if (noticing) return;
-  noticing = true;
+  const { signOuts: kept } = ctx;
+  if (kept.isLooking) return;
+  kept.isLooking = true;
   try {
-    turns += 1;
+    kept.turns += 1;
+    const latest = await findLatest(ctx);
+    const isNew = latest !== null && latest !== kept.lastLook;
     // A session that expires writes no event.
-    const isDue = await mayHaveEnded(ctx);
-    if (turns % everyFewTurns !== 1 && !isDue) return;
+    if (!isNew && kept.turns % everyFewTurns !== 1) return;
     while ((await noticeSome(ctx)) === mostAtOnce);
+    // Only now: after a failure the next turn looks again.
+    kept.lastLook = latest;
   } finally {
-    noticing = false;
+    kept.isLooking = false;
   }
 }
 
