@@ -170,6 +170,22 @@ test('without an ID token the person is asked first', async () => {
   expect((await browser.get('/api/v1/me')).status).toBe(401);
 });
 
+test('if idctl cannot read the ID token, it asks the person, and sends them nowhere', async () => {
+  const { browser, app } = await signedInApplication();
+  const given = { id_token_hint: 'an.old.token', post_logout_redirect_uri: bye };
+  const page = await open(browser, logout(given));
+  expect(page.text).toContain('An application asks to sign you out');
+  expect((await browser.get('/api/v1/me')).status).toBe(200);
+  const after = await page.submit('/oauth/logout/confirm');
+  expect([after.headers['location'], after.text]).toEqual([
+    undefined,
+    expect.stringContaining('You are signed out'),
+  ]);
+  const named = { ...given, client_id: app.clientId };
+  const stranger = await walkTo(idctl.client({ keepCookies: true }), logout(named));
+  expect([stranger.status, stranger.headers['location']]).toEqual([200, undefined]);
+});
+
 test('S7 a sign-out goes only to an address that the client has registered', async () => {
   const { browser, app, tokens } = await signedInApplication();
   const evil = { post_logout_redirect_uri: 'https://evil.example.test/' };
