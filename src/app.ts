@@ -52,6 +52,7 @@ export async function openApp(
     log,
     tokenUses: new Map(),
     scim: createScimMemory(),
+    signOuts: { turns: 0, lastLook: null, isLooking: false, served: new Set() },
     signIns: new Map(),
     callbacksUnderWay: new Map(),
     databaseLoad: () => database.load(),

@@ -27,6 +27,15 @@ export interface App {
    */
   tokenUses: Map<string, Date>;
   scim: ScimMemory;
+  /** What the job that tells clients of sign-outs remembers from turn to turn. */
+  signOuts: {
+    turns: number;
+    /** The latest events when it last looked for ended sessions. */
+    lastLook: string | null;
+    isLooking: boolean;
+    /** The clients that get messages now. */
+    served: Set<string>;
+  };
   /**
    * How many sign-ins have ended since the process began, by method and outcome; for the metrics.
    */

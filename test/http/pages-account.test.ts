@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createToken } from '../../src/services/people/tokens/operations.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { appOf } from '../support/apps.ts';
-import { fresh, organization, person, signedIn } from '../support/builders.ts';
+import { fresh, organization, password, person, signedIn } from '../support/builders.ts';
 import { type MailingIdctl, openMailingIdctl } from '../support/mail.ts';
 import { type OpenIdProvider, startOpenIdProvider } from '../support/openid-provider.ts';
 import { open } from '../support/pages.ts';
@@ -13,7 +13,10 @@ import { connected, registration, signInAt } from '../support/sso.ts';
 let idctl: MailingIdctl;
 let provider: OpenIdProvider;
 beforeAll(async () => {
-  idctl = await openMailingIdctl({ outbound: { allow: ['127.0.0.1'] } });
+  idctl = await openMailingIdctl({
+    outbound: { allow: ['127.0.0.1'] },
+    social: { github: { clientId: 'idctl', clientSecret: 'a secret of GitHub' } },
+  });
   const { clientId: client_id, clientSecret: client_secret } = registration;
   const redirect_uris = [`${idctl.baseUrl}/auth/sso/callback`];
   provider = await startOpenIdProvider({ clients: [{ client_id, client_secret, redirect_uris }] });
@@ -48,6 +51,21 @@ test('an account without a password has no form to change it, and sets one with 
     expect.stringContaining('Sign out'),
     expect.stringContaining('name="currentPassword"'),
   ]);
+});
+
+test('P16 where passkeys do not work, a person with an old session confirms it and connects GitHub', async () => {
+  const ada = await person(idctl);
+  const client = await signedIn(idctl, ada.email);
+  idctl.wait(11 * 60);
+  const refused = await (await open(client, '/')).submit('/account/social', { provider: 'github' });
+  expect(refused.text).toContain('Confirm that it is you first.');
+  expect(refused.body).not.toContain('id="passkeys"');
+  const mistaken = await refused.submit('/account/confirm', { password: 'not the password' });
+  expect(mistaken.text).toContain('Before you connect an account, confirm that it is you.');
+  const confirmed = await mistaken.submit('/account/confirm', { password });
+  expect(confirmed.text).toContain('Thank you. You can connect an account for ten minutes.');
+  const away = await confirmed.submit('/account/social', { provider: 'github' });
+  expect(away.text).toContain('Continue to GitHub');
 });
 
 test('P12 the page says that only some single sign-ons ask for the second factor', async () => {

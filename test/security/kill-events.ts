@@ -19,6 +19,7 @@ import {
 import { unlinkIdentities } from '../../src/services/tenancy/identities/operations.ts';
 import { revokeInvitation } from '../../src/services/tenancy/invitations/operations.ts';
 import { disableLdap, removeLdap } from '../../src/services/tenancy/ldap/operations.ts';
+import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import {
   changeMemberRole,
   removeMember,
@@ -160,6 +161,12 @@ export const events: Record<string, Act> = {
   'left the organization': async (stage) =>
     expected(await herself(stage).send('DELETE', `/api/v1/orgs/${stage.scene.org.id}/members/me`)),
   'deactivated by SCIM': deactivateByScim,
+  'removed and added again, its domain given up': async ({ idctl, scene }) => {
+    const org = scene.org.id;
+    await removeDomain(idctl.operator(), { org, domain: scene.domain });
+    await removeMember(idctl.operator(), { org, user: scene.ada.id });
+    await addMember(idctl.operator(), { org, email: scene.ada.email ?? '', role: 'admin' });
+  },
   'made a member only': ({ idctl, scene }) =>
     changeMemberRole(idctl.operator(), { org: scene.org.id, user: scene.ada.id, role: 'member' }),
   'SSO disabled': (stage) => disableSso(...inOrganization(stage)),

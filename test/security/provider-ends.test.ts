@@ -1,5 +1,6 @@
 import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ClientOrigin } from '../../src/database/models/client.ts';
 import { Event } from '../../src/database/models/event.ts';
 import { ProviderRecord } from '../../src/database/models/provider-record.ts';
 import { Session } from '../../src/database/models/session.ts';
@@ -7,9 +8,11 @@ import { transaction } from '../../src/database/transaction.ts';
 import { settleRestored } from '../../src/services/instance/backup/settle.ts';
 import { sweepExpired } from '../../src/services/instance/upkeep.ts';
 import { tellClients } from '../../src/services/signin/provider/sign-outs.ts';
+import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { removeMember } from '../../src/services/tenancy/memberships/operations.ts';
 import { deleteUser } from '../../src/services/tenancy/profile/operations.ts';
 import { password, person } from '../support/builders.ts';
+import { browserAt, enter, verify } from '../support/forward-auth.ts';
 import type { Client } from '../support/http.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { open } from '../support/pages.ts';
@@ -206,6 +209,43 @@ test('O10 a restored copy tells no client of a sign-out', async () => {
   expect(await ProviderRecord.count()).toBe(0);
 });
 
+test('O10 P8 of many wrong secrets at the same moment, those past the limit get 429', async () => {
+  const app = await application(idctl);
+  const wrong = () => refresh({ ...app, secret: 'cos_secret_wrong' }, 'none');
+  const answers = await Promise.all(Array.from({ length: most + 5 }, wrong));
+  const said = answers.map(({ status, body }) => `${status} ${body.error}`);
+  expect(said.filter((each) => each === '401 invalid_client')).toHaveLength(most);
+  expect(said.filter((each) => each === '429 temporarily_unavailable')).toHaveLength(5);
+});
+
+test('O10 a refresh token and a cookie of a host do not come back with the membership', async () => {
+  const app = await application(idctl, { backchannelLogoutUri: null });
+  const told = await application(idctl, {
+    organizationId: app.org.id,
+    name: 'Told',
+    backchannelLogoutUri: receiver.url,
+  });
+  const origin = 'https://app.example.net';
+  const row = { origin, clientId: app.row.id, byOperator: true };
+  await transaction(() => ClientOrigin.create(row));
+  const session = await browserOf(idctl, app.email);
+  const [tokens, others] = [
+    await app.signIn(session, offline),
+    await told.signIn(session, offline),
+  ];
+  const browser = browserAt(idctl, origin);
+  await enter(browser, session);
+  expect((await verify(browser)).status).toBe(200);
+  const org = app.org.slug;
+  await removeMember(idctl.operator(), { org, user: app.member.id });
+  await addMember(idctl.operator(), { org, email: app.email, role: 'member' });
+  expect((await refresh(app, tokens.refresh_token)).body.error).toBe('invalid_grant');
+  expect((await refresh(told, others.refresh_token)).body.error).toBe('invalid_grant');
+  expect((await verify(browser)).status).toBe(401);
+  // The session of idctl goes on, and signs in anew.
+  expect((await app.signIn(session, offline)).refresh_token).toBeTruthy();
+});
+
 // Last, as it moves the clock.
 test('O10 X5 one person at one application gets so many answers a minute, and one event', async () => {
   const app = await application(idctl);
@@ -225,6 +265,7 @@ test('O10 X5 one person at one application gets so many answers a minute, and on
   expect([refused.status, refused.headers['retry-after']]).toEqual([429, expect.any(String)]);
   const page = await walkTo(browser, (await app.begin()).path);
   expect(page.status).toBe(429);
+  expect(page.body).toContain('Try again in 1 minute.');
   idctl.wait(60);
   expect((await refresh(app, token)).status).toBe(200);
 });

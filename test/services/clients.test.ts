@@ -160,7 +160,8 @@ test('O12 a client admits active members of its organization, and with a project
   const who = { org, user: ada.id };
   const open = { organizationId, projectId: null, role: null };
   const closed = { organizationId, projectId, role: 'member' } as const;
-  const judged = async () => [await barredFrom(open, ada.id), await barredFrom(closed, ada.id)];
+  const judged = () =>
+    Promise.all([open, closed].map((client) => barredFrom(idctl.operator(), client, ada.id)));
   expect(await judged()).toEqual(['not_a_member', 'not_a_member']);
   await addMember(idctl.operator(), { org, email: ada.email ?? '', role: 'member' });
   expect(await judged()).toEqual([null, 'project_role_missing']);

@@ -68,6 +68,7 @@ function appWithoutInside(options: DoorOptions, log: Record<string, unknown>[]):
     log: createLog(config, { write: (line) => log.push(JSON.parse(line)) }),
     tokenUses: new Map(),
     scim: createScimMemory(),
+    signOuts: { turns: 0, lastLook: null, isLooking: false, served: new Set() },
     signIns: new Map(),
     callbacksUnderWay: new Map(),
     databaseLoad: () => ({ used: 0, idle: 0, waiting: 0 }),

@@ -3,6 +3,7 @@ import type { App } from '../../context.ts';
 import { Refusal } from '../../errors.ts';
 import { isOutage } from '../../outage.ts';
 import type { Answering, Pages } from '../../services/signin/provider/visit.ts';
+import { tell } from '../pages/failure.ts';
 import { type Html, html, textOf } from '../pages/html.ts';
 import { lookOf, pagePolicy, presentPage } from '../pages/layout.ts';
 import { refusalHeaders, statuses } from '../refusals.ts';
@@ -23,7 +24,8 @@ export function providerPages(app: App, trace: Trace): Pages {
       const refusal = log(app, trace, error);
       koa.status = refusal === null ? 500 : statuses[refusal.kind];
       if (refusal !== null) koa.set(refusalHeaders(refusal));
-      show(koa, 'Something went wrong', sayReference(trace.requestId));
+      const { title, main } = tell(refusal, trace);
+      show(koa, title, main);
     },
     post(koa, redirectUri, answer) {
       koa.status = 200;
@@ -69,10 +71,4 @@ function explain({ error, error_description: said }: ErrorOut, expired: boolean)
 <p>The application that sent you here is not set up correctly. Give its administrator this message:</p>
 <p><code>${error}${said !== undefined && `: ${said}`}</code></p>`,
   ];
-}
-
-function sayReference(requestId: string): Html {
-  return html`<h1>Something went wrong</h1>
-<p>Try again. If it happens again, give your administrator this reference:</p>
-<p><code class="secret">${requestId}</code></p>`;
 }

@@ -53,8 +53,8 @@ function signInAt(asked: unknown): string {
 
 /** Shows a failed sign-in on the sign-in screen if possible, else on a page of its own. */
 async function explain(app: App, refusal: Refusal | null, request: Request): Promise<ShownPage> {
-  if (refusal === null) return apologize(traceOf(request).requestId);
-  if (/^\/(auth|login)\//.test(request.path) && refusal.kind !== 'overloaded') {
+  const isOfSignIn = /^\/(auth|login)\//.test(request.path);
+  if (isOfSignIn && refusal !== null && refusal.kind !== 'overloaded') {
     const ctx = openRequest(app, request);
     return askWho({ ctx, given: {}, refusal }, {}).catch(() => tell(refusal, ctx));
   }
@@ -71,7 +71,9 @@ const headings: Partial<Record<RefusalCode, string>> = {
   origin_refused: 'Nothing was sent',
 };
 
-function tell(refusal: Refusal, ctx: { requestId: string }): ShownPage {
+/** The page for a refusal; null is a bug, which only the log explains. */
+export function tell(refusal: Refusal | null, ctx: { requestId: string }): ShownPage {
+  if (refusal === null) return apologize(ctx.requestId);
   const title = headings[refusal.code] ?? refusals[refusal.code].title;
   const said =
     refusal.message === `${title}.` ? html`<p>${refusal.hint}</p>` : alert({ refusal, ctx });

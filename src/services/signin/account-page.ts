@@ -23,16 +23,18 @@ import { listPasskeys, mostPasskeys } from './passkeys/operations.ts';
 export async function describeAccount(ctx: Context, browser: string | undefined) {
   const { accountId } = requireUser(ctx, 'me.see');
   const account = await Account.findByPk(accountId, { rejectOnEmpty: true });
-  const [password, passkeys, singleSignOn, sessions, apps, groups] = await Promise.all([
+  const [password, passkeys, recent, singleSignOn, sessions, apps, groups] = await Promise.all([
     describePassword(ctx, account),
-    describePasskeys(ctx, account, browser),
+    describePasskeys(ctx, account),
+    isRecentlyProven(ctx, account),
     listSingleSignOn(ctx, account),
     organizationsOfSessions(accountId),
     appsOfTokens(accountId),
     groupsOfRoles(accountId),
   ]);
   const totp = account.totpEnabledAt !== null;
-  return { password, passkeys, totp, singleSignOn, sessions, apps, groups };
+  const toConfirm = recent ? null : await askToConfirm(ctx, account, browser);
+  return { password, passkeys, toConfirm, totp, singleSignOn, sessions, apps, groups };
 }
 
 /** Whether the account has a password, or the person may choose one by mail. */
@@ -44,16 +46,15 @@ async function describePassword(ctx: Context, { email, passwordHash }: Account) 
 }
 
 /**
- * The passkeys of the account, whether it may add one, and how the person confirms first; null if
- * passkeys do not work here.
+ * The passkeys of the account, and why it cannot add one, if so; null if passkeys do not work here.
  */
-async function describePasskeys(ctx: Context, account: Account, browser: string | undefined) {
+async function describePasskeys(ctx: Context, account: Account) {
   const { items } = await listPasskeys(ctx, { limit: mostPasskeys });
-  if (findPasskeyObstacle(ctx) !== null && items.length === 0) return null;
-  const off = await findMethodRefusal(ctx, account, { method: 'passkey' });
-  const mayAdd = findPasskeyObstacle(ctx) === null && off === null && items.length < mostPasskeys;
-  const recent = await isRecentlyProven(ctx, account);
-  return { items, mayAdd, toConfirm: recent ? null : await askToConfirm(ctx, account, browser) };
+  if (findPasskeyObstacle(ctx) !== null)
+    return items.length === 0 ? null : { items, noMore: 'address' as const };
+  if ((await findMethodRefusal(ctx, account, { method: 'passkey' })) !== null)
+    return { items, noMore: 'settings' as const };
+  return { items, noMore: items.length < mostPasskeys ? null : ('most' as const) };
 }
 
 /** Lists the single sign-on of this person, and whether each asks a code here (security P12). */

@@ -1,8 +1,12 @@
 import { createRemoteJWKSet, jwtVerify } from 'jose';
 import * as openid from 'openid-client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ClientSignOut } from '../../../src/database/models/provider-record.ts';
+import { execute } from '../../../src/database/select.ts';
+import { transaction } from '../../../src/database/transaction.ts';
 import { disableUser } from '../../../src/services/people/users/operations.ts';
 import { tellClients } from '../../../src/services/signin/provider/sign-outs.ts';
+import { changeClient } from '../../../src/services/tenancy/clients/operations.ts';
 import { removeMember } from '../../../src/services/tenancy/memberships/operations.ts';
 import { type Idctl, openIdctl } from '../../support/idctl.ts';
 import { open } from '../../support/pages.ts';
@@ -89,6 +93,51 @@ test('a client that does not answer is told again later', async () => {
   expect(await told()).toMatchObject([signOut]);
 });
 
+/** The next try of the client's messages comes now. */
+const makeDue = (clientId: string) =>
+  transaction(() => ClientSignOut.update({ nextAt: new Date(0) }, { where: { clientId } }));
+
+test('a client that gives up its logout URI is told nothing of before when it gets another', async () => {
+  const { browser, app } = await signedInApplication();
+  const setUri = (backchannelLogoutUri: string | null) =>
+    changeClient(idctl.operator(), {
+      org: app.org.slug,
+      client: app.clientId,
+      backchannelLogoutUri,
+    });
+  receiver.behave(answering(503));
+  await browser.post('/api/v1/auth/logout');
+  expect(await told()).toHaveLength(1);
+  receiver.behave(answering(200));
+  await setUri(null);
+  await setUri(receiver.url);
+  await makeDue(app.row.id);
+  expect(await told()).toEqual([]);
+});
+
+test('a sign-out of a client without a logout URI is deleted', async () => {
+  const { browser, app } = await signedInApplication();
+  receiver.behave(answering(503));
+  await browser.post('/api/v1/auth/logout');
+  expect(await told()).toHaveLength(1);
+  receiver.behave(answering(200));
+  // As when both happen at the same moment.
+  await transaction(() => app.row.update({ backchannelLogoutUri: null }));
+  await makeDue(app.row.id);
+  expect(await told()).toEqual([]);
+  expect(await ClientSignOut.count({ where: { clientId: app.row.id } })).toBe(0);
+});
+
+test('if the database fails while ended sessions are looked for, the next turn looks again', async () => {
+  const { browser, signOut } = await signedInApplication();
+  await browser.post('/api/v1/auth/logout');
+  idctl.app.signOuts.turns = 1;
+  await transaction(() => execute('ALTER TABLE client_sign_outs RENAME TO away', []));
+  await expect(tick()).rejects.toThrow();
+  await transaction(() => execute('ALTER TABLE away RENAME TO client_sign_outs', []));
+  expect(await told()).toMatchObject([signOut]);
+});
+
 test('the account page lists an application and signs out there; the session goes on', async () => {
   const { browser } = await signedInApplication();
   const page = await open(browser, '/');
@@ -119,6 +168,22 @@ test('without an ID token the person is asked first', async () => {
   expect((await browser.get('/api/v1/me')).status).toBe(200);
   expect((await page.submit('/oauth/logout/confirm')).headers['location']).toBe(bye);
   expect((await browser.get('/api/v1/me')).status).toBe(401);
+});
+
+test('if idctl cannot read the ID token, it asks the person, and sends them nowhere', async () => {
+  const { browser, app } = await signedInApplication();
+  const given = { id_token_hint: 'an.old.token', post_logout_redirect_uri: bye };
+  const page = await open(browser, logout(given));
+  expect(page.text).toContain('An application asks to sign you out');
+  expect((await browser.get('/api/v1/me')).status).toBe(200);
+  const after = await page.submit('/oauth/logout/confirm');
+  expect([after.headers['location'], after.text]).toEqual([
+    undefined,
+    expect.stringContaining('You are signed out'),
+  ]);
+  const named = { ...given, client_id: app.clientId };
+  const stranger = await walkTo(idctl.client({ keepCookies: true }), logout(named));
+  expect([stranger.status, stranger.headers['location']]).toEqual([200, undefined]);
 });
 
 test('S7 a sign-out goes only to an address that the client has registered', async () => {

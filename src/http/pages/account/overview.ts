@@ -9,6 +9,7 @@ import { knownAs } from '../login/forms.ts';
 import { noticeOf } from '../marks.ts';
 import type { ShownPage, Visit } from '../page.ts';
 import { field, postForm } from '../parts.ts';
+import { thanksIn } from './confirm.ts';
 import { passkeyNeeds, passkeysSection } from './passkeys.ts';
 import {
   ago,
@@ -35,19 +36,18 @@ const notices: Record<string, { in: SectionName; text: string }> = {
   'passkey-added': { in: 'passkeys', text: 'The passkey was added.' },
   'passkey-renamed': { in: 'passkeys', text: 'The passkey was renamed.' },
   'passkey-removed': { in: 'passkeys', text: 'The passkey was removed.' },
-  confirmed: {
-    in: 'passkeys',
-    text: 'Thank you. You can add and remove passkeys for ten minutes.',
-  },
+  'confirmed-passkeys': { in: 'passkeys', text: thanksIn('passkeys') },
+  'confirmed-two-factor': { in: 'two-factor', text: thanksIn('two-factor') },
+  'confirmed-sign-in': { in: 'sign-in', text: thanksIn('sign-in') },
   'two-factor-on': { in: 'two-factor', text: 'Two-factor authentication is on.' },
   'two-factor-off': { in: 'two-factor', text: 'Two-factor authentication is off.' },
   linked: { in: 'sign-in', text: 'You can sign in that way from now on.' },
   session: { in: 'sessions', text: 'That session has ended.' },
   client: { in: 'sessions', text: 'You are signed out of that application.' },
   token: { in: 'tokens', text: 'The token was revoked.' },
-  unlinked: { in: 'sign-in', text: 'It is disconnected.' },
+  unlinked: { in: 'sign-in', text: 'The account was disconnected.' },
   left: { in: 'organizations', text: 'You have left the organization.' },
-  joined: { in: 'organizations', text: 'You have joined.' },
+  joined: { in: 'organizations', text: 'You have joined the organization.' },
 };
 
 const mostShown = 200;
@@ -66,19 +66,23 @@ export async function showAccount(visit: Visit, refusedIn?: SectionName): Promis
     describeAccount(ctx, visit.cookie('passkey')),
   ]);
   const done = notices[noticeOf(visit, visit.given['done']) ?? ''];
+  const { toConfirm } = more;
+  const confirmIn = visit.refusal?.code === 'recent_sign_in_required' ? refusedIn : undefined;
+  const asksIn = confirmIn ?? visit.given['section'] ?? 'passkeys';
   const draft = (name: SectionName): Draft => {
     const said = done?.in === name ? { notice: done.text } : {};
-    return name === refusedIn ? visit : { ctx, token, given: {}, ...said };
+    const asks = toConfirm !== null && name === asksIn ? { toConfirm } : {};
+    return { ...(name === refusedIn ? visit : { ctx, token, given: {}, ...said }), ...asks };
   };
   return {
     title: 'Your account',
     wide: true,
-    ...passkeyNeeds(more.passkeys),
+    ...passkeyNeeds(more),
     main: html`<div class="head"><h1>${me.name}</h1>
 ${postForm(visit, '/account/sign-out', html`<button class="small" type="submit">Sign out</button>`)}</div>
 ${profileSection(draft('profile'), me)}
 ${passwordSection(draft('password'), me, more)}
-${passkeysSection(draft('passkeys'), more.passkeys)}
+${passkeysSection(draft('passkeys'), more)}
 ${twoFactorSection(draft('two-factor'), me, more)}
 ${socialSection(
   draft('sign-in'),

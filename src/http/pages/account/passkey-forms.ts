@@ -8,8 +8,10 @@ import {
   renamePasskey,
 } from '../../../services/signin/passkeys/operations.ts';
 import { totpCode } from '../login/mail-code.ts';
-import type { Page } from '../page.ts';
+import { form, type Page } from '../page.ts';
 import { answered, passkeyAnswer } from '../passkey-form.ts';
+import { confirmingSections, isConfirming } from './confirm.ts';
+import { showAccount } from './overview.ts';
 import { programOf } from './section.ts';
 import { back, changeForm, sectionForm } from './section-form.ts';
 
@@ -47,15 +49,24 @@ const removePasskeyForm = changeForm(
   'passkey-removed',
 );
 
-const confirmSessionForm = sectionForm(
-  'passkeys',
-  'confirm',
-  z.strictObject({ password: givenPassword.optional(), totpCode, passkey: passkeyAnswer }),
-  async (visit, given) => {
+const confirmSessionForm = form({
+  path: '/account/confirm',
+  access: 'person',
+  input: z.strictObject({
+    section: z.enum(confirmingSections),
+    password: givenPassword.optional(),
+    totpCode,
+    passkey: passkeyAnswer,
+  }),
+  act: async (visit, { section, ...given }) => {
     await confirmSession(visit.ctx, { ...given, browser: visit.cookie('passkey') });
-    return back(visit, 'confirmed', 'passkeys');
+    return back(visit, `confirmed-${section}`, section);
   },
-);
+  refused: (visit) => {
+    const { section } = visit.given;
+    return showAccount(visit, isConfirming(section) ? section : 'passkeys');
+  },
+});
 
 /** The forms about passkeys, and the one that confirms who the person is. */
 export const passkeyForms: Page[] = [

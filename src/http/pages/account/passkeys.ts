@@ -1,27 +1,35 @@
+import { mostPasskeys } from '../../../services/signin/passkeys/operations.ts';
 import { passkeyCookie } from '../../cookies.ts';
 import { type Html, html } from '../html.ts';
-import { codeField, field, postForm } from '../parts.ts';
-import { answerField, passkeyAsked, passkeyForm } from '../passkey-form.ts';
+import { field, postForm } from '../parts.ts';
+import { answerField, passkeyAsked } from '../passkey-form.ts';
 import { ago, type Described, type Draft, section } from './section.ts';
 
 type Passkeys = NonNullable<Described['passkeys']>;
 
 /** What a page with this section needs: the script, and the cookie of a challenge. */
-export function passkeyNeeds(passkeys: Passkeys | null) {
+export function passkeyNeeds({ passkeys, toConfirm }: Pick<Described, 'passkeys' | 'toConfirm'>) {
   if (passkeys === null) return {};
-  const asked = passkeys.toConfirm?.asked ?? null;
+  const asked = toConfirm?.asked ?? null;
   return { script: true, ...(asked && { cookies: [passkeyCookie(asked.browser)] }) } as const;
 }
 
+/** Why a person cannot add a passkey. */
+const reasons: Record<NonNullable<Passkeys['noMore']>, string> = {
+  address: 'Passkeys do not work at this address.',
+  settings: 'Passkeys are switched off for your address. Ask your administrator.',
+  most: `You have ${mostPasskeys} passkeys, the most possible. Remove one first.`,
+};
+
 /** The passkeys of the account. Where passkeys do not work, only a refusal is shown. */
-export function passkeysSection(draft: Draft, passkeys: Passkeys | null): Html | null {
+export function passkeysSection(draft: Draft, { passkeys, toConfirm }: Described): Html | null {
   if (passkeys === null)
     return draft.refusal === undefined ? null : section(draft, 'passkeys', html``);
-  const { items, mayAdd, toConfirm } = passkeys;
+  const { items, noMore } = passkeys;
+  const isProven = toConfirm === null;
   const content = html`<p>A passkey signs you in with your fingerprint, face or screen lock, without a password.</p>
-${items.length > 0 && html`<ul class="rows">${items.map((item) => row(draft, item, toConfirm === null))}</ul>`}
-${toConfirm === null ? mayAdd && addForm(draft) : confirmForm(draft, toConfirm)}
-${!mayAdd && html`<p class="quiet">You cannot add a passkey now.</p>`}`;
+${items.length > 0 && html`<ul class="rows">${items.map((item) => row(draft, item, isProven))}</ul>`}
+${noMore === null ? isProven && addForm(draft) : html`<p class="quiet">${reasons[noMore]}</p>`}`;
   return section(draft, 'passkeys', content);
 }
 
@@ -53,27 +61,4 @@ function addForm(draft: Draft): Html {
   const of = { make: true, ask: '/api/v1/me/passkeys/options', button: 'Add a passkey' } as const;
   return html`${postForm(draft, '/account/passkeys#passkeys', html`${named}${answerField}`, {}, html`${passkeyAsked(of)} hidden`)}
 <p class="quiet" data-unscripted>To add a passkey, allow scripts for this page, in a browser that has passkeys.</p>`;
-}
-
-/** Asks who the person is, before a passkey is added or removed (security P16). */
-function confirmForm(draft: Draft, { methods, asked }: NonNullable<Passkeys['toConfirm']>): Html {
-  const action = '/account/confirm#passkeys';
-  const button = html`<button type="submit">Confirm</button>`;
-  const by = methods.includes('password')
-    ? field(draft, {
-        id: 'confirm-password',
-        name: 'password',
-        label: 'Your password',
-        type: 'password',
-        autocomplete: 'current-password',
-      })
-    : methods.includes('totp')
-      ? codeField(draft, 'totpCode', { id: 'confirm-code', first: false })
-      : null;
-  const look = by === null ? {} : ({ look: 'plain' } as const);
-  return html`<h3>Confirm that it is you</h3>
-<p class="quiet">Before you add or remove a passkey, confirm that it is you.</p>
-${by && postForm(draft, action, html`${by}${button}`)}
-${asked && passkeyForm(draft, action, { options: asked.options, button: 'Confirm with a passkey', alone: true, ...look })}
-${methods.length === 0 && html`<p>Sign out, and sign in again.</p>`}`;
 }

@@ -5,6 +5,7 @@ import type { showMe } from '../../../services/tenancy/profile/operations.ts';
 import { type Html, html } from '../html.ts';
 import type { Visit } from '../page.ts';
 import { alert, notice } from '../parts.ts';
+import { confirmForm, isConfirming, type ToConfirm } from './confirm.ts';
 
 /** The person whose account the page shows. */
 export type Me = Awaited<ReturnType<typeof showMe>>;
@@ -14,8 +15,14 @@ export type ShownToken = Awaited<ReturnType<typeof listTokens>>['items'][number]
 /** Facts that the page shows in addition to the API's views. */
 export type Described = Awaited<ReturnType<typeof describeAccount>>;
 
-/** The state of a section: its refused input, or the notice of what was done in it. */
-export type Draft = Pick<Visit, 'ctx' | 'token' | 'given' | 'refusal'> & { notice?: string };
+/**
+ * The state of a section: its refused input, or the notice of what was done in it; and how the person
+ * confirms who they are, if this section asks.
+ */
+export type Draft = Pick<Visit, 'ctx' | 'token' | 'given' | 'refusal'> & {
+  notice?: string;
+  toConfirm?: ToConfirm;
+};
 
 const titles = {
   profile: 'Profile',
@@ -37,6 +44,7 @@ export function section(draft: Draft, name: SectionName, content: Html): Html {
 <h2 id="${name}">${titles[name]}</h2>
 ${notice(draft.notice)}${alert(draft)}
 ${content}
+${draft.toConfirm && isConfirming(name) && confirmForm(draft, name, draft.toConfirm)}
 </section>`;
 }
 

@@ -5,7 +5,6 @@ import { generateRsaKey } from '../../../crypto/jwt.ts';
 import { newMasterKey, readKeyFile, replaceKeyFile } from '../../../crypto/key-file.ts';
 import { createKeyring, idOfMasterKey } from '../../../crypto/seal.ts';
 import { KeyCanary } from '../../../database/models/key-canary.ts';
-import { RefreshToken } from '../../../database/models/refresh-token.ts';
 import { SigningKey } from '../../../database/models/signing-key.ts';
 import { dialectOfDatabase, execute } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
@@ -14,7 +13,7 @@ import { recordEvent } from '../events/record.ts';
 import { instant } from '../fields.ts';
 import { operation } from '../operation.ts';
 import { pageInput, pageOf } from '../page.ts';
-import { accessTokenSeconds, after, sessionSeconds } from '../time.ts';
+import { after, sessionSeconds } from '../time.ts';
 import { followMasterKey, listCanaries, plantCanary, usedKeyIds } from './open.ts';
 import { isAnythingFormer, reseal } from './reseal.ts';
 import {
@@ -154,20 +153,13 @@ export const rotateSigningKey = operation({
   },
 });
 
-/** Deletes retired keys that no live token needs (security X2). Call it inside a transaction. */
+/**
+ * Deletes retired keys once no session has a token of them (security X2): an application may send an
+ * ID token as long as the session lives. Call it inside a transaction.
+ */
 export async function dropSpentKeys(ctx: Context): Promise<void> {
-  const retired = await SigningKey.findAll({
-    where: { retiredAt: { [Op.lt]: after(ctx.now, -accessTokenSeconds - noticeSeconds) } },
-  });
-  for (const key of retired) {
-    // An application may send an ID token of a live session at sign-out.
-    const mayBeSent = key.retiredAt !== null && key.retiredAt > after(ctx.now, -sessionSeconds);
-    if (isRsa(key.publicJwk) && mayBeSent) continue;
-    const live = await RefreshToken.findOne({
-      where: { keyId: key.id, expiresAt: { [Op.gt]: ctx.now } },
-      attributes: ['id'],
-    });
-    if (live !== null) continue;
+  const before = after(ctx.now, -sessionSeconds - noticeSeconds);
+  for (const key of await SigningKey.findAll({ where: { retiredAt: { [Op.lt]: before } } })) {
     await key.destroy();
     await recordEvent(ctx, { kind: 'key.signing.dropped', subject: { type: 'key', id: key.id } });
   }

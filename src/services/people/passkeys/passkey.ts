@@ -30,7 +30,7 @@ export const passkeyView = z.object({
   signsIn: z
     .boolean()
     .describe(
-      'Whether it is known to sign in alone, if the settings allow it. If not, it is a second factor.',
+      'Whether it may sign in alone, if the settings allow it, or is only a second factor.',
     ),
 });
 
@@ -42,7 +42,8 @@ export function viewPasskey({ id, name, createdAt, lastUsedAt, backedUp, signsIn
     createdAt: createdAt.toISOString(),
     lastUsedAt: lastUsedAt?.toISOString() ?? null,
     backedUp,
-    signsIn: signsIn === true,
+    // Null: not known until it is tried.
+    signsIn: signsIn !== false,
   };
 }
 

@@ -1,10 +1,12 @@
 import type { AccountClaims } from 'oidc-provider';
 import { z } from 'zod';
+import type { Context } from '../../../context.ts';
 import type { EmailProof } from '../../../database/models/account.ts';
 import type { Role } from '../../../database/models/membership.ts';
 import { select } from '../../../database/select.ts';
 import { wholeSeconds } from '../../foundation/time.ts';
 import { isProvedForGood } from '../../people/accounts/account.ts';
+import { membershipAt } from '../../tenancy/clients/admits.ts';
 import type { ClientRow } from './client-row.ts';
 
 /** The claims that each scope gives, in userinfo and in the ID token. */
@@ -34,6 +36,7 @@ const named = z.object({
 
 /** The claims of a member of the client's organization; nothing of other organizations. */
 export async function claimsOf(
+  ctx: Pick<Context, 'config'>,
   client: Pick<ClientRow, 'organizationId'>,
   accountId: string,
   sessionId: string,
@@ -42,10 +45,10 @@ export async function claimsOf(
   const [person] = await select<Row>(
     `SELECT a.email, a.email_proof AS "emailProof", a.name, a.locale, m.role,
         o.id AS "organizationId", o.slug, r.resource, r.modified_at AS "modifiedAt"
-      FROM accounts a JOIN memberships m ON m.account_id = a.id
+      FROM accounts a JOIN ${membershipAt(ctx, '$2')}
       JOIN organizations o ON o.id = m.organization_id
       LEFT JOIN scim_records r ON r.account_id = a.id AND r.organization_id = o.id
-      WHERE a.id = $1 AND o.id = $2`,
+      WHERE a.id = $1`,
     [accountId, client.organizationId],
     { prepared: true },
   );

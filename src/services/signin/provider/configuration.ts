@@ -120,14 +120,16 @@ async function findAccount({ oidc }: KoaContextWithOIDC, accountId: string, toke
   return {
     accountId,
     claims: (_use: string, scope: string) => {
-      const client = visitNow().clients.get(clientId);
+      const { ctx, clients } = visitNow();
+      const client = clients.get(clientId);
       if (client === undefined) throw new errors.InvalidClient('no client');
-      return claimsOf(client, accountId, sessionId, scope);
+      return claimsOf(ctx, client, accountId, sessionId, scope);
     },
   };
 }
 
 async function isAdmitted(clientId: string, accountId: string): Promise<boolean> {
-  const client = visitNow().clients.get(clientId);
-  return client !== undefined && (await barredFrom(client, accountId)) === null;
+  const { ctx, clients } = visitNow();
+  const client = clients.get(clientId);
+  return client !== undefined && (await barredFrom(ctx, client, accountId)) === null;
 }

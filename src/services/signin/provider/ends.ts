@@ -4,7 +4,7 @@ import { insertRow, select } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { after } from '../../foundation/time.ts';
 import { idleSince, isSessionLive } from '../../people/sessions/live.ts';
-import { isBarred } from '../../tenancy/clients/admits.ts';
+import { isBarred, membershipAt } from '../../tenancy/clients/admits.ts';
 import { endGrant } from './grants.ts';
 
 // Notices the sessions that ended at clients. Sessions end in many places, so the grants are
@@ -15,11 +15,12 @@ const mostAtOnce = 100;
 /** Events that end nothing, and come with every sign-in. */
 const harmless = `'session.started', 'client.session.started', 'signin.refused'`;
 
-const ended = `SELECT g.grant_id AS "grantId", g.session_id AS "sid", g.client_id AS "clientId", g.payload
+const findEnded = (ctx: Context) => `SELECT g.grant_id AS "grantId", g.session_id AS "sid",
+    g.client_id AS "clientId", g.payload
   FROM provider_records g JOIN clients c ON c.id = g.client_id
   LEFT JOIN sessions s ON s.id = g.session_id
   LEFT JOIN accounts a ON a.id = s.account_id
-  LEFT JOIN memberships m ON m.account_id = a.id AND m.organization_id = c.organization_id
+  LEFT JOIN ${membershipAt(ctx, 'c.organization_id')}
   LEFT JOIN project_memberships p ON p.account_id = a.id AND p.project_id = c.project_id
   WHERE g.model = 'Grant' AND c.backchannel_logout_uri IS NOT NULL
     AND (s.id IS NULL OR NOT ${isSessionLive('$1', '$2')} OR ${isBarred})
@@ -33,44 +34,41 @@ interface EndedGrant {
 }
 
 const everyFewTurns = 30;
-let turns = 0;
-let lastLook = '';
 
-/** Whether something happened since the last look that may have ended a session or a membership. */
-async function mayHaveEnded(ctx: Context): Promise<boolean> {
+/** The latest events that may have ended a session or a membership; null if there is none. */
+async function findLatest({ now }: Context): Promise<string | null> {
   // Ids are ordered by time. The margin is for slow transactions and for clocks that differ.
-  const since = idOfInstant(after(ctx.now, -30).getTime());
+  const since = idOfInstant(after(now, -30).getTime());
   const [seen] = await select<{ some: number | string; last: string | null }>(
     `SELECT count(*) AS some, CAST(max(CAST(id AS TEXT)) AS TEXT) AS last FROM events
       WHERE id > $1 AND kind NOT IN (${harmless})`,
     [since],
   );
-  const look = `${seen?.some} ${seen?.last}`;
-  const isNew = Number(seen?.some) > 0 && look !== lastLook;
-  lastLook = look;
-  return isNew;
+  return seen === undefined || Number(seen.some) === 0 ? null : `${seen.some} ${seen.last}`;
 }
-
-let noticing = false;
 
 /** Ends the grants that are dead, and notes them for their clients. One run at a time. */
 export async function noticeEnds(ctx: Context): Promise<void> {
-  if (noticing) return;
-  noticing = true;
+  const { signOuts: kept } = ctx;
+  if (kept.isLooking) return;
+  kept.isLooking = true;
   try {
-    turns += 1;
+    kept.turns += 1;
+    const latest = await findLatest(ctx);
+    const isNew = latest !== null && latest !== kept.lastLook;
     // A session that expires writes no event.
-    const isDue = await mayHaveEnded(ctx);
-    if (turns % everyFewTurns !== 1 && !isDue) return;
+    if (!isNew && kept.turns % everyFewTurns !== 1) return;
     while ((await noticeSome(ctx)) === mostAtOnce);
+    // Only now: after a failure the next turn looks again.
+    kept.lastLook = latest;
   } finally {
-    noticing = false;
+    kept.isLooking = false;
   }
 }
 
 /** Ends some grants that are dead; returns how many it found. */
 async function noticeSome(ctx: Context): Promise<number> {
-  const found = await select<EndedGrant>(ended, [ctx.now, idleSince(ctx)]);
+  const found = await select<EndedGrant>(findEnded(ctx), [ctx.now, idleSince(ctx)]);
   for (const { grantId, sid, clientId, payload } of found) {
     const { accountId } = typeof payload === 'string' ? JSON.parse(payload) : payload;
     await transaction(() => noteSignOut(ctx, { grantId, sid, clientId, sub: accountId }));

@@ -25,8 +25,8 @@ export interface Logout {
 }
 
 /**
- * Checks a sign-out. An ID token of another client or issuer, and an address that the client has not
- * registered, are refused.
+ * Checks a sign-out. Refuses an ID token of another client than the named one, and an address that
+ * the client has not registered. An ID token that cannot be read proves nothing: its key may be gone.
  */
 export async function checkLogout(
   ctx: Context,
@@ -35,16 +35,17 @@ export async function checkLogout(
   const { id_token_hint: hint, client_id: clientId, post_logout_redirect_uri: uri, state } = input;
   const hinted = hint === undefined ? null : await readHint(ctx, hint);
   const named = clientId === undefined ? null : await findClientRow(clientId);
-  if (hint !== undefined && hinted === null) throw wrong('The ID token is not valid here.');
   if (clientId !== undefined && named === null) throw wrong('There is no such application.');
   if (hinted !== null && named !== null && hinted.client.id !== named.id)
     throw wrong('The ID token belongs to another application.');
   const client = hinted?.client ?? named;
-  if (uri !== undefined && client?.postLogoutRedirectUris.includes(uri) !== true)
+  const isRegistered = uri !== undefined && client?.postLogoutRedirectUris.includes(uri) === true;
+  const isUnknown = client === null && hint !== undefined;
+  if (uri !== undefined && !isRegistered && !isUnknown)
     throw wrong('The application has not registered the address to go to afterwards.');
   return {
     client,
-    goTo: uri === undefined ? null : withState(uri, state),
+    goTo: isRegistered ? withState(uri, state) : null,
     isHinted: hinted !== null,
     isCertain:
       hinted !== null && hinted.sid !== undefined && hinted.sid === ownSessionOf(ctx.actor),

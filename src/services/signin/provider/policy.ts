@@ -39,7 +39,7 @@ async function admitPerson(koa: KoaContextWithOIDC): Promise<void> {
   const expected = params?.['expected_sub'];
   if (expected !== undefined && expected !== session.accountId)
     throw new errors.LoginRequired('another person signed in than id_token_hint names');
-  const barred = await barredFrom(row, session.accountId);
+  const barred = await barredFrom(ctx, row, session.accountId);
   if (barred !== null) {
     await recordBarred(ctx, row, { accountId: session.accountId, reason: barred });
     throw new errors.AccessDenied('This person may not use the application.');

@@ -94,7 +94,10 @@ class OpenIdProvider extends Provider {
       await next();
       dropOpenAccess(koa);
       const visit = visitNow();
-      if (isRefusedClient(koa)) await countRefusal(visit);
+      if (isRefusedClient(koa))
+        await countRefusal(visit).catch((error: unknown) => {
+          visit.fault = error;
+        });
       // At the authorization endpoint, `fail` has told the person.
       if (visit.fault !== undefined && !koa.path.startsWith('/oauth/authorize'))
         visit.pages.breakOff(koa, visit.fault);

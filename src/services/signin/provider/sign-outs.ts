@@ -22,22 +22,18 @@ const leaseSeconds = 20;
 /** Finds the sessions that ended at clients, and tells the clients. */
 export async function tellClients(ctx: Context, turn: Turn): Promise<void> {
   await noticeEnds(ctx);
-  const due = await findDue(ctx.now);
+  const due = await findDue(ctx);
   await Promise.all(
     due.map((client) =>
-      serve(client, turn).catch((error: unknown) => {
+      serve(ctx, client, turn).catch((error: unknown) => {
         ctx.log.error({ client, err: error }, 'a client was not told of sign-outs');
       }),
     ),
   );
 }
 
-// What this process sends now: to each client one message after the other, so that a client that
-// does not answer holds up no other.
-const served = new Set<string>();
-
 /** The clients to serve, the longest waiting first. */
-async function findDue(now: Date): Promise<string[]> {
+async function findDue({ now, signOuts: { served } }: Context): Promise<string[]> {
   const rows = await select<{ id: string }>(
     `SELECT client_id AS id FROM client_sign_outs WHERE next_at <= $1
       GROUP BY client_id ORDER BY MIN(next_at) LIMIT ${mostAtOnce + served.size}`,
@@ -46,7 +42,12 @@ async function findDue(now: Date): Promise<string[]> {
   return rows.map(({ id }) => id).filter((id) => !served.has(id));
 }
 
-async function serve(clientId: string, turn: Turn): Promise<void> {
+/** Sends one message after the other, so that a client that does not answer holds up no other. */
+async function serve(
+  { signOuts: { served } }: Context,
+  clientId: string,
+  turn: Turn,
+): Promise<void> {
   if (served.has(clientId)) return;
   served.add(clientId);
   try {
@@ -85,8 +86,13 @@ async function tellNext(clientId: string, turn: Turn): Promise<boolean> {
     [claimed.id],
   );
   if (due === undefined) return true;
-  const outcome = due.uri === null ? null : await send(ctx, due.uri, due, turn.stop);
-  if (outcome !== null) await settle(turn.anew(), claimed.id, due, outcome);
+  const { id } = claimed;
+  if (due.uri === null) {
+    await unsynced(() => ClientSignOut.destroy({ where: { id } }));
+    return true;
+  }
+  const outcome = await send(ctx, due.uri, due, turn.stop);
+  if (outcome !== null) await settle(turn.anew(), id, due, outcome);
   return true;
 }
 

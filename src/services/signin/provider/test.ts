@@ -184,10 +184,10 @@ async function trySignIn(
       'provisioning added the address, and its domain is not verified',
       'Verify the domain, or name another member.',
     );
-  const barred = await barredFrom(client, member.id);
+  const barred = await barredFrom(ctx, client, member.id);
   if (barred !== null) return refuse(barred);
   const scopes = Object.keys(claimsByScope).join(' ');
-  const { sid: _, ...claims } = await claimsOf(client, member.id, '', scopes);
+  const { sid: _, ...claims } = await claimsOf(ctx, client, member.id, '', scopes);
   return found(claims, `${user} gets in`);
 }
 
@@ -196,6 +196,7 @@ const refusals: Record<Barred, string> = {
   account_disabled: 'access_denied, as the account is disabled',
   project_role_missing: 'access_denied, as the person lacks the role in the project',
 };
+
 /** What lets the person in, as a command. */
 function mend({ slug }: Organization, client: Client, user: string, barred: Barred): string {
   const [who, org] = [shellWord(user), shellWord(slug)];

@@ -1,8 +1,10 @@
+import type { Context } from '../../../context.ts';
 import type { Client } from '../../../database/models/client.ts';
 import type { Role } from '../../../database/models/membership.ts';
 import type { ProjectRole } from '../../../database/models/project.ts';
 import { select } from '../../../database/select.ts';
 import { outranks, projectRoles } from '../../foundation/project-roles.ts';
+import { pushedIn } from '../memberships/membership.ts';
 
 /** Why a client does not let an account in. Only events and the log get the reason. */
 export type Barred = 'account_disabled' | 'not_a_member' | 'project_role_missing';
@@ -13,23 +15,34 @@ interface Row {
   projectRole: ProjectRole | null;
 }
 
-// Bypasses the ORM, as it runs for every request that a proxy asks about.
-const read = `SELECT a.disabled_at AS "disabledAt", m.role, p.role AS "projectRole"
-  FROM accounts a
-  LEFT JOIN memberships m ON m.account_id = a.id AND m.organization_id = $2
-  LEFT JOIN project_memberships p ON p.account_id = a.id AND p.project_id = $3
-  WHERE a.id = $1`;
+/**
+ * The SQL to join the membership `m` of the account `a` in this organization, if it counts at clients.
+ * One that provisioning pushed does not: clients learn nothing of strangers (security O8).
+ */
+export function membershipAt(ctx: Pick<Context, 'config'>, organization: string): string {
+  return `memberships m ON m.account_id = a.id AND m.organization_id = ${organization}
+    AND NOT ${pushedIn(ctx)}`;
+}
 
 /**
  * Null if the client lets the account in: an active member of its organization, with the project
  * role that it requires. Ask at each use, because both can end at any time.
  */
 export async function barredFrom(
+  ctx: Pick<Context, 'config'>,
   client: Pick<Client, 'organizationId' | 'projectId' | 'role'>,
   accountId: string,
 ): Promise<Barred | null> {
-  const asked = [accountId, client.organizationId, client.projectId];
-  const [person] = await select<Row>(read, asked, { prepared: true });
+  // Bypasses the ORM, as it runs for every request that a proxy asks about.
+  const [person] = await select<Row>(
+    `SELECT a.disabled_at AS "disabledAt", m.role, p.role AS "projectRole"
+      FROM accounts a
+      LEFT JOIN ${membershipAt(ctx, '$2')}
+      LEFT JOIN project_memberships p ON p.account_id = a.id AND p.project_id = $3
+      WHERE a.id = $1`,
+    [accountId, client.organizationId, client.projectId],
+    { prepared: true },
+  );
   if (person === undefined || person.role === null) return 'not_a_member';
   if (person.disabledAt !== null) return 'account_disabled';
   const { projectRole } = person;
@@ -40,8 +53,8 @@ export async function barredFrom(
 }
 
 /**
- * The same rule in SQL, for many people at once: of the account `a`, its membership `m` and project
- * membership `p`, and the client `c`.
+ * The same rule in SQL, for many people at once: of the account `a`, its membership `m` by
+ * `membershipAt`, its project membership `p`, and the client `c`.
  */
 export const isBarred = `(a.disabled_at IS NOT NULL OR m.account_id IS NULL
   OR ${rankInSql('p.role')} < ${rankInSql('c.role')})`;

@@ -94,7 +94,7 @@ async function requireAdmitted(
   client: ProtectingClient,
   accountId: string,
 ): Promise<void> {
-  const reason = await barredFrom(client, accountId);
+  const reason = await barredFrom(ctx, client, accountId);
   if (reason === null) return;
   await recordBarred(ctx, client, { accountId, reason });
   throw new Refusal('forbidden', `You cannot open ${client.name} with this account.`, {

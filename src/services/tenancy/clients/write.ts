@@ -5,6 +5,7 @@ import { orderedId } from '../../../crypto/id.ts';
 import { newSecret } from '../../../crypto/secret.ts';
 import { Client } from '../../../database/models/client.ts';
 import type { Organization } from '../../../database/models/organization.ts';
+import { ClientSignOut } from '../../../database/models/provider-record.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { Refusal, refuseField } from '../../../errors.ts';
 import { requireProject } from '../../foundation/authority/require.ts';
@@ -63,6 +64,9 @@ export async function updateClient(
     nameTaken(organization, given.name),
   );
   await writeOrigins(ctx, client, given.forwardAuthOrigins);
+  // Another address, set later, is not told of what ended before.
+  if (given.backchannelLogoutUri === null)
+    await ClientSignOut.destroy({ where: { clientId: client.id } });
   const changed = await reload(client.id);
   const after = Object.entries(settingsOfClient(changed));
   const was = new Map(Object.entries(before));

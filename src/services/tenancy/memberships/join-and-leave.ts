@@ -105,11 +105,29 @@ export async function endMember(
   });
 }
 
+const ofSessions = 'session_id IN (SELECT id FROM sessions WHERE account_id = $2)';
+const atOrigins = `origin IN (SELECT o.origin FROM client_origins o
+  JOIN clients c ON c.id = o.client_id WHERE c.organization_id = $1)`;
+
+/**
+ * What the person has at the organization's clients, so that it does not come back with a later
+ * membership. A grant whose client is to be told stays until `noticeEnds` finds it.
+ */
+const endingAtClients = [
+  `DELETE FROM host_tickets WHERE ${ofSessions} AND ${atOrigins}`,
+  `DELETE FROM host_sessions WHERE ${ofSessions} AND ${atOrigins}`,
+  `DELETE FROM provider_records WHERE grant_id IN
+     (SELECT g.grant_id FROM provider_records g JOIN clients c ON c.id = g.client_id
+       WHERE g.model = 'Grant' AND c.organization_id = $1 AND g.${ofSessions})
+     AND (model <> 'Grant' OR client_id IN
+       (SELECT id FROM clients WHERE backchannel_logout_uri IS NULL))`,
+];
+
 /**
  * Deletes the membership and those of its projects, and sets the tombstone. It ends the sessions
  * that came through the organization's connections. If the organization has verified the domain of
- * the address, all sessions end. It also revokes the waiting invitation (security I5). Returns the
- * role that ended.
+ * the address, all sessions end. It also revokes the waiting invitation (security I5), and ends what
+ * the person has at the organization's clients. Returns the role that ended.
  *
  * Call it with the account locked. It bypasses the ORM, as provisioning does this by the thousand.
  */
@@ -127,6 +145,7 @@ export async function endMembership(
       // Only an invitation made from now on lifts the tombstone.
       'DELETE FROM invitations WHERE organization_id = $1 AND email = $4 AND accepted_at IS NULL',
       endingThrough,
+      ...endingAtClients,
     ],
     [organizationId, account.id, ctx.now, account.email, domain],
   );

@@ -1,0 +1,56 @@
+import type { askToConfirm } from '../../../services/people/two-factor/recent.ts';
+import { type Html, html } from '../html.ts';
+import type { Visit } from '../page.ts';
+import { codeField, field, postForm } from '../parts.ts';
+import { passkeyForm } from '../passkey-form.ts';
+
+/** The sections that ask who the person is (security P16). */
+export const confirmingSections = ['passkeys', 'two-factor', 'sign-in'] as const;
+type ConfirmingSection = (typeof confirmingSections)[number];
+
+const occasions: Record<ConfirmingSection, string> = {
+  passkeys: 'add or remove a passkey',
+  'two-factor': 'turn off two-factor authentication',
+  'sign-in': 'connect an account',
+};
+
+/** Whether this section asks who the person is. */
+export function isConfirming(name: string | undefined): name is ConfirmingSection {
+  return confirmingSections.some((one) => one === name);
+}
+
+/** What a section says once the person has confirmed. */
+export function thanksIn(name: ConfirmingSection): string {
+  return `Thank you. You can ${occasions[name]} for ten minutes.`;
+}
+
+/** How this person can confirm who they are. */
+export type ToConfirm = Awaited<ReturnType<typeof askToConfirm>>;
+
+/** Asks who the person is, and returns to the section. */
+export function confirmForm(
+  draft: Pick<Visit, 'token' | 'given' | 'refusal'>,
+  name: ConfirmingSection,
+  { methods, asked }: ToConfirm,
+): Html {
+  const action = `/account/confirm#${name}`;
+  const button = html`<button type="submit">Confirm</button>`;
+  const by = methods.includes('password')
+    ? field(draft, {
+        id: 'confirm-password',
+        name: 'password',
+        label: 'Your password',
+        type: 'password',
+        autocomplete: 'current-password',
+      })
+    : methods.includes('totp')
+      ? codeField(draft, 'totpCode', { id: 'confirm-code', first: false })
+      : null;
+  const look = by === null ? {} : ({ look: 'plain' } as const);
+  const along = { section: name };
+  return html`<h3>Confirm that it is you</h3>
+<p class="quiet">Before you ${occasions[name]}, confirm that it is you.</p>
+${by && postForm(draft, action, html`${by}${button}`, along)}
+${asked && passkeyForm(draft, action, { options: asked.options, button: 'Confirm with a passkey', alone: true, ...look }, along)}
+${methods.length === 0 && html`<p>Sign out, and sign in again.</p>`}`;
+}

@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ClientOrigin } from '../../src/database/models/client.ts';
+import { Event } from '../../src/database/models/event.ts';
+import { ProviderRecord } from '../../src/database/models/provider-record.ts';
+import { transaction } from '../../src/database/transaction.ts';
+import { rotateScimToken } from '../../src/services/provisioning/scim/token.ts';
+import { removeDomain } from '../../src/services/tenancy/domains/operations.ts';
+import { createInvitation } from '../../src/services/tenancy/invitations/operations.ts';
+import { fresh, person, signedIn, verifiedDomain } from '../support/builders.ts';
+import { browserAt, enter, next, verify } from '../support/forward-auth.ts';
+import { type Idctl, openIdctl } from '../support/idctl.ts';
+import { application, browserOf, walk } from '../support/relying-party.ts';
+import { clientOf } from '../support/scim-client.ts';
+
+// The attack: an organization pushes a stranger into itself by SCIM, which the specification allows. Then its own site
+// sends each visitor to idctl without a page, or through a proxy, and learns the name, address and account of this one.
+
+let idctl: Idctl;
+beforeAll(async () => {
+  idctl = await openIdctl();
+});
+afterAll(() => idctl.close());
+
+/** A client of an organization, also by forward auth, and a person that its SCIM names by this address. */
+async function pushing(email: string) {
+  const app = await application(idctl);
+  const origin = `https://${fresh('app')}.example.net`;
+  const row = { origin, clientId: app.row.id, byOperator: true };
+  await transaction(() => ClientOrigin.create(row));
+  const { token } = await rotateScimToken(idctl.operator(), { org: app.org.slug });
+  const pushed = await person(idctl, email);
+  const scim = clientOf(idctl, app.org, token);
+  const push = () => scim.create({ userName: email, displayName: 'Nobody Known' });
+  return { app, origin, pushed, push };
+}
+
+const refusalsOf = (organizationId: string) =>
+  Event.findAll({ where: { kind: 'client.refused', organizationId } });
+
+test('O8 I4 O10 a client lets no pushed stranger in, with or without a page, and no event names them', async () => {
+  const email = `${fresh('stranger')}@elsewhere.test`;
+  const { app, pushed, push } = await pushing(email);
+  await push();
+  const browser = await browserOf(idctl, email);
+  for (const asked of [{ prompt: 'none' }, {}]) {
+    const back = new URL(await walk(browser, (await app.begin(asked)).path));
+    expect([back.searchParams.get('error'), back.searchParams.get('code')]).toEqual([
+      'access_denied',
+      null,
+    ]);
+  }
+  expect(await ProviderRecord.count({ where: { clientId: app.row.id } })).toBe(0);
+  const [event] = await refusalsOf(app.org.id);
+  expect([event?.data, event?.actor]).toMatchObject([
+    { reason: 'not_a_member' },
+    { kind: 'anonymous' },
+  ]);
+  for (const said of [pushed.id, email, 'Ada Byron'])
+    expect(JSON.stringify(event)).not.toContain(said);
+});
+
+test('O8 I4 O11 forward auth passes on nothing of a pushed stranger', async () => {
+  const email = `${fresh('stranger')}@elsewhere.test`;
+  const { app, origin, pushed, push } = await pushing(email);
+  await push();
+  const browser = browserAt(idctl, origin);
+  const away = next(await browser.get(next(await verify(browser))));
+  const answer = await (await signedIn(idctl, email)).get(away, { accept: 'text/html' });
+  expect([answer.status, answer.headers['location']]).toEqual([403, undefined]);
+  const [event] = await refusalsOf(app.org.id);
+  expect(event?.data).toMatchObject({ reason: 'not_a_member' });
+  expect(JSON.stringify(event)).not.toContain(pushed.id);
+});
+
+test('O8 O10 O11 with the verified domain a client loses the people that SCIM pushed on it', async () => {
+  const domain = `${fresh('own')}.test`;
+  const email = `${fresh('bo')}@${domain}`;
+  const { app, origin, push } = await pushing(email);
+  await verifiedDomain(idctl, app.org.slug, domain);
+  await push();
+  const session = await browserOf(idctl, email);
+  const tokens = await app.signIn(session, { scope: 'openid profile offline_access' });
+  expect(tokens.claims()?.['name']).toBe('Ada Byron');
+  const browser = browserAt(idctl, origin);
+  await enter(browser, session);
+  const userinfo = () =>
+    idctl.client().get('/oauth/userinfo', { authorization: `Bearer ${tokens.access_token}` });
+  expect([(await userinfo()).status, (await verify(browser)).status]).toEqual([200, 200]);
+  await removeDomain(idctl.operator(), { org: app.org.slug, domain });
+  expect([(await userinfo()).status, (await verify(browser)).status]).toEqual([401, 403]);
+  const refreshed = await idctl.client().form('/api/v1/oauth/token', {
+    grant_type: 'refresh_token',
+    refresh_token: tokens.refresh_token ?? '',
+    client_id: app.clientId,
+    client_secret: app.secret,
+  });
+  expect(refreshed.body.error).toBe('invalid_grant');
+});
+
+test('O8 O10 a client lets a pushed person in after they left and accepted an invitation', async () => {
+  const email = `${fresh('guest')}@elsewhere.test`;
+  const { app, pushed, push } = await pushing(email);
+  await push();
+  const browser = await browserOf(idctl, email);
+  const org = app.org.slug;
+  expect((await browser.send('DELETE', `/api/v1/orgs/${org}/members/me`)).status).toBe(204);
+  const role = 'member' as const;
+  const { token } = await createInvitation(idctl.operator(), { org, email, role });
+  expect((await browser.post('/api/v1/invitations/accept', { token })).status).toBe(200);
+  const again = await browserOf(idctl, email);
+  expect((await app.signIn(again)).claims()?.sub).toBe(pushed.id);
+});
+
+// Last, as it opens another instance.
+test('O8 O10 under `trust.domains: off` a client lets in every person that SCIM pushed', async () => {
+  await idctl.close();
+  idctl = await openIdctl({ trust: { domains: 'off' }, orgs: { creation: 'operator' } });
+  const email = `${fresh('bo')}@elsewhere.test`;
+  const { app, pushed, push } = await pushing(email);
+  await push();
+  expect((await app.signIn(await browserOf(idctl, email))).claims()?.sub).toBe(pushed.id);
+});
