@@ -15,8 +15,6 @@ const paths = {
   // Binds the challenges of passkeys to a browser, in the API and on the pages.
   passkey: '/',
   form: '/',
-  // Set by the provider: the application that a sign-in is for.
-  oauth_client: '/login',
 } as const;
 
 /** The cookies idctl sets. */
