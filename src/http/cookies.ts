@@ -31,14 +31,16 @@ export interface CookieChange {
 export interface SessionTokens {
   accessToken: string;
   refreshToken: string;
-  expiresIn: number;
   refreshExpiresIn: number;
 }
 
-/** Both cookies of a session that has begun or was refreshed. */
+/**
+ * Both cookies of a session that has begun or was refreshed. The access token is kept longer than
+ * it is valid: it names the session that the next sign-in of this browser ends.
+ */
 export function sessionCookies(tokens: SessionTokens): CookieChange[] {
   return [
-    { name: 'access_token', value: tokens.accessToken, maxAge: tokens.expiresIn },
+    { name: 'access_token', value: tokens.accessToken, maxAge: tokens.refreshExpiresIn },
     { name: 'refresh_token', value: tokens.refreshToken, maxAge: tokens.refreshExpiresIn },
   ];
 }

@@ -31,7 +31,7 @@ export function answerPage(page: Page, { app, origins, authenticate }: Door): Re
     trace.actor = ctx.actor;
     const cookie = (name: CookieName) => findCookie(request, name, secure);
     const browser = formProof(cookie('form'));
-    const token = formToken(ctx, browser);
+    const token = await formToken(ctx, browser);
     if (page.access === 'person' && !isSignedIn(ctx)) return sendToRenewal(page, request, response);
     const given = await gather(page, token, request, response);
     const application = await applicationOf(ctx, page, given, cookie);
