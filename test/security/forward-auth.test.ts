@@ -26,6 +26,8 @@ import {
 import { browserAt, enter, fetchTicket, next, verify } from '../support/forward-auth.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { open } from '../support/pages.ts';
+import { application as relyingParty } from '../support/relying-party.ts';
+import { enrolOwn } from '../support/two-factor.ts';
 
 let idctl: Idctl;
 beforeAll(async () => {
@@ -128,6 +130,32 @@ test('O11 without a session the sign-in page comes first, and then the applicati
   expect(await statusOf(browser)).toBe(200);
 });
 
+test('O11 the sign-in page names the host, also in its second step, and tells strangers no client', async () => {
+  const { browser, ada, origin } = await application();
+  const code = await enrolOwn(idctl, ada);
+  const away = next(await browser.get(next(await verify(browser))));
+  const person = idctl.client({ keepCookies: true });
+  const asked = await open(person, away);
+  const { host } = new URL(origin);
+  const naming = `Sign in to continue to ${host} .`;
+  expect(asked.text).toContain(naming);
+  expect(asked.body).not.toMatch(/\bApp\b/);
+  const [, escaped = ''] = /name="returnTo" value="([^"]*)"/.exec(asked.body) ?? [];
+  const returnTo = escaped.replaceAll('&amp;', '&');
+  const signInFor = (to: string) =>
+    open(person, `/login?${new URLSearchParams({ identifier: ada.email ?? '', returnTo: to })}`);
+  const forged = returnTo.replace(host, `else.${host}`);
+  expect((await signInFor(forged)).text).not.toContain('continue to');
+  const page = await signInFor(returnTo);
+  // A sign-in to another application, begun in the same browser, changes nothing.
+  const other = await relyingParty(idctl);
+  await open(person, (await other.begin()).path);
+  const second = await page.submit('/login/password', { password, returnTo });
+  expect(second.text).toContain(naming);
+  const arrived = await second.submit('/login/code', { totpCode: code() });
+  expect(arrived.body).toContain(`${origin}/.idctl/ticket?ticket=`);
+});
+
 test('O11 an unknown host gets 403, and so does a request that names two or none', async () => {
   const { browser, session, origin } = await application();
   await enter(browser, session);
@@ -148,10 +176,17 @@ test('O11 an unknown host gets 403, and so does a request that names two or none
 
 test('O11 a stranger and a person without the project role get 403, and an event says why', async () => {
   const project = fresh('web');
-  const { browser, session, ada, org, id } = await application({ project, role: 'member' });
+  const { browser, session, ada, org, id, origin } = await application({
+    project,
+    role: 'member',
+  });
+  const { host } = new URL(origin);
   const away = next(await browser.get(next(await verify(browser))));
   const closed = await session.get(away, { accept: 'text/html' });
-  expect([closed.status, closed.body]).toEqual([403, expect.stringContaining('cannot open App')]);
+  expect([closed.status, closed.body]).toEqual([
+    403,
+    expect.stringContaining(`cannot open ${host} `),
+  ]);
   const where = { organizationId: id, kind: 'client.refused' };
   const last = () => Event.findOne({ where, order: [['id', 'DESC']], rejectOnEmpty: true });
   expect((await last()).data).toMatchObject({ reason: 'project_role_missing', account: ada.id });
@@ -162,7 +197,8 @@ test('O11 a stranger and a person without the project role get 403, and an event
   await putProjectMember(idctl.operator(), { ...who, role: 'viewer' });
   expect(await statusOf(browser)).toBe(403);
   const stranger = await signedIn(idctl, (await person(idctl)).email);
-  expect((await stranger.get(away, { accept: 'text/html' })).status).toBe(403);
+  const barred = await stranger.get(away, { accept: 'text/html' });
+  expect([barred.status, barred.body]).toEqual([403, expect.not.stringMatching(/\bApp\b/)]);
   expect((await last()).data).toMatchObject({ reason: 'not_a_member' });
 });
 

@@ -28,10 +28,13 @@ export interface Visitor {
   groups: string[];
 }
 
-type ProtectingClient = Pick<Client, 'id' | 'name' | 'organizationId' | 'projectId' | 'role'>;
+interface ProtectingClient
+  extends Pick<Client, 'id' | 'name' | 'organizationId' | 'projectId' | 'role'> {
+  origin: string;
+}
 
 // Bypasses the ORM, as these run for every request that a proxy asks about.
-const findingClient = `SELECT c.id, c.name, c.organization_id AS "organizationId",
+const findingClient = `SELECT o.origin, c.id, c.name, c.organization_id AS "organizationId",
     c.project_id AS "projectId", c.role
   FROM client_origins o JOIN clients c ON c.id = o.client_id WHERE o.origin = $1`;
 
@@ -46,10 +49,20 @@ const listingGroups = `SELECT '' AS slug, role FROM memberships
   UNION ALL SELECT p.slug, m.role FROM project_memberships m JOIN projects p ON p.id = m.project_id
     WHERE p.organization_id = $1 AND m.account_id = $2 ORDER BY slug`;
 
+async function findProtecting(origin: string): Promise<ProtectingClient | null> {
+  const [client] = await select<ProtectingClient>(findingClient, [origin], { prepared: true });
+  return client ?? null;
+}
+
+/** Whether a client protects the origin. */
+export async function isProtected(origin: string): Promise<boolean> {
+  return (await findProtecting(origin)) !== null;
+}
+
 /** The client of a protected origin; refuses any other origin. */
 async function requireProtected(origin: string): Promise<ProtectingClient> {
-  const [client] = await select<ProtectingClient>(findingClient, [origin], { prepared: true });
-  if (client !== undefined) return client;
+  const client = await findProtecting(origin);
+  if (client !== null) return client;
   throw new Refusal('forbidden', 'No application is registered at this address.', {
     hint: 'An admin registers it: idctl client set CLIENT --forward-auth-origin ORIGIN',
   });
@@ -97,7 +110,9 @@ async function requireAdmitted(
   const reason = await barredFrom(ctx, client, accountId);
   if (reason === null) return;
   await recordBarred(ctx, client, { accountId, reason });
-  throw new Refusal('forbidden', `You cannot open ${client.name} with this account.`, {
+  // The host, as a stranger must not learn the name.
+  const { host } = new URL(client.origin);
+  throw new Refusal('forbidden', `You cannot open ${host} with this account.`, {
     hint: 'Sign in with another account, or ask your administrator.',
     cause: { reason },
   });
