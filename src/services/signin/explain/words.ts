@@ -38,9 +38,14 @@ const sayings: Record<string, { rule: Saying; message: Saying }> = {
       'The address of the account is not verified. Enter the code of the sign-up, or sign in by a mailed code or through the organization.',
   },
   deactivated: {
-    rule: ({ organization: { slug } }) => `${slug} has removed this person.`,
-    message: ({ email, organization: { slug } }) =>
-      `${slug} has removed this person. To add them again, run: ${commandLine('idctl member add', email, `--org ${slug}`)}`,
+    rule: ({ organization: { slug }, keptGroups }) =>
+      keptGroups === null
+        ? `${slug} has removed this person.`
+        : `SCIM shows this person as deactivated in ${slug}.`,
+    message: ({ email, organization: { slug }, keptGroups }) =>
+      keptGroups !== null
+        ? `SCIM shows this person as deactivated in ${slug}. Activate them at the provider.`
+        : `${slug} has removed this person. To add them again, run: ${commandLine('idctl member add', email, `--org ${slug}`)}`,
   },
   identity_conflict: {
     rule: () => 'The account is linked to another identity.',
