@@ -1,7 +1,7 @@
 import type { Context } from '../../../context.ts';
 import { commandLine } from '../../../shell-word.ts';
-import { findSocialClient, providerNames } from '../../tenancy/identities/providers.ts';
 import { isMethodAllowed } from '../../tenancy/signin-settings/governing.ts';
+import { findObstacle } from '../../tenancy/signin-settings/methods.ts';
 import type { Scene } from './scene.ts';
 import type { SignInWay } from './ways.ts';
 
@@ -130,12 +130,7 @@ function whyOff(ctx: Context, scene: Scene, { method }: SignInWay): string {
   if (method === 'ldap') return `No directory is enabled for ${domain}.`;
   if (!governing.settings[method]) return `The setting ${method} of ${settler(scene)} is off.`;
   if (!isMethodAllowed(governing, method)) return `Restricted, and ${domain} is not verified.`;
-  if (method === 'passkey') return 'Passkeys need https and a host name (baseUrl).';
-  if (method === 'magicCode' && !scene.sendsMail)
-    return 'The instance sends no mail (mail.smtpUrl).';
-  if ((method === 'google' || method === 'github') && findSocialClient(ctx, method) === null)
-    return `${providerNames[method]} is not set up (social.${method}).`;
-  return 'It is not set up.';
+  return findObstacle(ctx, method) ?? 'It is not set up.';
 }
 
 function saying(reason: string): { rule: Saying; message: Saying } {
