@@ -50,8 +50,8 @@ const listingGroups = `SELECT '' AS slug, role FROM memberships
 async function requireProtected(origin: string): Promise<ProtectingClient> {
   const [client] = await select<ProtectingClient>(findingClient, [origin], { prepared: true });
   if (client !== undefined) return client;
-  throw new Refusal('forbidden', 'No application is registered at this address.', {
-    hint: 'An admin registers it: idctl client set CLIENT --forward-auth-origin ORIGIN',
+  throw new Refusal('forbidden', `No application is registered at ${origin}.`, {
+    hint: 'An admin registers it: idctl client set CLIENT --forward-auth-origin ORIGIN. The option replaces all origins of the client, so repeat the others.',
   });
 }
 
