@@ -59,6 +59,8 @@ interface Destruction<View> {
   done: (view: View) => string;
 }
 
+type Reads<View> = (view: View) => string;
+
 /** One running command: its input, and the actions that it may take. */
 export interface Call {
   /** Arguments and options by their names. */
@@ -85,7 +87,7 @@ export interface Call {
   /** Prints one view as the command's result. */
   show<View>(view: View, fields: Fields<View>): void;
   /** Prints a view with a secret that is shown only once; with `--quiet`, only the secret. */
-  showSecret<View>(view: View, fields: Fields<View>, secret: (view: View) => string): void;
+  showSecret<View>(view: View, fields: Fields<View>, secret: Reads<View>, advice?: string): void;
   /** Prints a list as the command's result; `none` tells a person that it is empty. */
   table<View>(views: View[], fields: Fields<View>, none: string): void;
   /** Prints one view of a stream, on a line of its own. */
@@ -187,10 +189,10 @@ function speak(
   return {
     note,
     show,
-    showSecret: (view, fields, secret) => {
+    showSecret: (view, fields, secret, advice = 'Keep the secret now: it is not shown again.') => {
       if (flags.quiet && !flags.json) return screen.write(`${escaped(secret(view))}\n`);
       show(view, fields);
-      note('Keep the secret now: it is not shown again.');
+      note(advice);
     },
     table: (views, fields, none) => {
       if (flags.json) printJson(views, screen);

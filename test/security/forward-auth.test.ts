@@ -166,6 +166,11 @@ test('O11 an unknown host gets 403, and so does a request that names two or none
   const proto = { 'x-forwarded-proto': 'https' };
   expect(await ask({ ...proto, 'x-forwarded-host': host })).toBe(200);
   expect(await ask({ ...proto, 'x-forwarded-host': `other.${host}` })).toBe(403);
+  const other = { cookie, ...proto, 'x-forwarded-host': `other.${host}` };
+  expect((await idctl.client().get('/auth/verify', other)).body).toMatchObject({
+    detail: `No application is registered at https://other.${host}.`,
+    hint: expect.stringContaining('replaces all origins of the client'),
+  });
   expect(await ask({ ...proto, 'x-forwarded-host': `${host}, evil.test` })).toBe(403);
   expect(await ask({ ...proto, 'x-forwarded-host': [host, host] })).toBe(403);
   expect(await ask({ 'x-forwarded-proto': 'http', 'x-forwarded-host': host })).toBe(403);

@@ -126,7 +126,8 @@ export const events: Record<string, Act> = {
   },
   'password reset by mail': resetPassword,
   'taken over by the domain’s next owner': takeOver,
-  'second factor reset': ({ idctl, scene }) => resetTotp(idctl.operator(), { user: scene.ada.id }),
+  'second factor reset': ({ idctl, scene }) =>
+    resetTotp(idctl.operator(), { user: scene.ada.id, passkeys: false }),
   'second factor reset, `--passkeys`': ({ idctl, scene }) =>
     resetTotp(idctl.operator(), { user: scene.ada.id, passkeys: true }),
   'passkey removed': async (stage) => {

@@ -7,6 +7,7 @@ import {
   planMembersLater,
   planWaiting,
 } from '../../src/services/provisioning/mappings/replan.ts';
+import { listScimGroupMembers } from '../../src/services/provisioning/scim/groups/admin.ts';
 import { deleteGroup, holdGroup } from '../../src/services/provisioning/scim/groups/write.ts';
 import { listProjectMembers } from '../../src/services/tenancy/projects/members.ts';
 import { createProject } from '../../src/services/tenancy/projects/operations.ts';
@@ -191,3 +192,25 @@ test.runIf(dialect === 'postgres')(
     expect((await pushing).status).toBe(204);
   },
 );
+
+test('a new mapping tells which SCIM group it is about, and a group is listed by its name', async () => {
+  const client = await scimClient(idctl);
+  const org = client.org.slug;
+  const { id } = await client.create({ userName: `p@${org}.test` });
+  const members = [{ value: id }];
+  await client.send('POST', '/Groups', { displayName: 'Developers', externalId: 'x-1', members });
+  const add = (group: string) => addMapping(idctl.operator(), { org, group, orgRole: 'member' });
+  expect((await add('developers')).scimGroup).toBe('Developers');
+  expect((await add('Developers')).scimGroup).toBe('Developers');
+  expect((await add('x-1')).scimGroup).toBe('x-1');
+  expect((await add('nowhere')).scimGroup).toBeNull();
+  const list = (named: string) =>
+    listScimGroupMembers(idctl.operator(), { org, members: named, limit: 50 });
+  expect((await list('Developers')).items).toHaveLength(1);
+  expect((await list('developers')).items).toHaveLength(1);
+  await expect(list('nowhere')).rejects.toMatchObject({ code: 'not_found' });
+  const { status } = await client.send('POST', '/Groups', { displayName: 'DEVELOPERS' });
+  expect((await list('Developers')).items).toHaveLength(1);
+  if (status === 201)
+    await expect(list('developers')).rejects.toThrow('names several groups; give an id:');
+});

@@ -51,6 +51,15 @@ export const mappingView = z.object({
 });
 export const mappingPage = pageOf(mappingView);
 
+/** A new mapping, with the group that it is about. */
+export const newMappingView = mappingView.extend({
+  scimGroup: z
+    .string()
+    .nullable()
+    .optional()
+    .describe('The SCIM group that has this name or external id, or differs in case; else null.'),
+});
+
 /** A removed mapping, with the memberships that it gave. */
 export const mappingRemovedView = mappingView.extend({
   affected: z

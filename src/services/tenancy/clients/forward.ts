@@ -63,8 +63,8 @@ export async function isProtected(origin: string): Promise<boolean> {
 async function requireProtected(origin: string): Promise<ProtectingClient> {
   const client = await findProtecting(origin);
   if (client !== null) return client;
-  throw new Refusal('forbidden', 'No application is registered at this address.', {
-    hint: 'An admin registers it: idctl client set CLIENT --forward-auth-origin ORIGIN',
+  throw new Refusal('forbidden', `No application is registered at ${origin}.`, {
+    hint: 'An admin registers it: idctl client set CLIENT --forward-auth-origin ORIGIN. The option replaces all origins of the client, so repeat the others.',
   });
 }
 
