@@ -57,7 +57,7 @@ export async function bootDebian(root: string): Promise<Debian> {
   return debian;
 }
 
-const path = '/usr/sbin:/usr/bin:/sbin:/bin';
+const path = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 /** The number of the container's first process, once it is that of systemd. */
 async function firstProcess(container: ChildProcess): Promise<string> {
