@@ -13,7 +13,7 @@ import { basename, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { counterpartMissing, rootMissing } from '../../support/counterpart.ts';
-import { bootDebian, type Debian, writeDebian } from '../../support/debian.ts';
+import { bootable, bootDebian, type Debian, writeDebian } from '../../support/debian.ts';
 import type { Client } from '../../support/http.ts';
 import {
   nextMigration,
@@ -41,7 +41,7 @@ describe.skipIf(skipped)('the package, in a fresh Debian 12', () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'idctl-package-'));
     release = await openRelease();
-    await writeDebian(root());
+    await writeDebian(root(), 'bookworm', bootable);
     const file = release.file(`_${processor}.deb`);
     cpSync(file, join(root(), 'root', basename(file)));
     newer = `${release.version}+next`;
