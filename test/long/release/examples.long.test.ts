@@ -40,12 +40,10 @@ describe.skipIf(skipped)('the examples for the image', () => {
 
   /** The commands in the comment at the top of an example. */
   const typed = (name: string) =>
-    [
-      ...example(name)
-        .split(/^[^#]/m)[0]
-        .matchAll(/^# {3}(.*)$/gm),
-    ]
-      .map(([, line]) => line)
+    example(name)
+      .split('\n')
+      .filter((line) => line.startsWith('#   '))
+      .map((line) => line.slice(4))
       .join('\n');
 
   const run = (script: string) => engines.run(`cd example\n${script}`);
