@@ -31,7 +31,7 @@ export async function startEngines(root: string): Promise<Engines> {
   }
   mkdirSync(join(root, 'old'));
   const spaces = ['--mount', '--net', '--pid', '--fork', '--kill-child'];
-  const process = spawn('unshare', [...spaces, 'sh', '-euc', boot, 'sh', root], {
+  const process = spawn('/usr/bin/unshare', [...spaces, 'sh', '-euc', boot, 'sh', root], {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   const { pid } = process;
