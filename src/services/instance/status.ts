@@ -97,7 +97,7 @@ async function askDaemon(ctx: Context, address: string, idle: boolean) {
   try {
     const { status } = await ctx.outbound.reach(`${address}/readyz`);
     if (status !== 200) return { ready: false, message: `not ready (HTTP ${status})` };
-    return (await servesAnother(ctx, idle))
+    return (await servesAnother(ctx, address, idle))
       ? { ready: false, message: 'the one at this address serves another database' }
       : { ready: true, message: 'ready' };
   } catch (error) {

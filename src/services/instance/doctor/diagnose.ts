@@ -107,7 +107,9 @@ async function checkWhole(patient: Patient, loaded: LoadedConfig, input: Input):
 async function checkOutside(ctx: Context, input: Input, idle: boolean, loaded: LoadedConfig) {
   requireOperator(ctx);
   const organizations = await organizationsOf(ctx, input);
-  const network = await checkNetwork(ctx.config, ctx.outbound, () => servesAnother(ctx, idle));
+  const network = await checkNetwork(ctx.config, ctx.outbound, () =>
+    servesAnother(ctx, ctx.config.baseUrl, idle),
+  );
   const seen = withMailAsFound(ctx, network);
   const found: Check[] = [];
   for (let at = 0; at < organizations.length; at += atOnce) {
