@@ -64,7 +64,7 @@ export async function openRelease(): Promise<Release> {
     },
     typed: (heading, at) =>
       blockBelow(heading, at)
-        .replaceAll('0.1.0', about.version)
+        .replaceAll(/0\.[12]\.0/g, about.version)
         .replaceAll('_amd64', `_${process.arch === 'x64' ? 'amd64' : 'arm64'}`)
         .replaceAll('-x64', `-${process.arch}`)
         .replaceAll('127.0.0.1:8420', new URL(url).host),
