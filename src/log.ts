@@ -21,6 +21,7 @@ const fields = new Set([
   ...[
     'event',
     'organizationId',
+    'client',
     'domain',
     'host',
     'reason',

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createAuthority } from '../support/certificates.ts';
-import { json, organizationOf, serve } from '../support/fake-server.ts';
+import { id, json, organizationOf, serve } from '../support/fake-server.ts';
 import { freePorts } from '../support/ports.ts';
 import { type Typed, typeLine } from '../support/typing.ts';
 
@@ -122,6 +122,24 @@ describe('interface page: exit codes of servers that fail', () => {
     expect(await hintOf(401, 'invalid_credential', 'Refresh the session.')).toContain(
       'Make a token on the account page, URL/account. Then store it: idctl login URL (or set IDCTL_TOKEN)',
     );
+  });
+
+  test('of several organizations, the one that refuses the right is named, not the ones without the thing', async () => {
+    const [mine, other] = [id, id.replace(/.$/, '1')];
+    const acme = await serve((request, response) => {
+      if (request.url?.startsWith('/api/v1/me'))
+        return void json(response, 200, {
+          id,
+          email: null,
+          organizations: [{ id: mine }, { id: other }],
+        });
+      const [status, code] = request.url?.includes(mine) ? [403, 'forbidden'] : [404, 'not_found'];
+      json(response, status, { code, detail: `It is ${code}.`, title: 'x', status });
+    });
+    const env = { IDCTL_SERVER: acme.url, IDCTL_TOKEN: 'cos_pat_e' };
+    const { err } = await type(`webhook deliveries ${id.replace(/.$/, '2')}`, env);
+    expect(err).toContain('It is forbidden.');
+    expect(acme.asked).toHaveLength(3);
   });
 
   test('what is not idctl is exit 3', async () => {

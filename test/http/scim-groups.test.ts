@@ -6,6 +6,7 @@ import { checkStored } from '../../src/services/instance/doctor/organization.ts'
 import { addMapping, removeMapping } from '../../src/services/provisioning/mappings/operations.ts';
 import { previewMappings } from '../../src/services/provisioning/mappings/preview.ts';
 import { planWaiting } from '../../src/services/provisioning/mappings/replan.ts';
+import { listScimRequests } from '../../src/services/provisioning/scim/log.ts';
 import {
   changeMemberRole,
   listMembers,
@@ -68,6 +69,22 @@ async function mapped(role: 'viewer' | 'member' | 'admin' = 'member') {
     });
   return { client, org, mapping, ada, ben, group, roles, patch, push };
 }
+
+test('a list that breaks off is no success in the log of requests', async () => {
+  const { client, org, push, ada } = await mapped();
+  await push(ada);
+  const rename = (from: string, to: string) =>
+    transaction(() => execute(`ALTER TABLE ${from} RENAME TO ${to}`, []));
+  await rename('scim_group_members', 'away');
+  try {
+    await expect(client.get('/Groups')).rejects.toThrow();
+  } finally {
+    await rename('away', 'scim_group_members');
+  }
+  const latest = async () =>
+    (await listScimRequests(idctl.operator(), { org, limit: 1 })).items.map(({ status }) => status);
+  await expect.poll(latest).toEqual([500]);
+});
 
 describe('the resource', () => {
   test('RFC 7644 §3 a group is made, read, replaced, searched and deleted', async () => {

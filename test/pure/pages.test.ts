@@ -27,6 +27,7 @@ test('a page shows the hint of a refusal unless it is for a terminal or a progra
   for (const hint of [
     'Send the current six digits as `totpCode`.',
     'Start again: idctl totp enroll, or POST /api/v1/me/totp.',
+    'Passkeys need https and a host name: baseUrl is plain http on id.lan.',
     'Open idctl at its base URL, or authenticate with a Bearer token.',
     undefined,
   ]) {

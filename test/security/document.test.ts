@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Client as ClientRow } from '../../src/database/models/client.ts';
+import { Event } from '../../src/database/models/event.ts';
 import { select } from '../../src/database/select.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { createToken } from '../../src/services/people/tokens/operations.ts';
@@ -234,6 +235,42 @@ test('O12 an admin’s document registers origins on verified domains alone', as
     name: 'Proxied',
     forwardAuthOrigins: ['https://app.own.test', 'https://own.test'],
   });
+});
+
+test('O12 a document moves an origin from one client to another, also both ways at once', async () => {
+  const clientsOf = (one: string[], other: string[]) => ({
+    idctl: 1,
+    clients: [
+      { name: 'One', redirectUris: ['https://one.test/'], forwardAuthOrigins: one },
+      { name: 'Two', redirectUris: ['https://two.test/'], forwardAuthOrigins: other },
+    ],
+  });
+  const [first, second] = ['https://first.own.test', 'https://second.own.test'];
+  const stored = async () => {
+    const rows = await ClientRow.findAll({ where: { name: ['One', 'Two'] }, include: 'origins' });
+    return rows
+      .toSorted((one, other) => (one.name < other.name ? -1 : 1))
+      .map(({ origins = [] }) => origins.map(({ origin }) => origin).toSorted());
+  };
+  for (const [one, other] of [
+    [[first], [second]],
+    [[second], [first]],
+    [[], [first, second]],
+  ]) {
+    const { status, body } = await tryApply(company.admin, clientsOf(one ?? [], other ?? []));
+    expect([status, body.blocked]).toEqual([200, []]);
+    expect(await stored()).toEqual([one, other]);
+  }
+  const named = (await Event.findAll({ where: { kind: 'client.updated' } })).map(
+    ({ subject }) => subject?.name,
+  );
+  expect(named.filter((name) => name === 'One' || name === 'Two')).toHaveLength(4);
+  // A client that stays as it is keeps its origins.
+  const { body } = await tryApply(company.admin, {
+    idctl: 1,
+    clients: [{ name: 'Three', forwardAuthOrigins: [first] }],
+  });
+  expect(body.blocked).toMatchObject([{ key: 'Three', code: 'conflict' }]);
 });
 
 test('S10 a changed issuer needs the secret again', async () => {

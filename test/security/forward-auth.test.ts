@@ -298,7 +298,7 @@ test('O11 the cookie ends with its session, account, membership, origin and clie
     await end(at);
     seen.push(await statusOf(at.browser));
   }
-  expect(seen).toEqual([401, 401, 403, 403, 403]);
+  expect(seen).toEqual([401, 401, 401, 403, 403]);
 });
 
 test('O11 an origin that stays keeps its cookies, and a second sign-in replaces the first', async () => {

@@ -121,7 +121,11 @@ test('no organization holds up the plans of another, by an error', async () => {
     fails = false;
     throw new Error('the first organization cannot be planned');
   };
+  const logged = vi.spyOn(idctl.app.log, 'error');
   await expect(plan({ anew })).rejects.toThrow('the first organization');
+  expect(logged.mock.calls.map(([said]) => said)).toEqual([
+    { organizationId: first.organizationId, err: expect.any(Error) },
+  ]);
   const planned = async () => {
     const told = [];
     for (const { client } of [first, second])

@@ -50,7 +50,8 @@ export function remoteDoor(server: Server): CommandDoor {
         return await work({ ...input, org });
       } catch (error) {
         if (!(error instanceof Refusal) || !/^(not_found|forbidden)$/.test(error.code)) throw error;
-        missing = error;
+        // Where the right is missing, the thing may be.
+        if (!(missing instanceof Refusal && missing.code === 'forbidden')) missing = error;
       }
     }
     throw missing;

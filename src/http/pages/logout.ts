@@ -68,7 +68,7 @@ function ask(visit: Visit, input: LogoutInput, { client, goTo }: Logout): ShownP
     title: 'Sign out',
     origins: goTo === null ? [] : [new URL(goTo).origin],
     main: html`<h1>Sign out?</h1>
-<p>${who} asks to sign you out here, and of every application that you signed in to from here.</p>
+<p>${who} wants to sign you out here, and out of every application that you opened from here.</p>
 ${postForm(visit, `${path}/confirm`, html`<button type="submit">Sign out</button>`, { ...input })}
 <nav class="below" aria-label="Other ways"><a href="/">Stay signed in</a></nav>`,
   };

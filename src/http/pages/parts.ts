@@ -154,9 +154,10 @@ export function notice(text: string | undefined): Html | undefined {
 }
 
 const forPrograms = /`|\b(idctl [a-z]|GET|POST|PUT|Bearer|cookie |[A-Z][a-z]+-[A-Z][a-z]+:?)/;
+// Other keys are English words.
 const forOperators = settings()
   .map(({ key }) => key)
-  .filter((key) => key.includes('.'));
+  .filter((key) => /[.A-Z]/.test(key));
 
 /** The hint of a refusal, unless it names a terminal, the REST interface or a setting. */
 export function adviceOf({ hint }: Pick<Refusal, 'hint'>): string | undefined {

@@ -21,11 +21,14 @@ export function serveScim(app: App): RequestHandler {
     const reply = await answer(ctx, path, request, response).catch((error: unknown) =>
       replyTo(app, error, request),
     );
-    await send(response, reply).catch((error: unknown) => {
-      if (!response.destroyed) response.destroy();
-      if (!isHungUp(error)) replyTo(app, error, request);
-    });
-    note(ctx, orgIn(path), request, reply);
+    const sent = await send(response, reply).then(
+      () => reply,
+      (error: unknown) => {
+        if (!response.destroyed) response.destroy();
+        return isHungUp(error) ? reply : replyTo(app, error, request);
+      },
+    );
+    note(ctx, orgIn(path), request, sent);
   };
 }
 

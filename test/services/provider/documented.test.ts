@@ -4,14 +4,31 @@ import { readFileSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
+import type { Session } from '../../../src/database/models/session.ts';
+import { strengthOf } from '../../../src/services/signin/provider/visit.ts';
 import { createClient } from '../../support/http.ts';
 import { openInstance } from '../../support/instance.ts';
 import { untilListening } from '../../support/nginx.ts';
 import { freePorts } from '../../support/ports.ts';
 import { application, browserOf, walk } from '../../support/relying-party.ts';
 
+const page = readFileSync(resolve(import.meta.dirname, '../../../docs/applications.md'), 'utf8');
+
+test('docs/applications.md names every amr of a session', () => {
+  const [, list = ''] = /`amr` says\s+how the person signed in \(([^)]*)\)/.exec(page) ?? [];
+  const methods: Session['method'][] = ['password', 'magicCode', 'sso', 'passkey'];
+  const said = methods.flatMap((method) =>
+    [true, false].flatMap((secondFactor) => {
+      const session = { id: '', accountId: '', method, startedAt: new Date(), secondFactor };
+      return strengthOf({ ...session, hasPasskey: false }).amr;
+    }),
+  );
+  expect([...list.matchAll(/`(\w+)`/g)].map(([, name]) => name).toSorted()).toEqual(
+    [...new Set(said)].toSorted(),
+  );
+});
+
 test('the Express program of docs/applications.md signs people in', async () => {
-  const page = readFileSync(resolve(import.meta.dirname, '../../../docs/applications.md'), 'utf8');
   const program = /```js\n(.*?)```/s.exec(page)?.[1] ?? '';
   const folder = resolve(import.meta.dirname, '../../../.tmp');
   const file = resolve(folder, `express-${process.pid}.mjs`);

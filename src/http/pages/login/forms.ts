@@ -23,7 +23,7 @@ export interface Directory {
   domain: string | null;
 }
 
-/** The form for the mailed code; after a right code, also for the authenticator's code. */
+/** Asks for the user name and password of a directory. */
 export function directoryForm(
   draft: Draft,
   place: LoginPlace,

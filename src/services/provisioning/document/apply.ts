@@ -10,6 +10,7 @@ import { requireAuthority } from '../../foundation/authority/require.ts';
 import { domainOf } from '../../foundation/domain-names/canonical.ts';
 import { clientIdOf } from '../../tenancy/clients/client.ts';
 import { removeClient } from '../../tenancy/clients/operations.ts';
+import { releaseOrigins } from '../../tenancy/clients/origins.ts';
 import { insertClient, requireClientOf, updateClient } from '../../tenancy/clients/write.ts';
 import { addDomain, removeDomain } from '../../tenancy/domains/operations.ts';
 import { removeLdap, saveLdap } from '../../tenancy/ldap/operations.ts';
@@ -121,10 +122,14 @@ async function performClients(
   if (addClients.length + changeClients.length > 0)
     await requireAuthority(ctx, 'clients.change', org);
   for (const client of removeClients) await removeClient(ctx, { org, client: clientIdOf(client) });
+  const changing = [];
   for (const { id, to } of changeClients) {
     const client = await requireClientOf(organization, clientIdOf({ id }), { lock: true });
-    await updateClient(ctx, organization, client, to);
+    changing.push({ client, to });
   }
+  // Before any client gets one: an origin may move from one to another.
+  for (const { client, to } of changing) await releaseOrigins(client, to.forwardAuthOrigins);
+  for (const { client, to } of changing) await updateClient(ctx, organization, client, to);
   for (const client of addClients) await insertClient(ctx, organization, client);
 }
 

@@ -32,7 +32,7 @@ export async function gatherOutside(
   return {
     people: await findPeople(ctx, organization, { state, document }),
     taken: await findTaken(organization, document),
-    origins: await findBarredOrigins(ctx, organization, { state, document }),
+    origins: await findBarredOrigins(ctx, organization, { state, document, prune }),
     trusting: ctx.config.trust.domains === 'off',
     linked: {
       sso: losing ? await findLinked(state.sso?.id) : [],
@@ -67,16 +67,28 @@ async function findTaken({ id }: Organization, { sso }: Document): Promise<Set<s
 async function findBarredOrigins(
   ctx: Context,
   { id }: Organization,
-  { state, document: { clients = [] } }: { state: State; document: Document },
+  {
+    state,
+    document: { clients = [] },
+    prune,
+  }: { state: State; document: Document; prune: boolean },
 ): Promise<Outside['origins']> {
   const has = new Map(
     state.clients.map(({ name, forwardAuthOrigins }) => [name, forwardAuthOrigins]),
   );
+  const wanted = new Map(clients.map(({ name, forwardAuthOrigins }) => [name, forwardAuthOrigins]));
+  // The document takes it from the client that has it.
+  const isReleased = (origin: string) =>
+    state.clients.some(
+      ({ name, forwardAuthOrigins }) =>
+        forwardAuthOrigins.includes(origin) &&
+        (wanted.has(name) ? !wanted.get(name)?.includes(origin) : prune),
+    );
   const barred: Outside['origins'] = new Map();
   for (const { name, forwardAuthOrigins } of clients)
     for (const origin of forwardAuthOrigins) {
       if (has.get(name)?.includes(origin)) continue;
-      const fault = await faultOfOrigin(ctx, id, origin);
+      const fault = await faultOfOrigin(ctx, id, { origin, isReleased: isReleased(origin) });
       if (fault !== null) barred.set(origin, fault);
     }
   return barred;

@@ -124,7 +124,7 @@ export async function isMapped(organizationId: string, names: readonly string[])
 
 /** Plans the people on the list, a batch in each transaction. An event tells of the end. */
 export async function planWaiting(
-  _ctx: Context,
+  { log }: Context,
   { stop, anew }: { stop?: AbortSignal; anew: () => Context },
 ): Promise<void> {
   const organizations = await select<{ id: string }>(
@@ -132,21 +132,26 @@ export async function planWaiting(
     [],
   );
   const errors: unknown[] = [];
+  const attempt = async <T>(organizationId: string, work: () => Promise<T>): Promise<T | null> => {
+    try {
+      return await work();
+    } catch (err) {
+      log.error({ organizationId, err }, 'people of SCIM groups were not planned');
+      errors.push(err);
+      return null;
+    }
+  };
   let waiting = organizations.map(({ id }) => ({ id, people: 0, changed: 0 }));
   // A batch of each in turn, and an error is told last, so that no organization holds up another.
   while (waiting.length > 0) {
     const unfinished: typeof waiting = [];
     for (const one of waiting) {
-      try {
-        // If a power cut undoes it, the people are on the list again.
-        const batch = await unsynced(() => planBatch(anew(), one.id));
-        one.people += batch.people;
-        one.changed += batch.changed;
-        if (batch.listed === batchSize && !stop?.aborted) unfinished.push(one);
-        else await tellEnd(anew(), one);
-      } catch (error) {
-        errors.push(error);
-      }
+      // If a power cut undoes it, the people are on the list again.
+      const batch = await attempt(one.id, () => unsynced(() => planBatch(anew(), one.id)));
+      one.people += batch?.people ?? 0;
+      one.changed += batch?.changed ?? 0;
+      if (batch?.listed === batchSize && !stop?.aborted) unfinished.push(one);
+      else await attempt(one.id, async () => tellEnd(anew(), one));
       await turnOfTheLoop();
     }
     waiting = unfinished;

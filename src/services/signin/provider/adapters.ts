@@ -74,7 +74,7 @@ interface Kept {
   exp: number;
   iat: number;
   cid?: string;
-  /** In milliseconds. A sign-in before it does not count where a new one is asked for. */
+  /** In milliseconds. Only a sign-in after this instant answers the request. */
   askedAt: number;
 }
 

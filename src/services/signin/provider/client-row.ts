@@ -79,7 +79,10 @@ export interface Application {
   origins: string[];
 }
 
-/** Names a client and which of its addresses a request asks for. Forged, it names no other. */
+/**
+ * The client id and the position of the redirect URI. A forged mark can only name a registered
+ * address.
+ */
 export function markOf(client: Pick<ClientRow, 'id' | 'redirectUris'>, uri: unknown): string {
   return `${clientIdOf(client)}.${client.redirectUris.indexOf(String(uri))}`;
 }

@@ -63,6 +63,7 @@ export function configureProvider(keys: JWK[]): Configuration {
       },
     },
     extraParams: {
+      // The package calls this for every request, after it has checked the scope.
       again: (koa) => restoreOfflineAccess(koa),
       expected_sub: null,
     },

@@ -37,7 +37,7 @@ export async function checkLogout(
   const named = clientId === undefined ? null : await findClientRow(clientId);
   if (clientId !== undefined && named === null) throw wrong('There is no such application.');
   if (hinted !== null && named !== null && hinted.client.id !== named.id)
-    throw wrong('The ID token belongs to another application.');
+    throw wrong('The application sent a sign-out request that is not valid.');
   const client = hinted?.client ?? named;
   const isRegistered = uri !== undefined && client?.postLogoutRedirectUris.includes(uri) === true;
   const isUnknown = client === null && hint !== undefined;

@@ -38,7 +38,7 @@ async function admitPerson(koa: KoaContextWithOIDC): Promise<void> {
   if (session === null || row === undefined) throw new errors.LoginRequired();
   const expected = params?.['expected_sub'];
   if (expected !== undefined && expected !== session.accountId)
-    throw new errors.LoginRequired('another person signed in than id_token_hint names');
+    throw new errors.LoginRequired('The person who signed in is not the one in id_token_hint.');
   const barred = await barredFrom(ctx, row, session.accountId);
   if (barred !== null) {
     await recordBarred(ctx, row, { accountId: session.accountId, reason: barred });

@@ -103,7 +103,7 @@ async function requireTurn(sessionId: string, clientId: string): Promise<void> {
   const { ctx } = visitNow();
   const { tokenRequests: most } = ctx.config.limits;
   const limit = { name: 'client requests', of: sessionId, apart: clientId, most, seconds: 60 };
-  await requirePlace(ctx, limit, 'Too many requests of one sign-in.');
+  await requirePlace(ctx, limit, 'The application sent too many requests.');
 }
 
 /** Whether another request has just made the grant of this session and client. */

@@ -11,6 +11,12 @@ import { recordChange } from './client.ts';
 // The origins that a proxy protects by forward auth. The host decides who gets in, so an origin
 // belongs to one client of the instance, and to the organization that verified its domain.
 
+/** Takes all but these origins from the client, so that another may get them. */
+export async function releaseOrigins({ id }: Pick<Client, 'id'>, wanted: string[]): Promise<void> {
+  // An origin that stays keeps its row: its cookies refer to it.
+  await ClientOrigin.destroy({ where: { clientId: id, origin: { [Op.notIn]: wanted } } });
+}
+
 /** Makes these the client's origins. Call it inside a transaction, with the client locked. */
 export async function writeOrigins(
   ctx: Context,
@@ -19,9 +25,7 @@ export async function writeOrigins(
 ): Promise<void> {
   const stored = await ClientOrigin.findAll({ where: { clientId: client.id } });
   const has = new Set(stored.map(({ origin }) => origin));
-  // An origin that stays keeps its row: its cookies refer to it.
-  const surplus = [...has].filter((origin) => !wanted.includes(origin));
-  await ClientOrigin.destroy({ where: { clientId: client.id, origin: surplus } });
+  await releaseOrigins(client, wanted);
   for (const origin of wanted) if (!has.has(origin)) await addOrigin(ctx, client, origin);
 }
 
@@ -30,14 +34,21 @@ async function addOrigin(
   { id: clientId, organizationId }: Pick<Client, 'id' | 'organizationId'>,
   origin: string,
 ): Promise<void> {
-  const fault = await faultOfOrigin(ctx, organizationId, origin);
+  const fault = await faultOfOrigin(ctx, organizationId, { origin });
   if (fault !== null) throw new Refusal(fault.code, fault.message, { hint: fault.hint });
   const byOperator = ctx.actor.kind === 'operator';
   await refusingDuplicate(ClientOrigin.create({ origin, clientId, byOperator }), taken(origin));
 }
 
-/** Why the organization cannot give the origin to a client that does not have it, or null. */
-export async function faultOfOrigin(ctx: Context, organizationId: string, origin: string) {
+/**
+ * Why the organization cannot give the origin to a client that does not have it, or null. A released
+ * one is taken from another client of the organization in the same change.
+ */
+export async function faultOfOrigin(
+  ctx: Context,
+  organizationId: string,
+  { origin, isReleased = false }: { origin: string; isReleased?: boolean },
+) {
   const { hostname } = new URL(origin);
   if (canonicalHost(hostname) === canonicalHost(new URL(ctx.config.baseUrl).hostname))
     return {
@@ -52,7 +63,8 @@ export async function faultOfOrigin(ctx: Context, organizationId: string, origin
       message: `${hostname} is on no verified domain of yours.`,
       hint: 'Verify its domain first, or ask the operator to register the origin.',
     };
-  return (await ClientOrigin.findByPk(origin)) === null ? null : taken(origin);
+  if (isReleased || (await ClientOrigin.findByPk(origin)) === null) return null;
+  return taken(origin);
 }
 
 function taken(origin: string) {
