@@ -301,6 +301,38 @@ test('O11 the cookie ends with its session, account, membership, origin and clie
   expect(seen).toEqual([401, 401, 401, 403, 403]);
 });
 
+test('O11 a person signs out there: the cookie and a waiting ticket end, and nothing else', async () => {
+  const { browser, session, ada, org, domain, origin } = await application();
+  const other = `https://other.${domain}`;
+  const input = { org, name: 'Other', forwardAuthOrigins: [other] };
+  await createClient(idctl.operator(), createClient.input.parse(input));
+  const elsewhere = browserAt(idctl, other);
+  const again = await signedIn(idctl, ada.email);
+  const second = browserAt(idctl, origin);
+  await enter(browser, session);
+  await enter(second, again);
+  await enter(elsewhere, session);
+  const waiting = browserAt(idctl, origin);
+  const ticket = await fetchTicket(waiting, session);
+  const { items } = (await session.get('/api/v1/me/clients')).body;
+  expect(items).toMatchObject([
+    { name: 'App', sessions: 2 },
+    { name: 'Other', sessions: 1 },
+  ]);
+  const stranger = await signedIn(idctl, (await person(idctl)).email);
+  const at = `/api/v1/me/clients/${items[0].clientId}`;
+  expect((await stranger.send('DELETE', at)).status).toBe(404);
+  expect(await statusOf(browser)).toBe(200);
+  const page = await open(session, '/');
+  const after = await page.submit('/account/clients/end');
+  expect(after.text).toContain('You are signed out of that application.');
+  expect(await Promise.all([browser, second, elsewhere].map((one) => statusOf(one)))).toEqual([
+    401, 401, 200,
+  ]);
+  expect((await waiting.get(ticket)).status).toBe(403);
+  expect((await session.get('/api/v1/me/clients')).body.items).toMatchObject([{ name: 'Other' }]);
+});
+
 test('O11 an origin that stays keeps its cookies, and a second sign-in replaces the first', async () => {
   const { browser, session, org, origin, domain } = await application();
   await enter(browser, session);

@@ -171,7 +171,7 @@ function sessionsSection(
 function clientRow(draft: Draft, { clientId, name, organization, since }: SignedIn): Html {
   const button = html`<button class="small" type="submit">Sign out there</button>`;
   return html`<li>
-<div><strong>${name}</strong><p class="quiet">${organization.name} · since ${ago(draft.ctx.now, since)}</p></div>
+<div><strong>${name}</strong><p class="quiet">${organization.name} · signed in ${ago(draft.ctx.now, since)}</p></div>
 ${postForm(draft, '/account/clients/end#sessions', button, { clientId })}
 </li>`;
 }

@@ -4,7 +4,7 @@ import { randomToken } from '../../../crypto/secret.ts';
 import type { Account } from '../../../database/models/account.ts';
 import type { Client } from '../../../database/models/client.ts';
 import { HostSession, HostTicket } from '../../../database/models/host-session.ts';
-import { insertRow, select } from '../../../database/select.ts';
+import { execute, insertRow, select } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { after } from '../../foundation/time.ts';
@@ -176,6 +176,22 @@ export async function spendTicket(
 async function takeTicket(id: string): Promise<HostTicket | null> {
   const found = await HostTicket.findByPk(id);
   return found !== null && (await HostTicket.destroy({ where: { id } })) === 1 ? found : null;
+}
+
+const atHosts = `session_id IN (SELECT id FROM sessions WHERE account_id = $1)
+  AND origin IN (SELECT origin FROM client_origins WHERE client_id = $2)`;
+
+/**
+ * Ends the cookies and tickets of a person at the origins of a client. Returns the sessions of those
+ * cookies. Call it inside a transaction.
+ */
+export async function leaveHosts(accountId: string, clientId: string): Promise<string[]> {
+  await execute(`DELETE FROM host_tickets WHERE ${atHosts}`, [accountId, clientId]);
+  const ended = await select<{ sid: string }>(
+    `DELETE FROM host_sessions WHERE ${atHosts} RETURNING session_id AS sid`,
+    [accountId, clientId],
+  );
+  return ended.map(({ sid }) => sid);
 }
 
 async function findAccount(ctx: Context, sessionId: string): Promise<string | null> {
