@@ -18,6 +18,8 @@ interface Descriptor {
 /** What an image is made of. */
 export interface ImageSource {
   arch: Arch;
+  /** The file that pins the packages of the base. */
+  base: string;
   /** The tree of the release for this processor. */
   tree: string;
   version: string;
@@ -49,7 +51,7 @@ export async function addImage(
 ): Promise<Image> {
   const { arch, epoch } = source;
   const root = join(work, 'root');
-  await writeBase(root, arch, cache);
+  await writeBase(root, arch, source.base, cache);
   const program = join(work, 'program');
   mkdirSync(join(program, 'usr/lib'), { recursive: true });
   mkdirSync(join(program, 'usr/bin'));
