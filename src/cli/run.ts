@@ -66,6 +66,8 @@ export interface Call {
   /** Arguments and options by their names. */
   readonly input: Record<string, unknown>;
   readonly flags: Flags;
+  /** The name under which the person types a field: the option, or else the field. */
+  typed(field: string): string;
   /** The URL of the server that the command asks; null on the host. */
   readonly server: string | null;
   /** Checks the input, then runs the operation. */
@@ -126,7 +128,8 @@ export interface Call {
 }
 
 /** Begins a command. The door opens with the first operation, after its input was checked. */
-export function beginCall(flags: Flags, input: Record<string, unknown>, door: CommandDoor): Call {
+export function beginCall(line: Pick<Call, 'input' | 'flags' | 'typed'>, door: CommandDoor): Call {
+  const { flags, input } = line;
   const speech = speak(flags);
   const operate: Call['operate'] = (operation, given = input) =>
     withProgress(() => door.operate(operation, given), !flags.quiet);
@@ -140,8 +143,7 @@ export function beginCall(flags: Flags, input: Record<string, unknown>, door: Co
   };
   return {
     ...speech,
-    input,
-    flags,
+    ...line,
     server: door.server,
     operate,
     here: (command) => {

@@ -34,10 +34,9 @@ const made: Fields<New> = [['Client secret', (view) => view.clientSecret], ...bl
 
 const row: Fields<Client> = [
   ['Name', (view) => view.name],
-  ['Client ID', (view) => view.clientId, 'whole'],
-  ['Redirect URIs', (view) => [...view.redirectUris, ...view.forwardAuthOrigins]],
   ['Project', (view) => view.project],
   ['Secret', secretOf],
+  ['Addresses', (view) => [...view.redirectUris, ...view.forwardAuthOrigins], 'broken'],
 ];
 
 function secretOf(view: Client): string {

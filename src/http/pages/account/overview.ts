@@ -1,4 +1,5 @@
 import { listSessions } from '../../../services/people/sessions/operations.ts';
+import { programOf } from '../../../services/people/sessions/program.ts';
 import { listTokens } from '../../../services/people/tokens/operations.ts';
 import { describeAccount } from '../../../services/signin/account-page.ts';
 import { listSocial } from '../../../services/signin/methods/social.ts';
@@ -17,7 +18,6 @@ import {
   type Draft,
   type Me,
   methodNames,
-  programOf,
   type SectionName,
   type ShownSession,
   section,

@@ -11,6 +11,7 @@ import { requireAuthority, requireOperator } from '../../foundation/authority/re
 import { ref } from '../../foundation/fields.ts';
 import { isMailConfigured } from '../../foundation/mail/configured.ts';
 import { findPasskeyObstacle } from '../../people/passkeys/relying-party.ts';
+import { tellElsewhere } from '../daemons.ts';
 import { type Check, check } from './check.ts';
 import { checkDatabase, type Subject } from './database.ts';
 import {
@@ -121,7 +122,14 @@ async function checkOutside(ctx: Context, input: Input, idle: boolean, loaded: L
   const instance = [daemon, passkeys, await checkSignUps(ctx), await checkApps()].filter(
     (check) => check !== null,
   );
-  return [...network, ...instance, ...found];
+  const elsewhere = idle ? null : await tellElsewhere(ctx);
+  return [...network.map((each) => withPlace(each, elsewhere)), ...instance, ...found];
+}
+
+/** If the daemon is not at the base URL but at another address, the hint is that address. */
+function withPlace(check: Check, elsewhere: string | null): Check {
+  const isAway = check.name === 'base URL' && !check.ok && elsewhere !== null;
+  return isAway ? { ...check, hint: elsewhere } : check;
 }
 
 /** If the mail server refuses us, mail counts as not set up: no sign-in by mail works. */
