@@ -25,7 +25,7 @@ interface Row {
   role: Role;
   organizationId: string;
   slug: string;
-  /** What the organization's provisioning says of the person, if it does. */
+  /** What the organization's record says of the person. */
   resource: string | null;
   modifiedAt: string | Date | null;
 }
@@ -59,7 +59,7 @@ export async function claimsOf(
     ...claims,
     name,
     locale,
-    ...provisionedNames(person),
+    ...namesOfRecord(person),
     ...(email === null ? {} : { email, email_verified: isProvedForGood({ emailProof }) }),
     ...(scope.split(' ').includes('groups') && {
       groups: [role, ...(await projectRoles(organizationId, accountId))],
@@ -68,8 +68,8 @@ export async function claimsOf(
   };
 }
 
-/** Only provisioning tells given and family name apart. */
-function provisionedNames({ resource, modifiedAt }: Row) {
+/** The names in the organization's own record of the person. */
+function namesOfRecord({ resource, modifiedAt }: Row) {
   const { data } = named.safeParse(resource === null ? null : JSON.parse(resource));
   const { givenName, familyName } = data?.name ?? {};
   return {

@@ -3,7 +3,7 @@ import { Account } from '../../../../database/models/account.ts';
 import { ScimGroup } from '../../../../database/models/scim-group.ts';
 import { ScimRecord } from '../../../../database/models/scim-record.ts';
 import { select } from '../../../../database/select.ts';
-import { Refusal, refuseField } from '../../../../errors.ts';
+import { Refusal } from '../../../../errors.ts';
 import { shownTo } from '../../../foundation/authority/shown.ts';
 import { id, instant, isUuid, ref } from '../../../foundation/fields.ts';
 import { operation } from '../../../foundation/operation.ts';
@@ -88,21 +88,14 @@ export const listScimGroupMembers = operation({
 /** The id of the group that is named by its id or display name. */
 async function findGroupId(organizationId: string, named: string): Promise<string> {
   if (isUuid(named)) return named;
-  const found = await select<{ id: string; name: string }>(
-    `SELECT id, display_name AS name FROM scim_groups
-      WHERE organization_id = $1 AND display_name_canonical = $2 ORDER BY id`,
+  const [group] = await select<{ id: string }>(
+    'SELECT id FROM scim_groups WHERE organization_id = $1 AND display_name_canonical = $2',
     [organizationId, fold(named)],
   );
-  const exact = found.filter(({ name }) => name === named);
-  const groups = exact.length > 0 ? exact : found;
-  const [group] = groups;
-  if (group === undefined)
-    throw new Refusal('not_found', `SCIM has pushed no group ${JSON.stringify(named)}.`, {
-      hint: 'To list them, run: idctl scim groups',
-    });
-  if (groups.length === 1) return group.id;
-  const ids = groups.map(({ id }) => id).join(', ');
-  throw refuseField('members', `names several groups; give an id: ${ids}`);
+  if (group !== undefined) return group.id;
+  throw new Refusal('not_found', `SCIM has pushed no group ${JSON.stringify(named)}.`, {
+    hint: 'To list them, run: idctl scim groups',
+  });
 }
 
 async function findMembers(groupId: string, after: string, limit: number) {
