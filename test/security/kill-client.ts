@@ -1,7 +1,8 @@
 import { hashOfSecret } from '../../src/crypto/secret.ts';
+import { Client } from '../../src/database/models/client.ts';
 import { HostTicket } from '../../src/database/models/host-session.ts';
 import { transaction } from '../../src/database/transaction.ts';
-import { findClient } from '../../src/services/tenancy/clients/client.ts';
+import { rowIdOf } from '../../src/services/tenancy/clients/client.ts';
 import { browserAt, enter, fetchTicket, verify } from '../support/forward-auth.ts';
 import type { MailingIdctl } from '../support/mail.ts';
 
@@ -45,7 +46,7 @@ interface Stage {
 /** Uses the secret of the client. */
 export async function provesClient({ scene }: Pick<Stage, 'scene'>): Promise<boolean> {
   const { clientId, secret } = scene.client;
-  const client = await findClient(clientId);
+  const client = await Client.findByPk(rowIdOf(clientId) ?? '');
   const hash = hashOfSecret('cos_secret_', secret);
   return client !== null && client.suspendedAt === null && client.secretHash === hash;
 }
