@@ -65,6 +65,11 @@ function checksum(text: string): string {
   }).join('');
 }
 
+/** The form in which a random token, a ticket or a cookie is stored. */
+export function hashOfToken(token: string): string {
+  return createHash('sha256').update(token).digest('base64url');
+}
+
 function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }

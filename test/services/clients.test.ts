@@ -4,7 +4,7 @@ import { Client } from '../../src/database/models/client.ts';
 import { Event } from '../../src/database/models/event.ts';
 import { disableUser } from '../../src/services/people/users/operations.ts';
 import { barredFrom } from '../../src/services/tenancy/clients/admits.ts';
-import { findClient, recordBarred } from '../../src/services/tenancy/clients/client.ts';
+import { recordBarred, rowIdOf } from '../../src/services/tenancy/clients/client.ts';
 import { changeClient, createClient } from '../../src/services/tenancy/clients/operations.ts';
 import { addDomain, assertDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
@@ -22,6 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => idctl.close());
 
+const find = (clientId: string) => Client.findByPk(rowIdOf(clientId) ?? '');
 const change = (who: HttpClient, path: string, body: object) => who.send('PATCH', path, { body });
 const remove = (who: HttpClient, path: string) => who.send('DELETE', path);
 
@@ -61,7 +62,7 @@ test('O12 P13 a client is made with a secret that is shown once and stored as it
     },
   ]);
   const { clientSecret, ...shown } = body;
-  const stored = await findClient(body.clientId);
+  const stored = await find(body.clientId);
   expect(stored?.secretHash).toBe(hashOfSecret('cos_secret_', clientSecret));
   expect((await owner.get(`${at}/${body.clientId}`)).body).toEqual(shown);
   expect((await owner.get(`${at}/Wiki`)).body).toEqual(shown);
@@ -97,7 +98,7 @@ test('O12 P13 a rotated secret replaces the old one at once; a public client has
   const { clientId, clientSecret } = await make(org);
   const { body } = await owner.post(`${at}/${clientId}/rotate`);
   expect(body.clientSecret).not.toBe(clientSecret);
-  const hash = async () => (await findClient(clientId))?.secretHash;
+  const hash = async () => (await find(clientId))?.secretHash;
   expect(await hash()).toBe(hashOfSecret('cos_secret_', body.clientSecret));
   expect((await change(owner, `${at}/Wiki`, { public: true })).body).toMatchObject({
     public: true,
@@ -177,7 +178,7 @@ test('O12 a client admits active members of its organization, and with a project
 
 test('X5 a refused person is one counted event in a quarter of an hour, and strangers stay unknown', async () => {
   const { org, id: organizationId } = await company();
-  const client = await findClient((await make(org)).clientId);
+  const client = await find((await make(org)).clientId);
   if (client === null) throw new Error('the client is gone');
   const ada = await person(idctl);
   const bar = (reason: 'not_a_member' | 'project_role_missing') =>

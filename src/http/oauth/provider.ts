@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { type Request, type RequestHandler, type Response, Router } from 'express';
 import type { App, Context } from '../../context.ts';
+import { ownSessionOf } from '../../services/people/sessions/end.ts';
 import { encoded, innerRequest } from '../../services/signin/provider/inner.ts';
 import { findLiveSession } from '../../services/signin/provider/visit.ts';
 import { isClientId } from '../../services/tenancy/clients/client.ts';
@@ -122,8 +123,7 @@ async function answerWith(
     import('../../services/signin/provider/provider.ts'),
     import('./pages.ts'),
   ]);
-  const { actor } = ctx;
-  const id = actor.kind === 'user' && actor.via === 'session' ? actor.sessionId : null;
+  const id = ownSessionOf(ctx.actor);
   const session = id === null ? null : await findLiveSession(ctx, id);
   const pages = providerPages(app, traceOf(request));
   await answerByProvider({ ctx, session, clients: new Map(), pages }, inner, response);

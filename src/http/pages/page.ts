@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { Context } from '../../context.ts';
 import { Refusal } from '../../errors.ts';
 import { parse } from '../../input.ts';
+import { ownSessionOf } from '../../services/people/sessions/end.ts';
 import {
   type CookieChange,
   type CookieName,
@@ -27,7 +28,7 @@ export interface Visit {
 
 /** Whether a person is signed in by a session; pages are for people. */
 export function isSignedIn({ actor }: Pick<Context, 'actor'>): boolean {
-  return actor.kind === 'user' && actor.via === 'session';
+  return ownSessionOf(actor) !== null;
 }
 
 /** The reply: a page to show, or an address to redirect to. */

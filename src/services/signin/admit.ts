@@ -1,7 +1,6 @@
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Context } from '../../context.ts';
-import { randomToken } from '../../crypto/secret.ts';
+import { hashOfToken, randomToken } from '../../crypto/secret.ts';
 import { Account, hasSecondFactor } from '../../database/models/account.ts';
 import { PendingSignIn } from '../../database/models/pending-sign-in.ts';
 import { assertNoTransaction, transaction, transactionIf } from '../../database/transaction.ts';
@@ -171,7 +170,7 @@ export async function answerPendingSignIn(ctx: Context, input: z.output<typeof s
 export async function holdForSecondFactor(ctx: Context, accountId: string, arrival: Arrival) {
   const token = randomToken(256);
   const row = {
-    id: idOf(token),
+    id: hashOfToken(token),
     accountId,
     payload: arrival,
     expiresAt: after(ctx.now, pendingSeconds),
@@ -186,7 +185,7 @@ export async function holdForSecondFactor(ctx: Context, accountId: string, arriv
 }
 
 async function findPending({ now }: Context, token: string | undefined) {
-  const row = token === undefined ? null : await PendingSignIn.findByPk(idOf(token));
+  const row = token === undefined ? null : await PendingSignIn.findByPk(hashOfToken(token));
   if (row === null || row.expiresAt <= now) return null;
   // Only `holdForSecondFactor` writes it.
   return { id: row.id, accountId: row.accountId, arrival: row.payload as Arrival };
@@ -230,8 +229,4 @@ async function spendPending(id: string): Promise<void> {
 
 function nothingPending(): Refusal {
   return new Refusal('invalid_credential', 'This sign-in has expired.', { hint: 'Sign in again.' });
-}
-
-function idOf(token: string): string {
-  return createHash('sha256').update(token).digest('base64url');
 }

@@ -11,7 +11,7 @@ import type { Because, OrgRoleChange, Plan } from './plan.ts';
 // Plans the roles of people from all of their groups, and carries the plans out.
 
 /** What changed the groups: a sign-in by a connection, or provisioning. */
-export type Cause = 'sso' | 'ldap' | 'scim';
+type Cause = 'sso' | 'ldap' | 'scim';
 
 interface Planned {
   accountId: string;

@@ -1,7 +1,6 @@
-import { createHash } from 'node:crypto';
 import type { z } from 'zod';
 import type { Context } from '../../../context.ts';
-import { randomToken } from '../../../crypto/secret.ts';
+import { hashOfToken, randomToken } from '../../../crypto/secret.ts';
 import { Account } from '../../../database/models/account.ts';
 import { LoginLink } from '../../../database/models/login-link.ts';
 import { transaction } from '../../../database/transaction.ts';
@@ -37,7 +36,7 @@ export const createLoginLink = operation({
       const held = await lockAccount(account.id);
       if (held === null || held.disabledAt !== null) throw disabled(account);
       await LoginLink.destroy({ where: { accountId: account.id } });
-      await LoginLink.create({ id: idOf(token), accountId: account.id, expiresAt });
+      await LoginLink.create({ id: hashOfToken(token), accountId: account.id, expiresAt });
       await recordEvent(ctx, {
         kind: 'user.login_link.created',
         subject: { type: 'user', id: account.id, name: account.name },
@@ -63,7 +62,7 @@ export function enterByLink(ctx: Context, account: Account, secondFactor: Second
 
 /** Returns the account of an unused link; refuses `invalid_credential`. */
 export async function requireLinked(ctx: Context, token: string): Promise<Account> {
-  const link = await LoginLink.findByPk(idOf(token));
+  const link = await LoginLink.findByPk(hashOfToken(token));
   if (link === null || link.expiresAt <= ctx.now) throw spent();
   return Account.findByPk(link.accountId, { rejectOnEmpty: true });
 }
@@ -72,11 +71,7 @@ export async function requireLinked(ctx: Context, token: string): Promise<Accoun
 export async function spendLink({ id }: Account, token: string): Promise<void> {
   // Locked before the link, like all code that ends links, so that no two transactions deadlock.
   await lockAccount(id);
-  if ((await LoginLink.destroy({ where: { id: idOf(token) } })) === 0) throw spent();
-}
-
-function idOf(token: string): string {
-  return createHash('sha256').update(token).digest('base64url');
+  if ((await LoginLink.destroy({ where: { id: hashOfToken(token) } })) === 0) throw spent();
 }
 
 function spent(): Refusal {

@@ -2,11 +2,10 @@ import type { AccountClaims } from 'oidc-provider';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import type { EmailProof } from '../../../database/models/account.ts';
-import type { Role } from '../../../database/models/membership.ts';
 import { select } from '../../../database/select.ts';
 import { wholeSeconds } from '../../foundation/time.ts';
 import { isProvedForGood } from '../../people/accounts/account.ts';
-import { membershipAt } from '../../tenancy/clients/admits.ts';
+import { membershipAt, rolesOf } from '../../tenancy/clients/admits.ts';
 import type { ClientRow } from './client-row.ts';
 
 /** The claims that each scope gives, in userinfo and in the ID token. */
@@ -22,7 +21,6 @@ interface Row {
   emailProof: EmailProof;
   name: string;
   locale: string;
-  role: Role;
   organizationId: string;
   slug: string;
   /** What the organization's record says of the person. */
@@ -43,8 +41,7 @@ export async function claimsOf(
   scope: string,
 ): Promise<AccountClaims> {
   const [person] = await select<Row>(
-    `SELECT a.email, a.email_proof AS "emailProof", a.name, a.locale, m.role,
-        o.id AS "organizationId", o.slug, r.resource, r.modified_at AS "modifiedAt"
+    `SELECT a.email, a.email_proof AS "emailProof", a.name, a.locale, o.id AS "organizationId", o.slug, r.resource, r.modified_at AS "modifiedAt"
       FROM accounts a JOIN ${membershipAt(ctx, '$2')}
       JOIN organizations o ON o.id = m.organization_id
       LEFT JOIN scim_records r ON r.account_id = a.id AND r.organization_id = o.id
@@ -54,7 +51,7 @@ export async function claimsOf(
   );
   const claims = { sub: accountId, sid: sessionId };
   if (person === undefined) return claims;
-  const { email, emailProof, name, locale, role, organizationId, slug } = person;
+  const { email, emailProof, name, locale, organizationId, slug } = person;
   return {
     ...claims,
     name,
@@ -62,7 +59,7 @@ export async function claimsOf(
     ...namesOfRecord(person),
     ...(email === null ? {} : { email, email_verified: isProvedForGood({ emailProof }) }),
     ...(scope.split(' ').includes('groups') && {
-      groups: [role, ...(await projectRoles(organizationId, accountId))],
+      groups: await rolesOf(organizationId, accountId),
       organization: { id: organizationId, slug },
     }),
   };
@@ -77,14 +74,4 @@ function namesOfRecord({ resource, modifiedAt }: Row) {
     ...(familyName === undefined ? {} : { family_name: familyName }),
     ...(modifiedAt === null ? {} : { updated_at: wholeSeconds(new Date(modifiedAt)) }),
   };
-}
-
-async function projectRoles(organizationId: string, accountId: string): Promise<string[]> {
-  const rows = await select<{ slug: string; role: string }>(
-    `SELECT p.slug, m.role FROM project_memberships m JOIN projects p ON p.id = m.project_id
-      WHERE p.organization_id = $1 AND m.account_id = $2 ORDER BY p.slug`,
-    [organizationId, accountId],
-    { prepared: true },
-  );
-  return rows.map(({ slug, role }) => `${slug}:${role}`);
 }

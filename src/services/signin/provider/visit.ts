@@ -3,7 +3,7 @@ import type { ErrorOut, KoaContextWithOIDC } from 'oidc-provider';
 import type { Context } from '../../../context.ts';
 import type { Session } from '../../../database/models/session.ts';
 import { select } from '../../../database/select.ts';
-import { idleSince, isSessionLive } from '../../people/sessions/live.ts';
+import { idleSince, isUsable } from '../../people/sessions/live.ts';
 import type { ClientRow } from './client-row.ts';
 
 // The provider has no session of its own: each of its requests is bound to a live session of idctl,
@@ -76,7 +76,7 @@ export async function findLiveSession(ctx: Context, id: string): Promise<LiveSes
     `SELECT s.account_id AS "accountId", s.method, s.created_at AS "startedAt",
         s.second_factor_at AS "secondFactorAt", a.has_passkey AS "hasPasskey"
       FROM sessions s JOIN accounts a ON a.id = s.account_id
-      WHERE s.id = $1 AND ${isSessionLive('$2', '$3')} AND a.disabled_at IS NULL`,
+      WHERE s.id = $1 AND ${isUsable('$2', '$3')}`,
     [id, ctx.now, idleSince(ctx)],
     { prepared: true },
   );

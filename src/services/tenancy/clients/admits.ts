@@ -52,6 +52,19 @@ export async function barredFrom(
   return enough ? null : 'project_role_missing';
 }
 
+/** The role in the organization, then `project:role` for each project, as clients get them. */
+export async function rolesOf(organizationId: string, accountId: string): Promise<string[]> {
+  const rows = await select<{ slug: string; role: string }>(
+    `SELECT '' AS slug, role FROM memberships WHERE organization_id = $1 AND account_id = $2
+      UNION ALL SELECT p.slug, m.role
+        FROM project_memberships m JOIN projects p ON p.id = m.project_id
+        WHERE p.organization_id = $1 AND m.account_id = $2 ORDER BY slug`,
+    [organizationId, accountId],
+    { prepared: true },
+  );
+  return rows.map(({ slug, role }) => (slug === '' ? role : `${slug}:${role}`));
+}
+
 /**
  * The same rule in SQL, for many people at once: of the account `a`, its membership `m` by
  * `membershipAt`, its project membership `p`, and the client `c`.

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
-import { Client, idTokenAlgs } from '../../../database/models/client.ts';
+import { type Client, idTokenAlgs } from '../../../database/models/client.ts';
 import { unsynced } from '../../../database/transaction.ts';
 import { recordEvent, tallyEvent } from '../../foundation/events/record.ts';
 import { id, instant, projectRole } from '../../foundation/fields.ts';
@@ -70,13 +70,6 @@ export function clientIdOf({ id }: Pick<Client, 'id'>): string {
 /** Whether a client id of the token endpoint names a client, and not an app. */
 export function isClientId(text: string): boolean {
   return text.startsWith(prefix);
-}
-
-/** The client of this client id on the instance, with its organization and project, or null. */
-export async function findClient(clientId: string): Promise<Client | null> {
-  const row = rowIdOf(clientId);
-  if (row === null) return null;
-  return Client.findByPk(row, { include: ['organization', 'origins', 'project'] });
 }
 
 /** The id of the row, or null if the text is no client id. */

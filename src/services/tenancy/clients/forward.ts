@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto';
 import type { Context } from '../../../context.ts';
-import { randomToken } from '../../../crypto/secret.ts';
+import { hashOfToken, randomToken } from '../../../crypto/secret.ts';
 import type { Account } from '../../../database/models/account.ts';
 import type { Client } from '../../../database/models/client.ts';
 import { HostSession, HostTicket } from '../../../database/models/host-session.ts';
@@ -9,8 +8,8 @@ import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { after } from '../../foundation/time.ts';
 import { isProvedForGood } from '../../people/accounts/account.ts';
-import { idleSince, isSessionLive } from '../../people/sessions/live.ts';
-import { barredFrom } from './admits.ts';
+import { idleSince, isUsable } from '../../people/sessions/live.ts';
+import { barredFrom, rolesOf } from './admits.ts';
 import { recordBarred } from './client.ts';
 
 // Forward auth: a proxy asks about each request to a protected origin. The browser carries its
@@ -19,7 +18,7 @@ import { recordBarred } from './client.ts';
 const ticketSeconds = 30;
 
 /** A person that may use a protected origin. */
-export interface Visitor {
+interface Visitor {
   accountId: string;
   /** Empty unless the person has proved it, because applications take it for who it is. */
   email: string;
@@ -38,16 +37,11 @@ const findingClient = `SELECT o.origin, c.id, c.name, c.organization_id AS "orga
     c.project_id AS "projectId", c.role
   FROM client_origins o JOIN clients c ON c.id = o.client_id WHERE o.origin = $1`;
 
-const live = `${isSessionLive('$1', '$2')} AND a.disabled_at IS NULL`;
+const live = isUsable('$1', '$2');
 
 const findingPerson = `SELECT a.id AS "accountId", a.email, a.email_proof AS "emailProof", a.name
   FROM host_sessions h JOIN sessions s ON s.id = h.session_id JOIN accounts a ON a.id = s.account_id
   WHERE h.id = $3 AND h.origin = $4 AND ${live}`;
-
-const listingGroups = `SELECT '' AS slug, role FROM memberships
-    WHERE organization_id = $1 AND account_id = $2
-  UNION ALL SELECT p.slug, m.role FROM project_memberships m JOIN projects p ON p.id = m.project_id
-    WHERE p.organization_id = $1 AND m.account_id = $2 ORDER BY slug`;
 
 async function findProtecting(origin: string): Promise<ProtectingClient | null> {
   const [client] = await select<ProtectingClient>(findingClient, [origin], { prepared: true });
@@ -75,7 +69,7 @@ export async function beginAtHost(
 ): Promise<{ cookie: string; browser: string }> {
   await requireProtected(origin);
   const cookie = known ?? randomToken(256);
-  return { cookie, browser: hashOf(cookie) };
+  return { cookie, browser: hashOfToken(cookie) };
 }
 
 /** The person of the cookie at this origin; null if the person has to sign in. */
@@ -87,16 +81,11 @@ export async function findVisitor(
   const client = await requireProtected(origin);
   if (cookie === undefined) return null;
   type Row = Pick<Visitor, 'accountId' | 'name'> & Pick<Account, 'email' | 'emailProof'>;
-  const given = [ctx.now, idleSince(ctx), hashOf(cookie), origin];
+  const given = [ctx.now, idleSince(ctx), hashOfToken(cookie), origin];
   const [person] = await select<Row>(findingPerson, given, { prepared: true });
   if (person === undefined) return null;
   await requireAdmitted(ctx, client, person.accountId);
-  const rows = await select<{ slug: string; role: string }>(
-    listingGroups,
-    [client.organizationId, person.accountId],
-    { prepared: true },
-  );
-  const groups = rows.map(({ slug, role }) => (slug === '' ? role : `${slug}:${role}`));
+  const groups = await rolesOf(client.organizationId, person.accountId);
   const email = isProvedForGood(person) ? (person.email ?? '') : '';
   return { ...person, email, groups };
 }
@@ -135,7 +124,7 @@ export async function issueTicket(ctx: Context, { origin, browser, to }: Going):
   await requireAdmitted(ctx, client, actor.accountId);
   const ticket = randomToken(256);
   const row = {
-    id: hashOf(ticket),
+    id: hashOfToken(ticket),
     session_id: actor.sessionId,
     origin,
     browser,
@@ -155,8 +144,8 @@ export async function spendTicket(
   { origin, browser, ticket }: { origin: string; browser: string | undefined; ticket: string },
 ): Promise<{ cookie: string; to: string }> {
   const client = await requireProtected(origin);
-  const spent = await transaction(() => takeTicket(hashOf(ticket)));
-  const isOwn = browser !== undefined && spent?.browser === hashOf(browser);
+  const spent = await transaction(() => takeTicket(hashOfToken(ticket)));
+  const isOwn = browser !== undefined && spent?.browser === hashOfToken(browser);
   if (spent === null || !isOwn || spent.origin !== origin || spent.expiresAt <= ctx.now)
     throw ticketInvalid();
   const accountId = await findAccount(ctx, spent.sessionId);
@@ -167,7 +156,7 @@ export async function spendTicket(
     // A browser that comes again gets a new cookie, and the old one ends.
     const { sessionId } = spent;
     await HostSession.destroy({ where: { sessionId, origin } });
-    await HostSession.create({ id: hashOf(cookie), sessionId, origin, createdAt: ctx.now });
+    await HostSession.create({ id: hashOfToken(cookie), sessionId, origin, createdAt: ctx.now });
   });
   return { cookie, to: spent.returnTo };
 }
@@ -207,9 +196,4 @@ function ticketInvalid(): Refusal {
   return new Refusal('forbidden', 'This link is invalid or has expired.', {
     hint: 'Open the application again.',
   });
-}
-
-/** The form in which a cookie or a ticket is stored. */
-function hashOf(value: string): string {
-  return createHash('sha256').update(value).digest('base64url');
 }

@@ -20,7 +20,7 @@ export interface GroupChange {
 }
 
 /** A PATCH of a group. */
-export interface GroupPatch {
+interface GroupPatch {
   change: GroupChange;
   /** Values of `id` and `meta`, which must be the group's own. */
   repeated: { attribute: Attribute; value: unknown }[];
