@@ -473,7 +473,9 @@ case $task in
   --uninstall) uninstall ;;
   --serve)
     install_release
-    "$bin" init --yes
+    # It names `idctl serve` as the next step, which comes by itself.
+    "$bin" init --yes 2>"$log" || { code=$?; cat "$log" >&2; exit "$code"; }
+    sed '/^Next: /d' "$log" >&2
     exec "$bin" serve
     ;;
   *) install_release ;;

@@ -2,13 +2,14 @@ import { defineConfig } from 'vitest/config';
 import { onOneDatabase } from './test/support/one-database.ts';
 
 // What takes minutes: `npm run test:long`. Folders as in the suite: `pure` runs once, the others on both databases.
+// `release` is about what people install.
 const tests = (folder: string) => [`test/long/${folder}/**/*.long.test.ts`];
 
 const on = (database: string, also: string[] = []) => ({
   extends: true as const,
   test: {
     name: database,
-    include: [...tests('!(pure)'), ...also],
+    include: [...tests('!(pure|release)'), ...also],
     globalSetup: [`test/support/setup-${database}.ts`, 'test/support/setup-release.ts'],
   },
 });
@@ -34,6 +35,14 @@ export default defineConfig({
     expect: { poll: { timeout: 15_000 } },
     projects: [
       { extends: true, test: { name: 'pure', include: tests('pure') } },
+      {
+        extends: true,
+        test: {
+          name: 'release',
+          include: tests('release'),
+          globalSetup: ['test/support/setup-packages.ts'],
+        },
+      },
       on('sqlite'),
       on('postgres', onOneDatabase),
       sqlite3,

@@ -30,28 +30,35 @@ const [commit = '', date = '', time = ''] = run(
   .trim()
   .split(' ');
 const epoch = Number(process.env['SOURCE_DATE_EPOCH'] ?? time);
-const { version } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8')) as {
-  version: string; // npm requires it.
-};
-
 process.umask(0o022);
 if (run(checkout, 'git', 'status', '--porcelain') !== '')
   say('This checkout has changes that are not committed. The release does not contain them.');
-mkdirSync(release, { recursive: true });
-if (readdirSync(release).length > 0 && !existsSync(join(release, 'release.json')))
+if (existsSync(release) && !isRelease(release))
   throw new Error(`${release} holds something else than a release`);
-rmSync(release, { recursive: true });
-mkdirSync(release);
 const work = mkdtempSync(join(tmpdir(), 'idctl-release-'));
+const made = join(work, 'release');
 try {
+  mkdirSync(made);
   await write();
+  // Only now, so that a build that fails leaves the release before.
+  rmSync(release, { recursive: true, force: true });
+  mkdirSync(dirname(release), { recursive: true });
+  run(work, 'cp', '--archive', made, release);
+  say(`Written to ${release}`);
 } finally {
   rmSync(work, { recursive: true, force: true });
 }
 
+function isRelease(folder: string): boolean {
+  return readdirSync(folder).length === 0 || existsSync(join(folder, 'release.json'));
+}
+
 async function write(): Promise<void> {
-  say(`Building idctl ${version}, commit ${commit.slice(0, 12)}`);
+  say(`Building commit ${commit.slice(0, 12)}`);
   const sources = buildSources(checkout, work, commit, date);
+  const { version } = JSON.parse(readFileSync(join(sources, 'package.json'), 'utf8')) as {
+    version: string; // npm requires it.
+  };
   const layout = join(work, 'layout');
   mkdirSync(layout);
   const images: Image[] = [];
@@ -63,32 +70,33 @@ async function write(): Promise<void> {
       mkdirSync(join(work, name));
       return join(work, name);
     };
-    writePackage(join(release, `idctl_${version}_${arch.debian}.deb`), place(`deb-${arch.node}`), {
+    writePackage(join(made, `idctl_${version}_${arch.debian}.deb`), place(`deb-${arch.node}`), {
       ...{ arch, sources, tree, version, commit, epoch },
     });
     images.push(
       await addImage(layout, place(`image-${arch.node}`), cache, {
         ...{ arch, tree, version, commit, epoch },
+        base: join(sources, 'packaging/base.json'),
       }),
     );
     for (const path of ['config', 'docs', 'man', 'completions', 'README.md', 'CHANGELOG.md'])
       run(sources, 'cp', '--recursive', path, tree);
     const name = `idctl-${version}-linux-${arch.node}`;
-    writeTar(tree, join(release, `${name}.tar`), { epoch, prefix: name });
-    gzip(join(release, `${name}.tar`));
+    writeTar(tree, join(made, `${name}.tar`), { epoch, prefix: name });
+    gzip(join(made, `${name}.tar`));
   }
   finishLayout(layout, images, version);
-  writeTar(layout, join(release, `idctl-${version}.oci.tar`), { epoch });
-  writeBill(sources, join(release, `idctl-${version}.cdx.json`), epoch);
-  describe(images);
+  writeTar(layout, join(made, `idctl-${version}.oci.tar`), { epoch });
+  writeBill(sources, join(made, `idctl-${version}.cdx.json`), epoch);
+  describe(version, images);
 }
 
 /** Writes the digests and release.json, and prints the sizes. */
-function describe(images: Image[]): void {
-  const files = readdirSync(release)
+function describe(version: string, images: Image[]): void {
+  const files = readdirSync(made)
     .sort()
     .map((name) => {
-      const file = join(release, name);
+      const file = join(made, name);
       return { name, bytes: statSync(file).size, sha256: digestOf(file) };
     });
   const about = {
@@ -102,19 +110,15 @@ function describe(images: Image[]): void {
       unpacked,
     })),
   };
-  writeFileSync(join(release, 'release.json'), `${JSON.stringify(about, null, 2)}\n`);
-  const summed = [
-    ...files,
-    { name: 'release.json', sha256: digestOf(join(release, 'release.json')) },
-  ];
+  writeFileSync(join(made, 'release.json'), `${JSON.stringify(about, null, 2)}\n`);
+  const summed = [...files, { name: 'release.json', sha256: digestOf(join(made, 'release.json')) }];
   writeFileSync(
-    join(release, 'SHA256SUMS'),
+    join(made, 'SHA256SUMS'),
     summed.map(({ name, sha256 }) => `${sha256}  ${name}\n`).join(''),
   );
   for (const { name, bytes } of files) say(`${inMegabytes(bytes)}  ${name}`);
   for (const { platform, unpacked } of images)
     say(`${inMegabytes(unpacked)}  unpacked image, ${platform.architecture}`);
-  say(`Written to ${release}`);
 }
 
 function inMegabytes(bytes: number): string {

@@ -47,13 +47,15 @@ export function stepOf(name: string, expected: string, finding: Finding<unknown>
   return { name, ok, ...unseen, expected, seen, ...(hint === undefined ? {} : { hint }) };
 }
 
-/** The answer of a test: its steps, and a sentence about the first that failed, or `passed`. */
+/** The answer of a test: its steps, and a sentence about those that failed, or `passed`. */
 export function outcomeOf(steps: Step[], passed: string) {
-  const at = steps.findIndex(({ ok }) => !ok);
-  const step = steps[at];
-  const message =
-    step === undefined ? passed : `Step ${at + 1}, ${step.name}, failed: ${step.seen}.`;
-  return { ok: step === undefined, message, steps };
+  const failed = steps.filter(({ ok }) => !ok);
+  const [step] = failed;
+  if (step === undefined) return { ok: true, message: passed, steps };
+  const message = `Step ${steps.indexOf(step) + 1}, ${step.name}, failed: ${step.seen}.`;
+  const others = failed.length - 1;
+  const more = others === 0 ? '' : others === 1 ? ' 1 more failed.' : ` ${others} more failed.`;
+  return { ok: false, message: message + more, steps };
 }
 
 type Look<Value> = () => Promise<Finding<Value>> | Finding<Value>;

@@ -38,7 +38,8 @@ function faultsOf(issue: z.core.$ZodIssue, known: Known): InputFault[] {
 
 function wording(issue: z.core.$ZodIssue): string {
   if (issue.code === 'invalid_type') {
-    return issue.input === undefined ? 'is required' : `must be ${article(issue.expected)}`;
+    if (issue.input === undefined) return 'is required';
+    return `must be ${issue.expected === 'boolean' ? 'true or false' : article(issue.expected)}`;
   }
   return issue.message;
 }

@@ -8,6 +8,7 @@ let unwritten: string | undefined;
 let ended: number | undefined;
 process.stdout.on('error', outputFailed);
 process.stderr.on('error', () => {});
+if (process.pid === 1) endBySignals();
 
 const argv = process.argv.slice(2);
 const ready = argv.length === 1 ? readyAnswer(argv[0] ?? '') : null;
@@ -48,6 +49,18 @@ function tellUnwritten(): void {
     `idctl: The result could not be written (${unwritten})${ended === 0 ? '; what was asked for has been done' : ''}.\n` +
       'hint: Make room where standard output goes, then check the result with a command that only shows.\n',
   );
+}
+
+/**
+ * Lets signals end this process where it is the first one of a container. The kernel ends such a
+ * process by no signal that it does not handle. Handlers that are added later replace this one.
+ */
+function endBySignals(): void {
+  const signals = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
+  for (const [signal, number] of Object.entries(signals))
+    process.on(signal, () => {
+      if (process.listenerCount(signal) === 1) process.exit(128 + number);
+    });
 }
 
 /**

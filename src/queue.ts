@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import PQueue from 'p-queue';
 
 /**
@@ -48,4 +49,28 @@ export function queueForEach(): (key: string) => PQueue {
       );
     return queue;
   };
+}
+
+/**
+ * Counts the steps of a long piece of work. Answers a turn to wait for when others have waited for
+ * so many steps, else null.
+ */
+export function countSteps(most = 200): () => Promise<void> | null {
+  let left = most;
+  return () => {
+    left -= 1;
+    if (left > 0) return null;
+    left = most;
+    return turnOfTheLoop();
+  };
+}
+
+/** The items, with a turn for others between them: a list may be very long. */
+export async function* slowly<Item>(items: Iterable<Item>): AsyncGenerator<Item> {
+  const step = countSteps();
+  for (const item of items) {
+    const turn = step();
+    if (turn !== null) await turn;
+    yield item;
+  }
 }

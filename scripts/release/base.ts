@@ -2,12 +2,14 @@ import { createHash } from 'node:crypto';
 import {
   existsSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { type Arch, archs, run } from './tree.ts';
 
@@ -28,16 +30,22 @@ interface Pinned {
   sha256: string;
 }
 
-const lockFile = join(import.meta.dirname, '../../packaging/base.json');
-
-/** Writes the base for this processor into `root`. Packages are kept in `cache`. */
-export async function writeBase(root: string, arch: Arch, cache: string): Promise<void> {
+/**
+ * Writes the base for this processor into `root`, from the packages that `lock` pins. They are kept
+ * in `cache`.
+ */
+export async function writeBase(
+  root: string,
+  arch: Arch,
+  lock: string,
+  cache: string,
+): Promise<void> {
   mkdirSync(cache, { recursive: true });
   for (const folder of ['usr/bin', 'usr/lib', 'usr/lib64', 'etc', 'tmp', 'proc', 'sys', 'dev'])
     mkdirSync(join(root, folder), { recursive: true });
   symlinkSync('bin', join(root, 'usr/sbin'));
   for (const name of ['bin', 'sbin', 'lib', 'lib64']) symlinkSync(`usr/${name}`, join(root, name));
-  const pinned: Pinned[] = JSON.parse(readFileSync(lockFile, 'utf8'));
+  const pinned: Pinned[] = JSON.parse(readFileSync(lock, 'utf8'));
   for (const one of pinned.filter((each) => each.arch === arch.debian)) {
     const file = await download(one, cache);
     run(
@@ -112,14 +120,36 @@ async function pin(): Promise<void> {
       }
     pinned.push(...names.flatMap((name) => found.get(name) ?? []));
   }
-  writeFileSync(lockFile, `${JSON.stringify(pinned, null, 2)}\n`);
+  const lock = join(import.meta.dirname, '../../packaging/base.json');
+  writeFileSync(lock, `${JSON.stringify(pinned, null, 2)}\n`);
+}
+
+/** The digests of a suite's files, from its index that Debian has signed. */
+async function signedIndex(suite: string, mirror: string): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'idctl-base-'));
+  try {
+    writeFileSync(join(folder, 'InRelease'), await fetched(`${mirror}/dists/${suite}/InRelease`));
+    const keyring = '/usr/share/keyrings/debian-archive-keyring.gpg';
+    return run(folder, 'gpgv', '--quiet', '--keyring', keyring, '--output', '-', 'InRelease');
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+async function fetched(url: string): Promise<Buffer> {
+  const answer = await fetch(url);
+  if (!answer.ok) throw new Error(`${url}: ${answer.status}`);
+  return Buffer.from(await answer.arrayBuffer());
 }
 
 /** The packages of a suite that the base needs, from its index. */
 async function listed(suite: string, mirror: string, arch: Arch['debian']): Promise<Pinned[]> {
-  const answer = await fetch(`${mirror}/dists/${suite}/main/binary-${arch}/Packages.xz`);
-  if (!answer.ok) throw new Error(`${answer.url}: ${answer.status}`);
-  const index = Buffer.from(await answer.arrayBuffer());
+  const path = `main/binary-${arch}/Packages.xz`;
+  const index = await fetched(`${mirror}/dists/${suite}/${path}`);
+  const lines = (await signedIndex(suite, mirror)).split('\n').map((line) => line.split(/ +/));
+  // SHA-1 and MD5 digests stand in the same file.
+  if (!lines.some(([, sum, , name]) => name === path && sum === hashOf(index)))
+    throw new Error(`${mirror}: ${path} is not what Debian has signed`);
   const file = join(import.meta.dirname, `../../.tmp/Packages-${suite}-${arch}`);
   mkdirSync(join(file, '..'), { recursive: true });
   writeFileSync(`${file}.xz`, index);

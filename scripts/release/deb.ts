@@ -11,8 +11,6 @@ import { join } from 'node:path';
 import { bytesIn, gzip } from './archive.ts';
 import { type Arch, run } from './tree.ts';
 
-const packaging = join(import.meta.dirname, '../../packaging/deb');
-
 /** What a package is made of. */
 export interface PackageSource {
   arch: Arch;
@@ -29,6 +27,7 @@ export interface PackageSource {
 /** Writes the Debian package of one processor. `root` is an empty folder to work in. */
 export function writePackage(file: string, root: string, source: PackageSource): void {
   const { arch, sources, tree, version, commit, epoch } = source;
+  const packaging = join(sources, 'packaging/deb');
   // In a folder of its own, so that the release before can stay while its daemon runs.
   const release = `${version}-${commit.slice(0, 8)}`;
   const place = (path: string): string => {

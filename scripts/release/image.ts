@@ -18,6 +18,8 @@ interface Descriptor {
 /** What an image is made of. */
 export interface ImageSource {
   arch: Arch;
+  /** The file that pins the packages of the base. */
+  base: string;
   /** The tree of the release for this processor. */
   tree: string;
   version: string;
@@ -31,6 +33,8 @@ export interface Image extends Descriptor {
   platform: { os: 'linux'; architecture: string };
   /** The bytes of the unpacked image. */
   unpacked: number;
+  config: Descriptor;
+  layers: Descriptor[];
 }
 
 const configType = 'application/vnd.oci.image.config.v1+json';
@@ -47,7 +51,7 @@ export async function addImage(
 ): Promise<Image> {
   const { arch, epoch } = source;
   const root = join(work, 'root');
-  await writeBase(root, arch, cache);
+  await writeBase(root, arch, source.base, cache);
   const program = join(work, 'program');
   mkdirSync(join(program, 'usr/lib'), { recursive: true });
   mkdirSync(join(program, 'usr/bin'));
@@ -62,19 +66,18 @@ export async function addImage(
     layer(state, { epoch, owner: user, mode: '0700', paths: ['./etc/idctl', './var/lib/idctl'] }),
     layer(program, { epoch }),
   ];
-  const config = blob(layout, configType, JSON.stringify(configOf(source, layers)));
+  const parts = {
+    config: blob(layout, configType, JSON.stringify(configOf(source, layers))),
+    layers: layers.map(({ descriptor }) => descriptor),
+  };
   const manifest = blob(
     layout,
     manifestType,
-    JSON.stringify({
-      schemaVersion: 2,
-      mediaType: manifestType,
-      config,
-      layers: layers.map(({ descriptor }) => descriptor),
-    }),
+    JSON.stringify({ schemaVersion: 2, mediaType: manifestType, ...parts }),
   );
   const unpacked = bytesIn(root) + bytesIn(program);
-  return { ...manifest, platform: { os: 'linux', architecture: arch.debian }, unpacked };
+  const platform = { os: 'linux' as const, architecture: arch.debian };
+  return { ...manifest, platform, unpacked, ...parts };
 
   function layer(folder: string, form: Parameters<typeof writeTar>[2]) {
     const tar = join(work, 'layer.tar');
@@ -129,7 +132,9 @@ export function finishLayout(layout: string, images: Image[], version: string): 
     JSON.stringify({
       schemaVersion: 2,
       mediaType: indexType,
-      manifests: images.map(({ unpacked: _, ...descriptor }) => descriptor),
+      manifests: images.map(({ mediaType, digest, size, platform }) => ({
+        ...{ mediaType, digest, size, platform },
+      })),
     }),
   );
   const annotations = {
@@ -145,6 +150,17 @@ export function finishLayout(layout: string, images: Image[], version: string): 
       manifests: [{ ...list, annotations }],
     }),
   );
+  writeFileSync(join(layout, 'manifest.json'), JSON.stringify(images.map(savedForm)));
+
+  /** As `docker save` writes it, for a Docker that reads no layout. There a name has one processor. */
+  function savedForm({ platform: { architecture }, config, layers }: Image): object {
+    const end = architecture === 'amd64' ? '' : `-${architecture}`;
+    return {
+      Config: pathOf(config.digest),
+      RepoTags: [`idctl:${version}${end}`],
+      Layers: layers.map(({ digest }) => pathOf(digest)),
+    };
+  }
 }
 
 function blob(layout: string, mediaType: string, text: string): Descriptor {
@@ -158,6 +174,11 @@ function keep(layout: string, mediaType: string, file: string): Descriptor {
   const digest = digestOf(file);
   const { size } = statSync(file);
   mkdirSync(join(layout, 'blobs/sha256'), { recursive: true });
-  renameSync(file, join(layout, 'blobs/sha256', digest));
-  return { mediaType, digest: `sha256:${digest}`, size };
+  const descriptor = { mediaType, digest: `sha256:${digest}`, size };
+  renameSync(file, join(layout, pathOf(descriptor.digest)));
+  return descriptor;
+}
+
+function pathOf(digest: string): string {
+  return `blobs/${digest.replace(':', '/')}`;
 }

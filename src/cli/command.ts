@@ -62,7 +62,9 @@ export function verb(parent: Command, signature: string, spec: Verb): void {
       import('./organization.ts'),
     ]);
     const flags = flagsOf(command);
-    const call = beginCall(flags, inputOf(command), await openDoor(flags, command));
+    const typed = (field: string) => typedName(field, command);
+    const line = { flags, input: inputOf(command), typed };
+    const call = beginCall(line, await openDoor(flags, command));
     try {
       const tell = spec.destroys ?? spec.rehearsable ?? spec.makes ?? false;
       if (spec.required?.[orgOption] !== undefined) await fillOrganization(call, tell);
@@ -109,6 +111,23 @@ function termOf(command: Command): string {
     argument.required ? `<${argument.name()}>` : `[${argument.name()}]`,
   );
   return [command.name(), ...given].join(' ');
+}
+
+/** Fields that are typed under another name than the view's. */
+const typedAs: Record<string, string> = {
+  emailDomain: '--domain',
+  clientSecret: '--secret-file or --secret-stdin',
+  bindPassword: '--password-file or --password-stdin',
+  caCertificate: '--ca-file',
+  organization: '--org',
+};
+
+/** The name under which a person types a field: `--redirect-uri` for an entry of `redirectUris`. */
+export function typedName(path: string, command: Command | undefined): string {
+  const field = path.replace(/\.\d+$/, '');
+  const options = command?.options.filter(({ negate }) => !negate) ?? [];
+  const named = (name: string) => options.find((known) => known.attributeName() === name)?.long;
+  return named(field) ?? named(field.replace(/s$/, '')) ?? typedAs[path] ?? path;
 }
 
 /** The full command as typed, starting with `idctl`. */

@@ -18,11 +18,13 @@ export interface Affected {
   memberships: Gave;
 }
 
-type Gave = { user: string; project: string; role: string }[];
+type Gave = { user: string; project?: string | undefined; role: string }[];
 
-/** Memberships of projects, for a person. */
+/** Memberships of projects, or without one of the organization, for a person. */
 export function gaveText(memberships: Gave): string[] {
-  return memberships.map(({ user, project, role }) => `${user} in ${project} as ${role}`);
+  return memberships.map(
+    ({ user, project = 'the organization', role }) => `${user} in ${project} as ${role}`,
+  );
 }
 
 /** The fields that say who signs in by a connection, and what it gave. */

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { type Environment, searchedFiles, serversFile } from '../config/places.ts';
+import { Refusal } from '../errors.ts';
 import { parse } from '../input.ts';
 import { type Flags, type Operator, openOperator, readConfiguration } from './operator.ts';
 import { onlyOnHost, reachOf } from './reach.ts';
@@ -15,7 +16,7 @@ export async function openDoor(flags: Flags, command: Command): Promise<CommandD
   if (named && reach === 'host') throw onlyOnHost(hostHint);
   const { namedServer, serverInUse } = await import('./remote/find.ts');
   const server = await (named ? namedServer(flags, env) : serverInUse(env));
-  if (server === null) return localDoor(flags);
+  if (server === null) return localDoor(flags, await storedNames(env));
   if (reach === 'host') throw onlyOnHost(hostHint);
   const { remoteDoor } = await import('./remote/door.ts');
   if (process.stderr.isTTY && !flags.quiet) process.stderr.write(`Server: ${server.url}\n`);
@@ -32,11 +33,30 @@ function isLocal({ server, config }: Flags, env: Environment): boolean {
   return searchedFiles(env).some((file) => existsSync(file)) || !existsSync(serversFile(env));
 }
 
-/** Runs operations in this process, as the operator. The first one opens the database. */
-function localDoor(flags: Flags): CommandDoor {
+async function storedNames(env: Environment): Promise<string> {
+  const { readServers } = await import('./remote/servers.ts');
+  return (await readServers(env)).map(({ name }) => name).join(', ');
+}
+
+/** Names the stored servers in the refusal, if there is no instance on this host. */
+function tellStored(error: unknown, stored: string): unknown {
+  if (stored === '' || !(error instanceof Refusal) || error.code !== 'not_ready') return error;
+  const hint = `No server is in use. To choose one of ${stored}: idctl server use NAME`;
+  return new Refusal(error.code, error.message, { hint });
+}
+
+/**
+ * Runs operations in this process, as the operator. The first one opens the database. `stored` names
+ * servers that the person may have meant.
+ */
+function localDoor(flags: Flags, stored = ''): CommandDoor {
   let opened: Promise<Operator> | undefined;
   const operator = (): Promise<Operator> => {
-    opened ??= readConfiguration(flags).then((loaded) => openOperator(loaded));
+    opened ??= readConfiguration(flags)
+      .then((loaded) => openOperator(loaded))
+      .catch((error: unknown) => {
+        throw tellStored(error, stored);
+      });
     return opened;
   };
   const operate: CommandDoor['operate'] = async (operation, given) => {

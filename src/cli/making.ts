@@ -47,7 +47,7 @@ export async function make<S extends z.ZodType<object>, View extends object>(
   const existing = async (): Promise<View | undefined> => {
     const given = onlyGiven(parse(operation.input, input), input);
     const found = await making.find(given);
-    if (found !== undefined) requireSame(making.has?.(found, given) ?? {}, given);
+    if (found !== undefined) requireSame(call, making.has?.(found, given) ?? {}, given);
     return found;
   };
   const found = ifAbsent && making.repeats ? await existing() : undefined;
@@ -116,7 +116,7 @@ function onlyGiven(parsed: object, input: Given): Given {
   return Object.fromEntries(Object.entries(parsed).filter(([name]) => input[name] !== undefined));
 }
 
-function requireSame(has: Given, given: Given): void {
+function requireSame({ typed }: Call, has: Given, given: Given): void {
   const differs = Object.entries(has)
     .filter(([field, is]) => field in given && !isSame(is, given[field]))
     .map(([field, is]) => ({ field, is, given: given[field] }));
@@ -134,11 +134,6 @@ function requireSame(has: Given, given: Given): void {
 function isSame(one: unknown, other: unknown): boolean {
   if (!Array.isArray(one) || !Array.isArray(other)) return one === other;
   return isDeepStrictEqual(new Set(one), new Set(other));
-}
-
-/** The field as an option is spelled, without its dashes: `expires-in-days`. */
-function typed(field: string): string {
-  return field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
 /** The slug of what the command makes: as given, or made from its name. */

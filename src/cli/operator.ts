@@ -112,7 +112,7 @@ export function requireDatabaseFile({ config }: LoadedConfig): void {
   const file = databaseFile(config.database.url);
   if (file === null || existsSync(file)) return;
   throw new Refusal('not_ready', `There is no database at ${file}.`, {
-    hint: 'If there was one, put it back or restore a backup. For a new instance: idctl init',
+    hint: 'If there was one, put it back or restore a backup. For a new instance: idctl init. For a server elsewhere: idctl login URL',
   });
 }
 

@@ -7,8 +7,8 @@ type Change = PlanView['changes'][number];
 
 const signs = { add: '+', change: '~', remove: '-' };
 
-/** A plan as lines for a person. */
-export function planLines({ changes, kept, losing, blocked }: PlanView): string[] {
+/** A plan of the organization as lines for a person. */
+export function planLines({ changes, kept, losing, blocked }: PlanView, org: string): string[] {
   const lines = [
     ...changes.map((change) => `${signs[change.action]} ${nameOf(change)}${fieldsOf(change)}`),
     ...part('Kept, as the document does not list it; --prune removes it:', kept.map(nameOf)),
@@ -17,7 +17,7 @@ export function planLines({ changes, kept, losing, blocked }: PlanView): string[
       'Blocked:',
       blocked.flatMap((one) => [`${nameOf(one)}: ${one.message}`, `  hint: ${one.hint}`]),
     ),
-    ...part('To show a new secret once:', secretsMade(changes)),
+    ...part('To show a new secret once, after the apply:', secretsMade(changes, org)),
   ];
   return lines[0] === '' ? lines.slice(1) : lines;
 }
@@ -61,20 +61,26 @@ function losingText({ email, project, from, to }: PlanView['losing'][number]): s
 }
 
 /** An apply answers no secret that it makes. */
-function secretsMade(changes: Change[]): string[] {
+function secretsMade(changes: Change[], org: string): string[] {
   const added = changes.filter(({ action }) => action === 'add');
   const webhooks = added.some(({ section }) => section === 'webhooks');
-  // A client that stops being public gets a secret too.
-  const clients = changes.filter((change) => change.section === 'clients' && getsSecret(change));
+  const clients = changes.filter((change) => change.section === 'clients' && usesSecret(change));
   return [
     ...(webhooks ? ['idctl webhook rotate ID'] : []),
-    ...clients.map(({ key }) => commandLine('idctl client rotate', key)),
+    ...clients.map(({ key }) => commandLine('idctl client rotate', key, `--org ${org}`)),
   ];
 }
 
-function getsSecret({ action, fields = [] }: Change): boolean {
-  const [isPublic] = fields.flatMap((one) =>
-    one.field === 'public' && 'to' in one ? [one.to] : [],
+/** Whether the client begins to use a secret. Forward auth uses none, and a public client has none. */
+function usesSecret({ action, fields = [] }: Change): boolean {
+  const changed = new Map(
+    fields.flatMap((one) => ('to' in one ? [[one.field, one] as const] : [])),
   );
-  return action === 'add' ? isPublic !== true : action === 'change' && isPublic === false;
+  const [isPublic, uris] = [changed.get('public')?.to, changed.get('redirectUris')];
+  const beginsToRedirect = uris !== undefined && isEmpty(uris.from);
+  return action !== 'remove' && (isPublic === false || (beginsToRedirect && isPublic !== true));
+}
+
+function isEmpty(list: unknown): boolean {
+  return list === null || (Array.isArray(list) && list.length === 0);
 }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type InputFault, Refusal, type RefusalKind, refusals, withReason } from '../errors.ts';
 import { escaped } from '../escape.ts';
-import { spelling } from './command.ts';
+import { spelling, typedName } from './command.ts';
 import { type Screen, writeBroken } from './output.ts';
 
 /** The exit code of each refusal kind (0 is success, 70 is a bug in idctl). */
@@ -80,21 +80,9 @@ function tell(refusal: Refusal, command: Command | undefined): void {
   else writeBroken('hint: ', hint, screen);
 }
 
-/** Fields that are typed under another name than the view's. */
-const typedAs: Record<string, string> = {
-  emailDomain: '--domain',
-  clientSecret: '--secret-file or --secret-stdin',
-  bindPassword: '--password-file or --password-stdin',
-  caCertificate: '--ca-file',
-  organization: '--org',
-};
-
 /** Describes the fault under the name by which the person typed the field. */
 function asTyped(fault: InputFault, command: Command | undefined): string {
-  const option = command?.options.find(
-    (known) => known.attributeName() === fault.path.replace(/\.\d+$/, ''),
-  );
-  const name = option?.long ?? typedAs[fault.path] ?? fault.path;
+  const name = typedName(fault.path, command);
   return name === '' ? fault.message : `${name}: ${fault.message}`;
 }
 

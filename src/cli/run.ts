@@ -59,11 +59,15 @@ interface Destruction<View> {
   done: (view: View) => string;
 }
 
+type Reads<View> = (view: View) => string;
+
 /** One running command: its input, and the actions that it may take. */
 export interface Call {
   /** Arguments and options by their names. */
   readonly input: Record<string, unknown>;
   readonly flags: Flags;
+  /** The name under which the person types a field: the option, or else the field. */
+  typed(field: string): string;
   /** The URL of the server that the command asks; null on the host. */
   readonly server: string | null;
   /** Checks the input, then runs the operation. */
@@ -85,7 +89,7 @@ export interface Call {
   /** Prints one view as the command's result. */
   show<View>(view: View, fields: Fields<View>): void;
   /** Prints a view with a secret that is shown only once; with `--quiet`, only the secret. */
-  showSecret<View>(view: View, fields: Fields<View>, secret: (view: View) => string): void;
+  showSecret<View>(view: View, fields: Fields<View>, secret: Reads<View>, advice?: string): void;
   /** Prints a list as the command's result; `none` tells a person that it is empty. */
   table<View>(views: View[], fields: Fields<View>, none: string): void;
   /** Prints one view of a stream, on a line of its own. */
@@ -124,7 +128,8 @@ export interface Call {
 }
 
 /** Begins a command. The door opens with the first operation, after its input was checked. */
-export function beginCall(flags: Flags, input: Record<string, unknown>, door: CommandDoor): Call {
+export function beginCall(line: Pick<Call, 'input' | 'flags' | 'typed'>, door: CommandDoor): Call {
+  const { flags, input } = line;
   const speech = speak(flags);
   const operate: Call['operate'] = (operation, given = input) =>
     withProgress(() => door.operate(operation, given), !flags.quiet);
@@ -138,8 +143,7 @@ export function beginCall(flags: Flags, input: Record<string, unknown>, door: Co
   };
   return {
     ...speech,
-    input,
-    flags,
+    ...line,
     server: door.server,
     operate,
     here: (command) => {
@@ -187,10 +191,10 @@ function speak(
   return {
     note,
     show,
-    showSecret: (view, fields, secret) => {
+    showSecret: (view, fields, secret, advice = 'Keep the secret now: it is not shown again.') => {
       if (flags.quiet && !flags.json) return screen.write(`${escaped(secret(view))}\n`);
       show(view, fields);
-      note('Keep the secret now: it is not shown again.');
+      note(advice);
     },
     table: (views, fields, none) => {
       if (flags.json) printJson(views, screen);

@@ -15,8 +15,6 @@ const paths = {
   // Binds the challenges of passkeys to a browser, in the API and on the pages.
   passkey: '/',
   form: '/',
-  // Set by the provider: the application that a sign-in is for.
-  oauth_client: '/login',
 } as const;
 
 /** The cookies idctl sets. */
@@ -33,14 +31,16 @@ export interface CookieChange {
 export interface SessionTokens {
   accessToken: string;
   refreshToken: string;
-  expiresIn: number;
   refreshExpiresIn: number;
 }
 
-/** Both cookies of a session that has begun or was refreshed. */
+/**
+ * Both cookies of a session that has begun or was refreshed. The access token is kept longer than
+ * it is valid: it names the session that the next sign-in of this browser ends.
+ */
 export function sessionCookies(tokens: SessionTokens): CookieChange[] {
   return [
-    { name: 'access_token', value: tokens.accessToken, maxAge: tokens.expiresIn },
+    { name: 'access_token', value: tokens.accessToken, maxAge: tokens.refreshExpiresIn },
     { name: 'refresh_token', value: tokens.refreshToken, maxAge: tokens.refreshExpiresIn },
   ];
 }

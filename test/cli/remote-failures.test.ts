@@ -106,6 +106,24 @@ describe('interface page: exit codes of servers that fail', () => {
     expect(await exitOf(await problem(400, 'invalid_input'))).toBe(2);
   });
 
+  test('a token that is not enough names the next step from afar', async () => {
+    const hintOf = async (status: number, code: string, hint: string) => {
+      const { url } = await serve((_, response) =>
+        json(response, status, { code, detail: 'No.', hint }),
+      );
+      const { err } = await type('org list', { IDCTL_SERVER: url, IDCTL_TOKEN: 'cos_pat_e' });
+      return err.replaceAll(url, 'URL');
+    };
+    expect(await hintOf(403, 'scope_required', 'Use a token of scope write.')).toContain(
+      'idctl pat create --user EMAIL --name NAME --scope write. Then store it: idctl login URL',
+    );
+    expect(await hintOf(403, 'scope_required', 'Use a session.')).toContain('--scope admin');
+    expect(await hintOf(403, 'session_required', 'Sign in.')).toContain('URL/account');
+    expect(await hintOf(401, 'invalid_credential', 'Refresh the session.')).toContain(
+      'Make a token on the account page, URL/account. Then store it: idctl login URL (or set IDCTL_TOKEN)',
+    );
+  });
+
   test('of several organizations, the one that refuses the right is named, not the ones without the thing', async () => {
     const [mine, other] = [id, id.replace(/.$/, '1')];
     const acme = await serve((request, response) => {

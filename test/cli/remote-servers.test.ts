@@ -49,7 +49,7 @@ describe('interface page: login, logout, server', () => {
       json(response, 401, { code: 'invalid_credential', detail: 'The credential is not valid.' }),
     );
     const { exit, err } = await loginTo(acme, 'cos_pat_wrong');
-    expect([exit, err]).toEqual([1, 'idctl: The credential is not valid.\n']);
+    expect([exit, err]).toEqual([1, expect.stringContaining('The credential is not valid.\n')]);
     await expect(stat(file())).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
@@ -65,9 +65,15 @@ describe('interface page: login, logout, server', () => {
     expect((await type('org list')).out).toContain('two');
     expect((await type('server use one')).exit).toBe(0);
     expect((await type('org list')).out).toContain('one');
-    expect((await type('logout')).out).toContain(one.url);
+    const logout = await type('logout');
+    expect([logout.out, logout.err]).toEqual([
+      expect.stringContaining(one.url),
+      expect.stringContaining('idctl pat revoke ID'),
+    ]);
+    expect((await type('org list')).err).toContain('To choose one of two: idctl server use NAME');
     expect((await type('logout two')).exit).toBe(0);
     expect(await type('logout two')).toMatchObject({ exit: 1 });
+    expect((await type('org list')).err).toContain('For a server elsewhere: idctl login URL');
     expect(await readFile(file(), 'utf8')).not.toContain('cos_pat_');
   });
 

@@ -167,6 +167,47 @@ test('I3 accounts that wait for a mailed code from an older idctl still wait aft
   });
 });
 
+test('I7 the migration knows the last claim of each identity, but for those that were never applied', async () => {
+  await onLink(await freshDatabaseUrl(), async (link) => {
+    await applyMigrations(
+      link,
+      migrations.filter(({ name }) => name < '0035'),
+    );
+    const schema = link.sequelize.getQueryInterface();
+    const [at, id] = [new Date(), () => crypto.randomUUID()];
+    await transactionOn(link.sequelize, async () => {
+      for (const [sync_on_login, name] of [
+        [true, 'each'],
+        [false, 'first'],
+      ] as const) {
+        const [org, account, connection] = [id(), id(), id()];
+        await schema.bulkInsert('organizations', [{ id: org, slug: name, name, created_at: at }]);
+        const person = { name, email_proof: 'sso', locale: 'en', created_at: at };
+        await schema.bulkInsert('accounts', [{ id: account, ...person }]);
+        const of = { organization_id: org, issuer: name };
+        const client = { client_id: 'c', client_secret: 's', groups_claim: 'groups' };
+        const off = { enabled: false, auto_remove: false, ignore_email_verified: false };
+        const settings = { ...off, absent_groups: 'unknown', require_local_two_factor: false };
+        const sso = { ...of, ...client, ...settings, sync_on_login, created_at: at };
+        await schema.bulkInsert('sso_connections', [{ id: connection, ...sso }]);
+        const groups = JSON.stringify([name]);
+        for (const connection_id of [connection, id()]) {
+          const key = { account_id: account, kind: 'sso', connection_id, subject: connection_id };
+          const rest = { ...key, ...of, last_groups: groups, linked_at: at };
+          await schema.bulkInsert('identities', [{ id: id(), ...rest }]);
+        }
+      }
+    });
+    await applyMigrations(link, migrations);
+    const rows = (issuer: string, known: 'NULL' | 'NOT NULL') =>
+      rowsOf(link.sequelize, `identities WHERE issuer = '${issuer}' AND known_groups IS ${known}`);
+    expect(await rows('each', 'NOT NULL')).toHaveLength(2);
+    // The other one is of a directory.
+    for (const known of ['NULL', 'NOT NULL'] as const)
+      expect(await rows('first', known)).toHaveLength(1);
+  });
+});
+
 test('P15 the migration gives existing tokens the scope write', async () => {
   await onLink(await freshDatabaseUrl(), async (link) => {
     const before = migrations.slice(

@@ -87,7 +87,7 @@ test('interface page: signing in sets both cookies with their paths and lifetime
   expect(answer.body).toEqual({ accessToken: 'at', refreshToken: 'rt' });
   const shared = { httpOnly: true, sameSite: 'lax' };
   expect(answer.cookies).toEqual([
-    { ...shared, name: 'access_token', value: 'at', path: '/', maxAge: 900 },
+    { ...shared, name: 'access_token', value: 'at', path: '/', maxAge: 1_209_600 },
     { ...shared, name: 'refresh_token', value: 'rt', path: '/api/v1/auth', maxAge: 1_209_600 },
   ]);
 });

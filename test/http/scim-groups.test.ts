@@ -11,6 +11,7 @@ import {
   changeMemberRole,
   listMembers,
 } from '../../src/services/tenancy/memberships/operations.ts';
+import { deleteUser } from '../../src/services/tenancy/profile/operations.ts';
 import {
   listProjectMembers,
   putProjectMember,
@@ -193,6 +194,53 @@ describe('the resource', () => {
   });
 });
 
+describe('RFC 7644 §3.14 versions', () => {
+  test('the ETag of a User changes with its groups, and a change of the User takes every one of them', async () => {
+    const { client, ada, group, push, patch } = await mapped();
+    const at = `/Users/${ada}`;
+    const { body: alone } = await client.get(at);
+    const known = async (tag: string) => (await client.get(at, { 'if-none-match': tag })).status;
+    const tags = [alone.meta.version];
+    for (const change of [
+      () => push(ada),
+      () => patch({ op: 'replace', path: 'displayName', value: 'ops' }),
+      () => patch({ op: 'remove', path: 'members' }),
+    ]) {
+      expect(await known(tags.at(-1))).toBe(304);
+      await change();
+      expect(await known(tags.at(-1))).toBe(200);
+      const { body, headers } = await client.get(at);
+      expect(headers['etag']).toBe(body.meta.version);
+      tags.push(body.meta.version);
+    }
+    expect(new Set(tags).size).toBe(3);
+    expect(tags[3]).toBe(tags[0]);
+    await client.send('PATCH', `/Groups/${group.id}`, {
+      Operations: [{ op: 'add', path: 'members', value: [{ value: ada }] }],
+    });
+    const { body: inside } = await client.get(at);
+    const list = await client.get(`/Users?filter=${encodeURIComponent(`id eq "${ada}"`)}`);
+    expect(list.body.Resources[0].meta).toEqual(inside.meta);
+    const { meta } = inside;
+    const same = await client.patch(ada, { op: 'replace', value: { meta, groups: [] } });
+    expect([same.status, same.body.meta]).toEqual([200, meta]);
+    const put = { userName: inside.userName, displayName: 'Ada' };
+    for (const tag of [tags[1], meta.version, tags[0]]) {
+      const changed = await client.send('PUT', at, put, { 'if-match': tag });
+      expect(changed.status).toBe(tag === tags[1] ? 200 : 412);
+    }
+  });
+
+  test('a deleted account leaves its groups, whose ETag changes', async () => {
+    const { client, org, ada, ben, group, push } = await mapped();
+    const { body } = await push(ada, ben);
+    await deleteUser(idctl.operator(), { user: `ada@${org}.test` });
+    const at = `/Groups/${group.id}`;
+    const after = await client.get(at, { 'if-none-match': body.meta.version });
+    expect([after.status, ids(after.body)]).toEqual([200, [ben]]);
+  });
+});
+
 describe('the requests of providers', () => {
   test('Okta pushes a group, changes its members, renames and deletes it', async () => {
     const client = await scimClient(idctl);
@@ -229,13 +277,16 @@ describe('the requests of providers', () => {
       itemsPerPage: 1,
     });
     await patch({ op: 'replace', path: 'members', value: [{ value: ada }, { value: ben }] });
+    await patch({ op: 'add', path: 'externalId', value: 'e-1' });
     expect(ids((await client.get(`/Groups/${body.id}`)).body)).toEqual([ada, ben].sort());
     expect((await client.send('DELETE', `/Groups/${body.id}`)).status).toBe(204);
     const events = await client.events('scim.group.updated');
+    const same = { renamed: null, externalId: null };
     expect(events.map(({ data }) => data)).toEqual([
-      { added: 0, removed: 0, renamed: { from: 'Test SCIMv2', to: 'Test SCIMv2!' } },
-      { added: 1, removed: 1, renamed: null },
-      { added: 1, removed: 0, renamed: null },
+      { ...same, added: 0, removed: 0, renamed: { from: 'Test SCIMv2', to: 'Test SCIMv2!' } },
+      { ...same, added: 1, removed: 1 },
+      { ...same, added: 1, removed: 0 },
+      { ...same, added: 0, removed: 0, externalId: { from: null, to: 'e-1' } },
     ]);
   });
 
@@ -395,6 +446,25 @@ describe('groups as a source of roles', () => {
       { data: { from: 'member', to: 'admin', because: { group: 'dev' } } },
       { data: { from: 'admin', to: 'member', because: null } },
     ]);
+  });
+
+  test('I4 a removed mapping names the people whose role it gave, in projects and in the organization, as the client named them', async () => {
+    const { org, ada, ben, mapping, push } = await mapped('viewer');
+    const it = await addMapping(idctl.operator(), { org, group: 'dev', orgRole: 'admin' });
+    await push(ada, ben);
+    const own = `secret@${org}.test`;
+    await transaction(() =>
+      execute('UPDATE accounts SET email = $1 WHERE email = $2', [own, `ben@${org}.test`]),
+    );
+    const named = ['ada', 'ben'].map((name) => ({ user: `${name}@${org}.test` }));
+    const removed = async (id: string) =>
+      (await removeMapping(idctl.operator(), { org, id })).affected.toSorted((one, other) =>
+        one.user < other.user ? -1 : 1,
+      );
+    expect(await removed(it.id)).toEqual(named.map((one) => ({ ...one, role: 'admin' })));
+    expect(await removed(mapping.id)).toEqual(
+      named.map((one) => ({ ...one, project: 'web', role: 'viewer' })),
+    );
   });
 
   test('a push of many people is answered, and the job finishes it', async () => {

@@ -131,6 +131,7 @@ describe.skipIf(process.env['CI'] !== 'true')(
         await once(serving.child, 'close');
         expect(await answers(`${url}/readyz`)).toBe(0);
         expect(await serving.out).toMatch(/Installed: [\s\S]*Password: +\S{20}/);
+        expect(await serving.err).not.toContain('Next: ');
         const first = release();
 
         expect(await run(install)).toMatchObject({

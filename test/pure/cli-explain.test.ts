@@ -41,6 +41,7 @@ test('explain fits a screen of 80 columns and 24 lines, with much to say', () =>
       way('github', 'Restricted, and engineering.example.com is not verified.', false),
     ],
     member: { role: 'member', origin: { kind: 'sso' } },
+    keptGroups: null,
     projects: Array.from({ length: 12 }, (_, at) => ({
       slug: `project-${at}`,
       role: 'member' as const,
@@ -64,5 +65,25 @@ test('explain fits a screen of 80 columns and 24 lines, with much to say', () =>
   });
   expect(lines.filter((line) => line.length > 80)).toEqual([]);
   expect(lines.length).toBeLessThanOrEqual(24);
-  expect(lines.join('\n')).toContain('and 9 more');
+  expect(lines.join(' ')).toMatch(/and 9\s+more/);
+});
+
+test('explain names the group that gives a role, and the groups kept for a deactivated person', () => {
+  const view = {
+    ways: [way('password', 'The account has no password.')],
+    keptGroups: null,
+    blocks: [],
+    next: null,
+    attempts: null,
+    projects: [],
+  };
+  const scim = { kind: 'scim' as const, group: 'Developers', source: 'scim' as const };
+  const member = { role: 'admin' as const, origin: scim };
+  expect(shown({ ...view, member })).toContain(
+    'Member         admin (from the SCIM group Developers)',
+  );
+  const away = shown({ ...view, member: null, keptGroups: ['Developers'] }).join(' ');
+  expect(away.replace(/\s+/g, ' ')).toContain(
+    'Member no: SCIM shows the person as deactivated Projects - Next sign-in gives no role. Activate the person at the provider; SCIM keeps Developers',
+  );
 });

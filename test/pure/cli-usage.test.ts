@@ -51,6 +51,7 @@ const wrong: [line: string[], field: string][] = [
   [['sso', 'disable', '--org', ''], '--org'],
   [['sso', 'remove', '--org', ''], '--org'],
   [['event', 'list', ...org, '--kind', ''], '--kind'],
+  [['client', 'create', 'W', ...org, '--redirect-uri', 'http://x.test'], '--redirect-uri: must be'],
 ];
 
 const commands = leavesOf(await createProgram()).map((command) => {

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { ago, day, programOf } from '../../src/http/pages/account/section.ts';
+import { ago, day } from '../../src/http/pages/account/section.ts';
 import { qrModules } from '../../src/http/pages/account/two-factor.ts';
 import { html, textOf } from '../../src/http/pages/html.ts';
 import { adviceOf } from '../../src/http/pages/parts.ts';
+import { programOf } from '../../src/services/people/sessions/program.ts';
 
 describe('markup', () => {
   test('values between the markup are escaped text, whatever they hold', () => {

@@ -1,36 +1,40 @@
-import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { requireShallow } from '../../src/http/scim/body.ts';
+import { readAllRows } from '../../src/services/foundation/page.ts';
 import { readGroupPatch } from '../../src/services/provisioning/scim/groups/patch.ts';
 import { readGroup } from '../../src/services/provisioning/scim/groups/read.ts';
+import { turnsDuring } from '../support/turns.ts';
 
 const id = (at: number) => `0199c3a4-7c1e-7d55-8d1f-${String(at).padStart(12, '0')}`;
 const members = Array.from({ length: 2000 }, (_, at) => ({ value: id(at) }));
 
-/** How often others had their turn until the work was done. */
-async function turnsDuring(work: Promise<unknown>): Promise<number> {
-  let turns = 0;
-  let isDone = false;
-  const done = work.finally(() => {
-    isDone = true;
-  });
-  while (!isDone) {
-    await turnOfTheLoop();
-    turns += 1;
-  }
-  await done;
-  return turns;
-}
-
 test('a long list of members leaves others their turn, in every request', async () => {
   const operation = { op: 'add', path: 'members', value: members };
   const one = (member: object) => ({ ...operation, value: [member] });
-  const works = [
-    () => readGroup({ displayName: 'dev', members }),
-    () => readGroupPatch({ Operations: [operation] }),
-    () => readGroupPatch({ Operations: members.map(one) }),
-    () => readGroupPatch({ Operations: [{ op: 'remove', path: 'members', value: members }] }),
+  const body = { displayName: 'dev', members };
+  const works: [least: number, work: () => Promise<unknown>][] = [
+    [3, () => requireShallow(body)],
+    [9, () => readGroup(body)],
+    // Its names are checked before its members are read.
+    [18, () => readGroupPatch({ Operations: [operation] })],
+    [18, () => readGroupPatch({ Operations: [{ op: 'replace', value: body }] })],
+    [18, () => readGroupPatch({ Operations: [{ ...operation, op: 'remove' }] })],
+    [18, () => readGroupPatch({ Operations: members.map(one) })],
   ];
-  for (const work of works) expect(await turnsDuring(work())).toBeGreaterThanOrEqual(9);
+  for (const [least, work] of works)
+    expect(await turnsDuring(work())).toBeGreaterThanOrEqual(least);
+});
+
+test('all rows of a long list are read, a bounded number at a time', async () => {
+  const rows = Array.from({ length: 2500 }, (_, at) => ({ id: id(at) }));
+  const counts: number[] = [];
+  const load = async (after: string, count: number) => {
+    const some = rows.filter((row) => row.id > after).slice(0, count);
+    counts.push(some.length);
+    return some;
+  };
+  expect(await readAllRows(load)).toEqual(rows);
+  expect(counts).toEqual([1000, 1000, 500]);
 });
 
 test('a list of members is read up to the first that cannot be one', async () => {

@@ -26,6 +26,8 @@ import {
 import { browserAt, enter, fetchTicket, next, verify } from '../support/forward-auth.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { open } from '../support/pages.ts';
+import { application as relyingParty } from '../support/relying-party.ts';
+import { enrolOwn } from '../support/two-factor.ts';
 
 let idctl: Idctl;
 beforeAll(async () => {
@@ -128,6 +130,32 @@ test('O11 without a session the sign-in page comes first, and then the applicati
   expect(await statusOf(browser)).toBe(200);
 });
 
+test('O11 the sign-in page names the host, also in its second step, and tells strangers no client', async () => {
+  const { browser, ada, origin } = await application();
+  const code = await enrolOwn(idctl, ada);
+  const away = next(await browser.get(next(await verify(browser))));
+  const person = idctl.client({ keepCookies: true });
+  const asked = await open(person, away);
+  const { host } = new URL(origin);
+  const naming = `Sign in to continue to ${host} .`;
+  expect(asked.text).toContain(naming);
+  expect(asked.body).not.toMatch(/\bApp\b/);
+  const [, escaped = ''] = /name="returnTo" value="([^"]*)"/.exec(asked.body) ?? [];
+  const returnTo = escaped.replaceAll('&amp;', '&');
+  const signInFor = (to: string) =>
+    open(person, `/login?${new URLSearchParams({ identifier: ada.email ?? '', returnTo: to })}`);
+  const forged = returnTo.replace(host, `else.${host}`);
+  expect((await signInFor(forged)).text).not.toContain('continue to');
+  const page = await signInFor(returnTo);
+  // A sign-in to another application, begun in the same browser, changes nothing.
+  const other = await relyingParty(idctl);
+  await open(person, (await other.begin()).path);
+  const second = await page.submit('/login/password', { password, returnTo });
+  expect(second.text).toContain(naming);
+  const arrived = await second.submit('/login/code', { totpCode: code() });
+  expect(arrived.body).toContain(`${origin}/.idctl/ticket?ticket=`);
+});
+
 test('O11 an unknown host gets 403, and so does a request that names two or none', async () => {
   const { browser, session, origin } = await application();
   await enter(browser, session);
@@ -138,6 +166,11 @@ test('O11 an unknown host gets 403, and so does a request that names two or none
   const proto = { 'x-forwarded-proto': 'https' };
   expect(await ask({ ...proto, 'x-forwarded-host': host })).toBe(200);
   expect(await ask({ ...proto, 'x-forwarded-host': `other.${host}` })).toBe(403);
+  const other = { cookie, ...proto, 'x-forwarded-host': `other.${host}` };
+  expect((await idctl.client().get('/auth/verify', other)).body).toMatchObject({
+    detail: `No application is registered at https://other.${host}.`,
+    hint: expect.stringContaining('replaces all origins of the client'),
+  });
   expect(await ask({ ...proto, 'x-forwarded-host': `${host}, evil.test` })).toBe(403);
   expect(await ask({ ...proto, 'x-forwarded-host': [host, host] })).toBe(403);
   expect(await ask({ 'x-forwarded-proto': 'http', 'x-forwarded-host': host })).toBe(403);
@@ -148,10 +181,17 @@ test('O11 an unknown host gets 403, and so does a request that names two or none
 
 test('O11 a stranger and a person without the project role get 403, and an event says why', async () => {
   const project = fresh('web');
-  const { browser, session, ada, org, id } = await application({ project, role: 'member' });
+  const { browser, session, ada, org, id, origin } = await application({
+    project,
+    role: 'member',
+  });
+  const { host } = new URL(origin);
   const away = next(await browser.get(next(await verify(browser))));
   const closed = await session.get(away, { accept: 'text/html' });
-  expect([closed.status, closed.body]).toEqual([403, expect.stringContaining('cannot open App')]);
+  expect([closed.status, closed.body]).toEqual([
+    403,
+    expect.stringContaining(`cannot open ${host} `),
+  ]);
   const where = { organizationId: id, kind: 'client.refused' };
   const last = () => Event.findOne({ where, order: [['id', 'DESC']], rejectOnEmpty: true });
   expect((await last()).data).toMatchObject({ reason: 'project_role_missing', account: ada.id });
@@ -162,7 +202,8 @@ test('O11 a stranger and a person without the project role get 403, and an event
   await putProjectMember(idctl.operator(), { ...who, role: 'viewer' });
   expect(await statusOf(browser)).toBe(403);
   const stranger = await signedIn(idctl, (await person(idctl)).email);
-  expect((await stranger.get(away, { accept: 'text/html' })).status).toBe(403);
+  const barred = await stranger.get(away, { accept: 'text/html' });
+  expect([barred.status, barred.body]).toEqual([403, expect.not.stringMatching(/\bApp\b/)]);
   expect((await last()).data).toMatchObject({ reason: 'not_a_member' });
 });
 
@@ -258,6 +299,38 @@ test('O11 the cookie ends with its session, account, membership, origin and clie
     seen.push(await statusOf(at.browser));
   }
   expect(seen).toEqual([401, 401, 401, 403, 403]);
+});
+
+test('O11 a person signs out there: the cookie and a waiting ticket end, and nothing else', async () => {
+  const { browser, session, ada, org, domain, origin } = await application();
+  const other = `https://other.${domain}`;
+  const input = { org, name: 'Other', forwardAuthOrigins: [other] };
+  await createClient(idctl.operator(), createClient.input.parse(input));
+  const elsewhere = browserAt(idctl, other);
+  const again = await signedIn(idctl, ada.email);
+  const second = browserAt(idctl, origin);
+  await enter(browser, session);
+  await enter(second, again);
+  await enter(elsewhere, session);
+  const waiting = browserAt(idctl, origin);
+  const ticket = await fetchTicket(waiting, session);
+  const { items } = (await session.get('/api/v1/me/clients')).body;
+  expect(items).toMatchObject([
+    { name: 'App', sessions: 2 },
+    { name: 'Other', sessions: 1 },
+  ]);
+  const stranger = await signedIn(idctl, (await person(idctl)).email);
+  const at = `/api/v1/me/clients/${items[0].clientId}`;
+  expect((await stranger.send('DELETE', at)).status).toBe(404);
+  expect(await statusOf(browser)).toBe(200);
+  const page = await open(session, '/');
+  const after = await page.submit('/account/clients/end');
+  expect(after.text).toContain('You are signed out of that application.');
+  expect(await Promise.all([browser, second, elsewhere].map((one) => statusOf(one)))).toEqual([
+    401, 401, 200,
+  ]);
+  expect((await waiting.get(ticket)).status).toBe(403);
+  expect((await session.get('/api/v1/me/clients')).body.items).toMatchObject([{ name: 'Other' }]);
 });
 
 test('O11 an origin that stays keeps its cookies, and a second sign-in replaces the first', async () => {

@@ -1,12 +1,14 @@
-import { hashOfSecret } from '../../src/crypto/secret.ts';
-import { Client } from '../../src/database/models/client.ts';
 import { HostTicket } from '../../src/database/models/host-session.ts';
 import { transaction } from '../../src/database/transaction.ts';
-import { rowIdOf } from '../../src/services/tenancy/clients/client.ts';
 import { browserAt, enter, fetchTicket, verify } from '../support/forward-auth.ts';
 import type { MailingIdctl } from '../support/mail.ts';
 
 // An application of Ada's organization, and the host before which a proxy asks idctl.
+
+/** Where the application gets its answers. */
+export const redirect = 'https://reader.example.test/callback';
+/** The PKCE verifier of its requests. */
+export const verifier = 'a'.repeat(43);
 
 /** Ada makes a client, and comes to its host with her session by password. */
 export async function playClient(
@@ -14,8 +16,7 @@ export async function playClient(
   { org, domain, own, byPassword }: Record<'org' | 'domain' | 'own' | 'byPassword', string>,
 ) {
   const origin = `https://app.${domain}`;
-  const redirectUris = ['https://reader.example.test/callback'];
-  const settings = { name: 'App', forwardAuthOrigins: [origin], redirectUris };
+  const settings = { name: 'App', forwardAuthOrigins: [origin], redirectUris: [redirect] };
   const headers = { authorization: `Bearer ${own}` };
   const made = await idctl.client().post(`/api/v1/orgs/${org}/clients`, settings, headers);
   const { clientId, clientSecret } = made.body;
@@ -43,12 +44,15 @@ interface Stage {
   scene: { client: Awaited<ReturnType<typeof playClient>> };
 }
 
-/** Uses the secret of the client. */
-export async function provesClient({ scene }: Pick<Stage, 'scene'>): Promise<boolean> {
-  const { clientId, secret } = scene.client;
-  const client = await Client.findByPk(rowIdOf(clientId) ?? '');
-  const hash = hashOfSecret('cos_secret_', secret);
-  return client !== null && client.suspendedAt === null && client.secretHash === hash;
+/** Uses the secret of the client, with a code that was never given. */
+export async function provesClient({ idctl, scene }: Stage): Promise<boolean> {
+  const { clientId: client_id, secret: client_secret } = scene.client;
+  const given = { client_id, client_secret, code: 'x'.repeat(43), redirect_uri: redirect };
+  const asked = { ...given, grant_type: 'authorization_code', code_verifier: verifier };
+  const { status, body } = await idctl.client().form('/api/v1/oauth/token', asked);
+  if (status === 401 && body.error === 'invalid_client') return false;
+  if (status === 400 && body.error === 'invalid_grant') return true;
+  throw new Error(`a client secret was answered ${status} ${JSON.stringify(body)}`);
 }
 
 /** Uses the cookie of the protected host. */

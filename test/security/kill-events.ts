@@ -126,7 +126,8 @@ export const events: Record<string, Act> = {
   },
   'password reset by mail': resetPassword,
   'taken over by the domain’s next owner': takeOver,
-  'second factor reset': ({ idctl, scene }) => resetTotp(idctl.operator(), { user: scene.ada.id }),
+  'second factor reset': ({ idctl, scene }) =>
+    resetTotp(idctl.operator(), { user: scene.ada.id, passkeys: false }),
   'second factor reset, `--passkeys`': ({ idctl, scene }) =>
     resetTotp(idctl.operator(), { user: scene.ada.id, passkeys: true }),
   'passkey removed': async (stage) => {
@@ -141,6 +142,10 @@ export const events: Record<string, Act> = {
   },
   'signed out': async ({ idctl, scene }) =>
     expected(await bearing(idctl, scene.sessions.password).post('/api/v1/auth/logout')),
+  'signed out of the application': async (stage) => {
+    const { clientId } = stage.scene.client;
+    expected(await herself(stage).send('DELETE', `/api/v1/me/clients/${clientId}`));
+  },
   'session by SSO revoked': async (stage) => {
     const id = sessionOf(stage.scene.sessions.SSO);
     expected(await herself(stage).send('DELETE', `/api/v1/me/sessions/${id}`));

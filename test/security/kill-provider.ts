@@ -3,13 +3,12 @@ import { ProviderRecord } from '../../src/database/models/provider-record.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import type { Answer } from '../support/http.ts';
 import type { Idctl } from '../support/idctl.ts';
+import { redirect, verifier } from './kill-client.ts';
 
 // An application that Ada is signed in to by OpenID Connect, from her session by password.
 
 type Instance = Pick<Idctl, 'client'>;
 
-const redirect = 'https://reader.example.test/callback';
-const verifier = 'a'.repeat(43);
 const day = 86_400;
 
 /** What the application of this client has of Ada: a code that waits, and the tokens of another. */

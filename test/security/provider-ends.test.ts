@@ -61,6 +61,16 @@ const signInAnew: Record<string, (app: Application, browser: Client) => Promise<
     const page = await open(browser, (await app.begin(asked)).path);
     return page.submit('/login/password', { password });
   },
+  'by a page that was open for longer than an access token is valid': async (app, browser) => {
+    const asked = { prompt: 'login', login_hint: app.email };
+    const page = await open(browser, (await app.begin(asked)).path);
+    // Browsers send it to its own path alone.
+    browser.jar.delete('refresh_token');
+    idctl.wait(16 * 60);
+    await page.submit('/login/password', { password });
+    // The other tests compare the clock with the ids of events.
+    idctl.wait(-16 * 60);
+  },
   'by the API, as another person': async (_app, browser) => {
     const { email } = await person(idctl);
     return browser.post('/api/v1/auth/login', { email, password }, { origin: idctl.baseUrl });

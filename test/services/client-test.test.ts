@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Account } from '../../src/database/models/account.ts';
 import { Client } from '../../src/database/models/client.ts';
 import { Event } from '../../src/database/models/event.ts';
+import { ProviderRecord } from '../../src/database/models/provider-record.ts';
 import { Session } from '../../src/database/models/session.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { keysOfIdTokens } from '../../src/services/foundation/keys/signing-key.ts';
@@ -51,6 +52,17 @@ async function site(given: object = {}) {
   return { org, made, path, ask };
 }
 
+test('the key of each algorithm is found, and no sign-in is tried without a person', async () => {
+  const { ask } = await site({ idTokenAlg: 'RS256' });
+  expect((await ask()).step('keys')).toMatchObject({ ok: true, skipped: true });
+  await keysOfIdTokens(idctl.operator());
+  const { body, step, failed } = await ask();
+  expect(failed).toEqual([]);
+  expect(step('keys')?.seen).toBe('a key for RS256');
+  expect(step('sign-in')).toMatchObject({ skipped: true });
+  expect(body.claims).toBeNull();
+});
+
 test('interface page: POST …/clients/{clientId}/test passes, and says what the ID token would', async () => {
   const { org, made, ask } = await site({ idTokenAlg: 'EdDSA' });
   const before = [await Session.count(), await Event.count()];
@@ -67,20 +79,58 @@ test('interface page: POST …/clients/{clientId}/test passes, and says what the
     organization: { id: org.id, slug: org.slug },
   });
   expect(Object.keys(body.claims)).not.toContain('sid');
-  expect(step('sign-in')?.hint).toContain(JSON.stringify(body.claims));
   expect([await Session.count(), await Event.count()]).toEqual(before);
   expect(JSON.stringify(body)).not.toContain(made.clientSecret);
 });
 
-test('the key of each algorithm is found, and no sign-in is tried without a person', async () => {
-  const { ask } = await site({ idTokenAlg: 'RS256' });
-  expect((await ask()).step('keys')).toMatchObject({ ok: true, skipped: true });
+test.each([
+  ['with a secret, RS256', { redirectUris: ['http://localhost/a', 'http://localhost/b?c=d'] }],
+  ['with a secret, EdDSA, without PKCE', { idTokenAlg: 'EdDSA', pkce: false }],
+  ['public', { public: true }],
+])('a whole sign-in is rehearsed, and leaves no trace: a client %s', async (_name, given) => {
+  const { org, made, ask } = await site(given);
   await keysOfIdTokens(idctl.operator());
-  const { body, step, failed } = await ask();
+  const traces = () =>
+    Promise.all([
+      Session.count(),
+      Event.count(),
+      ProviderRecord.count(),
+      Client.findAll({ where: { organizationId: org.id }, raw: true }),
+    ]);
+  const before = await traces();
+  const { step, failed, body } = await ask({ user: org.owner.email });
   expect(failed).toEqual([]);
-  expect(step('keys')?.seen).toBe('a key for RS256');
-  expect(step('sign-in')).toMatchObject({ skipped: true });
-  expect(body.claims).toBeNull();
+  const names = body.steps.map(({ name }: Step) => name);
+  expect(names.slice(names.indexOf('sign-in'))).toEqual([
+    'sign-in',
+    'session',
+    'authorization',
+    'tokens',
+    'userinfo',
+    'refresh',
+  ]);
+  expect(step('tokens')?.seen).toBe(`an ID token signed with ${made.idTokenAlg}`);
+  expect(await traces()).toEqual(before);
+});
+
+test('the rehearsal ends at the step that fails', async () => {
+  const { org, ask } = await site();
+  // Set behind the operation's back, as no client can have this address.
+  await transaction(() =>
+    Client.update({ redirectUris: ['http://localhost/#a'] }, { where: { organizationId: org.id } }),
+  );
+  const { step, failed } = await ask({ user: org.owner.email });
+  expect(failed.at(-1)).toBe('authorization');
+  expect(step('authorization')?.seen).toContain('http://localhost/#a: invalid_');
+  expect(step('tokens')).toBeUndefined();
+});
+
+test('an organization tests at most 20 times in ten minutes', async () => {
+  const { ask, path, org } = await site();
+  for (let turn = 0; turn < 20; turn += 1) await ask();
+  const owner = await signedIn(idctl, org.owner.email);
+  const { status, headers } = await owner.post(path, {});
+  expect([status, Number(headers['retry-after']) > 0]).toEqual([429, true]);
 });
 
 test('a person is refused for the reason that the rules give', async () => {
@@ -146,7 +196,9 @@ test('a name without an address, an inner address of idctl and a suspended secre
     'back-channel logout',
     'client secret',
   ]);
-  expect(body.message).toMatch(/^Step 3, redirect URI .*wiki\.invalid cannot be resolved\.$/);
+  expect(body.message).toMatch(
+    /^Step 3, redirect URI .*wiki\.invalid cannot be resolved\. 3 more failed\.$/,
+  );
   expect(step('redirect URI https://10.')?.hint).toMatch(/^idctl itself did not reach it/);
   expect(step('back-channel')?.hint).toMatch(/outbound\.allow/);
   expect(step('client secret')?.hint).toMatch(/idctl client rotate client-/);

@@ -1,7 +1,9 @@
 import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { chmod, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { announceDaemon, dismissDaemon } from '../../src/services/instance/daemons.ts';
 import { rotateScimToken } from '../../src/services/provisioning/scim/token.ts';
 import { appOf } from '../support/apps.ts';
 import { type Bind, startBind } from '../support/bind.ts';
@@ -248,6 +250,22 @@ describe.skipIf(absent)('interface page: idctl doctor', { timeout: 120_000 }, ()
     );
     const { out } = await run(['status'], { ...surroundings(), ...other });
     expect(out).toMatch(/\nDaemon: +the one at this address serves another database\n/);
+  });
+
+  test('a daemon of this database at another address is named', async () => {
+    const id = randomUUID();
+    const configuration = { file: 'none', digest: '', restDigest: '' };
+    const daemon = { id, listen: 'http://127.0.0.1:9000', configuration };
+    await announceDaemon(idctl.operator(), daemon);
+    onTestFinished(() => dismissDaemon({ id }));
+    const [nowhere] = await freePorts(1);
+    const away = { IDCTL_BASE_URL: `http://127.0.0.1:${nowhere}` };
+    const told = 'listens on http://127.0.0.1:9000: give this command the same listen';
+    expect((await doctor(['--json'], away)).failed['base URL']?.hint).toContain(told);
+    const { keyFile, database } = idctl.app.config;
+    const own = { IDCTL_DATABASE: database.url, IDCTL_KEY_FILE: keyFile };
+    const { out } = await run(['status'], { ...surroundings(), ...own, ...away });
+    expect(out).toContain(told);
   });
 
   test('a base URL where nothing answers: the name, the port or TLS is named as the thing to change', async () => {

@@ -4,6 +4,7 @@ import { Session } from '../../src/database/models/session.ts';
 import { SsoConnection } from '../../src/database/models/sso-connection.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { addMapping } from '../../src/services/provisioning/mappings/operations.ts';
+import { previewMappings } from '../../src/services/provisioning/mappings/preview.ts';
 import { explain } from '../../src/services/signin/explain/operations.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { putProjectMember } from '../../src/services/tenancy/projects/members.ts';
@@ -12,6 +13,7 @@ import { saveSso } from '../../src/services/tenancy/sso/operations.ts';
 import { saveSsoInput } from '../../src/services/tenancy/sso/schema.ts';
 import { organization, signedIn, verifiedDomain } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
+import { scimClient } from '../support/scim-client.ts';
 import { registration } from '../support/sso.ts';
 import { enrolled } from '../support/two-factor.ts';
 
@@ -113,4 +115,24 @@ test('next is what the groups of the last sign-in would change, while each sign-
   expect((await ask({ project: 'wiki' })).next).toEqual(none);
   await transaction(() => connection.update({ syncOnLogin: false }));
   expect((await ask()).next).toEqual(none);
+});
+
+test('§3.2 of a person whom SCIM deactivated, explain and preview say so, and name the groups kept', async () => {
+  const client = await scimClient(idctl);
+  const { slug: org } = client.org;
+  const user = `mia@${org}.test`;
+  const { id } = await client.create({ userName: user, emails: [{ value: user, primary: true }] });
+  await client.send('POST', '/Groups', { displayName: 'Developers', members: [{ value: id }] });
+  const told = async () => {
+    const { member, keptGroups } = await explain(idctl.operator(), { org, user });
+    return { isMember: member !== null, keptGroups };
+  };
+  expect(await told()).toEqual({ isMember: true, keptGroups: null });
+  await client.patch(id, { op: 'replace', path: 'active', value: false });
+  expect(await told()).toEqual({ isMember: false, keptGroups: ['Developers'] });
+  await expect(previewMappings(idctl.operator(), { org, user })).rejects.toMatchObject({
+    code: 'groups_unknown',
+    message: `SCIM shows ${user} as deactivated in ${org}, and keeps these groups: Developers.`,
+    hint: expect.stringContaining('Activate the person at the provider.'),
+  });
 });

@@ -157,6 +157,7 @@ describe.skipIf(missing)('groups of a directory feed the mappings', () => {
       issuer: 'https://idp.acme.test',
       clientId: 'c',
       clientSecret: 's',
+      enabled: true,
     };
     await saveSso(idctl.operator(), saveSsoInput.parse({ org, ...registered, autoRemove: true }));
     const { SsoConnection } = await import('../../src/database/models/sso-connection.ts');

@@ -127,7 +127,13 @@ test('an authenticator app and a passkey are asked for together, and either answ
   });
   const byCode = { ...given, totpCode: codeOf(30) };
   expect(await client.post('/api/v1/auth/login', byCode)).toMatchObject({ status: 200 });
-  await resetTotp(idctl.operator(), { user: account.id, passkeys: true });
+  const reset = (passkeys: boolean) => resetTotp(idctl.operator(), { user: account.id, passkeys });
+  expect(await reset(false)).toMatchObject({ authenticatorRemoved: true, passkeysLeft: 1 });
+  await expect(reset(false)).rejects.toMatchObject({
+    message: `${account.email} has no authenticator app. Nothing was changed.`,
+    hint: 'The second factor is a passkey. To remove all passkeys, add --passkeys.',
+  });
+  expect(await reset(true)).toMatchObject({ authenticatorRemoved: false, passkeysRemoved: 1 });
   expect(await client.post('/api/v1/auth/login', given)).toMatchObject({
     status: 200,
     body: { user: { twoFactorEnabled: false } },

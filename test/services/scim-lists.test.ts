@@ -158,9 +158,12 @@ test('a filter that runs out of time is 400 tooMany, and a filter with an index 
   const client = await scimClient(idctl);
   const busy = inListTurn(client.org.id, performance.now() + 60_000, () => pause(2500));
   const slow = client.get(filtered('title eq "x"'));
+  // A search of everything answers no part of it.
+  const everything = client.send('POST', '/.search', { filter: 'externalId co "x"' });
   expect((await client.get(filtered('userName eq "x"'))).status).toBe(200);
   expect((await client.get('/Users')).status).toBe(200);
   expect(await slow).toMatchObject({ status: 400, body: { scimType: 'tooMany', status: '400' } });
+  expect(await everything).toMatchObject({ status: 400, body: { scimType: 'tooMany' } });
   await busy;
   expect((await client.get(filtered('title eq "x"'))).status).toBe(200);
 });

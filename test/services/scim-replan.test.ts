@@ -1,14 +1,20 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { select } from '../../src/database/select.ts';
+import { execute, select } from '../../src/database/select.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { addMapping } from '../../src/services/provisioning/mappings/operations.ts';
-import { planLater, planWaiting } from '../../src/services/provisioning/mappings/replan.ts';
+import {
+  planLater,
+  planMembersLater,
+  planWaiting,
+} from '../../src/services/provisioning/mappings/replan.ts';
+import { listScimGroupMembers } from '../../src/services/provisioning/scim/groups/admin.ts';
 import { deleteGroup, holdGroup } from '../../src/services/provisioning/scim/groups/write.ts';
 import { listProjectMembers } from '../../src/services/tenancy/projects/members.ts';
 import { createProject } from '../../src/services/tenancy/projects/operations.ts';
 import { dialect } from '../support/database.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { scimClient } from '../support/scim-client.ts';
+import { turnsDuring } from '../support/turns.ts';
 
 let idctl: Idctl;
 beforeAll(async () => {
@@ -85,6 +91,24 @@ test.runIf(dialect === 'postgres')(
   },
 );
 
+test('the members of a group go on the list in parts, with turns for others', async () => {
+  const { client, organizationId, groupId, accounts, members } = await pushed(301);
+  await transaction(() => execute('DELETE FROM scim_replans', []));
+  const few = await client.send('POST', '/Groups', {
+    displayName: 'few',
+    members: members.slice(0, 1),
+  });
+  const turnsFor = (id: string) =>
+    turnsDuring(transaction(() => planMembersLater(organizationId, [id])));
+  // A statement is a turn on SQLite.
+  const [little, much] = [await turnsFor(few.body.id), await turnsFor(groupId)];
+  if (dialect === 'sqlite') expect(much - little).toBeGreaterThanOrEqual(6);
+  const listed = await select<{ id: string }>('SELECT account_id AS id FROM scim_replans', []);
+  // The owner has a record, and is not in the group.
+  expect(listed).toHaveLength(accounts.length - 1);
+  await plan();
+}, 180_000);
+
 test('no organization holds up the plans of another, by an error', async () => {
   const [one, other] = [await pushed(), await pushed()];
   const isInOrder = one.organizationId < other.organizationId;
@@ -140,3 +164,57 @@ test.runIf(dialect === 'postgres')(
     expect((await pushing).status).toBe(200);
   },
 );
+
+test.runIf(dialect === 'postgres')(
+  'a push that ends roles and the deletion of their project do not deadlock',
+  async () => {
+    const { client, groupId, organizationId } = await pushed(2);
+    const held = Promise.withResolvers<void>();
+    const waited = Promise.withResolvers<void>();
+    // The order of a deletion: the project, then its memberships, here the last one first.
+    const deletion = transaction(async () => {
+      const [project] = await select<{ id: string }>(
+        'SELECT id FROM projects WHERE organization_id = $1 FOR UPDATE',
+        [organizationId],
+      );
+      const rows = await select<{ id: string }>(
+        'SELECT account_id AS id FROM project_memberships WHERE project_id = $1 ORDER BY account_id',
+        [project?.id],
+      );
+      const drop = (id: string | undefined) =>
+        execute('DELETE FROM project_memberships WHERE account_id = $1', [id]);
+      await drop(rows[1]?.id);
+      held.resolve();
+      await waited.promise;
+      await drop(rows[0]?.id);
+    });
+    await held.promise;
+    const pushing = client.send('DELETE', `/Groups/${groupId}`);
+    await vi.waitFor(async () => expect(await isAwaited()).toBe(true), 20_000);
+    waited.resolve();
+    await deletion;
+    expect((await pushing).status).toBe(204);
+  },
+);
+
+test('a new mapping tells which SCIM group it is about, and a group is listed by its name', async () => {
+  const client = await scimClient(idctl);
+  const org = client.org.slug;
+  const { id } = await client.create({ userName: `p@${org}.test` });
+  const members = [{ value: id }];
+  await client.send('POST', '/Groups', { displayName: 'Developers', externalId: 'x-1', members });
+  const add = (group: string) => addMapping(idctl.operator(), { org, group, orgRole: 'member' });
+  expect((await add('developers')).scimGroup).toBe('Developers');
+  expect((await add('Developers')).scimGroup).toBe('Developers');
+  expect((await add('x-1')).scimGroup).toBe('x-1');
+  expect((await add('nowhere')).scimGroup).toBeNull();
+  const list = (named: string) =>
+    listScimGroupMembers(idctl.operator(), { org, members: named, limit: 50 });
+  expect((await list('Developers')).items).toHaveLength(1);
+  expect((await list('developers')).items).toHaveLength(1);
+  await expect(list('nowhere')).rejects.toMatchObject({ code: 'not_found' });
+  const { status } = await client.send('POST', '/Groups', { displayName: 'DEVELOPERS' });
+  expect((await list('Developers')).items).toHaveLength(1);
+  if (status === 201)
+    await expect(list('developers')).rejects.toThrow('names several groups; give an id:');
+});

@@ -155,9 +155,9 @@ test('§3.4 a current code disables and deletes the secret; a new setup starts o
 
 test('P12 the operator resets it for a person who lost the authenticator', async () => {
   const { account, email } = await enrolled();
-  expect(await resetTotp(idctl.operator(), { user: account.id })).toMatchObject({
-    twoFactorEnabled: false,
-  });
+  const reset = () => resetTotp(idctl.operator(), { user: account.id, passkeys: false });
+  expect(await reset()).toMatchObject({ twoFactorEnabled: false, authenticatorRemoved: true });
+  await expect(reset()).rejects.toMatchObject({ code: 'conflict' });
   expect((await login(email)).status).toBe(200);
   const events = await Event.findAll({ where: { kind: 'user.totp.reset' }, raw: true });
   expect(events.filter(({ subject }) => JSON.stringify(subject).includes(account.id))).toHaveLength(

@@ -14,12 +14,15 @@ export interface Debian {
   close(): Promise<void>;
 }
 
-/** Writes a fresh Debian 12 into a folder that does not exist yet. */
-export async function writeDebian(root: string): Promise<void> {
-  const more = '--include=ca-certificates,dbus,systemd,systemd-sysv';
+/** Writes a fresh Debian into a folder that does not exist yet. */
+export async function writeDebian(root: string, release: string, packages: string[]) {
+  const more = `--include=${['ca-certificates', ...packages].join(',')}`;
   const mirror = 'http://deb.debian.org/debian';
-  await run('debootstrap', ['--variant=minbase', more, 'bookworm', root, mirror]);
+  await run('debootstrap', ['--variant=minbase', more, release, root, mirror]);
 }
+
+/** What a Debian needs to boot. */
+export const bootable = ['dbus', 'systemd', 'systemd-sysv'];
 
 export async function bootDebian(root: string): Promise<Debian> {
   const files = /Max open files +\d+ +(\d+)/.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
@@ -57,7 +60,7 @@ export async function bootDebian(root: string): Promise<Debian> {
   return debian;
 }
 
-const path = '/usr/sbin:/usr/bin:/sbin:/bin';
+const path = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 /** The number of the container's first process, once it is that of systemd. */
 async function firstProcess(container: ChildProcess): Promise<string> {

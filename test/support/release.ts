@@ -10,15 +10,24 @@ import { freePorts } from './ports.ts';
 
 // What `npm run release` makes, for tests.
 
-/** Runs a program; its output may be long. */
-export const run = (program: string, words: string[], options: object = {}) =>
-  promisify(execFile)(program, words, { encoding: 'utf8', maxBuffer: 2 ** 28, ...options });
+/** Runs a program; its output may be long. The error of one that fails has it too. */
+export async function run(program: string, words: string[], options: object = {}) {
+  const settings = { encoding: 'utf8' as const, maxBuffer: 2 ** 28, ...options };
+  try {
+    return await promisify(execFile)(program, words, settings);
+  } catch (error) {
+    if (error instanceof Error && 'stdout' in error) error.message += `\n${error.stdout}`;
+    throw error;
+  }
+}
 
 const checkout = resolve(import.meta.dirname, '../..');
 
 /** Writes a release of the last commit into `folder`. */
-export async function makeRelease(folder: string): Promise<void> {
-  await run(process.execPath, [join(checkout, 'scripts/release.ts'), folder]);
+export async function makeRelease(folder: string, env: Record<string, string> = {}): Promise<void> {
+  await run(process.execPath, [join(checkout, 'scripts/release.ts'), folder], {
+    env: { ...process.env, ...env },
+  });
 }
 
 /** A release, and where its daemons listen in the test. */
@@ -38,8 +47,9 @@ export interface Release {
   signIn(password: string): Promise<Client>;
 }
 
-/** Reads the release in `folder`. */
-export async function openRelease(folder: string): Promise<Release> {
+/** Opens the release that `setup-packages.ts` has made. */
+export async function openRelease(): Promise<Release> {
+  const folder = process.env['IDCTL_TEST_RELEASE'] ?? '';
   const about = JSON.parse(readFileSync(join(folder, 'release.json'), 'utf8'));
   const [port] = await freePorts(1);
   const url = `http://127.0.0.1:${port}`;
@@ -54,7 +64,7 @@ export async function openRelease(folder: string): Promise<Release> {
     },
     typed: (heading, at) =>
       blockBelow(heading, at)
-        .replaceAll('0.1.0', about.version)
+        .replaceAll(/0\.[12]\.0/g, about.version)
         .replaceAll('_amd64', `_${process.arch === 'x64' ? 'amd64' : 'arm64'}`)
         .replaceAll('-x64', `-${process.arch}`)
         .replaceAll('127.0.0.1:8420', new URL(url).host),
@@ -78,20 +88,35 @@ function blockBelow(heading: string, at: number): string {
   return block;
 }
 
-/** A package with the same files, as if of the version before: `file` becomes a package of 0.0.9. */
-export async function writeOlder(file: string, older: string, work: string): Promise<void> {
+/**
+ * Makes `newer` from the package `file`: the same files as if of the next version, whose daemon has one more
+ * migration, which changes nothing. `work` does not exist.
+ */
+export async function writeNewer(
+  file: string,
+  newer: string,
+  version: string,
+  work: string,
+): Promise<void> {
   await run('dpkg-deb', ['--raw-extract', file, work]);
   const script = `
     release=$(ls usr/lib/idctl/releases)
-    mv usr/lib/idctl/releases/$release usr/lib/idctl/releases/0.0.9
-    ln -sfn ../lib/idctl/releases/0.0.9/bin/idctl usr/bin/idctl
-    sed -i "s/^Version: .*/Version: 0.0.9/" DEBIAN/control
-    sed -i "s/$release/0.0.9/g" DEBIAN/p*
-    sed -i 's/"version": "[^"]*"/"version": "0.0.9"/' usr/lib/idctl/releases/0.0.9/package.json`;
+    mv usr/lib/idctl/releases/$release usr/lib/idctl/releases/${version}
+    ln -sfn ../lib/idctl/releases/${version}/bin/idctl usr/bin/idctl
+    sed -i "s/^Version: .*/Version: ${version}/" DEBIAN/control
+    sed -i "s/$release/${version}/g" DEBIAN/p*
+    cd usr/lib/idctl/releases/${version}
+    sed -i 's/"version": "[^"]*"/"version": "${version}"/' package.json
+    list='^.. src.database.migrations.index.ts$'
+    sed -i "/$list/,/^];/s/^];/, { name: '${nextMigration}', async up() {} } ];/" $(grep -l "$list" dist/*.js)
+    grep -q ${nextMigration} dist/*.js`;
   await run('sh', ['-euc', script], { cwd: work });
-  await run('dpkg-deb', ['--root-owner-group', '-Znone', '--build', work, older]);
+  await run('dpkg-deb', ['--root-owner-group', '-Znone', '--build', work, newer]);
   await rm(work, { recursive: true });
 }
+
+/** The migration that only a package of `writeNewer` has. */
+export const nextMigration = '9999-next';
 
 const processors: Record<number, string> = { 62: 'x64', 183: 'arm64' };
 

@@ -34,10 +34,9 @@ const made: Fields<New> = [['Client secret', (view) => view.clientSecret], ...bl
 
 const row: Fields<Client> = [
   ['Name', (view) => view.name],
-  ['Client ID', (view) => view.clientId, 'whole'],
-  ['Redirect URIs', (view) => [...view.redirectUris, ...view.forwardAuthOrigins]],
   ['Project', (view) => view.project],
   ['Secret', secretOf],
+  ['Addresses', (view) => [...view.redirectUris, ...view.forwardAuthOrigins], 'broken'],
 ];
 
 function secretOf(view: Client): string {
@@ -125,13 +124,15 @@ export function addClientCommands(program: Command): void {
   verb(client, 'test <client>', {
     summary: 'Test a client step by step; exit 1 if a step fails',
     required: org,
-    options: { '--user <email>': 'a member: would they get in, and what would the ID token say' },
+    options: { '--user <email>': 'a member: try their whole sign-in, and roll it back' },
     example: 'idctl client test Grafana --org acme --user ada@acme.com',
     run: async (call) => {
       const { testClient } = await import('../../services/signin/provider/test.ts');
       const view = await call.operate(testClient);
       await tellOlderDaemon(call);
       call.examination(view);
+      if (view.claims !== null && !call.flags.json)
+        call.print(`\nThe ID token says:\n${JSON.stringify(view.claims, null, 2)}\n`);
     },
   });
   verb(client, 'remove <client>', {

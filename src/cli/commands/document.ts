@@ -182,7 +182,7 @@ function show(call: Call, plan: PlanView & { applied?: true }): void {
     call.show(plan, []);
     return;
   }
-  const lines = planLines(plan);
+  const lines = planLines(plan, String(call.input['org']));
   if (lines.length > 0) call.print(`${lines.join('\n')}\n`);
   call.note(planSummary(plan));
 }

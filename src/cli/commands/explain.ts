@@ -27,11 +27,12 @@ const facts: Fields<readonly [about: string, found: string | string[]]> = [
   ['Found', ([, found]) => found, 'broken'],
 ];
 
-function factsOf({ member, projects, next, attempts }: Explained) {
+function factsOf({ member, keptGroups, projects, next, attempts }: Explained) {
+  const absent = keptGroups === null ? 'no' : 'no: SCIM shows the person as deactivated';
   return [
-    ['Member', member === null ? 'no' : `${member.role} (${originText(member.origin)})`],
+    ['Member', member === null ? absent : `${member.role} (${originText(member.origin)})`],
     ['Projects', fewOf(projects.map(projectText))],
-    ['Next sign-in', next === null ? 'not known: no groups yet' : nextText(next)],
+    ['Next sign-in', next === null ? unknownText(keptGroups) : nextText(next)],
     ['Tries counted', attempts === null ? 'not told' : attempts.map(triesText)],
   ] as const;
 }
@@ -52,6 +53,16 @@ export function addExplainCommand(program: Command): void {
       else tellExplained(call, view);
     },
   });
+}
+
+function unknownText(keptGroups: string[] | null): string {
+  if (keptGroups === null) return 'not known: no groups yet';
+  return `gives no role. Activate the person at the provider; ${keptText(keptGroups)}`;
+}
+
+/** The groups that SCIM keeps for a deactivated person. */
+function keptText(groups: string[]): string {
+  return groups.length === 0 ? 'SCIM keeps no groups' : `SCIM keeps ${fewOf(groups).join(', ')}`;
 }
 
 /** Prints the explanation for people: its parts one below the other, on one screen. */
@@ -81,7 +92,7 @@ function projectText({ slug, role, origin }: Explained['projects'][number]): str
 
 function originText({ kind, group, source }: Explained['projects'][number]['origin']): string {
   if (group === undefined) return kind;
-  return `${kind} of ${source === 'scim' ? 'the SCIM group ' : ''}${group}`;
+  return `from the ${source === 'scim' ? 'SCIM ' : ''}group ${group}`;
 }
 
 function nextText({ adds, changes, removes, orgRole }: Next): string | string[] {

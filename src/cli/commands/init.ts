@@ -34,15 +34,15 @@ interface View extends z.output<typeof initializedView> {
   baseUrl: string;
 }
 
-/** `given`: the password came from a file or standard input, so it is not shown. */
-const fields = (given: boolean): Fields<View> => [
+/** `without`: what to print in place of a password that is not shown. */
+const fields = (without: 'as given' | 'unchanged'): Fields<View> => [
   ['Configuration', (view) => view.configFile],
   ['Master key', (view) => view.keyFile],
   ['Database', (view) => view.database],
   ['Address', (view) => view.baseUrl],
   ['Organization', (view) => `${view.organization.name} (${view.organization.slug})`],
   ['Owner', (view) => view.owner.email],
-  ['Password', (view) => view.owner.password ?? (view.created && given ? 'as given' : 'unchanged')],
+  ['Password', (view) => view.owner.password ?? without],
 ];
 
 /** Declares `idctl init`. */
@@ -91,9 +91,10 @@ async function init(call: Call): Promise<void> {
   const operator = await withProgress(() => openWithKey(site.loaded), !call.flags.quiet);
   try {
     if (file === null) await writeConfiguration(site, reachable(site.loaded, setup.settings));
-    const made = await operator.run((ctx) => initialize(ctx, first));
-    call.show<View>({ ...view, ...made }, fields(first.password !== undefined));
-    if (!made.created) call.note('This instance is set up already. Nothing was changed.');
+    const { created, ...made } = await operator.run((ctx) => initialize(ctx, first));
+    const given = created && first.password !== undefined;
+    call.show<View>({ ...view, ...made }, fields(given ? 'as given' : 'unchanged'));
+    if (!created) call.note('This instance is set up already. Nothing was changed.');
   } finally {
     await operator.app.close();
   }

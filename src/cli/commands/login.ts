@@ -76,7 +76,9 @@ export function addLogoutCommand(program: Command): void {
       const { name } = call.input;
       const found = await forgetServer(process.env, typeof name === 'string' ? name : undefined);
       call.show(viewOf({ ...found, current: false }), row);
-      call.note('The token is still valid. To end it, revoke it.');
+      call.note(
+        `The token is still valid. To end it, revoke it on ${found.url}/account. Or the operator runs: idctl pat revoke ID`,
+      );
     },
   });
 }

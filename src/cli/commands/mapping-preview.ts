@@ -20,22 +20,27 @@ export function addPreview(mappings: Command): void {
     example: 'idctl mappings preview --org acme --user ada@acme.com --groups dev,ops',
     run: async (call) => {
       const { previewMappings } = await import('../../services/provisioning/mappings/preview.ts');
-      const { groups, group, fromAttempt, ...input } = call.input;
+      const { groups: list, group, fromAttempt, ...input } = call.input;
       const named = [
-        ...(typeof groups === 'string' ? groups.split(',').filter(Boolean) : []),
+        ...(typeof list === 'string' ? list.split(',').filter(Boolean) : []),
         ...(Array.isArray(group) ? group : []),
       ];
       const given = {
         ...input,
-        ...(groups === undefined && group === undefined ? {} : { groups: named }),
+        ...(list === undefined && group === undefined ? {} : { groups: named }),
         ...(fromAttempt === undefined ? {} : { attempt: fromAttempt }),
       };
       const plan = await call.operate(previewMappings, given);
-      if (call.flags.json) call.show(plan, []);
-      else call.table(lines(plan), steps, 'The next sign-in would change nothing.');
+      if (call.flags.json) return call.show(plan, []);
+      call.show(plan, groups);
+      call.table(lines(plan), steps, 'The next sign-in would change nothing.');
     },
   });
 }
+
+const groups: Fields<Preview> = [
+  ['Groups', (plan) => plan.groups.map(({ group, source }) => `${group} (${source})`)],
+];
 
 interface Step {
   does: string;

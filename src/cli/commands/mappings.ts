@@ -4,6 +4,7 @@ import type {
   importedView,
   mappingRemovedView,
   mappingView,
+  newMappingView,
 } from '../../services/provisioning/mappings/view.ts';
 import { noun, org, verb } from '../command.ts';
 import { gaveText } from '../consequences.ts';
@@ -95,7 +96,7 @@ export function addMappingCommands(program: Command): void {
 }
 
 async function add(call: Call): Promise<void> {
-  const { made } = await make(call, (await operations()).addMapping, {
+  const { view, made } = await make(call, (await operations()).addMapping, {
     fields,
     // A group may have several roles in a project, so only an equal mapping is the same one.
     find: async ({ group, project, role, orgRole }) =>
@@ -107,8 +108,15 @@ async function add(call: Call): Promise<void> {
           (one.project?.slug === project || one.project?.id === project),
       ),
   });
-  if (made)
-    call.note('Members of a SCIM group have the role now, others get it at their next sign-in.');
+  if (made) call.note(whenGiven(view));
+}
+
+/** When people get the role. A group that SCIM spells differently gives them nothing. */
+function whenGiven({ group, scimGroup }: z.output<typeof newMappingView>): string {
+  if (scimGroup === group)
+    return 'Members of the SCIM group have the role now, others get it at their next sign-in.';
+  const like = scimGroup ? `, but ${JSON.stringify(scimGroup)}: case matters` : '';
+  return `SCIM has pushed no group ${JSON.stringify(group)}${like}. People get the role at the next sign-in that sends this group.`;
 }
 
 function addImport(mappings: Command): void {
@@ -169,7 +177,9 @@ function told({ group, project, role, orgRole }: z.output<typeof mappingView>): 
 
 function consequence({ affected }: z.output<typeof mappingRemovedView>): string {
   if (affected.length === 0) return '';
-  const who = affected.map(({ user, project }) => `${user} in ${project}`).join(', ');
+  const who = affected
+    .map(({ user, project = 'the organization' }) => `${user} in ${project}`)
+    .join(', ');
   return ` It had given: ${who}.`;
 }
 

@@ -71,7 +71,7 @@ export function addScimCommands(program: Command): void {
   verb(scim, 'groups', {
     summary: 'List the groups that the SCIM client pushed',
     required: org,
-    options: { '--members <id>': 'list the users in this group instead' },
+    options: { '--members <group>': 'list the users in this group instead, by name or id' },
     example: 'idctl scim groups --org acme',
     run: async (call) => {
       const groups = await import('../../services/provisioning/scim/groups/admin.ts');

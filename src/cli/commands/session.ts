@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { z } from 'zod';
 import { Refusal, refuseField } from '../../errors.ts';
 import type { sessionView } from '../../services/people/sessions/operations.ts';
+import { programOf } from '../../services/people/sessions/program.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 import { canAsk } from '../prompt.ts';
@@ -11,10 +12,10 @@ const operations = () => import('../../services/people/sessions/operations.ts');
 
 const fields: Fields<z.output<typeof sessionView>> = [
   ['Seen', (view) => view.lastSeenAt],
-  ['Method', (view) => view.method],
-  ['Address', (view) => view.address, 'whole'],
-  ['Browser', (view) => view.userAgent],
-  ['ID', (view) => view.id, 'wide'],
+  ['Browser', ({ userAgent }) => userAgent && programOf(userAgent), 'whole'],
+  ['Method', (view) => view.method, 'spare'],
+  ['Address', (view) => view.address, 'wide'],
+  ['ID', (view) => view.id, 'whole'],
 ];
 
 const user = { '--user <user>': 'the account, by address or id' };

@@ -1,7 +1,10 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import { refuseField } from '../../errors.ts';
-import type { signInSettingsView } from '../../services/tenancy/signin-settings/operations.ts';
+import type {
+  reachView,
+  signInSettingsView,
+} from '../../services/tenancy/signin-settings/operations.ts';
 import { shellWord } from '../../shell-word.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
@@ -11,17 +14,25 @@ const operations = () => import('../../services/tenancy/signin-settings/operatio
 
 type Settings = z.output<typeof signInSettingsView>;
 
+type Reach = z.output<typeof reachView>;
+
 const onOff = (value: boolean) => (value ? 'on' : 'off');
 
-const fields: Fields<Settings> = [
-  ['Password', (view) => onOff(view.password)],
-  ['Passkey', (view) => onOff(view.passkey)],
-  ['Magic code', (view) => onOff(view.magicCode)],
-  ['Google', (view) => onOff(view.google)],
-  ['GitHub', (view) => onOff(view.github)],
-  ['Allow self-signup', (view) => onOff(view.allowSelfSignup)],
-  ['Restrict OAuth to verified domains', (view) => onOff(view.restrictOauthToVerifiedDomains)],
-];
+function fieldsOf({ obstacles }: Reach): Fields<Settings> {
+  const method = (name: keyof Reach['obstacles']) => (view: Settings) => {
+    const why = obstacles[name]?.replace(/\.$/, '');
+    return view[name] && why ? `on (not available: ${why})` : onOff(view[name]);
+  };
+  return [
+    ['Password', method('password')],
+    ['Passkey', method('passkey')],
+    ['Magic code', method('magicCode')],
+    ['Google', method('google')],
+    ['GitHub', method('github')],
+    ['Allow self-signup', (view) => onOff(view.allowSelfSignup)],
+    ['Restrict OAuth to verified domains', (view) => onOff(view.restrictOauthToVerifiedDomains)],
+  ];
+}
 
 const org = { '--org <org>': 'id or slug' };
 
@@ -38,9 +49,11 @@ export function addSignInCommands(program: Command): void {
     required: org,
     example: 'idctl signin show --org acme',
     run: async (call) => {
-      const { showSignInSettings } = await operations();
-      call.show(await call.operate(showSignInSettings), fields);
-      await noteReach(call);
+      const { showReach, showSignInSettings } = await operations();
+      const view = await call.operate(showSignInSettings);
+      const reach = await call.operate(showReach);
+      call.show(view, fieldsOf(reach));
+      noteReach(call, reach);
     },
   });
   verb(signin, 'set', {
@@ -58,18 +71,19 @@ export function addSignInCommands(program: Command): void {
     },
     example: 'idctl signin set --org acme --password off --google on',
     run: async (call) => {
-      const { changeSignInSettings } = await operations();
-      await call.perform(changeSignInSettings, fields, switches(call.input));
-      await noteReach(call);
+      const { changeSignInSettings, showReach } = await operations();
+      const given = switches(call.input);
+      const reach = await call.operate(showReach, { org: given['org'] });
+      await call.perform(changeSignInSettings, fieldsOf(reach), given);
+      noteReach(call, reach);
     },
   });
 }
 
 /** Says if the settings govern no account: the settings alone do not show it (security O1). */
-async function noteReach(call: Call): Promise<void> {
-  const { showReach } = await operations();
+function noteReach(call: Call, { governs }: Reach): void {
+  if (governs) return;
   const { org } = call.input;
-  if ((await call.operate(showReach, { org })).governs) return;
   call.note(
     `These settings govern no account yet: ${org} has no verified domain.\nVerify one: ${call.here(`idctl domain add DOMAIN --org ${shellWord(String(org))}`)}`,
   );

@@ -57,9 +57,19 @@ async function create(call: Call): Promise<void> {
   };
   const { view, made } = await make(call, createUser, making, { ...input, password });
   if (!made || password !== undefined) return;
+  await tellNext(call, String(view.email));
+}
+
+/** The ways to let a new person in, and into an organization if there is one. */
+async function tellNext(call: Call, email: string): Promise<void> {
   const { commandLine } = await import('../../shell-word.ts');
-  const email = String(view.email);
-  const setPassword = call.here(commandLine('idctl user password', email));
-  const invite = call.here(commandLine('idctl invitation create', email, '--org ORG'));
-  call.note(`Next: ${setPassword}, or ${invite}`);
+  const { listOrganizations } = await import('../../services/tenancy/organizations/operations.ts');
+  const [first, second] = (await call.operate(listOrganizations, { limit: 2 })).items;
+  const org = `--org ${second === undefined ? first?.slug : 'ORG'}`;
+  const inside = [
+    commandLine('idctl member add', email, `${org} --role member`),
+    commandLine('idctl invitation create', email, org),
+  ];
+  const lines = [commandLine('idctl user password', email), ...(first === undefined ? [] : inside)];
+  call.note(`Next: ${lines.map((line) => call.here(line)).join(', or ')}`);
 }

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { userView } from '../../services/people/accounts/account.ts';
 import type { loginLinkView } from '../../services/people/sessions/schema.ts';
+import type { totpResetView } from '../../services/people/two-factor/operations.ts';
 import type { passwordSetView, shownUserView } from '../../services/people/users/operations.ts';
 import type { deletedUserView } from '../../services/tenancy/profile/operations.ts';
 import { commandLine } from '../../shell-word.ts';
@@ -15,6 +16,7 @@ import { addUserCreate, block, passwordOptions } from './user-create.ts';
 const operations = () => import('../../services/people/users/operations.ts');
 
 type User = z.output<typeof userView>;
+type TotpReset = z.output<typeof totpResetView>;
 type Lockout = z.output<typeof shownUserView>['lockouts'][number];
 
 const row: Fields<User> = [
@@ -164,18 +166,29 @@ function addTotpReset(user: Command): void {
     example: 'idctl user totp-reset ada@example.com --yes',
     run: async (call) => {
       const { resetTotp } = await import('../../services/people/two-factor/operations.ts');
-      const passkeys = call.input['passkeys'] === true;
       await call.destroy(resetTotp, {
-        fields: block,
-        question: ({ email, name }) =>
-          `Turn two-factor authentication off for ${email ?? name}?${passkeys ? ' All passkeys go too.' : ''}`,
-        done: ({ email, name, twoFactorEnabled }) =>
-          twoFactorEnabled
-            ? `The authenticator of ${email ?? name} is removed. Passkeys are left: --passkeys removes them too.`
-            : `Two-factor authentication is off for ${email ?? name}.`,
+        fields: totpReset,
+        question: (view) => `Remove ${factorsGone(view)} of ${view.email ?? view.name}?`,
+        done: (view) => {
+          const { email, name, passkeysLeft: left } = view;
+          const user = String(call.input['user']);
+          const rest = left === 0 ? 'There is no second factor now.' : notePasskeys(left, user);
+          return `Removed ${factorsGone(view)} of ${email ?? name}. ${rest}`;
+        },
       });
     },
   });
+}
+
+const totpReset: Fields<TotpReset> = [
+  ...block,
+  ['Authenticator app', (view) => (view.authenticatorRemoved ? 'removed' : 'none')],
+  ['Passkeys', (view) => `${view.passkeysRemoved} removed, ${view.passkeysLeft} left`],
+];
+
+function factorsGone({ authenticatorRemoved, passkeysRemoved: count }: TotpReset): string {
+  const passkeys = count === 0 ? [] : [count === 1 ? '1 passkey' : `${count} passkeys`];
+  return [...(authenticatorRemoved ? ['the authenticator app'] : []), ...passkeys].join(' and ');
 }
 
 const link: Fields<z.output<typeof loginLinkView>> = [
@@ -189,7 +202,8 @@ function addLoginLink(user: Command): void {
     example: 'idctl user login-link ada@example.com',
     run: async (call) => {
       const { createLoginLink } = await import('../../services/signin/methods/link.ts');
-      call.showSecret(await call.operate(createLoginLink), link, (view) => view.url);
+      const view = await call.operate(createLoginLink);
+      call.showSecret(view, link, ({ url }) => url, 'Copy the link now: it is not shown again.');
     },
   });
 }

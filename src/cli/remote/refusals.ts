@@ -30,7 +30,22 @@ export function readProblem(origin: string, status: number, json: unknown): Erro
     });
   }
   const code = knownCode(data.code) ?? codeFor(status);
-  return code === null ? serverFault(origin, status, data['requestId']) : refusalOf(code, data);
+  if (code === null) return serverFault(origin, status, data['requestId']);
+  return refusalOf(code, { ...data, hint: hintFromAfar(origin, code, data.hint) });
+}
+
+/** The next step for a person with a token; the server's own hint is for people with a session. */
+function hintFromAfar(origin: string, code: RefusalCode, hint?: string): string | undefined {
+  const store = `Then store it: idctl login ${origin}`;
+  if (code === 'scope_required') {
+    const [scope] = /\b(write|admin)\b/.exec(hint ?? '') ?? ['admin'];
+    return `Make a token of scope ${scope} on the account page, ${origin}/account. Or the operator makes one on the host: idctl pat create --user EMAIL --name NAME --scope ${scope}. ${store}`;
+  }
+  if (code === 'session_required')
+    return `Do it on the account page, ${origin}/account. Or the operator does it on the host.`;
+  if (code === 'invalid_credential')
+    return `Make a token on the account page, ${origin}/account. ${store} (or set IDCTL_TOKEN)`;
+  return hint;
 }
 
 /** Older servers answer `not_found` for a route that they do not have. */

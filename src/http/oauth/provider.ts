@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { type Request, type RequestHandler, type Response, Router } from 'express';
 import type { App, Context } from '../../context.ts';
 import { ownSessionOf } from '../../services/people/sessions/end.ts';
+import { encoded, innerRequest } from '../../services/signin/provider/inner.ts';
 import { findLiveSession } from '../../services/signin/provider/visit.ts';
 import { isClientId } from '../../services/tenancy/clients/client.ts';
 import { readForm } from '../form.ts';
@@ -13,7 +14,6 @@ import { renewalTo } from '../pages/renew.ts';
 import type { Door } from '../route.ts';
 import { openRequest, traceOf } from '../trace.ts';
 import { readBasic } from './gather.ts';
-import { encoded, innerRequest } from './inner.ts';
 
 // Where requests enter the OpenID provider. The package is loaded at the first of them, because an
 // instance without clients never needs it.

@@ -1,6 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express';
 import type { App, Context } from '../../context.ts';
 import { Refusal, refuseField } from '../../errors.ts';
+import { findPendingReturn } from '../../services/signin/admit.ts';
 import { type Application, findApplication } from '../../services/signin/provider/client-row.ts';
 import { findCredential } from '../authenticate.ts';
 import { type CookieName, readCookie, setCookieHeader } from '../cookies.ts';
@@ -30,10 +31,10 @@ export function answerPage(page: Page, { app, origins, authenticate }: Door): Re
     trace.actor = ctx.actor;
     const cookie = (name: CookieName) => findCookie(request, name, secure);
     const browser = formProof(cookie('form'));
-    const token = formToken(ctx, browser);
+    const token = await formToken(ctx, browser);
     if (page.access === 'person' && !isSignedIn(ctx)) return sendToRenewal(page, request, response);
     const given = await gather(page, token, request, response);
-    const application = await applicationOf(page, given, cookie);
+    const application = await applicationOf(ctx, page, given, cookie);
     const back = application?.origins ?? [];
     // Set before the page answers, as a refusal may show a form too.
     response.set(pagePolicy(app.config, { origins: back }));
@@ -89,16 +90,17 @@ function queryOf(page: Page, request: Request): Record<string, unknown> {
   );
 }
 
-/** The application that the person signs in to, if an authorization is under way. */
+/** The application that the person signs in to, if the sign-in is on the way to one. */
 async function applicationOf(
+  ctx: Context,
   { path }: Page,
-  given: Record<string, string>,
+  { returnTo }: Record<string, string>,
   cookie: (name: CookieName) => string | undefined,
 ): Promise<Application | null> {
   if (!path.startsWith('/login')) return null;
   // Only the second step does not carry where the sign-in returns to.
-  const { returnTo } = given;
-  return findApplication(returnTo, path === '/login/code' ? cookie('oauth_client') : undefined);
+  if (path !== '/login/code') return findApplication(returnTo);
+  return findApplication(await findPendingReturn(ctx, cookie('second_factor')));
 }
 
 function send(

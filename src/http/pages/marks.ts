@@ -1,6 +1,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Context } from '../../context.ts';
 import { Refusal } from '../../errors.ts';
+import { readOldToken } from '../../services/people/sessions/tokens.ts';
 import type { Visit } from './page.ts';
 
 // A form carries a token that only a page of this instance can create. The token is bound to a
@@ -15,11 +16,19 @@ export function formProof(sent: string | undefined): string {
 }
 
 /** The token of a form for this browser and its session, if there is one. */
-export function formToken({ keyring, actor }: Context, browser: string): string {
-  const who = actor.kind === 'user' && actor.via === 'session' ? actor.sessionId : actor.kind;
-  return createHmac('sha256', keyring.derive('form token'))
-    .update(`${browser}|${who}`)
+export async function formToken(ctx: Context, browser: string): Promise<string> {
+  return createHmac('sha256', ctx.keyring.derive('form token'))
+    .update(`${browser}|${await holderOf(ctx)}`)
     .digest('base64url');
+}
+
+/** The session of the browser. Forms stay valid if its access token expires while they are open. */
+async function holderOf(ctx: Context): Promise<string> {
+  const { actor, client } = ctx;
+  if (actor.kind === 'user' && actor.via === 'session') return actor.sessionId;
+  const shown = client.tokens?.access;
+  const claims = shown === undefined ? null : await readOldToken(ctx, shown, 'at+jwt');
+  return claims?.sid ?? actor.kind;
 }
 
 /** Refuses a form that idctl did not give to this browser, as `origin_refused`. */

@@ -1,5 +1,6 @@
 import express, { type Request, type Response } from 'express';
 import { Refusal } from '../../errors.ts';
+import { countSteps } from '../../queue.ts';
 import { scimRefusal } from '../../services/foundation/scim-user/refusal.ts';
 import { refusalOfParser } from '../refusals.ts';
 
@@ -42,7 +43,7 @@ export async function readBody(
   });
   // Express types a body as any.
   const body: unknown = request.body;
-  requireShallow(body);
+  await requireShallow(body);
   return body;
 }
 
@@ -55,10 +56,26 @@ function tooLarge(kib: number): Refusal {
   return new Refusal('payload_too_large', `The body is larger than ${kib} KiB.`);
 }
 
-function requireShallow(value: unknown, depth = 1): void {
-  if (typeof value !== 'object' || value === null) return;
-  if (depth > depthLimit) {
-    throw scimRefusal(400, 'invalidValue', `The body nests deeper than ${depthLimit} levels.`);
+/** Refuses a body that nests too deep, level by level: others have their turn in a long one. */
+export async function requireShallow(body: unknown): Promise<void> {
+  const step = countSteps(1000);
+  let level = [body].filter(isNest);
+  for (let depth = 1; level.length > 0; depth += 1) {
+    if (depth > depthLimit) {
+      throw scimRefusal(400, 'invalidValue', `The body nests deeper than ${depthLimit} levels.`);
+    }
+    const next: object[] = [];
+    for (const nest of level) {
+      for (const member of Array.isArray(nest) ? nest : Object.values(nest)) {
+        if (isNest(member)) next.push(member);
+        const turn = step();
+        if (turn !== null) await turn;
+      }
+    }
+    level = next;
   }
-  for (const member of Object.values(value)) requireShallow(member, depth + 1);
+}
+
+function isNest(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
 }

@@ -56,3 +56,18 @@ export async function readPage<Row, Item>(
   const more = rows.length > at.limit && last !== undefined;
   return { items: shown.map(view), nextCursor: more ? keyOf(last) : null };
 }
+
+const rowsAtOnce = 1000;
+
+/** Reads all rows by keyset, a bounded number at a time, because others wait for each read. */
+export async function readAllRows<Row extends { id: string }>(
+  load: (after: string, count: number) => Promise<Row[]>,
+): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (let after = firstKey; ; ) {
+    const some = await load(after, rowsAtOnce);
+    rows.push(...some);
+    if (some.length < rowsAtOnce) return rows;
+    after = some.at(-1)?.id ?? after;
+  }
+}

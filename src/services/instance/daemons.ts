@@ -56,6 +56,23 @@ export async function dismissDaemon({ id }: Pick<RunningDaemon, 'id'>): Promise<
   });
 }
 
+/**
+ * Tells where a daemon of this database listens on this machine, if not at the port that this
+ * command expects. Null if none does.
+ */
+export async function tellElsewhere(ctx: Context): Promise<string | null> {
+  const alive = { [Op.gte]: after(ctx.now, -silentSeconds) };
+  const daemons = await Daemon.findAll({ where: { host: hostname(), seenAt: alive } });
+  const ports = daemons.map(({ listen }) => portOf(listen));
+  const [daemon] = daemons;
+  if (daemon === undefined || ports.includes(portOf(ctx.config.listen))) return null;
+  return `A daemon of this database listens on ${daemon.listen}: give this command the same listen (IDCTL_LISTEN) and baseUrl.`;
+}
+
+function portOf(place: string): string {
+  return place.slice(place.lastIndexOf(':') + 1);
+}
+
 /** Whether the daemons have read the file as it is now, or what makes them. Null: none is known. */
 const daemonsFound = z.enum(['current', 'reload', 'restart']).nullable();
 

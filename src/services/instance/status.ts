@@ -11,7 +11,7 @@ import { readVersion } from '../../version.ts';
 import { instant } from '../foundation/fields.ts';
 import { isMailConfigured } from '../foundation/mail/configured.ts';
 import { operation } from '../foundation/operation.ts';
-import { digestedFile, lookAtDaemons, tellOlder } from './daemons.ts';
+import { digestedFile, lookAtDaemons, tellElsewhere, tellOlder } from './daemons.ts';
 import { servesAnother } from './doctor/machine.ts';
 import { checkStored } from './doctor/organization.ts';
 
@@ -63,12 +63,17 @@ export const showStatus = operation({
   output: statusView,
   run: async (ctx, { idle = false, here = false, configuration = null }) => {
     const address = here ? listenUrl(ctx.config.listen) : ctx.config.baseUrl;
-    const [daemon, organizations, problems, found] = await Promise.all([
+    const [asked, elsewhere, organizations, problems, found] = await Promise.all([
       askDaemon(ctx, address, idle),
+      idle ? null : tellElsewhere(ctx),
       countOrganizations(),
       findProblems(ctx),
       idle ? null : lookAtDaemons(ctx, { configuration }),
     ]);
+    const daemon =
+      asked.ready || elsewhere === null
+        ? asked
+        : { ready: false, message: `${asked.message}. ${elsewhere}` };
     const older = tellOlder(found);
     return {
       version: readVersion(),
@@ -97,7 +102,7 @@ async function askDaemon(ctx: Context, address: string, idle: boolean) {
   try {
     const { status } = await ctx.outbound.reach(`${address}/readyz`);
     if (status !== 200) return { ready: false, message: `not ready (HTTP ${status})` };
-    return (await servesAnother(ctx, idle))
+    return (await servesAnother(ctx, address, idle))
       ? { ready: false, message: 'the one at this address serves another database' }
       : { ready: true, message: 'ready' };
   } catch (error) {

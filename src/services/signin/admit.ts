@@ -186,15 +186,16 @@ export async function holdForSecondFactor(ctx: Context, accountId: string, arriv
 
 async function findPending({ now }: Context, token: string | undefined) {
   const row = token === undefined ? null : await PendingSignIn.findByPk(hashOfToken(token));
-  return row !== null && row.expiresAt > now ? row : null;
+  if (row === null || row.expiresAt <= now) return null;
+  // Only `holdForSecondFactor` writes it.
+  return { id: row.id, accountId: row.accountId, arrival: row.payload as Arrival };
 }
 
 /** Returns the arrival of an unexpired token. */
 async function requirePending(ctx: Context, token: string | undefined) {
-  const row = await findPending(ctx, token);
-  if (row === null) throw nothingPending();
-  // Only `holdForSecondFactor` writes it.
-  return { id: row.id, accountId: row.accountId, arrival: row.payload as Arrival };
+  const pending = await findPending(ctx, token);
+  if (pending === null) throw nothingPending();
+  return pending;
 }
 
 /** How the account of a pending sign-in answers the second factor; null if none is pending. */
@@ -209,6 +210,15 @@ export async function describePending(
   const bound = { purpose: 'secondFactor', accountId: account.id } as const;
   const asked = account.hasPasskey ? await askForPasskey(ctx, bound, browser) : null;
   return { methods: factorsOf(account), asked };
+}
+
+/** Where a pending sign-in goes; undefined if none is pending. */
+export async function findPendingReturn(
+  ctx: Context,
+  token: string | undefined,
+): Promise<string | undefined> {
+  const pending = await findPending(ctx, token);
+  return pending === null ? undefined : returnToOf(pending.arrival);
 }
 
 /** Uses the arrival up; of two parallel answers, one succeeds. */

@@ -13,7 +13,7 @@ import { emailUnverified, signInFailed } from '../people/sessions/schema.ts';
 import {
   keepRefreshToken,
   nextRefreshToken,
-  readToken,
+  readOldToken,
   signSession,
 } from '../people/sessions/tokens.ts';
 import { voucherOfFactor } from '../people/tokens/token.ts';
@@ -139,8 +139,8 @@ async function keepSession(
 async function endShownSession(ctx: Context): Promise<void> {
   const { access, refresh } = ctx.client.tokens ?? {};
   const shown = [
-    access === undefined ? null : await readToken(ctx, access, 'at+jwt'),
-    refresh === undefined ? null : await readToken(ctx, refresh, 'rt+jwt'),
+    access === undefined ? null : await readOldToken(ctx, access, 'at+jwt'),
+    refresh === undefined ? null : await readOldToken(ctx, refresh, 'rt+jwt'),
   ];
   for (const claims of shown) {
     if (claims === null || (await endSessions(ctx, { id: claims.sid })) === 0) continue;

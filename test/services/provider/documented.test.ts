@@ -30,6 +30,8 @@ test('docs/applications.md names every amr of a session', () => {
 
 test('the Express program of docs/applications.md signs people in', async () => {
   const program = /```js\n(.*?)```/s.exec(page)?.[1] ?? '';
+  const lines = program.trimEnd().split('\n');
+  expect([lines.length <= 32, lines.filter((line) => line.length > 100)]).toEqual([true, []]);
   const folder = resolve(import.meta.dirname, '../../../.tmp');
   const file = resolve(folder, `express-${process.pid}.mjs`);
   await mkdir(folder, { recursive: true });
@@ -54,9 +56,19 @@ test('the Express program of docs/applications.md signs people in', async () => 
       if (child.exitCode !== null) throw new Error('the program ended');
     });
     const own = createClient(url, { keepCookies: true });
-    const there = new URL(String((await own.get('/')).headers['location']));
     const browser = await browserOf(idctl, app.email);
-    const back = new URL(await walk(browser, there.pathname + there.search));
+    const signIn = async () => {
+      const there = new URL(String((await own.get('/')).headers['location']));
+      return new URL(await walk(browser, there.pathname + there.search));
+    };
+    const first = await signIn();
+    // The cookie of another browser, and the code of another sign-in.
+    const foreign = await createClient(url).get(first.pathname + first.search);
+    expect([foreign.status, foreign.headers['location']]).toEqual([302, '/']);
+    const injected = await signIn();
+    injected.searchParams.set('code', first.searchParams.get('code') ?? '');
+    expect((await own.get(injected.pathname + injected.search)).status).toBe(400);
+    const back = await signIn();
     const { body } = await own.get(back.pathname + back.search);
     expect(body).toEqual({
       sub: app.member.id,

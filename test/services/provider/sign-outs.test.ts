@@ -1,6 +1,8 @@
 import { createRemoteJWKSet, jwtVerify } from 'jose';
 import * as openid from 'openid-client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ClientOrigin } from '../../../src/database/models/client.ts';
+import { Event } from '../../../src/database/models/event.ts';
 import { ClientSignOut } from '../../../src/database/models/provider-record.ts';
 import { execute } from '../../../src/database/select.ts';
 import { transaction } from '../../../src/database/transaction.ts';
@@ -8,6 +10,8 @@ import { disableUser } from '../../../src/services/people/users/operations.ts';
 import { tellClients } from '../../../src/services/signin/provider/sign-outs.ts';
 import { changeClient } from '../../../src/services/tenancy/clients/operations.ts';
 import { removeMember } from '../../../src/services/tenancy/memberships/operations.ts';
+import { fresh } from '../../support/builders.ts';
+import { browserAt, enter, verify } from '../../support/forward-auth.ts';
 import { type Idctl, openIdctl } from '../../support/idctl.ts';
 import { open } from '../../support/pages.ts';
 import { answering, type Receiver, startReceiver } from '../../support/receiver.ts';
@@ -146,6 +150,25 @@ test('the account page lists an application and signs out there; the session goe
   expect(after.text).toContain('You are signed out of that application.');
   expect((await browser.get('/api/v1/me/clients')).body.items).toEqual([]);
   expect(await told()).toHaveLength(1);
+});
+
+test('an application that also stands behind a proxy is one row, and one button signs out of both', async () => {
+  const { app, browser, tokens } = await signedInApplication();
+  const origin = `https://${fresh('app')}.example.test`;
+  const row = { origin, clientId: app.row.id, byOperator: true };
+  await transaction(() => ClientOrigin.create(row));
+  const there = browserAt(idctl, origin);
+  await enter(there, browser);
+  expect((await verify(there)).status).toBe(200);
+  const page = await open(browser, '/');
+  expect(page.text.match(/Grafana/g)).toHaveLength(1);
+  await page.submit('/account/clients/end');
+  expect((await verify(there)).status).toBe(401);
+  expect((await browser.get('/api/v1/me/clients')).body.items).toEqual([]);
+  expect(await told()).toHaveLength(1);
+  const events = await Event.findAll({ where: { kind: 'client.session.ended' } });
+  const session = tokens.claims()?.['sid'];
+  expect(events.filter(({ data }) => data?.['session'] === session)).toHaveLength(1);
 });
 
 const logout = (fields: Record<string, string>) => `/oauth/logout?${new URLSearchParams(fields)}`;

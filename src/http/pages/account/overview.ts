@@ -1,4 +1,5 @@
 import { listSessions } from '../../../services/people/sessions/operations.ts';
+import { programOf } from '../../../services/people/sessions/program.ts';
 import { listTokens } from '../../../services/people/tokens/operations.ts';
 import { describeAccount } from '../../../services/signin/account-page.ts';
 import { listSocial } from '../../../services/signin/methods/social.ts';
@@ -17,7 +18,6 @@ import {
   type Draft,
   type Me,
   methodNames,
-  programOf,
   type SectionName,
   type ShownSession,
   section,
@@ -171,7 +171,7 @@ function sessionsSection(
 function clientRow(draft: Draft, { clientId, name, organization, since }: SignedIn): Html {
   const button = html`<button class="small" type="submit">Sign out there</button>`;
   return html`<li>
-<div><strong>${name}</strong><p class="quiet">${organization.name} · since ${ago(draft.ctx.now, since)}</p></div>
+<div><strong>${name}</strong><p class="quiet">${organization.name} · signed in ${ago(draft.ctx.now, since)}</p></div>
 ${postForm(draft, '/account/clients/end#sessions', button, { clientId })}
 </li>`;
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { givenPassword } from '../../../services/people/accounts/account.ts';
 import { registrationInput } from '../../../services/people/passkeys/registration.ts';
+import { programOf } from '../../../services/people/sessions/program.ts';
 import { confirmSession } from '../../../services/signin/confirm.ts';
 import {
   registerPasskey,
@@ -12,7 +13,6 @@ import { form, type Page } from '../page.ts';
 import { answered, passkeyAnswer } from '../passkey-form.ts';
 import { confirmingSections, isConfirming } from './confirm.ts';
 import { showAccount } from './overview.ts';
-import { programOf } from './section.ts';
 import { back, changeForm, sectionForm } from './section-form.ts';
 
 const addPasskeyForm = sectionForm(

@@ -200,7 +200,9 @@ function scopeRequired(
   return new Refusal(
     'scope_required',
     `This lets others in, which a token of scope ${scope} may not do.`,
-    { hint: `Use a session, or ${which} of scope admin: idctl pat create --scope admin` },
+    {
+      hint: `Use a session, or ${which} of scope admin. On the host: idctl pat create --user EMAIL --name NAME --scope admin`,
+    },
   );
 }
 

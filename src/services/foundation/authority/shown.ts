@@ -19,7 +19,7 @@ type Person = Pick<Account, 'id' | 'email' | 'name'>;
  */
 export async function shownTo(
   organizationId: string,
-  accounts: Account[] | 'all',
+  accounts: Pick<Account, 'id'>[] | 'all',
 ): Promise<(account: Person) => Shown> {
   const these = accounts === 'all' ? {} : { accountId: accounts.map(({ id }) => id) };
   const named = await ScimRecord.findAll({

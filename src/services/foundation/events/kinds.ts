@@ -226,6 +226,7 @@ export const eventKinds = {
     added: number,
     removed: number,
     renamed: z.object({ from: text, to: text }).nullable(),
+    externalId: z.object({ from: text.nullable(), to: text.nullable() }).nullable(),
   }),
   'scim.group.deleted': inOrg('scimGroup', 'SCIM deleted a group, with so many members', members),
   'scim.groups.synced': inOrg('user', 'SCIM groups changed project memberships', synced),

@@ -11,6 +11,7 @@ import { requireAuthority, requireOperator } from '../../foundation/authority/re
 import { ref } from '../../foundation/fields.ts';
 import { isMailConfigured } from '../../foundation/mail/configured.ts';
 import { findPasskeyObstacle } from '../../people/passkeys/relying-party.ts';
+import { tellElsewhere } from '../daemons.ts';
 import { type Check, check } from './check.ts';
 import { checkDatabase, type Subject } from './database.ts';
 import {
@@ -107,7 +108,9 @@ async function checkWhole(patient: Patient, loaded: LoadedConfig, input: Input):
 async function checkOutside(ctx: Context, input: Input, idle: boolean, loaded: LoadedConfig) {
   requireOperator(ctx);
   const organizations = await organizationsOf(ctx, input);
-  const network = await checkNetwork(ctx.config, ctx.outbound, () => servesAnother(ctx, idle));
+  const network = await checkNetwork(ctx.config, ctx.outbound, () =>
+    servesAnother(ctx, ctx.config.baseUrl, idle),
+  );
   const seen = withMailAsFound(ctx, network);
   const found: Check[] = [];
   for (let at = 0; at < organizations.length; at += atOnce) {
@@ -119,7 +122,14 @@ async function checkOutside(ctx: Context, input: Input, idle: boolean, loaded: L
   const instance = [daemon, passkeys, await checkSignUps(ctx), await checkApps()].filter(
     (check) => check !== null,
   );
-  return [...network, ...instance, ...found];
+  const elsewhere = idle ? null : await tellElsewhere(ctx);
+  return [...network.map((each) => withPlace(each, elsewhere)), ...instance, ...found];
+}
+
+/** If the daemon is not at the base URL but at another address, the hint is that address. */
+function withPlace(check: Check, elsewhere: string | null): Check {
+  const isAway = check.name === 'base URL' && !check.ok && elsewhere !== null;
+  return isAway ? { ...check, hint: elsewhere } : check;
 }
 
 /** If the mail server refuses us, mail counts as not set up: no sign-in by mail works. */

@@ -55,13 +55,13 @@ export function examineKeyFile(path: string): Promise<Check> {
 const keySet = z.object({ keys: z.array(z.object({ kid: z.string() })) });
 
 /**
- * Whether the daemon at the base URL uses another database. Then it publishes none of our signing
+ * Whether the daemon at this address uses another database. Then it publishes none of our signing
  * keys, or no process has this database open (`idle`). A copy has the same keys, so for a copy only
  * `idle` can tell.
  */
-export async function servesAnother({ config, outbound }: Context, idle: boolean) {
+export async function servesAnother({ outbound }: Context, address: string, idle: boolean) {
   if (idle) return true;
-  const { body } = await outbound.reach(`${config.baseUrl}/.well-known/jwks.json`);
+  const { body } = await outbound.reach(`${address}/.well-known/jwks.json`);
   const theirs = kidsIn(body);
   const ours = await SigningKey.findAll({ attributes: ['id'] });
   return !ours.some(({ id }) => theirs.includes(id));

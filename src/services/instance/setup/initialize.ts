@@ -39,7 +39,7 @@ const alphabet = 'abcdefghjkmnpqrstuvwxyz23456789';
 
 /**
  * Gives a fresh instance its first organization and its owner. A generated password is in the answer.
- * An instance that has an organization stays unchanged.
+ * An instance that has an organization stays unchanged, and `created` is false.
  */
 export async function initialize(ctx: Context, input: Input) {
   requireOperator(ctx);

@@ -12,8 +12,6 @@ export const initializeInput = z.strictObject({
 });
 
 export const initializedView = z.object({
-  /** False if the instance was set up before. */
-  created: z.boolean(),
   organization: organizationView,
   /** A password that idctl made is shown once, when the account is made. */
   owner: z.object({ email: z.string().nullable(), password: z.string().nullable() }),

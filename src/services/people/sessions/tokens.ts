@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { Context } from '../../../context.ts';
-import { signToken, type TokenClaims, verifyToken } from '../../../crypto/jwt.ts';
+import { signToken, type TokenClaims, type TokenType, verifyToken } from '../../../crypto/jwt.ts';
 import type { Account } from '../../../database/models/account.ts';
 import type { RefreshToken } from '../../../database/models/refresh-token.ts';
 import type { Session } from '../../../database/models/session.ts';
@@ -84,14 +84,27 @@ export async function signSession(
 export function readToken(
   ctx: Context,
   token: string,
-  typ: 'at+jwt' | 'rt+jwt',
+  typ: TokenType,
 ): Promise<TokenClaims | null> {
+  return readTokenAt(ctx, token, typ, ctx.now);
+}
+
+/** Like `readToken`, also of a token that has expired: it only says which session it was of. */
+export function readOldToken(
+  ctx: Context,
+  token: string,
+  typ: TokenType,
+): Promise<TokenClaims | null> {
+  return readTokenAt(ctx, token, typ, new Date(0));
+}
+
+function readTokenAt(ctx: Context, token: string, typ: TokenType, now: Date) {
   return verifyToken(token, {
     typ,
     issuer: ctx.config.baseUrl,
     audience: ctx.config.baseUrl,
     findKey: (kid) => findVerificationKey(ctx, kid),
-    now: ctx.now,
+    now,
   });
 }
 

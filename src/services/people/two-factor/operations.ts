@@ -133,28 +133,49 @@ export const disableTotp = ownOperation({
   },
 });
 
+export const totpResetView = userView.extend({
+  authenticatorRemoved: z.boolean(),
+  passkeysRemoved: z.int(),
+  passkeysLeft: z.int(),
+});
+
 /**
  * Turns it off for a person who lost the authenticator; the operator decides (security P12). With
- * `passkeys`, all passkeys go too.
+ * `passkeys`, all passkeys go too. Refuses `conflict` if there is nothing to remove.
  */
 export const resetTotp = operation({
   authority: 'operator',
-  input: userRefInput.extend({ passkeys: z.boolean().optional() }),
-  output: userView,
+  input: userRefInput.extend({ passkeys: z.boolean().default(false) }),
+  output: totpResetView,
   run: async (ctx, input) => {
     const account = await requireAccount(input.user);
-    await transaction(async () => {
+    return transaction(async () => {
       await lockAccount(account.id);
+      await account.reload();
+      const passkeys = await Passkey.findAll({ where: { accountId: account.id }, order: ['id'] });
+      const authenticatorRemoved = account.totpSecret !== null;
+      const gone = input.passkeys ? passkeys : [];
+      if (!authenticatorRemoved && gone.length === 0)
+        throw nothingToReset(account, passkeys.length > 0);
       await discardTotp(account.id);
       await forgetSecondFactor(account.id, null);
-      if (input.passkeys === true)
-        await removePasskeys(
-          ctx,
-          account,
-          await Passkey.findAll({ where: { accountId: account.id }, order: ['id'] }),
-        );
+      await removePasskeys(ctx, account, gone);
       await recordEvent(ctx, { kind: 'user.totp.reset', ...eventAbout('user', account) });
+      return {
+        ...viewUser(ctx, await account.reload()),
+        authenticatorRemoved,
+        passkeysRemoved: gone.length,
+        passkeysLeft: passkeys.length - gone.length,
+      };
     });
-    return viewUser(ctx, await account.reload());
   },
 });
+
+function nothingToReset({ email, name }: Account, hasPasskeys: boolean): Refusal {
+  const lacks = hasPasskeys ? 'no authenticator app' : 'no authenticator app and no passkeys';
+  const message = `${email ?? name} has ${lacks}. Nothing was changed.`;
+  if (!hasPasskeys) return new Refusal('conflict', message);
+  return new Refusal('conflict', message, {
+    hint: 'The second factor is a passkey. To remove all passkeys, add --passkeys.',
+  });
+}

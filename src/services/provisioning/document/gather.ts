@@ -13,6 +13,7 @@ import { faultOfOrigin } from '../../tenancy/clients/origins.ts';
 import { whyShared } from '../../tenancy/domains/domain.ts';
 import { isToReclaim } from '../../tenancy/identities/reclaim.ts';
 import { requireEncryption } from '../../tenancy/ldap/connection.ts';
+import { pruneMappings } from './plan-people.ts';
 import type { Document } from './schema.ts';
 import type { State } from './state.ts';
 import type { Outside, Person } from './wanted.ts';
@@ -37,8 +38,7 @@ export async function gatherOutside(
       sso: losing ? await findLinked(state.sso?.id) : [],
       ldap: losing ? await findLinked(state.ldap?.id) : [],
     },
-    groups: prune && state.mappings.length > 0 ? await readGroups(state) : new Map(),
-    pushed: prune && state.mappings.length > 0 ? await readPushed(organization) : new Map(),
+    ...(await gatherGroups(organization, { state, document, prune })),
   };
 }
 
@@ -167,37 +167,73 @@ async function findLinked(connectionId: string | undefined): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** The names of SCIM groups, by their members' accounts. */
-async function readPushed({ id }: Organization): Promise<Outside['pushed']> {
-  const rows = await select<{ accountId: string; name: string; externalId: string | null }>(
-    `SELECT r.account_id AS "accountId", g.display_name AS name, g.external_id AS "externalId"
-       FROM scim_groups g JOIN scim_group_members m ON m.group_id = g.id
-       JOIN scim_records r ON r.id = m.record_id WHERE g.organization_id = $1`,
-    [id],
+/** The groups that may still give a role to the people whose mapping is removed. */
+async function gatherGroups(
+  organization: Organization,
+  { state, document, prune }: { state: State; document: Document; prune: boolean },
+): Promise<Pick<Outside, 'groups' | 'pushed'>> {
+  const { removed, left } = prune ? pruneMappings({ state, document }) : { removed: [], left: [] };
+  const gone = new Set(removed.map(({ id }) => id));
+  const given = [
+    ...state.projectMembers,
+    ...state.members.map(({ accountId, given }) => ({ accountId, ...given })),
+  ];
+  const losing = given.filter(({ mappingId }) => mappingId && gone.has(mappingId));
+  const accountIds = [...new Set(losing.map(({ accountId }) => accountId))];
+  if (accountIds.length === 0) return { groups: new Map(), pushed: new Map() };
+  const named = new Set(left.map(({ group }) => group));
+  return {
+    groups: await readClaims(state, accountIds),
+    pushed: await readPushed(organization, accountIds, named),
+  };
+}
+
+/** The names of SCIM groups that mappings name, by their members' accounts. */
+async function readPushed(
+  { id: organizationId }: Organization,
+  accountIds: readonly string[],
+  named: ReadonlySet<string>,
+): Promise<Outside['pushed']> {
+  const groups = await select<{ id: string; name: string; externalId: string | null }>(
+    `SELECT id, display_name AS name, external_id AS "externalId"
+       FROM scim_groups WHERE organization_id = $1`,
+    [organizationId],
   );
-  const people = Map.groupBy(rows, ({ accountId }) => accountId);
-  return new Map(
-    [...people].map(([accountId, groups]) => [
-      accountId,
-      groups.flatMap(({ name, externalId }) => [
-        name,
-        ...(externalId === null ? [] : [externalId]),
-      ]),
-    ]),
-  );
+  const pushed: Outside['pushed'] = new Map();
+  for (const { id, name, externalId } of groups) {
+    const names = [name, externalId ?? name].filter((one) => named.has(one));
+    if (names.length === 0) continue;
+    const members = await selectAmong<{ accountId: string }>(
+      accountIds,
+      (list, next) => `SELECT r.account_id AS "accountId"
+         FROM scim_records r JOIN scim_group_members m ON m.record_id = r.id AND m.group_id = ${next}
+        WHERE r.account_id IN (${list}) AND r.organization_id = $${Number(next.slice(1)) + 1}`,
+      [id, organizationId],
+    );
+    for (const { accountId } of members)
+      pushed.set(accountId, [...(pushed.get(accountId) ?? []), ...names]);
+  }
+  return pushed;
 }
 
 /** The last known claims, by connection and account. */
-async function readGroups({ sso, ldap }: State): Promise<Outside['groups']> {
-  const connections = [sso?.id, ldap?.id].filter((id) => id !== undefined);
-  const rows = await selectAmong<{ by: string; accountId: string; groups: unknown }>(
-    connections,
-    (list) => `SELECT connection_id AS "by", account_id AS "accountId", known_groups AS groups
-      FROM identities WHERE connection_id IN (${list}) AND known_groups IS NOT NULL`,
-  );
-  return new Map(
-    rows.map(({ by, accountId, groups }) => [`${by} ${accountId}`, listIn(groups)] as const),
-  );
+async function readClaims(
+  { sso, ldap }: State,
+  accountIds: readonly string[],
+): Promise<Outside['groups']> {
+  const claims: Outside['groups'] = new Map();
+  for (const by of [sso?.id, ldap?.id]) {
+    if (by === undefined) continue;
+    const rows = await selectAmong<{ accountId: string; groups: unknown }>(
+      accountIds,
+      (list, connection) => `SELECT account_id AS "accountId", known_groups AS groups
+        FROM identities WHERE account_id IN (${list}) AND connection_id = ${connection}
+         AND known_groups IS NOT NULL`,
+      [by],
+    );
+    for (const { accountId, groups } of rows) claims.set(`${by} ${accountId}`, listIn(groups));
+  }
+  return claims;
 }
 
 /** SQLite has JSON as text. */

@@ -1,8 +1,8 @@
 import type { Role } from '../../../database/models/membership.ts';
 import { Refusal } from '../../../errors.ts';
 import { differences, dropSurplus, type PlanDraft } from './changes.ts';
-import { nameOfMapping } from './schema.ts';
-import { isAutomatic, type Member } from './state.ts';
+import { type Document, nameOfMapping } from './schema.ts';
+import { isAutomatic, type Member, type State, type StoredMapping } from './state.ts';
 import type { PlanInput } from './wanted.ts';
 
 // Members, projects with their members, and mappings.
@@ -90,12 +90,17 @@ function planProjects(draft: PlanDraft, { state, document: { projects }, prune }
     if (stored === undefined) draft.steps.addProjects.push({ slug, name });
     else draft.steps.renameProjects.push({ ...stored, name });
   }
-  const listed = new Set(projects.map(({ slug }) => slug));
-  const surplus = state.projects.filter(({ slug }) => !listed.has(slug));
+  const surplus = surplusProjects(state, projects);
   draft.steps.removeProjects = dropSurplus(draft, 'projects', surplus, {
     prune,
     keyOf: ({ slug }) => slug,
   });
+}
+
+function surplusProjects({ projects: stored }: State, projects: Document['projects']) {
+  if (projects === undefined) return [];
+  const listed = new Set(projects.map(({ slug }) => slug));
+  return stored.filter(({ slug }) => !listed.has(slug));
 }
 
 function planProjectMembers(draft: PlanDraft, wanted: PlanInput): void {
@@ -165,10 +170,8 @@ function planMappings(draft: PlanDraft, { state, document, prune }: PlanInput): 
     ...(document.projects ?? []).map(({ slug }) => slug),
   ]);
   const there = new Map(state.mappings.map((mapping) => [nameOfMapping(mapping), mapping]));
-  const listed = new Set<string>();
   for (const [at, mapping] of (mappings ?? []).entries()) {
     const key = nameOfMapping(mapping);
-    listed.add(key);
     if (mapping.project !== undefined && !known.has(mapping.project)) {
       const message = `there is no project ${mapping.project}`;
       draft.faults.push({ path: `mappings.${at}.project`, message });
@@ -177,17 +180,31 @@ function planMappings(draft: PlanDraft, { state, document, prune }: PlanInput): 
       draft.steps.addMappings.push(mapping);
     }
   }
-  const how = { keyOf: nameOfMapping };
-  // A removed project takes its mappings along, whatever the document says of them.
-  const { true: lost = [], false: rest = [] } = Object.groupBy(state.mappings, ({ project }) =>
-    project !== undefined && gone.has(project) ? 'true' : 'false',
-  );
-  const surplus =
-    mappings === undefined ? [] : rest.filter((one) => !listed.has(nameOfMapping(one)));
-  draft.steps.removeMappings = [
-    ...dropSurplus(draft, 'mappings', lost, { ...how, prune: true }),
-    ...dropSurplus(draft, 'mappings', surplus, { ...how, prune }),
-  ];
+  const surplus = surplusMappings(state, mappings, gone);
+  draft.steps.removeMappings = dropSurplus(draft, 'mappings', surplus, {
+    prune,
+    keyOf: nameOfMapping,
+  });
+}
+
+/** A removed project takes its mappings along, whatever the document says of them. */
+function surplusMappings(
+  { mappings: stored }: State,
+  mappings: Document['mappings'],
+  gone: ReadonlySet<string>,
+): StoredMapping[] {
+  const listed = mappings && new Set(mappings.map(nameOfMapping));
+  const isLost = ({ project }: StoredMapping) => project !== undefined && gone.has(project);
+  const isUnlisted = (one: StoredMapping) => listed?.has(nameOfMapping(one)) === false;
+  return [...stored.filter(isLost), ...stored.filter((one) => !isLost(one) && isUnlisted(one))];
+}
+
+/** The stored mappings that an apply with `prune` removes, and those that are there after it. */
+export function pruneMappings({ state, document }: Pick<PlanInput, 'state' | 'document'>) {
+  const gone = new Set(surplusProjects(state, document.projects).map(({ slug }) => slug));
+  const removed = new Set(surplusMappings(state, document.mappings, gone));
+  const kept = state.mappings.filter((mapping) => !removed.has(mapping));
+  return { removed: [...removed], left: [...kept, ...(document.mappings ?? [])] };
 }
 
 function peopleOf(members: Member[]) {

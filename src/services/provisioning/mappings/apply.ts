@@ -62,20 +62,27 @@ export async function holdAccounts(accountIds: readonly string[]): Promise<void>
   );
 }
 
-/** The plans without projects that were just deleted; the others stay until the end. */
+/**
+ * The plans without projects that were just deleted. The others stay until the end: a deletion locks
+ * its project first, then the memberships.
+ */
 async function withoutGoneProjects(planned: Planned[]): Promise<Planned[]> {
   if (dialectOfDatabase() === 'sqlite') return planned;
-  const added = new Set(planned.flatMap(({ plan }) => plan.adds.map(({ projectId }) => projectId)));
+  const entries = planned.flatMap(({ plan }) => Object.values(plan).flat());
   const rows = await selectAmong<{ id: string }>(
-    [...added].toSorted(),
+    [...new Set(entries.map(({ projectId }) => projectId))].toSorted(),
     (list) => `SELECT id FROM projects WHERE id IN (${list}) ORDER BY id FOR KEY SHARE`,
   );
-  const there = new Set(rows.map(({ id }) => id));
-  return planned.map(({ plan, ...rest }) => {
-    return {
-      ...rest,
-      plan: { ...plan, adds: plan.adds.filter(({ projectId }) => there.has(projectId)) },
+  const projects = new Set(rows.map(({ id }) => id));
+  const isThere = ({ projectId }: { projectId: string }) => projects.has(projectId);
+  return planned.map(({ plan: { adds, changes, removes, moves }, ...rest }) => {
+    const plan = {
+      adds: adds.filter(isThere),
+      changes: changes.filter(isThere),
+      removes: removes.filter(isThere),
+      moves: moves.filter(isThere),
     };
+    return { ...rest, plan };
   });
 }
 

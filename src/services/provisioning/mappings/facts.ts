@@ -1,6 +1,8 @@
 import type { OrgRole, Origin, Role } from '../../../database/models/membership.ts';
 import type { ProjectRole } from '../../../database/models/project.ts';
 import { select, selectAmong } from '../../../database/select.ts';
+import { slowly } from '../../../queue.ts';
+import { readAllRows } from '../../foundation/page.ts';
 import {
   type Because,
   type Current,
@@ -13,6 +15,7 @@ import {
   type Plan,
   planMemberships,
   planOrgRole,
+  spellInDirectory,
 } from './plan.ts';
 import { findSources, type GroupSource } from './source.ts';
 
@@ -25,6 +28,8 @@ export interface Rules {
   sources: GroupSource[];
   mappings: Mapping[];
   orgMappings: OrgMapping[];
+  /** The mapped names as directories compare them; empty without a directory. */
+  spelled: ReadonlyMap<string, string>;
 }
 
 /** A member's groups and roles. */
@@ -57,16 +62,22 @@ interface MappingRow {
  * to 10000.
  */
 export async function readRules(organizationId: string): Promise<Rules> {
-  const rows = await select<MappingRow>(
-    `SELECT m.id, m.group_name AS "group", p.id AS "projectId", m.role, m.org_role AS "orgRole"
-       FROM group_mappings m
-       LEFT JOIN projects p ON p.id = m.project_id AND p.organization_id = m.organization_id
-      WHERE m.organization_id = $1 ORDER BY m.id`,
-    [organizationId],
+  const rows = await readAllRows((after, count) =>
+    select<MappingRow>(
+      `SELECT m.id, m.group_name AS "group", p.id AS "projectId", m.role, m.org_role AS "orgRole"
+         FROM group_mappings m
+         LEFT JOIN projects p ON p.id = m.project_id AND p.organization_id = m.organization_id
+        WHERE m.organization_id = $1 AND m.id > $2 ORDER BY m.id LIMIT $3`,
+      [organizationId, after, count],
+    ),
   );
+  const sources = await findSources(organizationId);
   return {
     organizationId,
-    sources: await findSources(organizationId),
+    sources,
+    spelled: sources.some(({ searchBase }) => searchBase !== null)
+      ? await spellNames(rows.map(({ group }) => group))
+      : new Map(),
     mappings: rows.flatMap(({ id, group, projectId, role }) =>
       projectId === null || role === null ? [] : [{ id, group, projectId, role }],
     ),
@@ -74,6 +85,13 @@ export async function readRules(organizationId: string): Promise<Rules> {
       orgRole === null ? [] : [{ id, group, orgRole }],
     ),
   };
+}
+
+/** The names as directories compare them. Each takes a moment, and there may be 10,000. */
+async function spellNames(names: string[]): Promise<Map<string, string>> {
+  const spelled = new Map<string, string>();
+  for await (const name of slowly(names)) spelled.set(name, spellInDirectory(name));
+  return spelled;
 }
 
 /** Plans the roles of a person from all of their groups. */
@@ -93,12 +111,12 @@ export function inOrder<Row>(textOf: (row: Row) => string) {
 }
 
 /** The groups of the person as mappings name them. */
-function heldBy({ sources, mappings, orgMappings }: Rules, { claims, scim }: PersonFacts) {
-  const mapped = () => [...mappings, ...orgMappings].map(({ group }) => group);
+function heldBy({ sources, spelled }: Rules, { claims, scim }: PersonFacts) {
+  const spell = (name: string) => spelled.get(name) ?? spellInDirectory(name);
   const claimed = sources.flatMap(({ id: by, searchBase }) => {
     const said = claims.get(by) ?? [];
     const isDirectory = searchBase !== null && said.length > 0;
-    const groups = isDirectory ? groupsHeld(mapped(), said, searchBase) : said;
+    const groups = isDirectory ? groupsHeld(spelled.keys(), said, searchBase, spell) : said;
     return groups.map((group): HeldGroup => ({ group, source: 'claim', by }));
   });
   const pushed = scim.flatMap(({ displayName, externalId }) => [displayName, externalId ?? []]);
@@ -168,7 +186,7 @@ async function addClaims(
       [source.id],
     );
     // A directory without a groups attribute provides none.
-    if (source.kind === 'ldap' && !source.everyTime) continue;
+    if (!source.enabled || (source.kind === 'ldap' && !source.everyTime)) continue;
     for (const { accountId, groups } of rows)
       people.get(accountId)?.claims.set(source.id, parsed<string[]>(groups));
   }

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { GroupMapping } from '../../../database/models/group-mapping.ts';
 import type { Organization } from '../../../database/models/organization.ts';
 import { Project } from '../../../database/models/project.ts';
+import { select } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { requireAuthorityOver } from '../../foundation/authority/over.ts';
@@ -10,6 +11,7 @@ import { requireAuthority, requireProject } from '../../foundation/authority/req
 import { id, ref } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
 import { pageInput, readPage } from '../../foundation/page.ts';
+import { fold } from '../../foundation/scim-user/names.ts';
 import { holdMappings } from './hold.ts';
 import { planMapped } from './replan.ts';
 import {
@@ -18,7 +20,7 @@ import {
   mappingInput,
   mappingPage,
   mappingRemovedView,
-  mappingView,
+  newMappingView,
   refuseMixed,
   roleOf,
   viewMapping,
@@ -60,18 +62,30 @@ export const listMappings = operation({
 export const addMapping = operation({
   authority: 'mappings.change',
   input: z.strictObject({ org: ref, ...mappingInput }).superRefine(refuseMixed),
-  output: mappingView,
+  output: newMappingView,
   run: async (ctx, input, { organization }) => {
     await requireGrant(ctx, input.org, [input]);
+    const scimGroup = await findPushed(organization.id, input.group);
     return transaction(async () => {
       await requireMappingRoom(organization, 1);
       const given = await requireTarget(organization, input);
       const [made] = await createMappings(ctx, organization, [given]);
       await planMapped(ctx, organization.id, [made]);
-      return made;
+      return { ...made, scimGroup };
     });
   },
 });
+
+/** The group that SCIM pushed under this name, whatever its case, or this external id. */
+async function findPushed(organizationId: string, group: string): Promise<string | null> {
+  const rows = await select<{ name: string; externalId: string | null }>(
+    `SELECT display_name AS name, external_id AS "externalId" FROM scim_groups
+      WHERE organization_id = $1 AND (display_name_canonical = $2 OR external_id = $3)`,
+    [organizationId, fold(group), group],
+  );
+  const isSame = rows.some(({ name, externalId }) => name === group || externalId === group);
+  return isSame ? group : (rows[0]?.name ?? null);
+}
 
 type Given = z.output<z.ZodObject<typeof mappingInput>>;
 

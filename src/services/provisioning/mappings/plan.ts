@@ -186,24 +186,30 @@ function isSame(one: Because | null, other: Because | null): boolean {
   );
 }
 
+/** A mapped name as directories compare it: a DN, or a common name. Case is ignored. */
+export function spellInDirectory(group: string): string {
+  const dn = canonicalDn(group);
+  return dn === null ? `cn ${foldValue(group)}` : `dn ${dn.join(',')}`;
+}
+
 /**
- * The mapped groups that a directory says a person is in: by DN, or by common name. Case and
- * spelling are ignored, because directories compare names that way. A common name means a group in
- * the domain of the search base. Another domain of the same forest has its own admins, and may have
- * a group of that name.
+ * The mapped groups that a directory says a person is in: by DN, or by common name. A common name
+ * means a group in the domain of the search base. Another domain of the same forest has its own
+ * admins, and may have a group of that name.
  */
-export function groupsHeld(mapped: readonly string[], said: readonly string[], searchBase: string) {
+export function groupsHeld(
+  mapped: Iterable<string>,
+  said: readonly string[],
+  searchBase: string,
+  spell = spellInDirectory,
+): string[] {
   const realm = realmOf(canonicalDn(searchBase) ?? []);
-  const dns = new Set<string>();
-  const names = new Set<string>();
+  const held = new Set<string>();
   for (const group of said) {
     const dn = canonicalDn(group);
-    if (dn !== null) dns.add(dn.join(','));
+    if (dn !== null) held.add(`dn ${dn.join(',')}`);
     const name = dn === null ? foldValue(group) : isUnder(dn, realm) ? commonNameOf(dn) : null;
-    if (name !== null) names.add(name);
+    if (name !== null) held.add(`cn ${name}`);
   }
-  return mapped.filter((group) => {
-    const dn = canonicalDn(group);
-    return dn === null ? names.has(foldValue(group)) : dns.has(dn.join(','));
-  });
+  return [...mapped].filter((group) => held.has(spell(group)));
 }

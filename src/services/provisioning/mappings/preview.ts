@@ -10,6 +10,7 @@ import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { Refusal, refuseField } from '../../../errors.ts';
 import { id, isUuid, projectRole, ref, role, userRef } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
+import { findKeptGroups } from '../../tenancy/scim-records/record.ts';
 import {
   inOrder,
   newMember,
@@ -21,6 +22,7 @@ import {
 } from './facts.ts';
 import type { Because } from './plan.ts';
 import { type GroupSource, ssoSource } from './source.ts';
+import { deactivated, groupsUnknown, neverSaid } from './unknown.ts';
 import { groupName, groupSource, orgRole, projectOfMapping } from './view.ts';
 
 const because = z
@@ -72,8 +74,12 @@ export const previewMappings = operation({
     const source =
       attempt?.source ?? (input.groups === undefined ? last?.source : undefined) ?? first;
     const said = input.groups ?? (attempt ?? last)?.groups ?? null;
-    if (said === null && person.scim.length === 0)
-      throw notSaid(user, attempt !== null, last !== null);
+    if (said === null && person.scim.length === 0) {
+      const kept = accountId === null ? await findKeptGroups(organization.id, user) : null;
+      if (kept !== null) throw deactivated(organization, user, kept);
+      if (attempt !== null) throw groupsUnknown('The groups of the attempt are not known.');
+      throw neverSaid(organization, user, { rules, everSignedIn: last !== null });
+    }
     if (input.groups !== undefined) person.claims.clear();
     if (said === null) person.claims.delete(source.id);
     else person.claims.set(source.id, said);
@@ -115,7 +121,7 @@ interface Said {
 
 /** An organization without connections can still preview the effect of groups. */
 function nowhere({ id: organizationId }: Organization): GroupSource {
-  const none = { autoRemove: false, everyTime: true, searchBase: null };
+  const none = { enabled: true, autoRemove: false, everyTime: true, searchBase: null };
   return { kind: 'sso', id: '', organizationId, ...none };
 }
 
@@ -164,21 +170,6 @@ async function lastSaid(sources: GroupSource[], accountId: string | null): Promi
   return identity === undefined || source === undefined
     ? null
     : { source, groups: identity.lastGroups };
-}
-
-function notSaid(user: string, atAttempt: boolean, everSignedIn: boolean): Refusal {
-  if (atAttempt) return groupsUnknown('The groups of the attempt are not known.');
-  return groupsUnknown(
-    everSignedIn
-      ? `The provider did not send the groups of ${user} at the last sign-in.`
-      : `${user} has never signed in through the connection.`,
-  );
-}
-
-function groupsUnknown(message: string): Refusal {
-  return new Refusal('groups_unknown', message, {
-    hint: 'Give the groups to plan with: --group NAME for each (or `groups`).',
-  });
 }
 
 type Planned = ReturnType<typeof planPerson>;

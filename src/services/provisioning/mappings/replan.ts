@@ -3,6 +3,7 @@ import type { Context } from '../../../context.ts';
 import { dialectOfDatabase, execute, select, selectAmong } from '../../../database/select.ts';
 import { transaction, unsynced } from '../../../database/transaction.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
+import { readAllRows } from '../../foundation/page.ts';
 import { fold } from '../../foundation/scim-user/names.ts';
 import { holdAccounts, replanPeople } from './apply.ts';
 import { holdMappings } from './hold.ts';
@@ -42,17 +43,19 @@ export async function planMembersLater(
   organizationId: string,
   groupIds: readonly string[],
 ): Promise<void> {
-  for (const id of groupIds) {
-    await execute(
-      `INSERT INTO scim_replans (organization_id, account_id)
-       SELECT r.organization_id, r.account_id
-         FROM scim_group_members m JOIN scim_records r ON r.id = m.record_id
-        WHERE m.group_id = $1 AND r.organization_id = $2 ORDER BY r.account_id
-       ON CONFLICT (organization_id, account_id) DO NOTHING`,
-      [id, organizationId],
+  const accountIds = new Set<string>();
+  for (const groupId of groupIds) {
+    const members = await readAllRows((after, count) =>
+      select<{ id: string; accountId: string }>(
+        `SELECT m.record_id AS id, r.account_id AS "accountId"
+           FROM scim_group_members m JOIN scim_records r ON r.id = m.record_id
+          WHERE m.group_id = $1 AND m.record_id > $2 ORDER BY m.record_id LIMIT $3`,
+        [groupId, after, count],
+      ),
     );
-    await turnOfTheLoop();
+    for (const { accountId } of members) accountIds.add(accountId);
   }
+  await planLater(organizationId, [...accountIds]);
 }
 
 /**

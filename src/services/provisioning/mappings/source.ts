@@ -6,6 +6,8 @@ export interface GroupSource {
   kind: 'sso' | 'ldap';
   id: string;
   organizationId: string;
+  /** Without it, the last known claim gives no role, and what it gave stays. */
+  enabled: boolean;
   /** Directories remove nothing. */
   autoRemove: boolean;
   /** Whether every sign-in applies the groups, not only the first. */
@@ -16,15 +18,15 @@ export interface GroupSource {
 
 /** A single sign-on connection as a source of groups. */
 export function ssoSource(connection: SsoConnection): GroupSource {
-  const { id, organizationId, autoRemove, syncOnLogin: everyTime } = connection;
-  return { kind: 'sso', id, organizationId, autoRemove, everyTime, searchBase: null };
+  const { id, organizationId, enabled, autoRemove, syncOnLogin: everyTime } = connection;
+  return { kind: 'sso', id, organizationId, enabled, autoRemove, everyTime, searchBase: null };
 }
 
 /** A directory as a source of groups. */
 export function ldapSource(connection: LdapConnection): GroupSource {
-  const { id, organizationId, searchBase } = connection;
+  const { id, organizationId, enabled, searchBase } = connection;
   const everyTime = connection.groupsAttribute !== null;
-  return { kind: 'ldap', id, organizationId, autoRemove: false, everyTime, searchBase };
+  return { kind: 'ldap', id, organizationId, enabled, autoRemove: false, everyTime, searchBase };
 }
 
 /** The organization's connections that provide groups, single sign-on first. */

@@ -51,8 +51,21 @@ export const mappingView = z.object({
 });
 export const mappingPage = pageOf(mappingView);
 
+/** A new mapping, with the group that it is about. */
+export const newMappingView = mappingView.extend({
+  scimGroup: z
+    .string()
+    .nullable()
+    .optional()
+    .describe('The SCIM group that has this name or external id, or differs in case; else null.'),
+});
+
 /** A removed mapping, with the memberships that it gave. */
-export const mappingRemovedView = mappingView.extend({ affected: z.array(affectedMembershipView) });
+export const mappingRemovedView = mappingView.extend({
+  affected: z
+    .array(affectedMembershipView.partial({ project: true }))
+    .describe('Without `project`: the role in the organization.'),
+});
 
 export const importedView = z.object({
   added: z.array(mappingView),

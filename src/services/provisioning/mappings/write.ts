@@ -88,7 +88,10 @@ export async function dropMappings<const Given extends readonly GroupMapping[]>(
   mappings: Given,
 ) {
   const given = mappings.map((mapping) => ({ id: mapping.id, ...roleOf(mapping) }));
-  const affected = mappings.length === 0 ? null : await findGiven(organization.id);
+  const affected = await findGiven(
+    organization.id,
+    given.map(({ id }) => id),
+  );
   for (let at = 0; at < mappings.length; at += 1000) {
     const id = mappings.slice(at, at + 1000).map((mapping) => mapping.id);
     await GroupMapping.destroy({ where: { id } });
@@ -99,7 +102,7 @@ export async function dropMappings<const Given extends readonly GroupMapping[]>(
     given.map((mapping) => ({ kind: 'mapping.removed', ...about(organization, mapping) })),
   );
   const views = given.map((mapping) => {
-    return { ...viewMapping(mapping), affected: affected?.get(mapping.id) ?? [] };
+    return { ...viewMapping(mapping), affected: affected.get(mapping.id) ?? [] };
   });
   // `map` keeps the length, which the type of its result does not say.
   return views as { [At in keyof Given]: (typeof views)[number] };

@@ -1,3 +1,4 @@
+import { countSteps } from '../../../queue.ts';
 import { type Attribute, enterpriseSchema } from '../../foundation/scim-user/attribute.ts';
 import { findSub, findTarget } from '../../foundation/scim-user/names.ts';
 import { scimRefusal } from '../../foundation/scim-user/refusal.ts';
@@ -17,8 +18,29 @@ export interface PatchOperation {
 export const mostKeys = 1000;
 const unsafe = new Set(['__proto__', 'constructor', 'prototype']);
 
-/** Reads the operations of a PATCH body, at most so many. Names may have any letter case. */
-export function* readOperations(body: unknown, most = 200): Generator<PatchOperation> {
+/** Reads the operations of a PATCH body. Names may have any letter case. */
+export function readOperations(body: unknown): PatchOperation[] {
+  const operations = [...listOperations(body, 200)];
+  for (const { value } of operations) for (const _ of checkKeys(value));
+  return operations;
+}
+
+/** Reads the operations of a PATCH body, at most so many, with turns for others between them. */
+export async function* readManyOperations(
+  body: unknown,
+  most: number,
+): AsyncGenerator<PatchOperation> {
+  const step = countSteps();
+  for (const operation of listOperations(body, most)) {
+    for (const _ of checkKeys(operation.value)) {
+      const turn = step();
+      if (turn !== null) await turn;
+    }
+    yield operation;
+  }
+}
+
+function* listOperations(body: unknown, most: number): Generator<PatchOperation> {
   const operations = isObject(body) ? member(body, 'Operations') : undefined;
   if (!Array.isArray(operations)) {
     throw scimRefusal(400, 'invalidSyntax', 'A PATCH is an object with a list of Operations.');
@@ -44,18 +66,20 @@ function readOperation(given: unknown): PatchOperation {
   if (value === undefined && op !== 'remove') {
     throw scimRefusal(400, 'invalidValue', `The operation ${op} needs a value.`);
   }
-  refuseUnsafeKeys(value);
   return { op, path: path?.trim() ? path : null, value };
 }
 
-function refuseUnsafeKeys(value: unknown): void {
-  // Without recursion, because the sender chooses how deep a body nests. A list may be very long.
+/** Refuses unsafe names in the value. Each step looks at one object or list. */
+function* checkKeys(value: unknown): Generator<void> {
+  yield;
+  // Without recursion, because the sender chooses how deep a body nests.
   const open: object[] = [];
   const visit = (part: unknown) => {
     if (typeof part === 'object' && part !== null) open.push(part);
   };
   visit(value);
   for (let one = open.pop(); one !== undefined; one = open.pop()) {
+    yield;
     if (Array.isArray(one)) {
       for (const part of one) visit(part);
       continue;

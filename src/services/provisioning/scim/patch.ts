@@ -22,6 +22,7 @@ import {
 import { termsOf } from './filter.ts';
 import { applyToElements, applyToList } from './patch-elements.ts';
 import { findPath, type PatchOperation, type Path, readOperations } from './patch-operations.ts';
+import { withoutGroups } from './view.ts';
 
 /** The result of a PATCH. */
 export interface Patched {
@@ -43,7 +44,7 @@ export interface Own {
  * stored resource with the record's `active`; `id` and `meta` are passed separately.
  */
 export function applyPatch(resource: ScimResource, body: unknown, own?: Own): Patched {
-  const operations = [...readOperations(body)];
+  const operations = readOperations(body);
   const patched = structuredClone(resource);
   const patching = { resource: patched, own, terms: 0, changes: 0 };
   for (const operation of operations) apply(patching, operation);
@@ -122,7 +123,10 @@ function isOwn({ own }: Patching, { attribute, sub }: Path, given: unknown): boo
   if (own === undefined || sub !== null) return false;
   if (attribute.name === 'id') return given === own.id;
   if (attribute.name !== 'meta' || !isObject(given)) return false;
-  return Object.entries(given).every(([name, part]) => part === own.meta[name]);
+  return Object.entries(given).every(([name, part]) => {
+    const repeated = name === 'version' && typeof part === 'string' ? withoutGroups(part) : part;
+    return repeated === own.meta[name];
+  });
 }
 
 function applyAt(patching: Patching, op: Op, path: Path, value: unknown): void {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Context } from '../../../context.ts';
 import type { Attribute, ScimResource, ScimValue } from '../../foundation/scim-user/attribute.ts';
 import { findSub, type Names, type Target, userNames } from '../../foundation/scim-user/names.ts';
@@ -35,14 +36,24 @@ export function viewScimUser(resource: ScimResource, around: ViewSurroundings): 
       created: around.createdAt.toISOString(),
       lastModified: around.modifiedAt.toISOString(),
       location: around.location,
-      version: etag(around.version),
+      version: etag(around.version, around.groups),
     },
   };
 }
 
-/** The `ETag` and `meta.version` of a version. */
-export function etag(version: number): string {
-  return `W/"${version}"`;
+/**
+ * The `ETag` and `meta.version` of a version, and of the groups of a User, which change without
+ * it.
+ */
+export function etag(version: number, groups: ScimResource[] = []): string {
+  if (groups.length === 0) return `W/"${version}"`;
+  const shown = createHash('sha256').update(JSON.stringify(groups));
+  return `W/"${version}.${shown.digest('base64url').slice(0, 16)}"`;
+}
+
+/** The tags without groups, which no request about a User changes. */
+export function withoutGroups(tags: string): string {
+  return tags.replaceAll(/\.[\w-]{16}(?="|$)/g, '');
 }
 
 /** The attributes to show in a list or an answer, as comma-separated names. */

@@ -11,6 +11,7 @@ import { operation } from '../../foundation/operation.ts';
 import { findByEmail } from '../../people/accounts/account.ts';
 import { previewNext, previewView } from '../../provisioning/mappings/preview.ts';
 import { findMember, originOfRole, originView } from '../../tenancy/memberships/membership.ts';
+import { findKeptGroups } from '../../tenancy/scim-records/record.ts';
 import { offeredMethod } from '../../tenancy/signin-settings/methods.ts';
 import { attemptKinds } from './attempts.ts';
 import { setScene } from './scene.ts';
@@ -35,6 +36,11 @@ export const explainView = z.object({
     .object({ role, origin: originView })
     .nullable()
     .describe('The membership; null for a person who is no member.'),
+  keptGroups: z
+    .array(z.string())
+    .nullable()
+    .default(null)
+    .describe('The groups that SCIM keeps for a person whom it shows as deactivated; else null.'),
   projects: z.array(z.object({ slug: z.string(), role: projectRole, origin: originView })),
   blocks: z
     .array(z.object({ code: z.string(), message: z.string(), until: instant.optional() }))
@@ -79,7 +85,8 @@ export const explain = operation({
     const isKnown = standing.accountId !== null && !standing.pushed;
     const account = everywhere || isKnown ? await findByEmail(input.user) : undefined;
     const { removed } = standing;
-    const asked = { organization, email: input.user, account, removed, everywhere };
+    const keptGroups = await findKeptGroups(organization.id, input.user);
+    const asked = { organization, email: input.user, account, removed, keptGroups, everywhere };
     const scene = await setScene(ctx, asked);
     const ways = await findWays(ctx, scene);
     const { accountId } = standing;
@@ -92,6 +99,7 @@ export const explain = operation({
         return { method, on, could, rule: ruleText(ctx, scene, each) };
       }),
       member: await showMember(organization, accountId),
+      keptGroups,
       projects: projects.filter(({ slug }) => inProject(slug)),
       blocks: blocksOf(scene, ways),
       next: next && {

@@ -1,7 +1,7 @@
 import type { Context } from '../../../context.ts';
 import { commandLine } from '../../../shell-word.ts';
-import { findSocialClient, providerNames } from '../../tenancy/identities/providers.ts';
 import { isMethodAllowed } from '../../tenancy/signin-settings/governing.ts';
+import { findObstacle } from '../../tenancy/signin-settings/methods.ts';
 import type { Scene } from './scene.ts';
 import type { SignInWay } from './ways.ts';
 
@@ -38,9 +38,14 @@ const sayings: Record<string, { rule: Saying; message: Saying }> = {
       'The address of the account is not verified. Enter the code of the sign-up, or sign in by a mailed code or through the organization.',
   },
   deactivated: {
-    rule: ({ organization: { slug } }) => `${slug} has removed this person.`,
-    message: ({ email, organization: { slug } }) =>
-      `${slug} has removed this person. To add them again, run: ${commandLine('idctl member add', email, `--org ${slug}`)}`,
+    rule: ({ organization: { slug }, keptGroups }) =>
+      keptGroups === null
+        ? `${slug} has removed this person.`
+        : `SCIM shows this person as deactivated in ${slug}.`,
+    message: ({ email, organization: { slug }, keptGroups }) =>
+      keptGroups !== null
+        ? `SCIM shows this person as deactivated in ${slug}. Activate them at the provider.`
+        : `${slug} has removed this person. To add them again, run: ${commandLine('idctl member add', email, `--org ${slug}`)}`,
   },
   identity_conflict: {
     rule: () => 'The account is linked to another identity.',
@@ -125,12 +130,7 @@ function whyOff(ctx: Context, scene: Scene, { method }: SignInWay): string {
   if (method === 'ldap') return `No directory is enabled for ${domain}.`;
   if (!governing.settings[method]) return `The setting ${method} of ${settler(scene)} is off.`;
   if (!isMethodAllowed(governing, method)) return `Restricted, and ${domain} is not verified.`;
-  if (method === 'passkey') return 'Passkeys need https and a host name (baseUrl).';
-  if (method === 'magicCode' && !scene.sendsMail)
-    return 'The instance sends no mail (mail.smtpUrl).';
-  if ((method === 'google' || method === 'github') && findSocialClient(ctx, method) === null)
-    return `${providerNames[method]} is not set up (social.${method}).`;
-  return 'It is not set up.';
+  return findObstacle(ctx, method) ?? 'It is not set up.';
 }
 
 function saying(reason: string): { rule: Saying; message: Saying } {

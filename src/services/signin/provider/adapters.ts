@@ -101,14 +101,6 @@ const interactions: Adapter = {
     if (sealed.length > longestCookie)
       throw new errors.InvalidRequest('the authorization request is too long');
     setRequestCookie(uid, sealed);
-    // The pages of a second step do not know where the sign-in returns to.
-    Provider.ctx?.cookies.set('oauth_client', markOfRequest(params), {
-      path: '/login',
-      httpOnly: true,
-      sameSite: 'lax',
-      overwrite: true,
-      maxAge: 600_000,
-    });
   },
   async find(uid) {
     const { ctx, session } = visitNow();

@@ -2,6 +2,7 @@ import type { ClientMetadata } from 'oidc-provider';
 import type { Client } from '../../../database/models/client.ts';
 import { select } from '../../../database/select.ts';
 import { clientIdOf, rowIdOf } from '../../tenancy/clients/client.ts';
+import { isProtected } from '../../tenancy/clients/forward.ts';
 
 /** A client as the provider reads it at each request. */
 export interface ClientRow
@@ -78,8 +79,6 @@ export interface Application {
   origins: string[];
 }
 
-const waiting = /^\/oauth\/authorize\/[\w-]+\?(?:.*&)?client=([^&]+)(?:&|$)/;
-
 /**
  * The client id and the position of the redirect URI. A forged mark can only name a registered
  * address.
@@ -88,15 +87,23 @@ export function markOf(client: Pick<ClientRow, 'id' | 'redirectUris'>, uri: unkn
   return `${clientIdOf(client)}.${client.redirectUris.indexOf(String(uri))}`;
 }
 
-/** The application of a sign-in: by where it returns to, else by the cookie of its browser. */
-export async function findApplication(
-  returnTo: string | undefined,
-  cookie: string | undefined,
-): Promise<Application | null> {
-  const mark = waiting.exec(returnTo ?? '')?.[1] ?? cookie;
-  const [clientId = '', at = ''] = mark?.split('.') ?? [];
+/** The application of the sign-in that returns there, or null. */
+export async function findApplication(returnTo: string | undefined): Promise<Application | null> {
+  const [path = '', query] = returnTo?.split('?', 2) ?? [];
+  const given = new URLSearchParams(query);
+  if (path === '/login/forward') return findProtected(given.get('origin') ?? '');
+  return /^\/oauth\/authorize\/[\w-]+$/.test(path) ? findMarked(given.get('client') ?? '') : null;
+}
+
+async function findMarked(mark: string): Promise<Application | null> {
+  const [clientId = '', at = ''] = mark.split('.');
   const row = await findClientRow(clientId);
   if (row === null) return null;
   const uri = row.redirectUris[Number(at)];
   return { name: row.name, origins: uri === undefined ? [] : [new URL(uri).origin] };
+}
+
+// The host, not the name: a stranger who guesses it learns as much as at `/auth/verify`.
+async function findProtected(origin: string): Promise<Application | null> {
+  return (await isProtected(origin)) ? { name: new URL(origin).host, origins: [] } : null;
 }

@@ -5,6 +5,7 @@ import { transaction } from '../../../database/transaction.ts';
 import { after } from '../../foundation/time.ts';
 import { idleSince, isSessionLive } from '../../people/sessions/live.ts';
 import { isBarred, membershipAt } from '../../tenancy/clients/admits.ts';
+import { leaveHosts } from '../../tenancy/clients/forward.ts';
 import { endGrant } from './grants.ts';
 
 // Notices the sessions that ended at clients. Sessions end in many places, so the grants are
@@ -97,12 +98,15 @@ async function noteSignOut(
   await insertRow('client_sign_outs', row);
 }
 
-/** Ends what a person has at a client, in all their sessions. Call it inside a transaction. */
+/**
+ * Ends what a person has at a client, and at the hosts of it, in all their sessions. Returns the ids
+ * of those sessions. Call it inside a transaction.
+ */
 export async function signOutOf(
   ctx: Context,
   accountId: string,
   clientId: string,
-): Promise<{ sid: string }[]> {
+): Promise<string[]> {
   const grants = await select<{ grantId: string; sid: string }>(
     `SELECT g.grant_id AS "grantId", g.session_id AS sid
       FROM provider_records g JOIN sessions s ON s.id = g.session_id
@@ -110,5 +114,6 @@ export async function signOutOf(
     [clientId, accountId],
   );
   for (const grant of grants) await noteSignOut(ctx, { ...grant, clientId, sub: accountId });
-  return grants;
+  const left = await leaveHosts(accountId, clientId);
+  return [...new Set([...grants.map(({ sid }) => sid), ...left])];
 }

@@ -11,7 +11,7 @@ import { idleSince, isSessionLive } from '../../people/sessions/live.ts';
 import { clientIdOf, isClientId, rowIdOf } from '../../tenancy/clients/client.ts';
 import { signOutOf } from './ends.ts';
 
-// Where a person is signed in by idctl: the applications with a grant of a live session.
+// Where a person is signed in by idctl: the applications that a live session has come to.
 
 const signedInView = z.object({
   clientId: z.string(),
@@ -30,12 +30,18 @@ interface Row {
   issuedAt: number | string;
 }
 
-const read = `SELECT c.id AS "rowId", c.name, o.id AS "organizationId", o.slug, o.name AS organization,
-    s.created_at AS "issuedAt"
-  FROM provider_records g JOIN sessions s ON s.id = g.session_id
-  JOIN clients c ON c.id = g.client_id JOIN organizations o ON o.id = c.organization_id
-  WHERE g.model = 'Grant' AND s.account_id = $1 AND ${isSessionLive('$2', '$3')}
-  ORDER BY c.name, c.id, s.created_at`;
+// A session can be at a client by a grant, by cookies of its protected hosts, or by both.
+const read = `WITH mine AS (SELECT s.id, s.created_at FROM sessions s
+    WHERE s.account_id = $1 AND ${isSessionLive('$2', '$3')}),
+  there AS (SELECT g.client_id, g.session_id FROM mine
+      JOIN provider_records g ON g.session_id = mine.id AND g.model = 'Grant'
+    UNION SELECT o.client_id, h.session_id FROM mine
+      JOIN host_sessions h ON h.session_id = mine.id JOIN client_origins o ON o.origin = h.origin)
+  SELECT c.id AS "rowId", c.name, o.id AS "organizationId", o.slug, o.name AS organization,
+    mine.created_at AS "issuedAt"
+  FROM there JOIN mine ON mine.id = there.session_id
+  JOIN clients c ON c.id = there.client_id JOIN organizations o ON o.id = c.organization_id
+  ORDER BY c.name, c.id, mine.created_at`;
 
 async function readSignedIn(ctx: Context, accountId: string) {
   const found = new Map<string, z.output<typeof signedInView>>();
@@ -82,7 +88,7 @@ export const endSignedIn = ownOperation({
     if (signedIn === undefined || rowId === null)
       throw new Refusal('not_found', `You are not signed in to ${input.clientId}.`);
     await transaction(async () => {
-      for (const { sid } of await signOutOf(ctx, accountId, rowId)) {
+      for (const sid of await signOutOf(ctx, accountId, rowId)) {
         await recordEvent(ctx, {
           kind: 'client.session.ended',
           organizationId: signedIn.organization.id,

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import type { Client } from '../../../database/models/client.ts';
 import type { Organization } from '../../../database/models/organization.ts';
+import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import {
   type Finding,
@@ -18,7 +19,9 @@ import { shellWord } from '../../../shell-word.ts';
 import type { Standing } from '../../foundation/authority/require.ts';
 import { email, testSteps } from '../../foundation/fields.ts';
 import { isRsa, listSigningKeys } from '../../foundation/keys/signing-key.ts';
+import { requirePlace } from '../../foundation/limits/limit.ts';
 import { operation } from '../../foundation/operation.ts';
+import { after } from '../../foundation/time.ts';
 import { viewMetadata } from '../../people/apps/metadata.ts';
 import { type Barred, barredFrom } from '../../tenancy/clients/admits.ts';
 import { clientIdOf } from '../../tenancy/clients/client.ts';
@@ -27,15 +30,16 @@ import { showClient } from '../../tenancy/clients/operations.ts';
 import { requireClientOf } from '../../tenancy/clients/write.ts';
 import { findMember } from '../../tenancy/memberships/membership.ts';
 import { claimsByScope, claimsOf } from './claims.ts';
+import { rehearseSignIn } from './rehearsal.ts';
 
 /**
- * Tests a client step by step: what its application would find, and what a person's ID token would
- * say. Writes nothing, and starts no session.
+ * Tests a client step by step: what its application would find, and the whole sign-in of a person,
+ * which is rolled back.
  */
 export const testClient = operation({
   authority: 'clients.test',
   input: showClient.input.extend({
-    user: email.optional().describe('A member to try; without it, no sign-in is tried.'),
+    user: email.optional().describe('A member whose sign-in is tried and rolled back.'),
   }),
   output: z.object({
     ok: z.boolean(),
@@ -50,6 +54,7 @@ export const testClient = operation({
   }),
   run: async (ctx, input, standing) => {
     const client = await requireClientOf(standing.organization, input.client);
+    await requireTurn(ctx, standing.organization);
     const { steps, take } = takingSteps(async (look) => look());
     await examineInstance(ctx, client, take);
     await examineAddresses(ctx, client, take);
@@ -61,10 +66,20 @@ export const testClient = operation({
         ? skipped('no person was named', 'To try a member, add --user EMAIL.')
         : trySignIn(ctx, client, standing, input.user),
     );
+    const claims = signedIn.ok ? signedIn.value : null;
+    if (claims !== null && client.suspendedAt === null && client.redirectUris.length > 0)
+      await rehearseSignIn(ctx, client, claims.sub, take);
     const passed = `No check failed. Now sign in to ${client.name} with a browser.`;
-    return { ...outcomeOf(steps, passed), claims: signedIn.ok ? signedIn.value : null };
+    return { ...outcomeOf(steps, passed), claims };
   },
 });
+
+/** A test knocks at addresses that the organization chooses, so it has a limit. */
+async function requireTurn(ctx: Context, { id }: Organization): Promise<void> {
+  if (ctx.actor.kind === 'operator') return;
+  const limit = { name: 'client test', of: id, most: 20, seconds: 600 };
+  await transaction(() => requirePlace(ctx, limit, 'At most 20 tests in ten minutes.'));
+}
 
 /** What the application reads of idctl before any sign-in. */
 async function examineInstance(ctx: Context, client: Client, take: Take): Promise<void> {
@@ -85,14 +100,14 @@ async function examineInstance(ctx: Context, client: Client, take: Take): Promis
     const published = await readAt(ctx, ours.jwks_uri, keySet);
     if (!published.ok) return published;
     if (published.value.keys.some((key) => key.alg === alg)) return right(`a key for ${alg}`);
-    if (alg === 'RS256' && !(await hasRsaKey()))
+    const rsa = (await listSigningKeys()).find(({ publicJwk }) => isRsa(publicJwk));
+    if (alg === 'RS256' && rsa === undefined)
       return skipped('the first sign-in of an application makes the key');
+    // Daemons publish keys that are seconds old.
+    if (alg === 'RS256' && rsa !== undefined && after(rsa.createdAt, 10) > ctx.now)
+      return skipped('the key was made a few seconds ago');
     return wrong(`no key for ${alg}`, 'Restart the daemon; then look at: idctl key list');
   });
-}
-
-async function hasRsaKey(): Promise<boolean> {
-  return (await listSigningKeys()).some(({ publicJwk }) => isRsa(publicJwk));
 }
 
 const keySet = z.object({ keys: z.array(z.object({ alg: z.string().optional() })) });
@@ -118,6 +133,7 @@ async function examineAddresses(ctx: Context, client: Client, take: Take): Promi
   const addresses = [
     ...client.redirectUris.map((uri) => ['redirect URI', uri] as const),
     ...client.postLogoutRedirectUris.map((uri) => ['after sign-out', uri] as const),
+    ...(client.origins ?? []).map(({ origin }) => ['forward auth', origin] as const),
   ];
   const origins = new Set(addresses.map(([, uri]) => new URL(uri).origin));
   // All at once: one slow host does not hold up the others.
@@ -158,8 +174,10 @@ async function trySignIn(
   { organization, role }: Standing,
   user: string,
 ): Promise<Finding<AccountClaims | null>> {
+  const refuse = (barred: Barred) =>
+    wrong(`${user}: ${refusals[barred]}`, mend(organization, client, user, barred));
   const member = await findMember(ctx, organization.id, user);
-  if (member === null) return wrong(`${user}: ${refusals.not_a_member}`, hints.not_a_member);
+  if (member === null) return refuse('not_a_member');
   // Security O8: such a membership tells the organization nothing of the account.
   if (member.pushed && role !== 'operator')
     return skipped(
@@ -167,10 +185,10 @@ async function trySignIn(
       'Verify the domain, or name another member.',
     );
   const barred = await barredFrom(ctx, client, member.id);
-  if (barred !== null) return wrong(`${user}: ${refusals[barred]}`, hints[barred]);
+  if (barred !== null) return refuse(barred);
   const scopes = Object.keys(claimsByScope).join(' ');
   const { sid: _, ...claims } = await claimsOf(ctx, client, member.id, '', scopes);
-  return found(claims, `${user} gets in`, `The ID token says: ${JSON.stringify(claims)}`);
+  return found(claims, `${user} gets in`);
 }
 
 const refusals: Record<Barred, string> = {
@@ -178,8 +196,12 @@ const refusals: Record<Barred, string> = {
   account_disabled: 'access_denied, as the account is disabled',
   project_role_missing: 'access_denied, as the person lacks the role in the project',
 };
-const hints: Record<Barred, string> = {
-  not_a_member: 'Add the person to the organization, or name another one.',
-  account_disabled: 'Have the operator enable the account, or name another person.',
-  project_role_missing: 'Give the person the role, or change what the client requires.',
-};
+
+/** What lets the person in, as a command. */
+function mend({ slug }: Organization, client: Client, user: string, barred: Barred): string {
+  const [who, org] = [shellWord(user), shellWord(slug)];
+  if (barred === 'account_disabled') return `The operator can run: idctl user enable ${who}`;
+  if (barred === 'not_a_member') return `Run: idctl member add ${who} --org ${org} --role member`;
+  const project = `--project ${shellWord(client.project?.slug ?? '')} --role ${client.role}`;
+  return `Run: idctl project-member add ${who} --org ${org} ${project}`;
+}

@@ -3,7 +3,7 @@ import { hashOfToken, randomToken } from '../../../crypto/secret.ts';
 import type { Account } from '../../../database/models/account.ts';
 import type { Client } from '../../../database/models/client.ts';
 import { HostSession, HostTicket } from '../../../database/models/host-session.ts';
-import { insertRow, select } from '../../../database/select.ts';
+import { execute, insertRow, select } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { after } from '../../foundation/time.ts';
@@ -27,10 +27,13 @@ interface Visitor {
   groups: string[];
 }
 
-type ProtectingClient = Pick<Client, 'id' | 'name' | 'organizationId' | 'projectId' | 'role'>;
+interface ProtectingClient
+  extends Pick<Client, 'id' | 'name' | 'organizationId' | 'projectId' | 'role'> {
+  origin: string;
+}
 
 // Bypasses the ORM, as these run for every request that a proxy asks about.
-const findingClient = `SELECT c.id, c.name, c.organization_id AS "organizationId",
+const findingClient = `SELECT o.origin, c.id, c.name, c.organization_id AS "organizationId",
     c.project_id AS "projectId", c.role
   FROM client_origins o JOIN clients c ON c.id = o.client_id WHERE o.origin = $1`;
 
@@ -40,12 +43,22 @@ const findingPerson = `SELECT a.id AS "accountId", a.email, a.email_proof AS "em
   FROM host_sessions h JOIN sessions s ON s.id = h.session_id JOIN accounts a ON a.id = s.account_id
   WHERE h.id = $3 AND h.origin = $4 AND ${live}`;
 
+async function findProtecting(origin: string): Promise<ProtectingClient | null> {
+  const [client] = await select<ProtectingClient>(findingClient, [origin], { prepared: true });
+  return client ?? null;
+}
+
+/** Whether a client protects the origin. */
+export async function isProtected(origin: string): Promise<boolean> {
+  return (await findProtecting(origin)) !== null;
+}
+
 /** The client of a protected origin; refuses any other origin. */
 async function requireProtected(origin: string): Promise<ProtectingClient> {
-  const [client] = await select<ProtectingClient>(findingClient, [origin], { prepared: true });
-  if (client !== undefined) return client;
-  throw new Refusal('forbidden', 'No application is registered at this address.', {
-    hint: 'An admin registers it: idctl client set CLIENT --forward-auth-origin ORIGIN',
+  const client = await findProtecting(origin);
+  if (client !== null) return client;
+  throw new Refusal('forbidden', `No application is registered at ${origin}.`, {
+    hint: 'An admin registers it: idctl client set CLIENT --forward-auth-origin ORIGIN. The option replaces all origins of the client, so repeat the others.',
   });
 }
 
@@ -86,7 +99,9 @@ async function requireAdmitted(
   const reason = await barredFrom(ctx, client, accountId);
   if (reason === null) return;
   await recordBarred(ctx, client, { accountId, reason });
-  throw new Refusal('forbidden', `You cannot open ${client.name} with this account.`, {
+  // The host, as a stranger must not learn the name.
+  const { host } = new URL(client.origin);
+  throw new Refusal('forbidden', `You cannot open ${host} with this account.`, {
     hint: 'Sign in with another account, or ask your administrator.',
     cause: { reason },
   });
@@ -150,6 +165,22 @@ export async function spendTicket(
 async function takeTicket(id: string): Promise<HostTicket | null> {
   const found = await HostTicket.findByPk(id);
   return found !== null && (await HostTicket.destroy({ where: { id } })) === 1 ? found : null;
+}
+
+const atHosts = `session_id IN (SELECT id FROM sessions WHERE account_id = $1)
+  AND origin IN (SELECT origin FROM client_origins WHERE client_id = $2)`;
+
+/**
+ * Ends the cookies and tickets of a person at the origins of a client. Returns the sessions of those
+ * cookies. Call it inside a transaction.
+ */
+export async function leaveHosts(accountId: string, clientId: string): Promise<string[]> {
+  await execute(`DELETE FROM host_tickets WHERE ${atHosts}`, [accountId, clientId]);
+  const ended = await select<{ sid: string }>(
+    `DELETE FROM host_sessions WHERE ${atHosts} RETURNING session_id AS sid`,
+    [accountId, clientId],
+  );
+  return ended.map(({ sid }) => sid);
 }
 
 async function findAccount(ctx: Context, sessionId: string): Promise<string | null> {

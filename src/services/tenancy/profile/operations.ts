@@ -149,7 +149,7 @@ export const deleteUser = operation({
       // Locked before its organizations, like all code that ends a membership.
       await lockAccount(account.id);
       const left = await findLeftOwnerless(account);
-      await forgetRecords(account.id);
+      await forgetRecords(ctx, account.id);
       await account.destroy();
       const slugs = left.map(({ organization }) => organization.slug);
       const subject = { type: 'user', id: account.id };

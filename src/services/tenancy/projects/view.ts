@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { Account } from '../../../database/models/account.ts';
-import { Project, type ProjectRole } from '../../../database/models/project.ts';
-import { ProjectMembership } from '../../../database/models/project-membership.ts';
-import type { Shown } from '../../foundation/authority/shown.ts';
+import type { Account } from '../../../database/models/account.ts';
+import type { Project, ProjectRole } from '../../../database/models/project.ts';
+import type { ProjectMembership } from '../../../database/models/project-membership.ts';
+import { selectAmong } from '../../../database/select.ts';
+import { type Shown, shownTo } from '../../foundation/authority/shown.ts';
 import { id, instant, projectRole } from '../../foundation/fields.ts';
 import { pageOf } from '../../foundation/page.ts';
 import { memberView, originView } from '../memberships/membership.ts';
@@ -26,7 +27,7 @@ export const projectMemberView = z.object({
 });
 export const projectMemberPage = pageOf(projectMemberView);
 
-/** A membership that a change would affect. */
+/** A project membership that a change would affect. */
 export const affectedMembershipView = z.object({
   user: z.string(),
   project: z.string(),
@@ -50,42 +51,69 @@ export function viewProjectMember(membership: ProjectMembership, { email, name }
   return { userId: accountId, email, name, role, synced, origin, joinedAt: joinedAt.toISOString() };
 }
 
-/** A synced membership, in names that people know. */
+/** A synced membership of a project or, without one, of the organization, as people know it. */
 interface Synced {
   user: string;
-  project: string;
-  role: ProjectMembership['role'];
+  project?: string;
+  role: ProjectRole;
 }
 
-/** The organization's synced project memberships that `isMeant` accepts. */
-export async function findSynced(
-  organizationId: string,
-  isMeant: (membership: ProjectMembership) => boolean,
-): Promise<Synced[]> {
-  return (await readSynced(organizationId)).filter(isMeant).map(viewSynced);
-}
-
-/** The memberships that each mapping of the organization has given, by mapping id; in one read. */
-export async function findGiven(
-  organizationId: string,
-): Promise<Map<string | undefined, Synced[]>> {
-  const given = Map.groupBy(await readSynced(organizationId), ({ origin }) => origin.mappingId);
-  return new Map(
-    [...given].map(([mappingId, memberships]) => [mappingId, memberships.map(viewSynced)]),
-  );
-}
-
-function readSynced(organizationId: string): Promise<ProjectMembership[]> {
-  return ProjectMembership.findAll({
-    where: { synced: true },
-    include: [
-      { model: Project, as: 'project', required: true, where: { organizationId } },
-      { model: Account, as: 'account', required: true },
-    ],
-    order: ['projectId', 'accountId'],
+/** The project memberships that a connection has given. */
+export async function findGivenBy(organizationId: string, connectionId: string) {
+  const rows = await readSynced(organizationId, 'by', [connectionId]);
+  return (await viewSynced(organizationId, rows)).map(({ user, project = '', role }) => {
+    return { user, project, role };
   });
 }
 
-function viewSynced({ account, project, role }: ProjectMembership): Synced {
-  return { user: account.email ?? account.name, project: project.slug, role };
+/** The memberships that each of these mappings has given, by mapping id. */
+export async function findGiven(
+  organizationId: string,
+  mappingIds: string[],
+): Promise<Map<string, Synced[]>> {
+  const inProjects = await readSynced(organizationId, 'mappingId', mappingIds);
+  const inOrganization = await selectAmong<SyncedRow>(
+    mappingIds,
+    (list, organization) => `SELECT a.id, a.email, a.name, m.role, m.origin ->> 'mappingId' AS cause
+       FROM memberships m JOIN accounts a ON a.id = m.account_id
+      WHERE m.origin ->> 'mappingId' IN (${list}) AND m.organization_id = ${organization}
+        AND m.synced ORDER BY m.account_id`,
+    [organizationId],
+  );
+  const synced = await viewSynced(organizationId, [...inProjects, ...inOrganization]);
+  const byMapping = Map.groupBy(synced, ({ cause }) => cause);
+  return new Map([...byMapping].map(([id, some]) => [id, some.map(({ cause: _, ...one }) => one)]));
+}
+
+interface SyncedRow extends Pick<Account, 'id' | 'email' | 'name'> {
+  project?: string;
+  role: ProjectRole;
+  cause: string;
+}
+
+function readSynced(
+  organizationId: string,
+  part: 'by' | 'mappingId',
+  causes: string[],
+): Promise<SyncedRow[]> {
+  const cause = `m.origin ->> '${part}'`;
+  return selectAmong<SyncedRow>(
+    causes,
+    (list, org) => `SELECT a.id, a.email, a.name, p.slug AS project, m.role, ${cause} AS cause
+       FROM project_memberships m
+       JOIN projects p ON p.id = m.project_id
+       JOIN accounts a ON a.id = m.account_id
+      WHERE ${cause} IN (${list}) AND p.organization_id = ${org} AND m.synced
+      ORDER BY m.project_id, m.account_id`,
+    [organizationId],
+  );
+}
+
+/** The people as the organization sees them (security I4). */
+async function viewSynced(organizationId: string, rows: SyncedRow[]) {
+  const shown = await shownTo(organizationId, rows);
+  return rows.map(({ project, role, cause, ...account }) => {
+    const { email, name } = shown(account);
+    return { user: email ?? name, ...(project === undefined ? {} : { project }), role, cause };
+  });
 }

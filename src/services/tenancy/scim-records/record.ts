@@ -94,6 +94,24 @@ export async function findRecord(
   return entryOf(row);
 }
 
+/** The groups that SCIM keeps for a person whom it shows as deactivated; null for any other. */
+export async function findKeptGroups(
+  organizationId: string,
+  user: string,
+): Promise<string[] | null> {
+  const rows = await select<{ name: string | null }>(
+    `SELECT g.display_name AS name FROM scim_records r
+       JOIN accounts a ON a.id = r.account_id
+       JOIN scim_tokens t ON t.organization_id = r.organization_id
+       LEFT JOIN scim_group_members m ON m.record_id = r.id
+       LEFT JOIN scim_groups g ON g.id = m.group_id
+      WHERE r.organization_id = $1 AND ${isUuid(user) ? 'a.id' : 'a.email'} = $2
+        AND r.active = $3 AND r.hidden = $3 ORDER BY g.display_name`,
+    [organizationId, user, false],
+  );
+  return rows.length === 0 ? null : rows.flatMap(({ name }) => name ?? []);
+}
+
 /** The record of this id that clients of the organization see, or 404. */
 export async function requireRecord(organizationId: string, id: string): Promise<Entry> {
   const rows = isUuid(id)

@@ -1,7 +1,14 @@
 import type { Context } from '../../../context.ts';
 import { orderedId } from '../../../crypto/id.ts';
 import type { RecordLink } from '../../../database/models/scim-record.ts';
-import { execute, insertRow, insertRows, select } from '../../../database/select.ts';
+import {
+  dialectOfDatabase,
+  execute,
+  insertRow,
+  insertRows,
+  select,
+  selectAmong,
+} from '../../../database/select.ts';
 import { fold } from '../../foundation/scim-user/names.ts';
 import { type Named, resourceOf } from '../../foundation/scim-user/resource.ts';
 import { searchDocument, searchEmails } from '../../foundation/scim-user/search.ts';
@@ -102,13 +109,34 @@ export async function changeRecord(
   }
 }
 
-/** Marks the lists as changed before an account is deleted with its records. */
-export async function forgetRecords(accountId: string): Promise<void> {
-  const lists = await select<{ organization_id: string }>(
-    'SELECT organization_id FROM scim_records WHERE account_id = $1 AND hidden = $2 ORDER BY organization_id',
-    [accountId, false],
+/** Marks lists and groups as changed before an account is deleted with its records. */
+export async function forgetRecords(ctx: Context, accountId: string): Promise<void> {
+  const records = await select<{ id: string; organization_id: string; hidden: boolean | number }>(
+    'SELECT id, organization_id, hidden FROM scim_records WHERE account_id = $1 ORDER BY organization_id',
+    [accountId],
   );
-  for (const { organization_id } of lists) await shiftList(organization_id);
+  for (const { organization_id, hidden } of records) if (!hidden) await shiftList(organization_id);
+  await leaveGroups(
+    ctx,
+    records.map(({ id }) => id),
+  );
+}
+
+/** Takes a deleted person out of all groups, for good. */
+export async function leaveGroups(ctx: Context, recordIds: string[]): Promise<void> {
+  const left = await selectAmong<{ id: string }>(
+    recordIds,
+    (list) =>
+      `DELETE FROM scim_group_members WHERE record_id IN (${list}) RETURNING group_id AS id`,
+  );
+  // A push that holds the group writes its version itself, and waits for this person.
+  const free = dialectOfDatabase() === 'sqlite' ? '' : 'FOR UPDATE SKIP LOCKED';
+  await selectAmong(
+    left.map(({ id }) => id),
+    (list, now) => `UPDATE scim_groups SET version = version + 1, modified_at = ${now}
+      WHERE id IN (SELECT id FROM scim_groups WHERE id IN (${list}) ${free}) RETURNING 1`,
+    [ctx.now],
+  );
 }
 
 /** Marks a list as changed before its end: clients' positions in it are then found anew. */

@@ -13,7 +13,7 @@ import { domain, isUuid } from '../../foundation/fields.ts';
 import { isMailConfigured } from '../../foundation/mail/configured.ts';
 import { operation } from '../../foundation/operation.ts';
 import { findPasskeyObstacle } from '../../people/passkeys/relying-party.ts';
-import { findSocialClient, socialProviders } from '../identities/providers.ts';
+import { findSocialClient, providerNames, socialProviders } from '../identities/providers.ts';
 import type { signInByLdapInput } from '../ldap/schema.ts';
 import { ensureMember } from '../memberships/join-and-leave.ts';
 import { findUsable } from '../sso/connection.ts';
@@ -36,6 +36,10 @@ export const offeredMethod = z.enum([
 ]);
 export type Offered = z.output<typeof offeredMethod>;
 
+/** The methods that settings switch on and off. */
+export const switchedMethods = ['password', 'passkey', 'magicCode', ...socialProviders] as const;
+type Switched = (typeof switchedMethods)[number];
+
 /** Lists the ways to sign in for a domain; they tell nothing of accounts (interface page). */
 export const listMethods = operation({
   authority: 'public',
@@ -55,18 +59,33 @@ export const listMethods = operation({
 /** The ways to sign in for a canonical e-mail domain, in the order they are shown. */
 export async function findMethods(ctx: Context, domain: string): Promise<Offered[]> {
   const governing = await findGoverningDomain(ctx, domain);
+  const isOffered = (method: Switched) =>
+    isMethodAllowed(governing, method) && findObstacle(ctx, method) === null;
   const offered: [Offered, boolean][] = [
-    ['password', isMethodAllowed(governing, 'password')],
-    ['passkey', isMethodAllowed(governing, 'passkey') && findPasskeyObstacle(ctx) === null],
-    ['magicCode', isMethodAllowed(governing, 'magicCode') && isMailConfigured(ctx)],
+    ['password', isOffered('password')],
+    ['passkey', isOffered('passkey')],
+    ['magicCode', isOffered('magicCode')],
     ['sso', await hasSso(ctx, domain)],
     ['ldap', (await findDirectory(governing.organizationId)) !== null],
-    ...socialProviders.map((provider): [Offered, boolean] => [
-      provider,
-      isMethodAllowed(governing, provider) && findSocialClient(ctx, provider) !== null,
-    ]),
+    ...socialProviders.map((one): [Offered, boolean] => [one, isOffered(one)]),
   ];
   return offered.filter(([, is]) => is).map(([method]) => method);
+}
+
+/** Why the instance cannot offer a method, whatever the settings say; null if it can. */
+export function findObstacle(ctx: Pick<Context, 'config'>, method: Switched): string | null {
+  switch (method) {
+    case 'password':
+      return null;
+    case 'passkey':
+      return findPasskeyObstacle(ctx) && 'Passkeys need https and a host name (baseUrl).';
+    case 'magicCode':
+      return isMailConfigured(ctx) ? null : 'The instance sends no mail (mail.smtpUrl).';
+    case 'google':
+    case 'github':
+      if (findSocialClient(ctx, method) !== null) return null;
+      return `${providerNames[method]} is not set up (social.${method}).`;
+  }
 }
 
 /** Whether single sign-on is offered for the e-mail domain. */

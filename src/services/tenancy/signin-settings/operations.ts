@@ -9,6 +9,7 @@ import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { ref } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
 import { type Choices, findGoverningDomain, settingNames, settingsOf } from './governing.ts';
+import { findObstacle, switchedMethods } from './methods.ts';
 import { requireOwnersLetIn } from './owners.ts';
 
 // The sign-in settings of an organization (spec §2.9).
@@ -25,6 +26,14 @@ export const signInSettingsView = z.object({
   restrictOauthToVerifiedDomains: z.boolean(),
 });
 
+export const reachView = z.object({
+  governs: z.boolean(),
+  obstacles: z
+    .partialRecord(z.enum(switchedMethods), z.string())
+    .default({})
+    .describe('Why the instance cannot offer a method, whatever the settings say.'),
+});
+
 const choicesInput = z.strictObject({ org: ref, ...signInSettingsView.partial().shape });
 
 /** Shows the sign-in settings that apply. */
@@ -36,15 +45,24 @@ export const showSignInSettings = operation({
     settingsOf(ctx, (await SignInSettings.findByPk(organization.id)) ?? {}),
 });
 
-/** Tells whether the settings govern any address, so that the admin who sets them can be warned. */
+/**
+ * Tells whether the settings govern any address, and which methods the instance cannot offer, so
+ * that the admin who sets them can be warned.
+ */
 export const showReach = operation({
   authority: 'signin.see',
   input: refInput,
-  output: z.object({ governs: z.boolean() }),
+  output: reachView,
   run: async (ctx, _input, { organization }) => ({
     governs: !(await governsNoAccount(ctx, organization)),
+    obstacles: obstaclesOf(ctx),
   }),
 });
+
+function obstaclesOf(ctx: Context) {
+  const found = switchedMethods.map((method) => [method, findObstacle(ctx, method)] as const);
+  return Object.fromEntries(found.filter(([, why]) => why !== null));
+}
 
 /** Saves all sign-in settings; an absent one is left to the instance. */
 export const saveSignInSettings = operation({

@@ -4,7 +4,7 @@ import { Identity } from '../../../database/models/identity.ts';
 import { Membership } from '../../../database/models/membership.ts';
 import { shownTo } from '../../foundation/authority/shown.ts';
 import { domainOf } from '../../foundation/domain-names/canonical.ts';
-import { affectedMembershipView, findSynced } from '../projects/view.ts';
+import { affectedMembershipView, findGivenBy } from '../projects/view.ts';
 
 /** The people who sign in through a connection, the owners among them, and synced memberships. */
 export const affectedView = z.object({
@@ -41,7 +41,7 @@ export async function findAffected(
   return {
     people: identities.map(named),
     owners: identities.filter((identity) => roles.get(identity.accountId) === 'owner').map(named),
-    memberships: await findSynced(organizationId, ({ origin }) => origin.by === id),
+    memberships: await findGivenBy(organizationId, id),
   };
 }
 

@@ -3,12 +3,16 @@ import { Account } from '../../../../database/models/account.ts';
 import { ScimGroup } from '../../../../database/models/scim-group.ts';
 import { ScimRecord } from '../../../../database/models/scim-record.ts';
 import { select } from '../../../../database/select.ts';
+import { Refusal, refuseField } from '../../../../errors.ts';
 import { shownTo } from '../../../foundation/authority/shown.ts';
-import { id, instant, ref } from '../../../foundation/fields.ts';
+import { id, instant, isUuid, ref } from '../../../foundation/fields.ts';
 import { operation } from '../../../foundation/operation.ts';
 import { pageInput, pageOf, readPage } from '../../../foundation/page.ts';
+import { fold } from '../../../foundation/scim-user/names.ts';
 import { scimUserView, viewScimRecord } from '../list/records.ts';
 import { requireGroup } from './group.ts';
+
+const idOrName = z.string().min(1, 'must not be empty').max(1000, 'is too long');
 
 // The groups that SCIM pushed, for the organization's admins.
 
@@ -59,10 +63,13 @@ async function countMembers(groupId: string): Promise<number> {
 /** Lists the users in a group that SCIM pushed, members of the organization or not. */
 export const listScimGroupMembers = operation({
   authority: 'scim.see',
-  input: z.strictObject({ org: ref, members: id, ...pageInput }),
+  input: z.strictObject({ org: ref, members: idOrName, ...pageInput }),
   output: pageOf(scimUserView),
   run: async (_ctx, input, { organization }) => {
-    const group = await requireGroup(organization.id, input.members);
+    const group = await requireGroup(
+      organization.id,
+      await findGroupId(organization.id, input.members),
+    );
     const { items, nextCursor } = await readPage(
       input,
       (after, limit) => findMembers(group.id, after, limit),
@@ -77,6 +84,26 @@ export const listScimGroupMembers = operation({
     };
   },
 });
+
+/** The id of the group that is named by its id or display name. */
+async function findGroupId(organizationId: string, named: string): Promise<string> {
+  if (isUuid(named)) return named;
+  const found = await select<{ id: string; name: string }>(
+    `SELECT id, display_name AS name FROM scim_groups
+      WHERE organization_id = $1 AND display_name_canonical = $2 ORDER BY id`,
+    [organizationId, fold(named)],
+  );
+  const exact = found.filter(({ name }) => name === named);
+  const groups = exact.length > 0 ? exact : found;
+  const [group] = groups;
+  if (group === undefined)
+    throw new Refusal('not_found', `SCIM has pushed no group ${JSON.stringify(named)}.`, {
+      hint: 'To list them, run: idctl scim groups',
+    });
+  if (groups.length === 1) return group.id;
+  const ids = groups.map(({ id }) => id).join(', ');
+  throw refuseField('members', `names several groups; give an id: ${ids}`);
+}
 
 async function findMembers(groupId: string, after: string, limit: number) {
   const rows = await select<{ id: string }>(

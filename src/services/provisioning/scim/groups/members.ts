@@ -1,6 +1,7 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import { dialectOfDatabase, insertRows, select, selectAmong } from '../../../../database/select.ts';
 import { isUuid } from '../../../foundation/fields.ts';
+import { readAllRows } from '../../../foundation/page.ts';
 import type { Group } from './group.ts';
 import { type Members, noSuchUser } from './read.ts';
 
@@ -21,9 +22,12 @@ export async function findMembers({ id }: Group, recordIds: string[]): Promise<s
 
 /** The ids of all members. */
 export async function readMemberIds({ id }: Group): Promise<string[]> {
-  const rows = await select<{ id: string }>(
-    'SELECT record_id AS id FROM scim_group_members WHERE group_id = $1',
-    [id],
+  const rows = await readAllRows((after, count) =>
+    select<{ id: string }>(
+      `SELECT record_id AS id FROM scim_group_members
+        WHERE group_id = $1 AND record_id > $2 ORDER BY record_id LIMIT $3`,
+      [id, after, count],
+    ),
   );
   return rows.map(({ id }) => id);
 }

@@ -2,9 +2,9 @@ import type { Attribute, ScimResource } from '../../../foundation/scim-user/attr
 import { scimRefusal } from '../../../foundation/scim-user/refusal.ts';
 import { isObject, unwrapped } from '../../../foundation/scim-user/values.ts';
 import { type Filter, parseElementFilter } from '../filter.ts';
-import { type PatchOperation, readOperations } from '../patch-operations.ts';
+import { type PatchOperation, readManyOperations } from '../patch-operations.ts';
 import { groupNames } from './attributes.ts';
-import { type Members, readExternalId, readMembers, readName, slowly } from './read.ts';
+import { type Members, readExternalId, readMembers, readName } from './read.ts';
 
 // A PATCH of a group becomes a difference: the members are not read, so that it costs the same in
 // a group of any size.
@@ -33,7 +33,7 @@ const mostOperations = 10_000;
 export async function readGroupPatch(body: unknown): Promise<GroupPatch> {
   const change: GroupChange = { clears: false, adds: new Map(), removes: new Set() };
   const patch: GroupPatch = { change, repeated: [] };
-  for await (const operation of slowly(readOperations(body, mostOperations))) {
+  for await (const operation of readManyOperations(body, mostOperations)) {
     if (operation.path === null) await readWhole(patch, operation);
     else await readAt(change, operation, operation.path);
   }

@@ -1,4 +1,4 @@
-import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
+import { slowly } from '../../../../queue.ts';
 import { isUuid } from '../../../foundation/fields.ts';
 import type { Attribute } from '../../../foundation/scim-user/attribute.ts';
 import { findSub } from '../../../foundation/scim-user/names.ts';
@@ -79,7 +79,7 @@ export async function readMembers(given: unknown, op: 'add' | 'remove'): Promise
     const [id, display] = readMember(element);
     // The rest of a long list is not read.
     if (op === 'add' && !isUuid(id)) throw noSuchUser(id);
-    if (!members.has(id)) members.set(id, display);
+    if (isUuid(id) && !members.has(id)) members.set(id, display);
   }
   return members;
 }
@@ -103,18 +103,4 @@ function readMember(element: unknown): [id: string, display: string | null] {
   if (!value) throw scimRefusal(400, 'invalidValue', 'A member needs a value: the id of a User.');
   const display = read('display')?.slice(0, 256) || null;
   return [isUuid(value) ? value.toLowerCase() : value, display];
-}
-
-const atOnce = 200;
-
-/** The items, with a turn for others between them: a body may have very many. */
-export async function* slowly<Item>(items: Iterable<Item>): AsyncGenerator<Item> {
-  let left = atOnce;
-  for (const item of items) {
-    if (--left === 0) {
-      await turnOfTheLoop();
-      left = atOnce;
-    }
-    yield item;
-  }
 }

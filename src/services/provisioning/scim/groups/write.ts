@@ -82,6 +82,8 @@ export async function changeGroup(ctx: Context, group: Group, change: GroupChang
       removed: removed.length,
       renamed:
         displayName === group.displayName ? null : { from: group.displayName, to: displayName },
+      externalId:
+        externalId === group.externalId ? null : { from: group.externalId, to: externalId },
     },
   });
   await plan(ctx);

@@ -1,6 +1,6 @@
 import type { Context } from '../../../../context.ts';
 import { Membership } from '../../../../database/models/membership.ts';
-import { dialectOfDatabase, select, selectAmong } from '../../../../database/select.ts';
+import { select } from '../../../../database/select.ts';
 import { ownsAddress } from '../../../foundation/domain-names/owns.ts';
 import type { EventName } from '../../../foundation/events/kinds.ts';
 import { recordEvent } from '../../../foundation/events/record.ts';
@@ -53,22 +53,6 @@ async function isInGroup(recordId: string): Promise<boolean> {
     { prepared: true },
   );
   return rows.length > 0;
-}
-
-/** Takes a deleted person out of all groups, for good. */
-export async function leaveGroups(ctx: Context, recordId: string): Promise<void> {
-  const left = await select<{ id: string }>(
-    'DELETE FROM scim_group_members WHERE record_id = $1 RETURNING group_id AS id',
-    [recordId],
-  );
-  // A push that holds the group writes its version itself, and waits for this person.
-  const free = dialectOfDatabase() === 'sqlite' ? '' : 'FOR UPDATE SKIP LOCKED';
-  await selectAmong(
-    left.map(({ id }) => id),
-    (list, now) => `UPDATE scim_groups SET version = version + 1, modified_at = ${now}
-      WHERE id IN (SELECT id FROM scim_groups WHERE id IN (${list}) ${free}) RETURNING 1`,
-    [ctx.now],
-  );
 }
 
 /** Ends the membership, even the last owner's (spec §3.2); an event then tells of that. */

@@ -5,7 +5,7 @@ import type { ScimResource } from '../../../foundation/scim-user/attribute.ts';
 import { readReplacement } from '../../../foundation/scim-user/resource.ts';
 import { isComplex } from '../../../foundation/scim-user/values.ts';
 import { type Entry, requireHeld, requireRecord } from '../../../tenancy/scim-records/record.ts';
-import { changeRecord } from '../../../tenancy/scim-records/write.ts';
+import { changeRecord, leaveGroups } from '../../../tenancy/scim-records/write.ts';
 import { parseFilter } from '../filter.ts';
 import { readFiltered } from '../list/filtered.ts';
 import { userListing } from '../list/listing.ts';
@@ -14,7 +14,7 @@ import { type ListQuery, readWindow } from '../list/query.ts';
 import { applyPatch, type Own } from '../patch.ts';
 import { readProjection } from '../view.ts';
 import { changeUser, type Decided } from './change.ts';
-import { deactivateMember, leaveGroups } from './membership.ts';
+import { deactivateMember } from './membership.ts';
 import {
   type AtUser,
   type Presented,
@@ -96,6 +96,6 @@ export async function deleteUserResource(ctx: Context, { org, id, ifMatch }: AtU
     const wasActive = held.record.active;
     if (wasActive || hidden) await changeRecord(ctx, held.record, { active: false, hidden });
     if (wasActive) await deactivateMember(ctx, held);
-    if (hidden) await leaveGroups(ctx, held.record.id);
+    if (hidden) await leaveGroups(ctx, [held.record.id]);
   });
 }

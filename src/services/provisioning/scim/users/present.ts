@@ -5,7 +5,14 @@ import type { ScimResource } from '../../../foundation/scim-user/attribute.ts';
 import { scimRefusal } from '../../../foundation/scim-user/refusal.ts';
 import { resourceOf } from '../../../foundation/scim-user/resource.ts';
 import type { Entry } from '../../../tenancy/scim-records/record.ts';
-import { baseOf, etag, type Projecting, type Projection, viewScimUser } from '../view.ts';
+import {
+  baseOf,
+  etag,
+  type Projecting,
+  type Projection,
+  viewScimUser,
+  withoutGroups,
+} from '../view.ts';
 
 // The input of the SCIM operations. The table of attributes reads their bodies, not a schema (X6).
 
@@ -50,7 +57,7 @@ export async function presentUsers(
     const view = viewRecord(ctx, record, groups.get(record.id));
     return {
       body: project.of(view),
-      etag: etag(record.version),
+      etag: etag(record.version, groups.get(record.id)),
       location: locationOf(ctx, record),
     };
   });
@@ -92,7 +99,7 @@ export function requireMatch(
   version: number,
   kind: 'User' | 'Group' = 'User',
 ): void {
-  if (ifMatch === undefined || namesTag(ifMatch, etag(version))) return;
+  if (ifMatch === undefined || namesTag(withoutGroups(ifMatch), etag(version))) return;
   throw new Refusal('version_mismatch', `The ${kind} has changed since.`, {
     hint: 'Read it again and send the new meta.version.',
   });

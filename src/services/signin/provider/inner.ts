@@ -1,5 +1,4 @@
 import { IncomingMessage } from 'node:http';
-import type { Request } from 'express';
 
 const passed = ['authorization', 'cookie', 'user-agent'] as const;
 
@@ -16,7 +15,11 @@ interface Inner {
  * A request as the provider reads it. Its host is that of the base URL, whatever the client sent, and
  * it has only the listed headers.
  */
-export function innerRequest(request: Request, baseUrl: string, of: Inner): IncomingMessage {
+export function innerRequest(
+  request: Pick<IncomingMessage, 'socket' | 'headers'>,
+  baseUrl: string,
+  of: Inner,
+): IncomingMessage {
   const inner = new IncomingMessage(request.socket);
   const { host, protocol } = new URL(baseUrl);
   inner.method = of.method;

@@ -1,0 +1,239 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import { createLocalJWKSet, decodeJwt, type JWTPayload, jwtVerify } from 'jose';
+import { z } from 'zod';
+import type { Context } from '../../../context.ts';
+import { newSecret } from '../../../crypto/secret.ts';
+import { Account } from '../../../database/models/account.ts';
+import { Client } from '../../../database/models/client.ts';
+import { rehearse } from '../../../database/transaction.ts';
+import { Refusal } from '../../../errors.ts';
+import { type Finding, found, right, type Take, wrong } from '../../../finding.ts';
+import { keysOfIdTokens, listSigningKeys } from '../../foundation/keys/signing-key.ts';
+import { clientIdOf } from '../../tenancy/clients/client.ts';
+import { beginSession, requireSession } from '../begin.ts';
+import { encoded, innerRequest } from './inner.ts';
+import { scopes } from './policy.ts';
+import { answerByProvider } from './provider.ts';
+import { findLiveSession, type LiveSession, type Pages } from './visit.ts';
+
+// A whole sign-in at a client, by the requests of its application. It runs in this process and is
+// rolled back: it needs no password and no secret, and leaves no trace.
+
+const hint = 'Look at the log of idctl; it is not a fault of the application.';
+
+/** What the requests of one rehearsal share. */
+interface Rehearsal {
+  ctx: Context;
+  session: LiveSession;
+  client: Client;
+  /** How the client proves itself: by a secret that only this rehearsal knows. */
+  proof: Record<string, string>;
+}
+
+/** Rehearses a sign-in of this account at a client with redirect URIs. */
+export async function rehearseSignIn(
+  ctx: Context,
+  client: Client,
+  accountId: string,
+  take: Take,
+): Promise<void> {
+  // A key that the rehearsal made would be rolled back.
+  await keysOfIdTokens(ctx);
+  await rehearse(async () => {
+    const begun = await take('session', 'a session of the person begins', () =>
+      begin(ctx, accountId),
+    );
+    if (!begun.ok) return;
+    const rehearsal = { ctx, session: begun.value, client, proof: await giveSecret(client) };
+    const code = await take('authorization', 'each redirect URI gets a code', () =>
+      authorizeAll(rehearsal),
+    );
+    if (!code.ok) return;
+    const tokens = await take('tokens', 'the code gives tokens that prove the person', () =>
+      exchange(rehearsal, code.value),
+    );
+    if (!tokens.ok) return;
+    await take('userinfo', 'it names the same person', () => readUserinfo(rehearsal, tokens.value));
+    await take('refresh', 'the refresh token gives new tokens', () =>
+      refresh(rehearsal, tokens.value),
+    );
+  });
+}
+
+/** Begins a session of the person, as a sign-in link would. */
+async function begin(ctx: Context, accountId: string): Promise<Finding<LiveSession>> {
+  const account = await Account.findByPk(accountId, { rejectOnEmpty: true });
+  const own = { ...ctx, client: { address: null, userAgent: null } };
+  try {
+    const { accessToken } = requireSession(
+      await beginSession(own, account, { method: 'loginLink' }),
+    );
+    const session = await findLiveSession(ctx, String(decodeJwt(accessToken)['sid']));
+    if (session === null) throw new Error('a session that has just begun is not live');
+    return found(session, 'a session that is rolled back');
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return wrong(error.message, error.hint ?? 'Name another person.');
+  }
+}
+
+async function giveSecret(client: Client): Promise<Record<string, string>> {
+  const named = { client_id: clientIdOf(client) };
+  if (client.secretHash === null) return named;
+  const { value, hash } = newSecret('cos_secret_');
+  await Client.update({ secretHash: hash }, { where: { id: client.id } });
+  return { ...named, client_secret: value };
+}
+
+/** A code, with what its request has kept back. */
+interface Code {
+  code: string;
+  redirectUri: string;
+  verifier: string;
+  nonce: string;
+}
+
+async function authorizeAll(rehearsal: Rehearsal): Promise<Finding<Code>> {
+  let last: Finding<Code> = wrong('the client has no redirect URI', hint);
+  for (const uri of rehearsal.client.redirectUris) {
+    last = await authorize(rehearsal, uri);
+    if (!last.ok) break;
+  }
+  return last;
+}
+
+async function authorize(rehearsal: Rehearsal, redirectUri: string): Promise<Finding<Code>> {
+  const [verifier, nonce, state] = [random(), random(), random()];
+  const query = encoded({
+    client_id: clientIdOf(rehearsal.client),
+    response_type: 'code',
+    redirect_uri: redirectUri,
+    scope: scopes.join(' '),
+    state,
+    nonce,
+    code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+    code_challenge_method: 'S256',
+    prompt: 'none',
+  });
+  const { location, said } = await ask(rehearsal, { url: `/oauth/authorize?${query}` });
+  const answer = URL.parse(location)?.searchParams;
+  const code = answer?.get('code');
+  if (!location.startsWith(redirectUri) || answer?.get('state') !== state || !code)
+    return wrong(`${redirectUri}: ${answer?.get('error') ?? said}`, hint);
+  return found({ code, redirectUri, verifier, nonce }, 'a code');
+}
+
+const tokens = z.object({
+  access_token: z.string(),
+  refresh_token: z.string(),
+  id_token: z.string(),
+});
+type Tokens = z.output<typeof tokens>;
+
+async function exchange(rehearsal: Rehearsal, given: Code): Promise<Finding<Tokens>> {
+  const { code, redirectUri, verifier, nonce } = given;
+  const grant = { grant_type: 'authorization_code', code, redirect_uri: redirectUri };
+  const answer = await askTokens(rehearsal, { ...grant, code_verifier: verifier });
+  if (!answer.ok) return answer;
+  const claims = await readIdToken(rehearsal, answer.value.id_token);
+  if (claims?.sub !== rehearsal.session.accountId || claims['nonce'] !== nonce)
+    return wrong('the ID token is not valid for this client', hint);
+  return found(answer.value, `an ID token signed with ${rehearsal.client.idTokenAlg}`);
+}
+
+/** Checks an ID token as the application would; null if it is not valid. */
+async function readIdToken({ ctx, client }: Rehearsal, token: string): Promise<JWTPayload | null> {
+  const keys = (await listSigningKeys()).map(({ publicJwk }) => publicJwk);
+  const wanted = {
+    issuer: ctx.config.baseUrl,
+    audience: clientIdOf(client),
+    algorithms: [client.idTokenAlg],
+    currentDate: ctx.now,
+  };
+  return jwtVerify(token, createLocalJWKSet({ keys }), wanted).then(
+    ({ payload }) => payload,
+    () => null,
+  );
+}
+
+async function readUserinfo(rehearsal: Rehearsal, given: Tokens): Promise<Finding> {
+  const authorization = `Bearer ${given.access_token}`;
+  const { body, said } = await ask(rehearsal, { url: '/oauth/userinfo', authorization });
+  const { data } = z.object({ sub: z.string() }).safeParse(body);
+  return data?.sub === rehearsal.session.accountId ? right('the same person') : wrong(said, hint);
+}
+
+async function refresh(rehearsal: Rehearsal, given: Tokens): Promise<Finding> {
+  const grant = { grant_type: 'refresh_token', refresh_token: given.refresh_token };
+  const answer = await askTokens(rehearsal, grant);
+  return answer.ok ? right('new tokens') : answer;
+}
+
+async function askTokens(
+  rehearsal: Rehearsal,
+  grant: Record<string, string>,
+): Promise<Finding<Tokens>> {
+  const form = { ...rehearsal.proof, ...grant };
+  const { body, said } = await ask(rehearsal, { url: '/api/v1/oauth/token', form });
+  const { data } = tokens.safeParse(body);
+  return data === undefined ? wrong(said, hint) : found(data, 'tokens');
+}
+
+/** A page for a person: here its error is the answer. */
+const pages: Pages = {
+  fail(koa, out) {
+    koa.body = out;
+  },
+  post() {},
+  breakOff() {},
+};
+
+/** Sends one request of the application, or of its person's browser, to the provider. */
+async function ask(
+  { ctx, session }: Rehearsal,
+  {
+    url,
+    form,
+    authorization,
+  }: { url: string; form?: Record<string, string>; authorization?: string },
+) {
+  const from = { socket: new Socket(), headers: authorization ? { authorization } : {} };
+  const method = form === undefined ? 'GET' : 'POST';
+  const accept = 'application/json';
+  const request = innerRequest(from, ctx.config.baseUrl, {
+    method,
+    url,
+    accept,
+    ...(form && { form }),
+  });
+  const response = new Answer(request);
+  const visit = { ctx, session, clients: new Map(), pages, fault: undefined };
+  await answerByProvider(visit, request, response);
+  if (visit.fault !== undefined) throw visit.fault;
+  const isJson = String(response.getHeader('content-type')).startsWith('application/json');
+  const body: unknown = isJson ? JSON.parse(response.text) : null;
+  const { data } = failure.safeParse(body);
+  return {
+    body,
+    location: String(response.getHeader('location') ?? ''),
+    said: data ? `${data.error}: ${data.error_description}` : `HTTP ${response.statusCode}`,
+  };
+}
+
+const failure = z.object({ error: z.string(), error_description: z.string().optional() });
+
+/** An answer that goes nowhere. */
+class Answer extends ServerResponse {
+  text = '';
+
+  override end(body?: unknown): this {
+    this.text = typeof body === 'string' || Buffer.isBuffer(body) ? body.toString() : '';
+    return this;
+  }
+}
+
+function random(): string {
+  return randomBytes(32).toString('base64url');
+}

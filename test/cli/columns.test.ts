@@ -1,0 +1,55 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { createdAt, id, json, serve } from '../support/fake-server.ts';
+import { typeLine } from '../support/typing.ts';
+
+// The tables of lists, on a terminal of 80 columns.
+
+/** The lines of a list whose server has this one item. */
+async function shown(line: string, item: object): Promise<string[]> {
+  const home = await mkdtemp(join(tmpdir(), 'idctl-columns-'));
+  const { stdout } = process;
+  const terminal = Object.create(stdout, { isTTY: { value: true }, columns: { value: 80 } });
+  const spy = vi.spyOn(process, 'stdout', 'get').mockReturnValue(terminal);
+  onTestFinished(async () => {
+    spy.mockRestore();
+    await rm(home, { recursive: true });
+  });
+  const { url } = await serve((request, response) =>
+    request.url?.startsWith('/api/v1/me?') || request.url === '/api/v1/me'
+      ? void json(response, 200, { id, email: 'ada@acme.test', organizations: [{ id }] })
+      : void json(response, 200, { items: [item], nextCursor: null }),
+  );
+  const env = { HOME: home, IDCTL_SERVER: url, IDCTL_TOKEN: 'cos_pat_e', NO_COLOR: '1' };
+  return (await typeLine(line.split(' '), env)).out.trimEnd().split('\n');
+}
+
+test('session list names the browser, and the id that session revoke needs', async () => {
+  const userAgent = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537 Chrome/140.0 Safari/537';
+  const lines = await shown('session list', {
+    ...{ id, method: 'password', createdAt, lastSeenAt: createdAt, current: true },
+    ...{ address: '192.0.2.1', userAgent },
+  });
+  expect(lines).toEqual([
+    'SEEN                  BROWSER          ID',
+    `2026-11-22T10:00:00Z  Chrome on Linux  ${id}`,
+  ]);
+});
+
+test('client list shows whole addresses, those of forward auth too', async () => {
+  const uris = ['https://wiki.acme.test/oauth2/callback', 'https://wiki.acme.test/other/callback'];
+  const lines = await shown('client list --org acme', {
+    ...{ clientId: `client-${id}`, issuer: 'https://id.test', discoveryUrl: 'https://id.test/x' },
+    ...{ name: 'Wiki', redirectUris: uris, postLogoutRedirectUris: [], backchannelLogoutUri: null },
+    ...{ forwardAuthOrigins: ['https://docs.acme.test'], public: false, pkce: true },
+    ...{ idTokenAlg: 'RS256', project: null, role: null, createdAt },
+  });
+  expect(lines).toEqual([
+    'NAME  PROJECT  SECRET  ADDRESSES',
+    'Wiki  -        stored  https://wiki.acme.test/oauth2/callback,',
+    '                       https://wiki.acme.test/other/callback,',
+    '                       https://docs.acme.test',
+  ]);
+});

@@ -1,0 +1,190 @@
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+} from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
+import { basename, join, resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { counterpartMissing, rootMissing } from '../../support/counterpart.ts';
+import { bootable, bootDebian, type Debian, writeDebian } from '../../support/debian.ts';
+import type { Client } from '../../support/http.ts';
+import {
+  nextMigration,
+  openRelease,
+  type Release,
+  run,
+  writeNewer,
+} from '../../support/release.ts';
+
+// The package, as docs/install.md says, in a fresh Debian 12 that systemd has booted.
+
+const skipped =
+  rootMissing() || counterpartMissing('debootstrap') || counterpartMissing('systemd-container');
+const checkout = resolve(import.meta.dirname, '../../..');
+const processor = process.arch === 'x64' ? 'amd64' : 'arm64';
+const secret = 'correct horse battery';
+
+describe.skipIf(skipped)('the package, in a fresh Debian 12', () => {
+  let folder: string;
+  let release: Release;
+  let newer: string;
+  let debian: Debian;
+  const root = () => join(folder, 'debian');
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'idctl-package-'));
+    release = await openRelease();
+    await writeDebian(root(), 'bookworm', bootable);
+    const file = release.file(`_${processor}.deb`);
+    cpSync(file, join(root(), 'root', basename(file)));
+    newer = `${release.version}+next`;
+    const path = join(root(), `root/idctl_${newer}_${processor}.deb`);
+    await writeNewer(file, path, newer, join(folder, 'newer'));
+    await writeFile(join(root(), 'root/password'), secret);
+    debian = await bootDebian(root());
+  }, 3_600_000);
+  afterAll(async () => {
+    await debian?.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  /** A block of the page. Its version is the next one, unless given; the one before it is the release. */
+  const typed = (at: number, version = newer) =>
+    release
+      .typed('Debian package', at)
+      .replaceAll(release.version, version)
+      .replaceAll('0.0.9', release.version)
+      .replace(/\bapt (install|remove|purge)/g, 'apt $1 --yes');
+  const type = (at: number) => debian.run(`cd /root; ${typed(at)}`);
+  const at = (path: string) => existsSync(join(root(), path));
+  const namesIn = (path: string) => readdirSync(join(root(), path));
+  const released = () => namesIn('usr/lib/idctl/releases');
+  const ofRelease = () => `${release.version}-${release.commit.slice(0, 8)}`;
+  const statusIn = async (browser: Client) => (await browser.get('/api/v1/me')).status;
+  const running = () =>
+    debian.run('cat /proc/$(systemctl show --value --property MainPID idctl)/cmdline');
+  const setUp = () =>
+    debian.run(`idctl init --yes --org Acme --owner ada@example.com \
+      --base-url ${release.url} --owner-password-file /root/password`);
+
+  /** The names of the copies of the database from before the migration of the next version. */
+  const copies = () =>
+    namesIn('var/lib/idctl').filter((name) => name.startsWith(`idctl.db.before-${nextMigration}-`));
+
+  /** What a database file in the container holds. */
+  function look(name: string, sql: string): unknown {
+    const database = new DatabaseSync(join(root(), 'var/lib/idctl', name), { readOnly: true });
+    const row = database.prepare(sql).get();
+    database.close();
+    return row;
+  }
+
+  test('install, sign in, upgrade and go back with live sessions, remove and purge', async () => {
+    const [install = '', , ...start] = typed(0, release.version).split('\n');
+    const installed = await debian.run(`cd /root; ${install}`);
+    expect(installed).toContain('idctl init && systemctl enable --now idctl');
+    const states = 'systemctl is-enabled idctl idctl-backup.timer || true';
+    expect(await debian.run(states)).toBe('disabled\ndisabled\n');
+    for (const path of ['man/man1/idctl.1.gz', 'bash-completion/completions/idctl'])
+      expect(at(`usr/share/${path}`)).toBe(true);
+
+    await setUp();
+    const files = '/etc/idctl/idctl.yaml /etc/idctl/master.key /var/lib/idctl/idctl.db';
+    expect(await debian.run(`stat --format %a:%U ${files} | uniq`)).toBe('600:idctl\n');
+    expect(await debian.run(start.join('\n'))).toMatch(/^Daemon: +ready/m);
+    const browser = await release.signIn(secret);
+
+    // The files of a daemon that runs on stay.
+    appendFileSync(join(root(), 'etc/idctl/idctl.yaml'), 'unknown: 1\n');
+    const before = await running();
+    expect(await type(1)).toContain('unknown');
+    expect(await running()).toBe(before);
+    expect(released()).toHaveLength(2);
+    expect(copies()).toEqual([]);
+    expect(await statusIn(browser)).toBe(200);
+    await debian.run('sed -i /^unknown/d /etc/idctl/idctl.yaml; systemctl restart idctl');
+    expect(await statusIn(browser)).toBe(200);
+    expect(await running()).toContain(`/releases/${newer}/`);
+
+    // The copy from before the migration is the way back.
+    const [copy = '', ...others] = copies();
+    expect(others).toEqual([]);
+    expect(await debian.run(`stat --format %a:%U /var/lib/idctl/${copy}`)).toBe('600:idctl\n');
+    const migrated = `SELECT (SELECT count(*) FROM accounts) AS accounts,
+      (SELECT count(*) FROM migrations WHERE name = '${nextMigration}') AS migrated`;
+    expect(look('idctl.db', migrated)).toEqual({ accounts: 1, migrated: 1 });
+    expect(look(copy, migrated)).toEqual({ accounts: 1, migrated: 0 });
+    expect(await type(2)).toContain('the daemon did not start');
+    expect(await debian.run('journalctl --unit idctl --quiet')).toContain(
+      `the copy made before the upgrade: /var/lib/idctl/${copy}`,
+    );
+    await type(3);
+    await release.ready();
+    expect(await statusIn(browser)).toBe(200);
+    expect(await running()).toContain(`/releases/${ofRelease()}/`);
+
+    await type(1);
+    await release.ready();
+    expect(await statusIn(browser)).toBe(200);
+    expect(await debian.run('idctl --version')).toContain(newer);
+    expect(released()).toEqual([newer]);
+    expect(copies()).toHaveLength(1);
+
+    await type(4);
+    await expect(fetch(`${release.url}/readyz`)).rejects.toThrow();
+    expect(at('usr/lib/idctl')).toBe(false);
+    expect(at('etc/idctl/master.key')).toBe(true);
+    const purged = await debian.run('apt-get purge --yes idctl');
+    expect(purged).toContain('stay in /etc/idctl and /var/lib/idctl');
+    expect(at('var/lib/idctl/idctl.db')).toBe(true);
+    await type(1);
+    await type(5);
+    expect(at('etc/idctl') || at('var/lib/idctl')).toBe(false);
+    expect(await debian.run('getent passwd idctl || echo none')).toBe('none\n');
+  });
+
+  test('from a clone to the package, with the data and live sessions of the clone', async () => {
+    await addNpm();
+    const clone = join(root(), 'root/clone');
+    mkdirSync(clone);
+    const archive = 'git archive "$1" | tar x -C "$2"';
+    await run('sh', ['-euc', archive, 'sh', release.commit, clone], { cwd: checkout });
+    await debian.run('cd /root/clone; ./install.sh', { NODE_EXTRA_CA_CERTS: '/root/authorities' });
+    await setUp();
+    await debian.run(`cp /usr/local/lib/idctl/current/config/idctl*.* /etc/systemd/system/
+      systemctl enable --now idctl idctl-backup.timer`);
+    const browser = await release.signIn(secret);
+    expect(await running()).toContain('/usr/local/lib/idctl/');
+
+    const moved = await debian.run(`cd /root/clone; mv ../*.deb .; ${typed(6, release.version)}`);
+    expect(moved).not.toContain('To set idctl up');
+    await release.ready();
+    expect(await statusIn(browser)).toBe(200);
+    expect(await running()).toContain(`/usr/lib/idctl/releases/${ofRelease()}/`);
+    expect(at('usr/local/bin/idctl') || at('usr/local/lib/idctl')).toBe(false);
+    const units = 'systemctl show --value --property FragmentPath idctl idctl-backup.timer';
+    expect(await debian.run(`${units} | grep --count ^/lib/systemd/system/`)).toBe('2\n');
+    const states = 'systemctl is-enabled idctl idctl-backup.timer';
+    expect(await debian.run(states)).toBe('enabled\nenabled\n');
+  });
+
+  /** Puts Node and npm of this machine into the container, and how it reaches the registry. */
+  async function addNpm(): Promise<void> {
+    const local = join(root(), 'usr/local');
+    cpSync(process.execPath, join(local, 'bin/node'));
+    const npm = resolve(process.env['npm_execpath'] ?? '', '../..');
+    cpSync(npm, join(local, 'lib/node_modules/npm'), { recursive: true });
+    symlinkSync('../lib/node_modules/npm/bin/npm-cli.js', join(local, 'bin/npm'));
+    const settings = process.env['npm_config_userconfig'] ?? join(homedir(), '.npmrc');
+    if (existsSync(settings)) cpSync(settings, join(root(), 'root/.npmrc'));
+    const authorities = process.env['NODE_EXTRA_CA_CERTS'] ?? '/dev/null';
+    await writeFile(join(root(), 'root/authorities'), readFileSync(authorities));
+  }
+});
