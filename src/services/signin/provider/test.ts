@@ -171,7 +171,7 @@ function examineSecret({ slug }: Organization, client: Client): Finding {
 async function trySignIn(
   ctx: Context,
   client: Client,
-  { organization, role }: Standing,
+  { organization }: Standing,
   user: string,
 ): Promise<Finding<AccountClaims | null>> {
   const refuse = (barred: Barred) =>
@@ -179,9 +179,9 @@ async function trySignIn(
   const member = await findMember(ctx, organization.id, user);
   if (member === null) return refuse('not_a_member');
   // Security O8: such a membership tells the organization nothing of the account.
-  if (member.pushed && role !== 'operator')
-    return skipped(
-      'provisioning added the address, and its domain is not verified',
+  if (member.pushed)
+    return wrong(
+      'access_denied, as provisioning added the address, and its domain is not verified',
       'Verify the domain, or name another member.',
     );
   const barred = await barredFrom(ctx, client, member.id);
