@@ -219,7 +219,7 @@ describe.skipIf(dialect !== 'sqlite' || counterpartMissing('chromium'))(
         await page.getByRole('link', { name: 'Sign in to accept' }).click();
         await enterPassword(page);
         await page.getByRole('button', { name: `Join ${org.name}` }).click();
-        await told(page, 'status').toBe('You have joined.');
+        await told(page, 'status').toBe('You have joined the organization.');
         const organizations = page.getByRole('region', { name: 'Organizations' });
         expect(await organizations.getByText(org.name).count()).toBe(1);
       });
