@@ -130,7 +130,21 @@ async function signedIndex(suite: string, mirror: string): Promise<string> {
   try {
     writeFileSync(join(folder, 'InRelease'), await fetched(`${mirror}/dists/${suite}/InRelease`));
     const keyring = '/usr/share/keyrings/debian-archive-keyring.gpg';
-    return run(folder, 'gpgv', '--quiet', '--keyring', keyring, '--output', '-', 'InRelease');
+    const index = run(
+      folder,
+      'gpgv',
+      '--quiet',
+      '--keyring',
+      keyring,
+      '--output',
+      '-',
+      'InRelease',
+    );
+    const [, until] = /^Valid-Until: (.*)$/m.exec(index) ?? [];
+    // Debian has also signed other suites, and older indexes.
+    if (!index.includes(`\nCodename: ${suite}\n`) || (until && new Date(until) < new Date()))
+      throw new Error(`${mirror}: this is not the present index of ${suite}`);
+    return index;
   } finally {
     rmSync(folder, { recursive: true });
   }

@@ -365,7 +365,9 @@ describe('O6 an invitation', () => {
     const guest = browser();
     await withPassword(guest, email);
     const accepting = await open(guest, link);
-    expect((await accepting.submit('/account/invitation')).text).toContain('You have joined the organization.');
+    expect((await accepting.submit('/account/invitation')).text).toContain(
+      'You have joined the organization.',
+    );
     expect((await open(guest, link)).text).toContain('This invitation is invalid or has expired.');
   });
 });

@@ -1,4 +1,5 @@
 import { signOut } from '../../services/people/sessions/operations.ts';
+import { endShownSession } from '../../services/signin/begin.ts';
 import { checkLogout, type Logout, logoutInput } from '../../services/signin/provider/logout.ts';
 import { clearedSession } from '../cookies.ts';
 import { html } from './html.ts';
@@ -34,7 +35,10 @@ const confirmPage = form({
   input: logoutInput,
   act: async (visit, input) => {
     const logout = await checkLogout(visit.ctx, input);
-    return isSignedIn(visit.ctx) ? end(visit, logout) : sayNoSession(logout);
+    if (isSignedIn(visit.ctx)) return end(visit, logout);
+    // The access token may have expired while the page was open.
+    const ended = await endShownSession(visit.ctx);
+    return ended ? sayEnded(logout) : sayNoSession(logout);
   },
   refused: (visit) => ({ title: 'Sign out', main: html`<h1>Sign out</h1>${alert(visit)}` }),
 });
@@ -42,8 +46,12 @@ const confirmPage = form({
 /** The page that signs a person out for an application, and its form. */
 export const logoutPages = [logoutPage, confirmPage];
 
-async function end({ ctx }: Visit, { goTo }: Logout): Promise<PageReply> {
+async function end({ ctx }: Visit, logout: Logout): Promise<PageReply> {
   await signOut(ctx, {});
+  return sayEnded(logout);
+}
+
+function sayEnded({ goTo }: Logout): PageReply {
   const cookies = clearedSession();
   if (goTo !== null) return { goTo, cookies };
   const main = html`<h1>You are signed out</h1>

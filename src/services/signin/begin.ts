@@ -4,6 +4,7 @@ import type { Account } from '../../database/models/account.ts';
 import type { Session, SignInMethod } from '../../database/models/session.ts';
 import { Tombstone } from '../../database/models/tombstone.ts';
 import { insertRow } from '../../database/select.ts';
+import { transaction } from '../../database/transaction.ts';
 import type { Refusal } from '../../errors.ts';
 import { countSignIn, recordEvent } from '../foundation/events/record.ts';
 import { after, sessionSeconds } from '../foundation/time.ts';
@@ -133,23 +134,28 @@ async function keepSession(
 }
 
 /**
- * Ends the session that the browser has so far. Its cookies are about to be replaced, so no sign-out
- * would reach it.
+ * Ends the session that the browser shows, also by an access token that has expired. Returns whether
+ * it ended one. Call it where its cookies are about to go.
  */
-async function endShownSession(ctx: Context): Promise<void> {
+export async function endShownSession(ctx: Context): Promise<boolean> {
   const { access, refresh } = ctx.client.tokens ?? {};
   const shown = [
     access === undefined ? null : await readOldToken(ctx, access, 'at+jwt'),
     refresh === undefined ? null : await readOldToken(ctx, refresh, 'rt+jwt'),
   ];
-  for (const claims of shown) {
-    if (claims === null || (await endSessions(ctx, { id: claims.sid })) === 0) continue;
-    await recordEvent(ctx, {
-      kind: 'session.ended',
-      subject: { type: 'session', id: claims.sid },
-      data: { account: claims.sub },
-    });
-  }
+  return transaction(async () => {
+    let ended = false;
+    for (const claims of shown) {
+      if (claims === null || (await endSessions(ctx, { id: claims.sid })) === 0) continue;
+      ended = true;
+      await recordEvent(ctx, {
+        kind: 'session.ended',
+        subject: { type: 'session', id: claims.sid },
+        data: { account: claims.sub },
+      });
+    }
+    return ended;
+  });
 }
 
 async function hasTombstone({ id }: Entrant, organizationId: string): Promise<boolean> {

@@ -218,3 +218,12 @@ test('S7 a sign-out goes only to an address that the client has registered', asy
   }
   expect((await browser.get('/api/v1/me')).status).toBe(200);
 });
+
+test('a person who confirms the sign-out after the access token has expired is signed out', async () => {
+  const { browser, app } = await signedInApplication();
+  const given = { client_id: app.clientId, post_logout_redirect_uri: bye };
+  const page = await open(browser, logout(given));
+  idctl.wait(16 * 60);
+  expect((await page.submit('/oauth/logout/confirm')).headers['location']).toBe(bye);
+  expect(await told()).toHaveLength(1);
+});

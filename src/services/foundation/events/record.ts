@@ -10,6 +10,7 @@ import {
   insertRows,
   select,
 } from '../../../database/select.ts';
+import { isRehearsed } from '../../../database/transaction.ts';
 import { nameShownIn } from '../authority/shown.ts';
 import { countUp } from '../limits/limit.ts';
 import type { EventData, EventName } from './kinds.ts';
@@ -219,6 +220,7 @@ export function countSignIn(
   method: string,
   outcome: 'succeeded' | 'refused',
 ): void {
+  if (isRehearsed()) return;
   const key = `${method} ${outcome}`;
   signIns.set(key, (signIns.get(key) ?? 0) + 1);
 }
