@@ -394,6 +394,7 @@ describe('mappings over REST and in bulk', () => {
     [{ group: ['a'] }, 'group'],
     [{ role: 'owner' }, 'role'],
     [{ project: undefined }, 'project'],
+    [{ project: undefined, role: undefined, orgRole: 'owner' }, 'orgRole'],
   ])('wrong input %j is 400 and names %s', async (wrong, path) => {
     const { org } = await mapped();
     const admin = await signedIn(idctl, org.owner.email);
