@@ -30,7 +30,7 @@ async function pushing(email: string) {
   const { token } = await rotateScimToken(idctl.operator(), { org: app.org.slug });
   const pushed = await person(idctl, email);
   const scim = clientOf(idctl, app.org, token);
-  const push = () => scim.create({ userName: email, displayName: 'Nobody Known' });
+  const push = () => scim.create({ userName: email, displayName: 'Pushed Name' });
   return { app, origin, pushed, push };
 }
 

@@ -117,7 +117,7 @@ test('next is what the groups of the last sign-in would change, while each sign-
   expect((await ask()).next).toEqual(none);
 });
 
-test('§3.2 of a person whom SCIM deactivated, explain and preview say so, and name the groups kept', async () => {
+test('§3.2 if SCIM has deactivated a person, explain and preview say so, and name the groups kept', async () => {
   const client = await scimClient(idctl);
   const { slug: org } = client.org;
   const user = `mia@${org}.test`;

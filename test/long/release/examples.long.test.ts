@@ -53,7 +53,7 @@ describe.skipIf(skipped)('the examples for the image', () => {
     const script = `
       const answer = await fetch(process.argv[1], JSON.parse(process.argv[2]));
       const cookie = answer.headers.getSetCookie().map((one) => one.split(';')[0]).join('; ');
-      console.log(JSON.stringify({ status: answer.status, cookie }));`;
+      process.stdout.write(JSON.stringify({ status: answer.status, cookie }));`;
     const words = ['--input-type=module', '--eval', script];
     const headers = { 'content-type': 'application/json', ...options.headers };
     const given = JSON.stringify({ ...options, headers });

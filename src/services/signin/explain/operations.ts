@@ -40,7 +40,7 @@ export const explainView = z.object({
     .array(z.string())
     .nullable()
     .default(null)
-    .describe('The groups that SCIM keeps for a person whom it shows as deactivated; else null.'),
+    .describe('The groups that SCIM keeps for a person that it shows as deactivated; else null.'),
   projects: z.array(z.object({ slug: z.string(), role: projectRole, origin: originView })),
   blocks: z
     .array(z.object({ code: z.string(), message: z.string(), until: instant.optional() }))

@@ -20,7 +20,7 @@ export interface Asked {
   account: Account | null | undefined;
   /** The organization has removed this person. */
   removed: boolean;
-  /** The groups that SCIM keeps for a person whom it shows as deactivated; null for any other. */
+  /** The groups that SCIM keeps for a person that it shows as deactivated; null for any other. */
   keptGroups: string[] | null;
   /** Whether connections of other organizations may be told of. */
   everywhere: boolean;

@@ -1,6 +1,4 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { ServerResponse } from 'node:http';
-import { Socket } from 'node:net';
 import { createLocalJWKSet, decodeJwt, type JWTPayload, jwtVerify } from 'jose';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
@@ -13,10 +11,10 @@ import { type Finding, found, right, type Take, wrong } from '../../../finding.t
 import { keysOfIdTokens, listSigningKeys } from '../../foundation/keys/signing-key.ts';
 import { clientIdOf } from '../../tenancy/clients/client.ts';
 import { beginSession, requireSession } from '../begin.ts';
-import { encoded, innerRequest } from './inner.ts';
+import { ask } from './ask.ts';
+import { encoded } from './inner.ts';
 import { scopes } from './policy.ts';
-import { answerByProvider } from './provider.ts';
-import { findLiveSession, type LiveSession, type Pages } from './visit.ts';
+import { findLiveSession, type LiveSession } from './visit.ts';
 
 // A whole sign-in at a client, by the requests of its application. It runs in this process and is
 // rolled back: it needs no password and no secret, and leaves no trace.
@@ -179,59 +177,6 @@ async function askTokens(
   const { body, said } = await ask(rehearsal, { url: '/api/v1/oauth/token', form });
   const { data } = tokens.safeParse(body);
   return data === undefined ? wrong(said, hint) : found(data, 'tokens');
-}
-
-/** A page for a person: here its error is the answer. */
-const pages: Pages = {
-  fail(koa, out) {
-    koa.body = out;
-  },
-  post() {},
-  breakOff() {},
-};
-
-/** Sends one request of the application, or of its person's browser, to the provider. */
-async function ask(
-  { ctx, session }: Rehearsal,
-  {
-    url,
-    form,
-    authorization,
-  }: { url: string; form?: Record<string, string>; authorization?: string },
-) {
-  const from = { socket: new Socket(), headers: authorization ? { authorization } : {} };
-  const method = form === undefined ? 'GET' : 'POST';
-  const accept = 'application/json';
-  const request = innerRequest(from, ctx.config.baseUrl, {
-    method,
-    url,
-    accept,
-    ...(form && { form }),
-  });
-  const response = new Answer(request);
-  const visit = { ctx, session, clients: new Map(), pages, fault: undefined };
-  await answerByProvider(visit, request, response);
-  if (visit.fault !== undefined) throw visit.fault;
-  const isJson = String(response.getHeader('content-type')).startsWith('application/json');
-  const body: unknown = isJson ? JSON.parse(response.text) : null;
-  const { data } = failure.safeParse(body);
-  return {
-    body,
-    location: String(response.getHeader('location') ?? ''),
-    said: data ? `${data.error}: ${data.error_description}` : `HTTP ${response.statusCode}`,
-  };
-}
-
-const failure = z.object({ error: z.string(), error_description: z.string().optional() });
-
-/** An answer that goes nowhere. */
-class Answer extends ServerResponse {
-  text = '';
-
-  override end(body?: unknown): this {
-    this.text = typeof body === 'string' || Buffer.isBuffer(body) ? body.toString() : '';
-    return this;
-  }
 }
 
 function random(): string {

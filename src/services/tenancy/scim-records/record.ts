@@ -94,7 +94,7 @@ export async function findRecord(
   return entryOf(row);
 }
 
-/** The groups that SCIM keeps for a person whom it shows as deactivated; null for any other. */
+/** The groups that SCIM keeps for a person that it shows as deactivated; null for any other. */
 export async function findKeptGroups(
   organizationId: string,
   user: string,
