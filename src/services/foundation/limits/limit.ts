@@ -144,12 +144,16 @@ export async function requireRoom(ctx: Context, limits: Limit[]): Promise<void> 
   if (seconds > 0) throw tooMany(seconds);
 }
 
-/** Seconds until every limit has room; 0 if all have. */
+/**
+ * Seconds until every limit has room; 0 if all have. Another request or daemon may have begun a
+ * window after `ctx.now`: the wait is never longer than the window.
+ */
 export async function secondsUntilRoom(ctx: Context, limits: Limit[]): Promise<number> {
   if (limits.length === 0) return 0;
   const full = limits.map((_, at) => `(key = $${2 * at + 2} AND used >= $${2 * at + 3})`);
   const [row] = await select<{ seconds: number | null }>(
-    `SELECT max(began_at + seconds - $1) AS seconds FROM counters
+    `SELECT max(CASE WHEN began_at > $1 THEN seconds ELSE began_at + seconds - $1 END) AS seconds
+      FROM counters
       WHERE ${lasts('$1')} AND (${full.join(' OR ')})`,
     [epochSeconds(ctx.now), ...limits.flatMap((limit) => [keyOf(ctx, limit), limit.most])],
     { prepared: true },
