@@ -139,6 +139,10 @@ describe('I1 one place for each step', () => {
       'services/tenancy/identities/attach.ts',
     ]);
     expect(saying(/\bSession\.(bulkC|c)reate\(|insertRow\('sessions'/)).toEqual([
+      'services/people/sessions/start.ts',
+    ]);
+    expect(saying(/\bstartSession\b/)).toEqual([
+      'services/people/sessions/start.ts',
       'services/signin/begin.ts',
     ]);
   });

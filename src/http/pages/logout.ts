@@ -1,5 +1,5 @@
+import { endShownSession } from '../../services/people/sessions/end.ts';
 import { signOut } from '../../services/people/sessions/operations.ts';
-import { endShownSession } from '../../services/signin/begin.ts';
 import { checkLogout, type Logout, logoutInput } from '../../services/signin/provider/logout.ts';
 import { clearedSession } from '../cookies.ts';
 import { html } from './html.ts';

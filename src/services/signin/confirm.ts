@@ -9,7 +9,7 @@ import { operation } from '../foundation/operation.ts';
 import { givenPassword, holdAccount } from '../people/accounts/account.ts';
 import { requireCurrent } from '../people/credentials/operations.ts';
 import { ownSessionOf } from '../people/sessions/end.ts';
-import { voucherOf, voucherOfFactor } from '../people/tokens/token.ts';
+import { voucherOf } from '../people/tokens/token.ts';
 import { factorsOf } from '../people/two-factor/asking.ts';
 import { mayConfirmByTotp, recentSignInRequired } from '../people/two-factor/recent.ts';
 import {
@@ -51,10 +51,10 @@ export const confirmSession = operation({
     await transaction(async () => {
       await holdAccount(ctx, accountId);
       const now = await Account.findByPk(accountId, { rejectOnEmpty: true });
-      await acceptSecondFactor(now, answer);
+      const passed = await acceptSecondFactor(now, answer);
       // What a provider let in stays marked (security P12).
       const marked = (await voucherOf(ctx)) !== null;
-      const vouchedBy = marked ? await voucherOfFactor(now, answer) : null;
+      const vouchedBy = marked ? (passed?.vouchedBy ?? null) : null;
       await Session.update({ secondFactorAt: ctx.now, vouchedBy }, { where: { id } });
       await recordConfirmed(ctx, id, accountId, 'step' in answer ? 'totp' : 'passkey');
     });

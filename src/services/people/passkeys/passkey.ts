@@ -95,9 +95,9 @@ export async function deletePasskeys(accountId: string, ids?: string[]): Promise
   await Account.update({ hasPasskey }, { where: { id: accountId } });
 }
 
-/** Whether the account still has this passkey. */
-export async function hasPasskey(accountId: string, id: string): Promise<boolean> {
-  return (await Passkey.count({ where: { id, accountId } })) > 0;
+/** The passkey of this account, or null. */
+export function findPasskey(accountId: string, id: string): Promise<Passkey | null> {
+  return Passkey.findOne({ where: { id, accountId } });
 }
 
 /** Leaves the passkeys of an account as second factors that do not sign in alone. */

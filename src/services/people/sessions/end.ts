@@ -2,6 +2,9 @@ import { Op, type WhereOptions } from 'sequelize';
 import type { Actor, Context } from '../../../context.ts';
 import { Session, type SignInMethod } from '../../../database/models/session.ts';
 import { select } from '../../../database/select.ts';
+import { transaction } from '../../../database/transaction.ts';
+import { recordEvent } from '../../foundation/events/record.ts';
+import { readOldToken } from './tokens.ts';
 
 type Which =
   | { id: string }
@@ -25,6 +28,32 @@ export async function endSessions(ctx: Context, which: Which): Promise<number> {
   const where: WhereOptions = { ...exactly, ...spared, endedAt: null };
   const [ended] = await Session.update({ endedAt: ctx.now }, { where });
   return ended;
+}
+
+/** Ends one session and records it; false if it has ended before. Call it inside a transaction. */
+export async function endOneSession(ctx: Context, id: string, account: string): Promise<boolean> {
+  if ((await endSessions(ctx, { id })) === 0) return false;
+  const subject = { type: 'session', id };
+  await recordEvent(ctx, { kind: 'session.ended', subject, data: { account } });
+  return true;
+}
+
+/**
+ * Ends the session that the browser shows, also by an access token that has expired. Returns whether
+ * it ended one. Call it where its cookies are about to go.
+ */
+export async function endShownSession(ctx: Context): Promise<boolean> {
+  const { access, refresh } = ctx.client.tokens ?? {};
+  const shown = [
+    access === undefined ? null : await readOldToken(ctx, access, 'at+jwt'),
+    refresh === undefined ? null : await readOldToken(ctx, refresh, 'rt+jwt'),
+  ];
+  return transaction(async () => {
+    let ended = false;
+    for (const claims of shown)
+      if (claims !== null && (await endOneSession(ctx, claims.sid, claims.sub))) ended = true;
+    return ended;
+  });
 }
 
 const endingByDomain = `UPDATE sessions SET ended_at = $3 WHERE organization_id = $1 AND ended_at IS NULL AND (

@@ -12,7 +12,7 @@ import { operation } from '../../foundation/operation.ts';
 import { pageInput, pageOf, readRows } from '../../foundation/page.ts';
 import { after, reuseGraceSeconds } from '../../foundation/time.ts';
 import { ownOperation, ownOperationById } from '../accounts/own-operation.ts';
-import { endSessions, ownSessionOf } from './end.ts';
+import { endOneSession, endSessions, ownSessionOf } from './end.ts';
 import { givenRefreshToken, signedInView } from './schema.ts';
 import { keepRefreshToken, nextRefreshToken, readToken, signSession } from './tokens.ts';
 
@@ -64,12 +64,7 @@ export const revokeSession = ownOperationById({
     transaction(async () => {
       const session = await Session.findOne({ where: { id: input.id, endedAt: null, ...whose } });
       if (session === null) throw new Refusal('not_found', `There is no live session ${input.id}.`);
-      await endSessions(ctx, { id: session.id });
-      await recordEvent(ctx, {
-        kind: 'session.ended',
-        subject: { type: 'session', id: session.id },
-        data: { account: session.accountId },
-      });
+      await endOneSession(ctx, session.id, session.accountId);
       return viewSession(session, ownSessionOf(ctx.actor));
     }),
 });

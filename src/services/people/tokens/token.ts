@@ -2,15 +2,12 @@ import { Op } from 'sequelize';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { AccessToken, tokenKinds, tokenScopes } from '../../../database/models/access-token.ts';
-import type { Account } from '../../../database/models/account.ts';
-import { Passkey } from '../../../database/models/passkey.ts';
 import { Session } from '../../../database/models/session.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { id, instant } from '../../foundation/fields.ts';
 import { pageOf } from '../../foundation/page.ts';
-import type { SecondFactor } from '../two-factor/second-factor.ts';
 
 export const tokenView = z.object({
   id,
@@ -77,15 +74,6 @@ export async function voucherOf({ actor }: Context): Promise<string | null> {
   if (session === null) return null;
   const alone = session.method === 'sso' && session.secondFactorAt === null;
   return session.vouchedBy ?? (alone ? session.organizationId : null);
-}
-
-/** The organization whose provider alone let the person add this second factor. */
-export async function voucherOfFactor(
-  { totpVouchedBy }: Pick<Account, 'totpVouchedBy'>,
-  factor: SecondFactor,
-): Promise<string | null> {
-  if ('step' in factor) return totpVouchedBy;
-  return (await Passkey.findByPk(factor.passkeyId))?.vouchedBy ?? null;
 }
 
 // The last use of a token is known to the minute, and no request waits for the write

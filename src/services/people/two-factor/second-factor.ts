@@ -9,7 +9,7 @@ import { giveBack, spend } from '../../foundation/limits/limit.ts';
 import { clientLimit, codeLimit } from '../../foundation/limits/password.ts';
 import { assertionInput, checkAssertion, type GivenAssertion } from '../passkeys/assertion.ts';
 import { browserCookie } from '../passkeys/challenge.ts';
-import { hasPasskey, recordRefusedPasskey } from '../passkeys/passkey.ts';
+import { findPasskey, recordRefusedPasskey } from '../passkeys/passkey.ts';
 import { askAgain, askSecondFactor, secondFactorRequired } from './asking.ts';
 
 /** A right answer to the second factor: its account, and a time step or a passkey. */
@@ -36,7 +36,7 @@ export function isGiven({ totpCode, passkey }: GivenFactor): boolean {
 
 /**
  * Checks the answer to the second factor; null if the account asks for none. Call it outside the
- * sign-in's transaction, whose rollback must not undo the count. `beginSession` spends the answer.
+ * sign-in's transaction, whose rollback must not undo the count. `beginSession` uses the answer up.
  */
 export async function answerSecondFactor(
   ctx: Context,
@@ -107,28 +107,42 @@ export async function requireRightCode(
   return step;
 }
 
-/** Whether the account, as it is now, asks for an answer that this is not. */
-export function isAnswerMissing(
-  account: Pick<Account, 'id' | 'totpEnabledAt' | 'hasPasskey'>,
-  answer: SecondFactor | null,
-): boolean {
-  return hasSecondFactor(account) && answer?.accountId !== account.id;
+/** The facts of an account that decide about its second factor. */
+type Asked = Pick<Account, 'id' | 'totpEnabledAt' | 'totpVouchedBy' | 'hasPasskey'>;
+
+/** A second factor that was passed, and the organization whose provider alone let it be added. */
+interface Passed {
+  vouchedBy: string | null;
 }
 
 /**
- * Accepts the answer inside the caller's transaction; true if the second factor is passed. It asks
- * again if that was enabled since, or if another account answered.
+ * Uses the answer up, inside the caller's transaction; null if the account, as it is now, asks for
+ * none. It is `missing` if the second factor was enabled since, or if another account answered.
  */
-export async function acceptSecondFactor(
-  account: Pick<Account, 'id' | 'totpEnabledAt' | 'hasPasskey'>,
+export async function useSecondFactor(
+  account: Asked,
   answer: SecondFactor | null,
-): Promise<boolean> {
-  if (!hasSecondFactor(account)) return false;
-  if (answer === null || isAnswerMissing(account, answer)) throw secondFactorRequired(account);
-  if ('step' in answer) await spendStep(account.id, answer.step);
+): Promise<Passed | null | 'missing'> {
+  if (!hasSecondFactor(account)) return null;
+  if (answer?.accountId !== account.id) return 'missing';
+  if ('step' in answer) {
+    await spendStep(account.id, answer.step);
+    return { vouchedBy: account.totpVouchedBy };
+  }
+  const passkey = await findPasskey(account.id, answer.passkeyId);
   // It may have been removed since it answered.
-  else if (!(await hasPasskey(account.id, answer.passkeyId))) throw passkeyInvalid();
-  return true;
+  if (passkey === null) throw passkeyInvalid();
+  return { vouchedBy: passkey.vouchedBy };
+}
+
+/** Like `useSecondFactor`, but asks again if the answer is missing. */
+export async function acceptSecondFactor(
+  account: Asked,
+  answer: SecondFactor | null,
+): Promise<Passed | null> {
+  const passed = await useSecondFactor(account, answer);
+  if (passed === 'missing') throw secondFactorRequired(account);
+  return passed;
 }
 
 /** Accepts the time step once: only one of parallel uses of a code succeeds. */
