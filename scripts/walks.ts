@@ -5,7 +5,7 @@ import { textOf } from './imports.ts';
 // Prints how far a reader walks to follow each sign-in: `npm run walks` (`-- --list` names each
 // file). It follows the calls under src/services from the function in flow.ts, in source order and
 // depth first, each function once, until `beginSession` has written the session. What only a failure
-// runs is not followed. `files`: the files on the way. `returns`: how often a call leads into a
+// runs is not followed, and no function that makes a `Refusal`. `files`: the files on the way. `returns`: how often a call leads into a
 // file that was left before. The first pair enters the functions of lower floors, but not what they
 // call; the second pair follows everything.
 
@@ -57,7 +57,8 @@ function walk(start: string, door: string | null, whole: boolean) {
   const enter = (file: string, name: string, from: string) => {
     const declared = sourceOf(file).functions.get(name);
     const isOther = doors.includes(name) && name !== door;
-    if (declared === undefined || isOther || entered.has(`${file} ${name}`)) return;
+    if (declared === undefined || isOther || isRefusal(declared)) return;
+    if (done || entered.has(`${file} ${name}`)) return;
     entered.add(`${file} ${name}`);
     const returns = file !== from && seen.files.has(file);
     if (returns) seen.returns += 1;
@@ -66,21 +67,36 @@ function walk(start: string, door: string | null, whole: boolean) {
     if (whole || file.startsWith(room)) follow(declared, file);
     done ||= name === 'beginSession';
   };
-  const follow = (node: unknown, file: string): void => {
-    if (Array.isArray(node)) for (const part of node) follow(part, file);
+  // The arguments of a call come first, but the functions among them run inside it.
+  const follow = (node: unknown, file: string, inside?: Node[]): void => {
+    if (Array.isArray(node)) for (const part of node) follow(part, file, inside);
     if (done || !isNode(node) || failures.includes(node.type)) return;
-    const { callee } = node;
-    if (node.type === 'CallExpression' && isNode(callee)) {
-      // `promise.catch(…)`: only a failure runs what is given to it.
-      if (nameOf(callee['property']) === 'catch') node = { ...callee };
-      const name = nameOf(callee);
-      const target = sourceOf(file).imports.get(name) ?? { file, name };
-      enter(target.file, target.name, file);
+    if (inside !== undefined && node.type === 'ArrowFunctionExpression') {
+      inside.push(node);
+      return;
     }
-    for (const part of Object.values(Object(node))) follow(part, file);
+    const { callee, arguments: given } = node;
+    if (node.type !== 'CallExpression' || !isNode(callee)) {
+      follow(Object.values(node), file, inside);
+      return;
+    }
+    const functions: Node[] = [];
+    follow(callee, file, inside);
+    follow(given, file, functions);
+    const name = nameOf(callee);
+    const target = sourceOf(file).imports.get(name) ?? { file, name };
+    enter(target.file, target.name, file);
+    // `promise.catch(…)`: only a failure runs what is given to it.
+    if (nameOf(callee['property']) !== 'catch') follow(functions, file);
   };
   enter(flow, start, flow);
   return seen;
+}
+
+/** Whether the function's declared result is a `Refusal`. */
+function isRefusal({ returnType }: Node): boolean {
+  const type = isNode(returnType) ? returnType['typeAnnotation'] : null;
+  return isNode(type) && nameOf(type['typeName']) === 'Refusal';
 }
 
 function sourceOf(file: string): Source {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { claimsToKeep, readProof } from '../../src/services/signin/methods/claims.ts';
+import { claimsToKeep } from '../../src/services/signin/attempts.ts';
+import { readProof } from '../../src/services/signin/methods/claims.ts';
 
 /** What is kept when userinfo and ID token say this. */
 const kept = (

@@ -4,9 +4,9 @@ import { describe, expect, test } from 'vitest';
 import type { DirectoryEntry } from '../../src/outbound/directory/directory.ts';
 import { canonicalUser } from '../../src/services/foundation/limits/ldap.ts';
 import { groupsHeld } from '../../src/services/provisioning/mappings/plan.ts';
-import { onePerson } from '../../src/services/signin/methods/ldap/person.ts';
 import { canonicalDn, commonNameOf, isUnder } from '../../src/services/tenancy/ldap/dn.ts';
 import { faultOfFilter, fillFilter, openFilter } from '../../src/services/tenancy/ldap/filter.ts';
+import { onePerson } from '../../src/services/tenancy/ldap/person.ts';
 import { saveLdapInput, signInByLdapInput } from '../../src/services/tenancy/ldap/schema.ts';
 
 describe('distinguished names', () => {

@@ -8,7 +8,6 @@ import { transaction } from '../../src/database/transaction.ts';
 import { listEvents } from '../../src/services/foundation/events/operations.ts';
 import { createToken } from '../../src/services/people/tokens/operations.ts';
 import { rotateScimToken } from '../../src/services/provisioning/scim/token.ts';
-import { requireSameConnection } from '../../src/services/signin/methods/sso.ts';
 import { removeDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { attachIdentity } from '../../src/services/tenancy/identities/attach.ts';
 import {
@@ -23,6 +22,7 @@ import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { changeMemberRole } from '../../src/services/tenancy/memberships/operations.ts';
 import { deleteOrganization } from '../../src/services/tenancy/organizations/operations.ts';
 import { deleteUser } from '../../src/services/tenancy/profile/operations.ts';
+import { requireSameConnection } from '../../src/services/tenancy/sso/connection.ts';
 import { removeSso, saveSso } from '../../src/services/tenancy/sso/operations.ts';
 import { saveSsoInput } from '../../src/services/tenancy/sso/schema.ts';
 import {

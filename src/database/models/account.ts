@@ -99,3 +99,13 @@ export function hasSecondFactor({
 }: Pick<Account, 'totpEnabledAt' | 'hasPasskey'>): boolean {
   return totpEnabledAt !== null || hasPasskey;
 }
+
+/** Whether the address was proved to be the account's; `auto` is no proof (security I3). */
+export function isProved({ emailProof }: Pick<Account, 'emailProof'>): boolean {
+  return emailProof !== 'none' && emailProof !== 'auto';
+}
+
+/** Whether the proof holds against others: one by a former owner of the domain does not. */
+export function isProvedForGood(account: Pick<Account, 'emailProof'>): boolean {
+  return isProved(account) && account.emailProof !== 'former domain';
+}

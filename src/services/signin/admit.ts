@@ -19,10 +19,10 @@ import {
   secondFactorFields,
 } from '../people/two-factor/second-factor.ts';
 import { syncDirectoryGroups, syncGroups } from '../provisioning/mappings/reconcile.ts';
+import type { DirectoryPerson } from '../tenancy/ldap/person.ts';
 import { keepAttempt } from './attempts.ts';
 import { type Begun, requireSession } from './begin.ts';
 import type { Said } from './methods/claims.ts';
-import type { DirectoryPerson } from './methods/ldap/person.ts';
 import { enterByDirectory, type SeenConnection } from './methods/ldap/sign-in.ts';
 import { enterByLink } from './methods/link.ts';
 import { enterByPassword } from './methods/password.ts';

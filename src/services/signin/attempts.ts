@@ -10,7 +10,7 @@ import { id, instant, ref } from '../foundation/fields.ts';
 import { operation } from '../foundation/operation.ts';
 import { pageInput, pageOf, readPage } from '../foundation/page.ts';
 import { requireSsoConnection } from '../tenancy/sso/connection.ts';
-import { claimsToKeep, type KeptClaims, type Said } from './methods/claims.ts';
+import type { Said } from './methods/claims.ts';
 
 /** `reference` is the one shown on the page of a refused sign-in. */
 const listAttemptsInput = z.strictObject({
@@ -68,6 +68,25 @@ export async function keepAttempt<T>(
     await keep({ ...failureOf(error, said === undefined ? 'token' : 'account'), ok: false });
     throw error;
   }
+}
+
+/** The claims of a person that an attempt keeps: the address and the groups. */
+interface KeptClaims {
+  /** Canonical; null if the provider gave none. */
+  email: string | null;
+  /** As received; null if there was no claim, or an unreadable one. */
+  groups: string[] | null;
+  /** The groups claim was there, but unreadable (security I7). */
+  groupsMalformed: boolean;
+}
+
+/** Reduces the provider's claims to those that an attempt keeps. */
+export function claimsToKeep({ email, groups }: Pick<Said, 'email' | 'groups'>): KeptClaims {
+  return {
+    email: 'address' in email ? email.address : null,
+    groups: groups.known ? groups.groups : null,
+    groupsMalformed: !groups.known && groups.why !== 'absent',
+  };
 }
 
 interface Outcome {

@@ -1,38 +1,31 @@
 import type { z } from 'zod';
 import type { Context } from '../../context.ts';
+import { isProved } from '../../database/models/account.ts';
 import { transaction } from '../../database/transaction.ts';
 import { directoryLimits } from '../foundation/limits/ldap.ts';
 import { giveBack, requireRoom, spend } from '../foundation/limits/limit.ts';
 import { clientLimit, knownClient, passwordLimits } from '../foundation/limits/password.ts';
-import { findByEmail, isProved } from '../people/accounts/account.ts';
+import { findByEmail } from '../people/accounts/account.ts';
 import { checkAssertion } from '../people/passkeys/assertion.ts';
 import { requirePasskeys } from '../people/passkeys/relying-party.ts';
 import { inWordsOf, type openLoginLinkInput, signInFailed } from '../people/sessions/schema.ts';
 import { answerSecondFactor } from '../people/two-factor/second-factor.ts';
+import { proveAddress } from '../tenancy/addresses/prove-address.ts';
 import type { SocialProvider } from '../tenancy/identities/providers.ts';
+import type { DirectoryPerson } from '../tenancy/ldap/person.ts';
 import type { signInByLdapInput } from '../tenancy/ldap/schema.ts';
 import { chooseDirectory } from '../tenancy/signin-settings/methods.ts';
+import { requireSameConnection } from '../tenancy/sso/connection.ts';
 import { type Arrival, admit } from './admit.ts';
 import { keepAttempt } from './attempts.ts';
 import { beginSession, requireSession } from './begin.ts';
-import { answerCode, proveAddress, type signInByCodeInput } from './methods/codes.ts';
-import type { DirectoryPerson } from './methods/ldap/person.ts';
-import {
-  provePerson,
-  recordRefusedByDirectory,
-  seenAs,
-  toldOfDirectory,
-} from './methods/ldap/sign-in.ts';
+import { answerCode, type signInByCodeInput } from './methods/codes.ts';
+import { provePerson, recordRefusedByDirectory, reportDirectory } from './methods/ldap/sign-in.ts';
 import { requireLinked, spendLink } from './methods/link.ts';
 import { enterByPasskey, type signInByPasskeyInput } from './methods/passkey.ts';
-import { arriveByPassword, judgePassword, type signInInput } from './methods/password.ts';
-import { proveBySocial, toldOfProvider } from './methods/social.ts';
-import {
-  proveBySso,
-  recordRefusedBySso,
-  requireSameConnection,
-  toldOfConnection,
-} from './methods/sso.ts';
+import { proveByPassword, type signInInput } from './methods/password.ts';
+import { proveBySocial, reportProvider } from './methods/social.ts';
+import { proveBySso, recordRefusedBySso, reportConnection } from './methods/sso.ts';
 import { acceptState } from './redirect/accept.ts';
 import type { callbackInput } from './redirect/state.ts';
 import {
@@ -44,24 +37,29 @@ import {
 } from './refused.ts';
 
 // Every sign-in takes these steps:
-// 1. Count the try, so that guessing is limited. It is returned if the person is not refused.
-// 2. Prove who the person is. The files in methods/ do this; the result is an `Arrival`.
-// 3. Let the person in (`admit`): find the account, check the second factor, begin the session.
-// 4. If this fails, record the refusal. A second step (`answerPendingSignIn`) records only for
-//    single sign-on.
+// 1. Count the try, so that guessing is limited.
+// 2. Prove who the person is. The files in methods/ do this.
+// 3. Let the person in, in one transaction: find or make the account, check what bars it, use up
+//    the second factor, begin the session. If the second factor is missing, `admit` rolls this back,
+//    asks for it and runs the step again. A mailed code and a passkey go without `admit`: the second
+//    factor of the code came along, and a passkey counts as both factors.
+// 4. If this fails, record why, and return the try unless it was a wrong guess.
 //
-// method           counts the try in    records a refusal by
-// password         this file            recordRefusedSignIn
-// mailed code      answerCode           recordRefusedSignIn
-// passkey          this file            recordRefusedSignIn
-// LDAP             this file            recordRefusedByDirectory
-// single sign-on   nowhere: the state   recordRefusedBySso, and as an attempt (keepAttempt)
-//                  works once
-// social           nowhere: as above    recordRefusedSignIn
-// login link       nowhere: the link    nothing
-//                  works once
+// method           counts the try in    records a refused person by   records a failed server by
+// password         this file            recordRefusedSignIn           (asks none)
+// mailed code      answerCode           recordRefusedSignIn           (asks none)
+// passkey          this file            recordRefusedSignIn           (asks none)
+// LDAP             this file            recordRefusedByDirectory      reportDirectory
+// single sign-on   acceptState          recordRefusedBySso            reportConnection
+// social           acceptState          recordRefusedSignIn           reportProvider
+// login link       nowhere              nothing                       (asks none)
 //
-// Only `beginSession` issues a session. Only `attachIdentity` and `attachSocial` find the account
+// `acceptState` lets each state be used once, and limits how many callbacks wait at once. The login
+// link works once. Wrong answers to the second factor count in two-factor/second-factor.ts, and are
+// no refused sign-in. Single sign-on also keeps each attempt (`keepAttempt`), that of a second step
+// (`answerPendingSignIn`) too; no other second step is recorded.
+//
+// Only `beginSession` begins a session. Only `attachIdentity` and `attachSocial` find the account
 // of an external identity.
 
 /** A sign-in on the pages: its next URL. The second factor's code may come in a second step. */
@@ -87,13 +85,11 @@ export async function signIn(ctx: Context, input: z.output<typeof signInInput>, 
     client,
   );
   try {
-    const proof = judgePassword(ctx, account, right);
-    if ('refused' in proof) throw signInFailed(proof.refused);
     const { email: _, password, ...factor } = input;
-    const given = { password, client, returnTo: page?.returnTo ?? '/' };
-    const arrival = await arriveByPassword(ctx, proof.proved, given);
-    return await admit(ctx, arrival, {
-      account: proof.proved,
+    const given = { right, password, client, returnTo: page?.returnTo ?? '/' };
+    const proved = await proveByPassword(ctx, account, given);
+    return await admit(ctx, proved.arrival, {
+      account: proved.account,
       factor,
       inTwoSteps: page !== undefined,
       within: () => giveBack(ctx, limits),
@@ -122,7 +118,10 @@ export function signInByCode(ctx: Context, input: z.output<typeof signInByCodeIn
   });
 }
 
-/** Signs in by a passkey alone. Every failure gets the same answer (security P7, P16). */
+/**
+ * Signs in with a passkey, which counts as both factors. Every failure gets the same answer
+ * (security P7, P16).
+ */
 export async function signInByPasskey(ctx: Context, input: z.output<typeof signInByPasskeyInput>) {
   requirePasskeys(ctx);
   const limits = [clientLimit(ctx)];
@@ -157,18 +156,13 @@ export async function signInByLdap(
   if (connection === null) throw inWordsOf('ldap', signInFailed('no_directory'));
   let found: DirectoryPerson | null = null;
   try {
-    const person = await provePerson(ctx, connection, input, {
+    const proved = await provePerson(ctx, connection, input, {
       found: (entry) => {
         found = entry;
       },
       counted: (limit) => limits.push(limit),
     });
-    const arrival: Arrival = {
-      by: 'ldap',
-      connection: seenAs(connection),
-      person,
-      returnTo: page?.returnTo ?? '/',
-    };
+    const arrival: Arrival = { by: 'ldap', ...proved, returnTo: page?.returnTo ?? '/' };
     return await admit(ctx, arrival, {
       factor: input,
       inTwoSteps: page !== undefined,
@@ -176,10 +170,10 @@ export async function signInByLdap(
     });
   } catch (error) {
     const reason = reasonOfFailure(error);
-    // The try is returned if the directory did not refuse the person's credential.
+    // A fault of the service account or of the directory is no guess of the person.
     if (reason === null || reason.startsWith('service_')) await giveBack(ctx, limits);
     if (reason !== null) await recordRefusedByDirectory(ctx, connection, { reason, person: found });
-    throw await toldOfDirectory(ctx, connection, error);
+    throw await reportDirectory(ctx, connection, error);
   }
 }
 
@@ -205,12 +199,15 @@ export function finishSso(ctx: Context, input: z.output<typeof callbackInput>) {
         }
       });
     } catch (error) {
-      throw await toldOfConnection(ctx, state.connection, error);
+      throw await reportConnection(ctx, state.connection, error);
     }
   });
 }
 
-/** Finishes a social sign-in (spec §5.4). The state is spent before the provider is asked. */
+/**
+ * Finishes a social sign-in, or the linking of a social account (spec §5.4). The state is spent
+ * before the provider is asked.
+ */
 export function finishSocial(
   ctx: Context,
   provider: SocialProvider,
@@ -221,7 +218,7 @@ export function finishSocial(
       const person = await proveBySocial(ctx, provider, state, input);
       return await admit(ctx, { by: 'social', state, person }, { inTwoSteps: true });
     } catch (error) {
-      const told = await toldOfProvider(ctx, provider, error);
+      const told = await reportProvider(ctx, provider, error);
       const reason = reasonToRecord(told);
       if (reason !== null)
         await recordRefusedSignIn(ctx, { method: provider, account: null, reason });

@@ -52,7 +52,10 @@ export function isRefusalOfPerson(error: unknown): error is Refusal {
   );
 }
 
-/** Records a refusal. Any other error, such as a request for the second factor, costs no try. */
+/**
+ * Records a refused person, and returns the try unless it was a wrong guess (`signin_failed`). A
+ * request for the second factor is no refusal.
+ */
 export async function settle(
   ctx: Context,
   error: unknown,

@@ -1,4 +1,5 @@
 import { Transaction } from 'sequelize';
+import type { Context } from '../../../context.ts';
 import { Domain } from '../../../database/models/domain.ts';
 import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { domainOf } from './canonical.ts';
@@ -41,4 +42,19 @@ export async function isClaimed(name: string): Promise<boolean> {
 /** Whether the organization has verified the domain of this canonical address, without a lock. */
 export async function ownsAddress(organizationId: string, email: string | null): Promise<boolean> {
   return email !== null && (await findOwner(domainOf(email))) === organizationId;
+}
+
+/**
+ * The first address whose domain the organization has verified, or null (security L6, I2). The
+ * domain cannot be given up until the transaction ends. With `trust.domains: off`, simply the first.
+ */
+export async function findUsableEmail(ctx: Context, organizationId: string, emails: string[]) {
+  const [first] = emails;
+  if (ctx.config.trust.domains === 'off' && first !== undefined) return first;
+  // One query, as an entry may hold a thousand addresses.
+  const verified = await findVerifiedNames(organizationId);
+  for (const email of emails.filter((one) => verified.has(domainOf(one)))) {
+    if ((await findVerified(organizationId, domainOf(email))) !== null) return email;
+  }
+  return null;
 }

@@ -113,6 +113,12 @@ export async function spend(ctx: Context, limits: Limit[]): Promise<void> {
   });
 }
 
+/** `requireRoom`, then `spend`, where nothing takes time between them. */
+export async function countTry(ctx: Context, limits: Limit[]): Promise<void> {
+  await requireRoom(ctx, limits);
+  await spend(ctx, limits);
+}
+
 /** Counts one in the transaction that it allows; returns the count. Refuses `too_many_requests`. */
 export async function requirePlace(ctx: Context, limit: Limit, message: string): Promise<number> {
   if (ctx.config.limits.enabled === 'off') return 1;

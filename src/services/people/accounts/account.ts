@@ -55,16 +55,6 @@ export function isEmailVerified(
   return emailProof !== 'none' || !(awaitsCode || isMailConfigured(ctx));
 }
 
-/** Whether the address was proved to be the account's; `auto` is no proof (security I3). */
-export function isProved({ emailProof }: Pick<Account, 'emailProof'>): boolean {
-  return emailProof !== 'none' && emailProof !== 'auto';
-}
-
-/** Whether the proof holds against others: one by a former owner of the domain does not. */
-export function isProvedForGood(account: Pick<Account, 'emailProof'>): boolean {
-  return isProved(account) && account.emailProof !== 'former domain';
-}
-
 /** An account as its owner sees it. */
 export function viewOwner(
   ctx: Pick<Context, 'config'>,

@@ -1,13 +1,13 @@
 import { Op } from 'sequelize';
 import type { Context } from '../../../context.ts';
 import type { Account } from '../../../database/models/account.ts';
+import { isProvedForGood } from '../../../database/models/account.ts';
 import { Domain } from '../../../database/models/domain.ts';
 import type { Organization } from '../../../database/models/organization.ts';
 import { select, selectAmong } from '../../../database/select.ts';
 import { Refusal } from '../../../errors.ts';
 import { commandLine, shellWord } from '../../../shell-word.ts';
 import { domainOf } from '../../foundation/domain-names/canonical.ts';
-import { isProvedForGood } from '../../people/accounts/account.ts';
 import { listCredentials } from '../../people/credentials/credentials.ts';
 import { faultOfOrigin } from '../../tenancy/clients/origins.ts';
 import { whyShared } from '../../tenancy/domains/domain.ts';

@@ -18,9 +18,6 @@ export interface Said {
   groups: Groups;
 }
 
-/** The person as the connection sees them, or why they are refused. */
-export type Profile = { ok: true; email: string; name: string } | { ok: false; reason: string };
-
 /** Reads what the provider proved (spec §4.1 step 4 and 6): the address comes from userinfo. */
 export function readProof(proof: Proof, groupsClaim: string): Said {
   const { issuer, subject, userinfo } = proof;
@@ -31,19 +28,6 @@ export function readProof(proof: Proof, groupsClaim: string): Said {
     name: nameIn(userinfo),
     groups: readGroups(proof, { groupsClaim, absentGroups: 'unknown' }),
   };
-}
-
-/** The person for the connection: the address must be exactly on its domain (security I6). */
-export function profileOf(
-  { email, name }: Pick<Said, 'email' | 'name'>,
-  connection: { emailDomain: string; ignoreEmailVerified: boolean },
-): Profile {
-  if ('reason' in email) return { ok: false, reason: email.reason };
-  const { address, denied } = email;
-  if (domainOf(address) !== connection.emailDomain)
-    return { ok: false, reason: 'email_domain_differs' };
-  if (denied && !connection.ignoreEmailVerified) return { ok: false, reason: 'email_not_verified' };
-  return { ok: true, email: address, name: name ?? address.slice(0, address.indexOf('@')) };
 }
 
 function emailIn(
@@ -72,25 +56,6 @@ function nameIn({
     if (parsed.success) return parsed.data;
   }
   return null;
-}
-
-/** The claims of a person that an attempt keeps: the address and the groups. */
-export interface KeptClaims {
-  /** Canonical; null if the provider gave none. */
-  email: string | null;
-  /** As received; null if there was no claim, or an unreadable one. */
-  groups: string[] | null;
-  /** The groups claim was there, but unreadable (security I7). */
-  groupsMalformed: boolean;
-}
-
-/** Reduces the provider's claims to those that an attempt keeps. */
-export function claimsToKeep({ email, groups }: Pick<Said, 'email' | 'groups'>): KeptClaims {
-  return {
-    email: 'address' in email ? email.address : null,
-    groups: groups.known ? groups.groups : null,
-    groupsMalformed: !groups.known && groups.why !== 'absent',
-  };
 }
 
 /**

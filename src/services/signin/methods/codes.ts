@@ -1,22 +1,17 @@
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
-import { type Account, defaultLocale } from '../../../database/models/account.ts';
+import { type Account, isProved } from '../../../database/models/account.ts';
 import type { CodePurpose } from '../../../database/models/mail-code.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { email } from '../../foundation/fields.ts';
-import { giveBack, type Limit, requireRoom, spend } from '../../foundation/limits/limit.ts';
+import { countTry, giveBack, type Limit } from '../../foundation/limits/limit.ts';
 import { countAsking } from '../../foundation/limits/mail.ts';
 import { passwordLimits, rememberClient } from '../../foundation/limits/password.ts';
 import { requireMail } from '../../foundation/mail/configured.ts';
 import { queueAsked } from '../../foundation/mail/queue.ts';
-import {
-  findByEmail,
-  givenPassword,
-  isProved,
-  lockAccount,
-} from '../../people/accounts/account.ts';
+import { findByEmail, givenPassword, lockAccount } from '../../people/accounts/account.ts';
 import { hashNewPassword } from '../../people/accounts/password.ts';
 import {
   giveTryBack,
@@ -32,11 +27,7 @@ import {
   answerSecondFactor,
   secondFactorFields,
 } from '../../people/two-factor/second-factor.ts';
-import { localPart, takeOver } from '../../tenancy/identities/reclaim.ts';
-import { joinInvited } from '../../tenancy/invitations/invitation.ts';
-import { recordRenamed } from '../../tenancy/scim-records/member.ts';
-import { isNamedByClient } from '../../tenancy/scim-records/record.ts';
-import { joinByDomain } from '../../tenancy/signin-settings/methods.ts';
+import { proveAddress } from '../../tenancy/addresses/prove-address.ts';
 import { beginSession, requireSession } from '../begin.ts';
 import { reasonToRecord, recordRefusedSignIn } from '../refused.ts';
 
@@ -126,8 +117,7 @@ export async function answerCode<T>(
 ): Promise<T> {
   requireMail(ctx);
   const limits = await passwordLimits(ctx, email);
-  await requireRoom(ctx, limits);
-  await spend(ctx, limits);
+  await countTry(ctx, limits);
   const account = await findByEmail(email);
   const right = await tryCode(ctx, { accountId: account?.id ?? null, purpose }, code);
   try {
@@ -162,36 +152,6 @@ function codeInvalid(): Refusal {
   return new Refusal('code_invalid', 'This code is wrong or has expired.', {
     hint: 'Request a new one.',
   });
-}
-
-/** What a right code says of the address of an unproved account. */
-export const provedByMail = { emailProof: 'mail', awaitsCode: false } as const;
-
-/**
- * Records that the reader of the mailbox has proved the address of an unproved account. This ends
- * what an earlier holder left, unless the client that confirms its own sign-up left it
- * (security P11). Call it with the account locked.
- */
-export async function proveAddress(ctx: Context, account: Account, by: 'signup' | 'another code') {
-  if (isProved(account)) return;
-  if (by !== 'signup') {
-    await takeOver(ctx, account, { by: 'mail' });
-    await forgetName(ctx, account);
-  }
-  await account.update({ ...provedByMail, signUpReplacedAt: null });
-  await recordEvent(ctx, {
-    kind: 'user.email.verified',
-    subject: { type: 'user', id: account.id, name: account.name },
-  });
-  await joinInvited(ctx, account);
-  await joinByDomain(ctx, account, { kind: 'manual', by: account.id });
-}
-
-/** Removes what an earlier holder chose; names from provisioning stay (security I4). */
-async function forgetName(ctx: Context, account: Account): Promise<void> {
-  if (await isNamedByClient(account.id)) return;
-  await account.update({ name: localPart(account), locale: defaultLocale });
-  await recordRenamed(ctx, account);
 }
 
 /**

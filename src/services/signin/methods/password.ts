@@ -16,43 +16,50 @@ export const signInInput = z.strictObject({
   ...secondFactorFields,
 });
 
-/**
- * Decides what the comparison of a password proves: the account, or why the sign-in is refused. The
- * person sees one answer for all reasons (security P7).
- */
+/** Decides what the comparison of a password proves; else the reason of the refusal. */
 export function judgePassword(
   ctx: Context,
   account: Account | null,
   right: boolean,
-): { proved: Account } | { refused: string } {
+): { proved: Account; hash: string } | { refused: string } {
   if (account === null) return { refused: 'unknown_account' };
   if (!right) return { refused: 'wrong_password' };
-  if (account.disabledAt !== null || account.passwordHash === null)
-    return { refused: 'account_disabled' };
+  const { disabledAt, passwordHash: hash } = account;
+  if (disabledAt !== null || hash === null) return { refused: 'account_disabled' };
   // A different answer would tell a stranger who signs up whether there was an account.
-  return isEmailVerified(ctx, account) ? { proved: account } : { refused: 'email_unverified' };
+  return isEmailVerified(ctx, account)
+    ? { proved: account, hash }
+    : { refused: 'email_unverified' };
 }
 
-/**
- * Makes the arrival of a right password. It keeps a reference to the matched hash, and not the
- * password. It also raises the hash to the present parameters, as only this code has the password
- * (security P6).
- */
-export async function arriveByPassword(
-  ctx: Context,
-  account: Account,
-  given: { password: string; client: string | null; returnTo: string },
-) {
-  const { id, passwordHash: hash } = account;
-  if (hash === null) throw new Error('a password was right for no hash');
-  const arrival = { by: 'password' as const, returnTo: given.returnTo };
-  if (!ctx.passwords.needsRehash(hash)) return { ...arrival, checked: proofOf(hash) };
+/** What a sign-in by password knows besides the account. */
+interface Given {
+  /** Whether the password matches the account's. */
+  right: boolean;
+  password: string;
+  client: string | null;
+  returnTo: string;
+}
+
+/** The account that a right password proves, with its arrival; refuses `signin_failed`. */
+export async function proveByPassword(ctx: Context, account: Account | null, given: Given) {
+  const judged = judgePassword(ctx, account, given.right);
+  if ('refused' in judged) throw signInFailed(judged.refused);
+  const { proved, hash } = judged;
+  const checked = proofOf(await raiseHash(ctx, proved, hash, given));
+  const arrival = { by: 'password' as const, checked, returnTo: given.returnTo };
+  return { account: proved, arrival };
+}
+
+/** Hashes the password anew if the parameters were raised: only a sign-in has it (security P6). */
+async function raiseHash(ctx: Context, account: Account, hash: string, given: Given) {
+  if (!ctx.passwords.needsRehash(hash)) return hash;
   const raised = await ctx.passwords.hash(given.password, given.client);
-  const where = { id, passwordHash: hash };
+  const where = { id: account.id, passwordHash: hash };
   await transaction(() => Account.update({ passwordHash: raised }, { where }));
   // Without the account, or with another hash, `enterByPassword` refuses.
-  account.passwordHash = (await Account.findByPk(id))?.passwordHash ?? null;
-  return { ...arrival, checked: proofOf(raised) };
+  account.passwordHash = (await Account.findByPk(account.id))?.passwordHash ?? null;
+  return raised;
 }
 
 /** Begins the session, in the sign-in's transaction, unless the password was changed meanwhile. */

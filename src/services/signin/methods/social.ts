@@ -28,8 +28,8 @@ import {
   type callbackInput,
   type FlowState,
   redeemCode,
+  reportFailure,
   startFields,
-  toldOfFailure,
 } from '../redirect/state.ts';
 import { requireReturnTo } from '../return-to.ts';
 import { answersFor } from './claims.ts';
@@ -73,7 +73,7 @@ async function begin(
   const { request, cookie } = beginFlow(ctx, 'social', what, input.flow);
   const asking = ctx.outbound.socialUrl({ provider, issuer, clientId, redirectUri }, request);
   const authorizationUrl = await asking.catch(async (error: unknown) => {
-    throw await toldOfProvider(ctx, provider, error);
+    throw await reportProvider(ctx, provider, error);
   });
   return { authorizationUrl, ...cookie };
 }
@@ -169,15 +169,15 @@ export async function enterBySocial(
 }
 
 /**
- * The error that the person sees if a provider cannot be used. The operator gets one event per
- * provider and reason in a quarter of an hour (security X5).
+ * Records a provider that could not be used: one event per provider and reason in a quarter of an
+ * hour (security X5). Returns the error that the person sees.
  */
-export function toldOfProvider(ctx: Context, provider: SocialProvider, error: unknown) {
+export function reportProvider(ctx: Context, provider: SocialProvider, error: unknown) {
   const words = {
     message: `${providerNames[provider]} could not be used.`,
     hint: 'Try again later, or sign in another way.',
   };
-  return toldOfFailure(error, provider, words, async (failure) => {
+  return reportFailure(error, provider, words, async (failure) => {
     const data = { provider, ...failure };
     const apart = `${failure.stage} ${failure.reason}`;
     const what = { kind: 'social.provider.failed' as const, data };

@@ -1,10 +1,10 @@
-import { Transaction } from 'sequelize';
 import type { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import type { Account } from '../../../database/models/account.ts';
 import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
+import { domainOf } from '../../foundation/domain-names/canonical.ts';
 import { tallyEvent } from '../../foundation/events/record.ts';
 import { lockAccount } from '../../people/accounts/account.ts';
 import { signInFailed } from '../../people/sessions/schema.ts';
@@ -14,9 +14,9 @@ import { belongsElsewhere } from '../../tenancy/identities/reclaim.ts';
 import { ensureMember } from '../../tenancy/memberships/join-and-leave.ts';
 import {
   findUsable,
-  isTrusted,
   openClientSecret,
   redirectUriOf,
+  requireSameConnection,
 } from '../../tenancy/sso/connection.ts';
 import { type Begun, beginSession } from '../begin.ts';
 import {
@@ -25,11 +25,11 @@ import {
   type FlowState,
   type ProviderFailure,
   redeemCode,
+  reportFailure,
   type startSsoInput,
-  toldOfFailure,
 } from '../redirect/state.ts';
 import { requireReturnTo } from '../return-to.ts';
-import { type Profile, profileOf, readProof, type Said } from './claims.ts';
+import { readProof, type Said } from './claims.ts';
 
 /** Starts single sign-on (spec §4.1): the provider's URL, and a cookie that binds the browser. */
 export async function startSso(ctx: Context, input: z.output<typeof startSsoInput>) {
@@ -48,7 +48,7 @@ export async function startSso(ctx: Context, input: z.output<typeof startSsoInpu
   const authorizationUrl = ctx.outbound
     .authorizationUrl(client, request)
     .catch(async (error: unknown) => {
-      throw await toldOfConnection(ctx, connection.id, error);
+      throw await reportConnection(ctx, connection.id, error);
     });
   return { authorizationUrl: await authorizationUrl, ...cookie };
 }
@@ -128,33 +128,17 @@ async function attach(ctx: Context, connection: SsoConnection, said: Said): Prom
   return account;
 }
 
-function profileOn({ emailDomain, ignoreEmailVerified }: SsoConnection, said: Said): Profile {
+/** The person for the connection: the address must be exactly on its domain (security I6). */
+function profileOn(
+  { emailDomain, ignoreEmailVerified }: SsoConnection,
+  { email, name }: Said,
+): { ok: true; email: string; name: string } | { ok: false; reason: string } {
   if (emailDomain === null) return { ok: false, reason: 'domain_not_verified' };
-  return profileOf(said, { emailDomain, ignoreEmailVerified });
-}
-
-/**
- * The connection as it is now, if the state was made for it (security S6). Inside a transaction it
- * cannot be removed until that ends, so that no session outlives it.
- */
-export async function requireSameConnection(ctx: Context, state: FlowState) {
-  const seen = requireSame(ctx, state, await SsoConnection.findByPk(state.connection));
-  if (!(await isTrusted(ctx, seen))) throw signInFailed('domain_not_verified');
-  // Locked after the domain, in the same order as all code that locks both.
-  const lock = Transaction.LOCK.KEY_SHARE;
-  const held = requireSame(ctx, state, await SsoConnection.findByPk(state.connection, { lock }));
-  if (held.emailDomain !== seen.emailDomain) throw signInFailed('connection_changed');
-  return held;
-}
-
-function requireSame(ctx: Context, state: FlowState, connection: SsoConnection | null) {
-  const same =
-    connection?.enabled === true &&
-    connection.issuer === state.issuer &&
-    connection.clientId === state.clientId &&
-    redirectUriOf(ctx, connection) === state.redirectUri;
-  if (connection === null || !same) throw signInFailed('connection_changed');
-  return connection;
+  if ('reason' in email) return { ok: false, reason: email.reason };
+  const { address, denied } = email;
+  if (domainOf(address) !== emailDomain) return { ok: false, reason: 'email_domain_differs' };
+  if (denied && !ignoreEmailVerified) return { ok: false, reason: 'email_not_verified' };
+  return { ok: true, email: address, name: name ?? address.slice(0, address.indexOf('@')) };
 }
 
 /** Whether the account's own second factor is asked, not only the provider's (security P12). */
@@ -166,15 +150,15 @@ export async function asksOwnSecondFactor(
 }
 
 /**
- * The error that the person sees if the provider cannot be used. The organization's admins get one
- * event per connection and reason in a quarter of an hour (security X5).
+ * Records a provider that could not be used: one event per connection and reason in a quarter of an
+ * hour (security X5). Returns the error that the person sees.
  */
-export function toldOfConnection(ctx: Context, connectionId: string, error: unknown) {
+export function reportConnection(ctx: Context, connectionId: string, error: unknown) {
   const words = {
     message: "The organization's identity provider could not be used.",
     hint: 'Try again later, or ask your administrator.',
   };
-  return toldOfFailure(error, connectionId, words, (failure) =>
+  return reportFailure(error, connectionId, words, (failure) =>
     recordFailed(ctx, connectionId, failure),
   );
 }

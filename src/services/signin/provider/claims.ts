@@ -2,9 +2,9 @@ import type { AccountClaims } from 'oidc-provider';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import type { EmailProof } from '../../../database/models/account.ts';
+import { isProvedForGood } from '../../../database/models/account.ts';
 import { select } from '../../../database/select.ts';
 import { wholeSeconds } from '../../foundation/time.ts';
-import { isProvedForGood } from '../../people/accounts/account.ts';
 import { membershipAt, rolesOf } from '../../tenancy/clients/admits.ts';
 import type { ClientRow } from './client-row.ts';
 

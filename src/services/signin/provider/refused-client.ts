@@ -1,7 +1,7 @@
 import { networkOf } from '../../../address.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { tallyEvent } from '../../foundation/events/record.ts';
-import { requireRoom, spend } from '../../foundation/limits/limit.ts';
+import { countTry } from '../../foundation/limits/limit.ts';
 import { refusedClientsLimit } from '../../people/apps/client.ts';
 import { eventOfClient } from '../../tenancy/clients/client.ts';
 import type { ProviderVisit } from './visit.ts';
@@ -9,8 +9,7 @@ import type { ProviderVisit } from './visit.ts';
 /** Counts a refused client by its network, like an app. Refuses `too_many_requests`. */
 export async function countRefusal({ ctx, clients }: ProviderVisit): Promise<void> {
   const limits = [refusedClientsLimit(ctx)];
-  await requireRoom(ctx, limits);
-  await spend(ctx, limits);
+  await countTry(ctx, limits);
   const [client] = clients.values();
   if (client === undefined) return;
   const { id } = client;

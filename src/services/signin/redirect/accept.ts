@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isLoopback, networkOf } from '../../../address.ts';
+import { networkOf } from '../../../address.ts';
 import type { Context } from '../../../context.ts';
 import { SpentState } from '../../../database/models/spent-state.ts';
 import { transaction } from '../../../database/transaction.ts';
@@ -7,16 +7,7 @@ import { refusingDuplicate } from '../../../database/unique.ts';
 import { Refusal } from '../../../errors.ts';
 import { after } from '../../foundation/time.ts';
 import { signInFailed } from '../../people/sessions/schema.ts';
-import { type Flow, type FlowState, isSameBrowser, readState, stateSeconds } from './state.ts';
-
-/** The parts of a callback that are the same for every provider. */
-interface Returned {
-  state?: string | undefined;
-  code?: string | undefined;
-  /** The flow cookie. */
-  flow?: string | undefined;
-  fromBrowser: boolean;
-}
+import { type Flow, type FlowState, type Returned, requireState, stateSeconds } from './state.ts';
 
 /**
  * Runs `work` with the state if it is ours, unexpired, from this browser and unused. It uses the
@@ -29,11 +20,7 @@ export async function acceptState<T>(
   returned: Returned,
   work: (state: FlowState) => Promise<T>,
 ): Promise<T> {
-  const state = returned.state === undefined ? null : readState(ctx, kind, returned.state);
-  if (state === null) throw signInFailed('state_invalid');
-  if (bindsBrowser(ctx, returned.fromBrowser) && !isSameBrowser(ctx, state, returned.flow)) {
-    throw signInFailed('other_browser');
-  }
+  const state = requireState(ctx, kind, returned);
   const places = callbackPlaces(ctx, state.connection);
   try {
     await spend(state, places);
@@ -44,12 +31,6 @@ export async function acceptState<T>(
   } finally {
     places.leave();
   }
-}
-
-/** A browser must send its cookie. So must every client if its connection is not encrypted. */
-function bindsBrowser(ctx: Context, fromBrowser: boolean): boolean {
-  const { protocol, hostname } = new URL(ctx.config.baseUrl);
-  return fromBrowser || (protocol === 'http:' && !isLoopback(hostname));
 }
 
 async function spend(state: FlowState, places: CallbackPlaces): Promise<void> {

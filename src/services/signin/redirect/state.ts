@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
+import { isLoopback } from '../../../address.ts';
 import type { Context } from '../../../context.ts';
 import { isEqual, randomToken } from '../../../crypto/secret.ts';
 import { openState, signState } from '../../../crypto/signed.ts';
@@ -82,11 +83,33 @@ const stateFields = z.strictObject({
 /** The data that a sign-in keeps between its start and its callback. */
 export type FlowState = z.output<typeof stateFields>;
 
-/** Reads a state that we signed for such a sign-in within ten minutes; else returns null. */
-export function readState(ctx: Context, flow: Flow, text: string): FlowState | null {
-  const state =
-    stateFields.safeParse(openState(ctx.keyring.derive(`${flow}-state`), text)).data ?? null;
-  return state !== null && ctx.now.getTime() < state.expires * 1000 ? state : null;
+/** The parts of a callback that are the same for every provider. */
+export interface Returned {
+  state?: string | undefined;
+  code?: string | undefined;
+  /** The flow cookie. */
+  flow?: string | undefined;
+  fromBrowser: boolean;
+}
+
+/**
+ * Reads a state that we signed for such a sign-in within ten minutes, in this browser. Refuses
+ * `signin_failed` (security S2, S3).
+ */
+export function requireState(ctx: Context, kind: Flow, returned: Returned): FlowState {
+  const text = openState(ctx.keyring.derive(`${kind}-state`), returned.state ?? '');
+  const state = stateFields.safeParse(text).data;
+  if (state === undefined || ctx.now.getTime() >= state.expires * 1000)
+    throw signInFailed('state_invalid');
+  if (bindsBrowser(ctx, returned.fromBrowser) && !isSameBrowser(ctx, state, returned.flow))
+    throw signInFailed('other_browser');
+  return state;
+}
+
+/** A browser must send its cookie. So must every client if its connection is not encrypted. */
+function bindsBrowser(ctx: Context, fromBrowser: boolean): boolean {
+  const { protocol, hostname } = new URL(ctx.config.baseUrl);
+  return fromBrowser || (protocol === 'http:' && !isLoopback(hostname));
 }
 
 /** The PKCE verifier and the nonce of a state; only the master key can derive them from its id. */
@@ -104,7 +127,7 @@ function browserProof(ctx: Context, stateId: string, flow: string): string {
 }
 
 /** Whether the flow cookie is the one that the state was bound to (security S3). */
-export function isSameBrowser(ctx: Context, state: FlowState, flow: string | undefined): boolean {
+function isSameBrowser(ctx: Context, state: FlowState, flow: string | undefined): boolean {
   return flow !== undefined && isEqual(browserProof(ctx, state.id, flow), state.browser);
 }
 
@@ -130,10 +153,11 @@ export interface ProviderFailure {
 }
 
 /**
- * Returns the error that the person sees. Only admins learn where the provider is and why it cannot
- * be used (security S8): `record` keeps it, once for each connection or provider (`of`).
+ * Records a provider that could not be used, with `record`, once for each connection or provider
+ * (`of`). Returns the error that the person sees: only admins learn where the provider is and why
+ * it failed (security S8).
  */
-export async function toldOfFailure(
+export async function reportFailure(
   error: unknown,
   of: string,
   words: { message: string; hint: string },

@@ -1,13 +1,13 @@
 import type { Context } from '../../../context.ts';
 import { hashOfToken, randomToken } from '../../../crypto/secret.ts';
 import type { Account } from '../../../database/models/account.ts';
+import { isProvedForGood } from '../../../database/models/account.ts';
 import type { Client } from '../../../database/models/client.ts';
 import { HostSession, HostTicket } from '../../../database/models/host-session.ts';
 import { execute, insertRow, select } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { after } from '../../foundation/time.ts';
-import { isProvedForGood } from '../../people/accounts/account.ts';
 import { idleSince, isUsable } from '../../people/sessions/live.ts';
 import { barredFrom, rolesOf } from './admits.ts';
 import { recordBarred } from './client.ts';

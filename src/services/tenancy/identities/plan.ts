@@ -1,9 +1,9 @@
 import type { Context } from '../../../context.ts';
-import { Account } from '../../../database/models/account.ts';
+import { Account, isProved, isProvedForGood } from '../../../database/models/account.ts';
 import { Identity } from '../../../database/models/identity.ts';
 import { domainOf } from '../../foundation/domain-names/canonical.ts';
 import { findOwner } from '../../foundation/domain-names/owns.ts';
-import { findByEmail, isProved, isProvedForGood } from '../../people/accounts/account.ts';
+import { findByEmail } from '../../people/accounts/account.ts';
 import type { SocialProvider } from './providers.ts';
 
 // Decides which account an outside proof leads to, without writing. `attach.ts` carries it out, and

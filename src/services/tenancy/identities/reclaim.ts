@@ -1,12 +1,11 @@
 import { Op } from 'sequelize';
 import type { Context } from '../../../context.ts';
-import { Account } from '../../../database/models/account.ts';
+import { Account, isProved, isProvedForGood } from '../../../database/models/account.ts';
 import { Identity } from '../../../database/models/identity.ts';
 import { Membership } from '../../../database/models/membership.ts';
 import { domainOf } from '../../foundation/domain-names/canonical.ts';
 import { findOwner, findVerified } from '../../foundation/domain-names/owns.ts';
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
-import { isProved, isProvedForGood } from '../../people/accounts/account.ts';
 import { endCredentials } from '../../people/credentials/credentials.ts';
 import { recordRenamed } from '../scim-records/member.ts';
 import { detachIdentities, recordUnlinked } from './operations.ts';

@@ -1,12 +1,15 @@
 import type { Context } from '../../../context.ts';
-import { type Account, hasSecondFactor } from '../../../database/models/account.ts';
+import {
+  type Account,
+  hasSecondFactor,
+  isProvedForGood,
+} from '../../../database/models/account.ts';
 import { Membership, type Role } from '../../../database/models/membership.ts';
 import type { Organization } from '../../../database/models/organization.ts';
 import { dialectOfDatabase, insertRows, selectAmong } from '../../../database/select.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { type Shown, shownTo } from '../../foundation/authority/shown.ts';
 import { eventAbout, recordEvents } from '../../foundation/events/record.ts';
-import { isProvedForGood } from '../../people/accounts/account.ts';
 import { recordNewMembers } from '../scim-records/member.ts';
 import { byHand } from './membership.ts';
 

@@ -1,3 +1,4 @@
+import { Transaction } from 'sequelize';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import type { SealedPlace } from '../../../crypto/seal.ts';
@@ -6,6 +7,7 @@ import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { Refusal } from '../../../errors.ts';
 import { shellWord } from '../../../shell-word.ts';
 import { findVerified } from '../../foundation/domain-names/owns.ts';
+import { signInFailed } from '../../people/sessions/schema.ts';
 import { affectedView } from './affected.ts';
 
 export const ssoView = z.object({
@@ -111,6 +113,39 @@ export async function isTrusted(ctx: Context, connection: SsoConnection): Promis
   if (connection.emailDomain === null) return false;
   if (ctx.config.trust.domains === 'off') return true;
   return (await findVerified(connection.organizationId, connection.emailDomain)) !== null;
+}
+
+/** The provider that a sign-in was begun at: the connection, as it was then. */
+interface Asked {
+  /** The connection's id. */
+  connection: string;
+  issuer: string;
+  clientId: string;
+  redirectUri: string;
+}
+
+/**
+ * The connection as it is now, if the state was made for it (security S6). Inside a transaction it
+ * cannot be removed until that ends, so that no session outlives it.
+ */
+export async function requireSameConnection(ctx: Context, state: Asked) {
+  const seen = requireSame(ctx, state, await SsoConnection.findByPk(state.connection));
+  if (!(await isTrusted(ctx, seen))) throw signInFailed('domain_not_verified');
+  // Locked after the domain, in the same order as all code that locks both.
+  const lock = Transaction.LOCK.KEY_SHARE;
+  const held = requireSame(ctx, state, await SsoConnection.findByPk(state.connection, { lock }));
+  if (held.emailDomain !== seen.emailDomain) throw signInFailed('connection_changed');
+  return held;
+}
+
+function requireSame(ctx: Context, state: Asked, connection: SsoConnection | null) {
+  const same =
+    connection?.enabled === true &&
+    connection.issuer === state.issuer &&
+    connection.clientId === state.clientId &&
+    redirectUriOf(ctx, connection) === state.redirectUri;
+  if (connection === null || !same) throw signInFailed('connection_changed');
+  return connection;
 }
 
 /** The settings of a connection, except its secret. */

@@ -4,19 +4,17 @@ import type { Context } from '../../../../context.ts';
 import { LdapConnection } from '../../../../database/models/ldap-connection.ts';
 import { transaction } from '../../../../database/transaction.ts';
 import { Refusal } from '../../../../errors.ts';
-import { domainOf } from '../../../foundation/domain-names/canonical.ts';
-import { findVerified, findVerifiedNames } from '../../../foundation/domain-names/owns.ts';
+import { findUsableEmail } from '../../../foundation/domain-names/owns.ts';
 import { tallyEvent } from '../../../foundation/events/record.ts';
 import { entryLimit } from '../../../foundation/limits/ldap.ts';
 import { type Limit, spend } from '../../../foundation/limits/limit.ts';
 import { inWordsOf, signInFailed } from '../../../people/sessions/schema.ts';
 import type { SecondFactor } from '../../../people/two-factor/second-factor.ts';
 import { attachIdentity } from '../../../tenancy/identities/attach.ts';
-import { directorySettingsOf, openBindPassword } from '../../../tenancy/ldap/connection.ts';
+import { directorySettingsOf } from '../../../tenancy/ldap/connection.ts';
+import { type DirectoryPerson, findPerson } from '../../../tenancy/ldap/person.ts';
 import { ensureMember } from '../../../tenancy/memberships/join-and-leave.ts';
 import { type Begun, beginSession } from '../../begin.ts';
-import { tryingBind } from './bind-tries.ts';
-import { type DirectoryPerson, onePerson, personQuery } from './person.ts';
 
 /**
  * Asks the directory for the user name, then whether the password is right (spec §4.2 step 1 to 3).
@@ -28,24 +26,18 @@ export async function provePerson(
   connection: LdapConnection,
   given: { username: string; password: string },
   told: { found: (person: DirectoryPerson) => void; counted: (limit: Limit) => void },
-): Promise<DirectoryPerson> {
+): Promise<{ connection: SeenConnection; person: DirectoryPerson }> {
   const visit = await ctx.outbound.visitDirectory(connection);
-  const account = { dn: connection.bindDn, password: openBindPassword(ctx, connection) };
-  const query = personQuery(connection, given.username);
-  const search = await tryingBind(ctx, connection, (watch) =>
-    watch(visit).search(account, query),
-  ).catch((error: unknown) => {
+  const one = await findPerson(ctx, visit, connection, given.username).catch((error: unknown) => {
     const tooMany = error instanceof Refusal && error.code === 'too_many_requests';
     throw tooMany ? signInFailed('service_too_many_tries') : error;
   });
-  if (!search.ok) throw signInFailed(`service_${search.at}_${search.reason}`);
-  const one = onePerson(search.value, connection);
   if (!one.ok) throw signInFailed(one.reason);
   told.found(one.person);
   told.counted(await spendTry(ctx, connection, one.person));
   const proved = await visit.prove({ dn: one.person.dn, password: given.password });
   if (!proved.ok) throw signInFailed(proved.reason);
-  return one.person;
+  return { connection: seenAs(connection), person: one.person };
 }
 
 /**
@@ -139,19 +131,6 @@ function proofOf(connection: LdapConnection): string {
     .digest('base64url');
 }
 
-/** The first address on a domain that the organization has verified now (security L6, I2). */
-export async function findUsableEmail(ctx: Context, organizationId: string, emails: string[]) {
-  const [first] = emails;
-  if (ctx.config.trust.domains === 'off' && first !== undefined) return first;
-  // One query, as an entry may hold a thousand addresses.
-  const verified = await findVerifiedNames(organizationId);
-  for (const email of emails.filter((one) => verified.has(domainOf(one)))) {
-    // Locked until the transaction ends, so that no link outlives the domain.
-    if ((await findVerified(organizationId, domainOf(email))) !== null) return email;
-  }
-  return null;
-}
-
 /**
  * Records a refused sign-in: one counted event per connection, reason and entry in a quarter of an
  * hour. All user names without an entry count as one (security X5).
@@ -167,8 +146,11 @@ export async function recordRefusedByDirectory(
   await transaction(() => tallyEvent(ctx, what, { of: connection.id, apart }));
 }
 
-/** The error that the person sees. Only admins learn where the directory is (security L7). */
-export async function toldOfDirectory(ctx: Context, connection: LdapConnection, error: unknown) {
+/**
+ * Records a directory that could not be reached. Returns the error that the person sees: only
+ * admins learn where the directory is (security L7).
+ */
+export async function reportDirectory(ctx: Context, connection: LdapConnection, error: unknown) {
   if (!(error instanceof Refusal) || error.kind !== 'upstream') return inWordsOf('ldap', error);
   await recordUnreached(ctx, connection, error);
   return new Refusal('upstream_failed', 'The directory could not be reached.', {

@@ -10,6 +10,7 @@ import { parse } from '../../../../input.ts';
 import { entryLimit, testedLimits } from '../../../foundation/limits/ldap.ts';
 import { giveBack, type Limit, spend } from '../../../foundation/limits/limit.ts';
 import { operation } from '../../../foundation/operation.ts';
+import { tryingBind, type Watch } from '../../../tenancy/ldap/bind-tries.ts';
 import {
   directorySettingsOf,
   openBindPassword,
@@ -17,11 +18,10 @@ import {
   requireEncryption,
   requireSameServer,
 } from '../../../tenancy/ldap/connection.ts';
+import type { DirectoryPerson } from '../../../tenancy/ldap/person.ts';
 import { saveLdapInput, testLdapInput, testLdapView } from '../../../tenancy/ldap/schema.ts';
 import { reasonOfFailure } from '../../refused.ts';
-import { tryingBind, type Watch } from './bind-tries.ts';
 import { type DirectoryExamination, examineDirectory, type Trial } from './examine.ts';
-import type { DirectoryPerson } from './person.ts';
 import { enter } from './sign-in.ts';
 import { refusalWords } from './words.ts';
 

@@ -1,9 +1,9 @@
-import type { Context } from '../../../../context.ts';
-import type { LdapConnection } from '../../../../database/models/ldap-connection.ts';
-import { assertNoTransaction, transaction, unsynced } from '../../../../database/transaction.ts';
-import { Refusal } from '../../../../errors.ts';
-import type { DirectoryVisit } from '../../../../outbound/directory/directory.ts';
-import { tallyEvent } from '../../../foundation/events/record.ts';
+import type { Context } from '../../../context.ts';
+import type { LdapConnection } from '../../../database/models/ldap-connection.ts';
+import { assertNoTransaction, transaction, unsynced } from '../../../database/transaction.ts';
+import { Refusal } from '../../../errors.ts';
+import type { DirectoryVisit } from '../../../outbound/directory/directory.ts';
+import { tallyEvent } from '../../foundation/events/record.ts';
 import {
   acceptedBindMark,
   bindLimit,
@@ -13,7 +13,7 @@ import {
   refusedBindLimit,
   type StoredPassword,
   sharedBindTries,
-} from '../../../foundation/limits/ldap.ts';
+} from '../../foundation/limits/ldap.ts';
 import {
   countUp,
   giveBack,
@@ -21,7 +21,7 @@ import {
   type Limit,
   requirePlace,
   secondsUntilRoom,
-} from '../../../foundation/limits/limit.ts';
+} from '../../foundation/limits/limit.ts';
 
 // Security L8. A bind password may be a guess, so each try counts before it is sent. It counts for
 // its actor, their client, the password and the organization. The counts are returned unless the

@@ -1,12 +1,17 @@
+import type { Context } from '../../../context.ts';
+import type { LdapConnection } from '../../../database/models/ldap-connection.ts';
 import type {
   DirectoryEntry,
   DirectoryQuery,
+  DirectoryVisit,
   FoundEntries,
-} from '../../../../outbound/directory/directory.ts';
-import { canonicalEmail } from '../../../foundation/domain-names/canonical.ts';
-import { name as nameField } from '../../../foundation/fields.ts';
-import { canonicalDn, isUnder } from '../../../tenancy/ldap/dn.ts';
-import { fillFilter } from '../../../tenancy/ldap/filter.ts';
+} from '../../../outbound/directory/directory.ts';
+import { canonicalEmail } from '../../foundation/domain-names/canonical.ts';
+import { name as nameField } from '../../foundation/fields.ts';
+import { tryingBind } from './bind-tries.ts';
+import { openBindPassword } from './connection.ts';
+import { canonicalDn, isUnder } from './dn.ts';
+import { fillFilter } from './filter.ts';
 
 /** The settings that say how to find and read a person. */
 export interface Reading {
@@ -39,6 +44,24 @@ const mostGroups = 1000;
 const mostEmails = 1000;
 // A PostgreSQL index takes at most 2704 bytes.
 const mostBytes = 2000;
+
+/**
+ * Searches as the service account for the one person of this user name, or tells why there is none.
+ * Refuses `too_many_requests` if too many bind passwords were refused (security L8).
+ */
+export async function findPerson(
+  ctx: Context,
+  visit: DirectoryVisit,
+  connection: LdapConnection,
+  username: string,
+): Promise<{ ok: true; person: DirectoryPerson } | { ok: false; reason: string }> {
+  const account = { dn: connection.bindDn, password: openBindPassword(ctx, connection) };
+  const query = personQuery(connection, username);
+  const answer = await tryingBind(ctx, connection, (watch) => watch(visit).search(account, query));
+  return answer.ok
+    ? onePerson(answer.value, connection)
+    : { ok: false, reason: `service_${answer.at}_${answer.reason}` };
+}
 
 /** Queries for the entry of exactly this user name, and for a second one (security L4). */
 export function personQuery(reading: Reading, username: string): DirectoryQuery {

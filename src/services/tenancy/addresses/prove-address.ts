@@ -1,0 +1,38 @@
+import type { Context } from '../../../context.ts';
+import { type Account, defaultLocale, isProved } from '../../../database/models/account.ts';
+import { recordEvent } from '../../foundation/events/record.ts';
+import { localPart, takeOver } from '../identities/reclaim.ts';
+import { joinInvited } from '../invitations/invitation.ts';
+import { recordRenamed } from '../scim-records/member.ts';
+import { isNamedByClient } from '../scim-records/record.ts';
+import { joinByDomain } from '../signin-settings/methods.ts';
+
+/** What a right code says of the address of an unproved account. */
+export const provedByMail = { emailProof: 'mail', awaitsCode: false } as const;
+
+/**
+ * Records that the reader of the mailbox has proved the address of an unproved account. This ends
+ * what an earlier holder left, unless the client that confirms its own sign-up left it
+ * (security P11). Call it with the account locked.
+ */
+export async function proveAddress(ctx: Context, account: Account, by: 'signup' | 'another code') {
+  if (isProved(account)) return;
+  if (by !== 'signup') {
+    await takeOver(ctx, account, { by: 'mail' });
+    await forgetName(ctx, account);
+  }
+  await account.update({ ...provedByMail, signUpReplacedAt: null });
+  await recordEvent(ctx, {
+    kind: 'user.email.verified',
+    subject: { type: 'user', id: account.id, name: account.name },
+  });
+  await joinInvited(ctx, account);
+  await joinByDomain(ctx, account, { kind: 'manual', by: account.id });
+}
+
+/** Removes what an earlier holder chose; names from provisioning stay (security I4). */
+async function forgetName(ctx: Context, account: Account): Promise<void> {
+  if (await isNamedByClient(account.id)) return;
+  await account.update({ name: localPart(account), locale: defaultLocale });
+  await recordRenamed(ctx, account);
+}
