@@ -75,6 +75,14 @@ test('P8 the lock opens by itself, doubles with each new lock, and lasts a day a
   expect((await tryPassword(email ?? '', password)).status).toBe(200);
 });
 
+test('P8 a daemon with a clock behind asks no one to wait longer than the lock lasts', async () => {
+  const { email } = await person(idctl);
+  await fail(email ?? '', 10);
+  idctl.wait(-30);
+  expect(waitOf(await tryPassword(email ?? '', password))).toBe(900);
+  idctl.wait(30);
+});
+
 test('P8 after an equally long quiet time a lock is as short as the first', async () => {
   const { email } = await person(idctl);
   await fail(email ?? '', 10);
