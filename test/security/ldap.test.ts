@@ -435,21 +435,18 @@ describe('L7 a directory that does not answer properly', () => {
     const { org } = await joined(idctl, plain(silent.uri));
     expect(await signInByLdap(idctl, { username: 'ada', org: org.slug })).toMatchObject(failed);
     talks = false;
-    const began = performance.now();
+    let ended = 0;
     const slow = Promise.all(
-      Array.from({ length: 20 }, (_, at) =>
-        signInByLdap(idctl, { username: `u${at}`, org: org.slug }),
-      ),
+      Array.from({ length: 20 }, async (_, at) => {
+        const answer = await signInByLdap(idctl, { username: `u${at}`, org: org.slug });
+        ended += 1;
+        return answer.status;
+      }),
     );
-    const quick: number[] = [];
-    for (let done = 0; done < 20; done += 1) {
-      const from = performance.now();
-      expect((await idctl.client().get('/healthz')).status).toBe(200);
-      quick.push(performance.now() - from);
-    }
-    expect(Math.max(...quick)).toBeLessThan(1000);
-    for (const answer of await slow) expect(answer.status).toBe(502);
-    expect(performance.now() - began).toBeLessThan(10_000);
+    expect((await idctl.client().get('/healthz')).status).toBe(200);
+    expect(ended).toBe(0);
+    // One after the other, they would take longer than a test may.
+    expect(await slow).toEqual(Array(20).fill(502));
   });
 });
 
