@@ -54,7 +54,7 @@ export async function openApp(
     scim: createScimMemory(),
     signOuts: { turns: 0, lastLook: null, isLooking: false, served: new Set() },
     signIns: new Map(),
-    callbacksUnderWay: new Map(),
+    placesTaken: new Map(),
     databaseLoad: () => database.load(),
     ready,
     tellOutage: outages.tell,

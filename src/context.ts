@@ -40,8 +40,8 @@ export interface App {
    * How many sign-ins have ended since the process began, by method and outcome; for the metrics.
    */
   signIns: Map<string, number>;
-  /** How many callbacks wait for a provider, by client and by connection. */
-  callbacksUnderWay: Map<string, number>;
+  /** How much work waits for the network: callbacks by client and connection, tests by organization. */
+  placesTaken: Map<string, number>;
   /** The load on the database connections. */
   databaseLoad(): DatabaseLoad;
   /**

@@ -7,16 +7,17 @@ type Cell = string | number | boolean | readonly string[] | null | undefined;
 /**
  * The fields of a view that a person sees: titles, each with its value. In a table, `whole` values
  * and times are never cut. A `broken` value is the last, and wraps below itself. A table without
- * room leaves out `wide` and `spare` columns. A `wide` value is whole; a `spare` value is cut
- * first.
+ * room shows the values of `below` columns below their row.
  */
 export type Fields<View> = readonly (readonly [
   title: string,
   value: (view: View) => Cell,
-  manner?: 'whole' | 'broken' | 'wide' | 'spare',
+  manner?: 'whole' | 'broken' | 'below',
 ])[];
 
 const gap = '  ';
+/** How an empty value is shown. */
+const nothing = '-';
 const time = /^\d{4}-\d\d-\d\dT[\d:]{8}Z$/;
 /** The smallest width to which a column is narrowed. */
 const narrowest = { cut: 8, broken: 16 };
@@ -56,24 +57,19 @@ export function printJson(view: unknown, screen: Screen): void {
 
 /**
  * Prints views as a table; values that do not fit a terminal are cut with `…`. If the table still
- * does not fit, it prints blocks. Returns the titles of the columns that were left out.
+ * does not fit, it prints blocks.
  */
 export function printTable<View>(
   views: readonly View[],
   given: Fields<View>,
   screen: Screen,
-): string[] {
+): void {
   const fields = [...given];
-  const left: string[] = [];
-  let columns = fields.map((field) => columnOf(field, views));
-  while (!narrow(columns, screen.columns)) {
-    const at = fields.findLastIndex(([, , manner]) => manner === 'wide' || manner === 'spare');
-    if (at === -1) {
-      printBlocks(views, given, screen);
-      return [];
-    }
-    left.unshift(...fields.splice(at, 1).map(([title]) => title));
-    columns = fields.map((field) => columnOf(field, views));
+  const columns = fields.map((field) => columnOf(field, views));
+  const below = takeBelow(columns, fields, screen.columns);
+  if (!narrow(columns, screen.columns)) {
+    printBlocks(views, given, screen);
+    return;
   }
   const chalk = new Chalk({ level: screen.colour ? 1 : 0 });
   const broken = fields.at(-1)?.[2] === 'broken';
@@ -84,8 +80,36 @@ export function printTable<View>(
     else if (!broken) screen.write(`${line}\n`);
     else
       writeBroken([...cells.slice(0, -1), ''].join(gap), columns.at(-1)?.cells[row] ?? '', screen);
+    const view = views[row - 1];
+    if (view !== undefined) writeBelow(view, below, screen);
   }
-  return left;
+}
+
+/** Takes `below` columns out, the last one first, until nothing else has to be cut. */
+function takeBelow<View>(
+  columns: Column[],
+  fields: Fields<View>[number][],
+  available: number,
+): Fields<View> {
+  const below: Fields<View>[number][] = [];
+  while (widthWith(columns) > available) {
+    const at = fields.findLastIndex(([, , manner]) => manner === 'below');
+    if (at === -1) break;
+    columns.splice(at, 1);
+    below.unshift(...fields.splice(at, 1));
+  }
+  return below;
+}
+
+function writeBelow<View>(view: View, below: Fields<View>, screen: Screen): void {
+  const values = below.map(([title, value]) => [title, shown(value(view))] as const);
+  const said = values.filter(([, text]) => text !== nothing);
+  if (said.length === 0) return;
+  writeBroken(gap, said.map(([title, text]) => `${title}: ${text}`).join(gap), screen);
+}
+
+function widthWith(columns: Column[]): number {
+  return columns.reduce((sum, { width }) => sum + width + gap.length, -gap.length);
 }
 
 function columnOf<View>(
@@ -94,7 +118,7 @@ function columnOf<View>(
 ): Column {
   const cells = [title.toUpperCase(), ...views.map((view) => shown(value(view)))];
   const width = cells.reduce((widest, cell) => Math.max(widest, widthOf(cell)), 0);
-  const whole = manner === 'whole' || manner === 'wide' || cells.some((cell) => time.test(cell));
+  const whole = manner === 'whole' || cells.some((cell) => time.test(cell));
   return {
     cells,
     width,
@@ -142,17 +166,16 @@ export function printBlock<View>(view: View, fields: Fields<View>, screen: Scree
 }
 
 function shown(cell: Cell): string {
-  if (cell === null || cell === undefined || cell === '') return '-';
+  if (cell === null || cell === undefined || cell === '') return nothing;
   if (typeof cell === 'boolean') return cell ? 'yes' : 'no';
-  if (typeof cell === 'object') return cell.length === 0 ? '-' : escaped(cell.join(', '));
+  if (typeof cell === 'object') return cell.length === 0 ? nothing : escaped(cell.join(', '));
   // People read times to the second.
   return escaped(String(cell).replace(/(T\d\d:\d\d:\d\d)\.\d{3}Z/g, '$1Z'));
 }
 
 /** Takes width from the widest columns until the table fits; false if it cannot fit. */
 function narrow(columns: Column[], available: number): boolean {
-  const room = available - gap.length * (columns.length - 1);
-  while (columns.reduce((sum, { width }) => sum + width, 0) > room) {
+  while (widthWith(columns) > available) {
     const flexible = columns.filter(({ width, least }) => width > least);
     const [widest] = flexible.toSorted((a, b) => b.width - a.width);
     if (widest === undefined) return false;

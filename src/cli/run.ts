@@ -199,11 +199,7 @@ function speak(
     table: (views, fields, none) => {
       if (flags.json) printJson(views, screen);
       else if (views.length === 0) note(none);
-      else {
-        const left = printTable(views, fields, screen).join(', ');
-        if (left !== '')
-          note(`Not shown for lack of room: ${left}. Use a wider terminal, or --json.`);
-      }
+      else printTable(views, fields, screen);
     },
     line: (view, fields) => {
       if (flags.json) screen.write(`${escaped(JSON.stringify(view))}\n`);

@@ -20,7 +20,7 @@ async function shown(line: string, item: object): Promise<string[]> {
   const { url } = await serve((request, response) =>
     request.url?.startsWith('/api/v1/me?') || request.url === '/api/v1/me'
       ? void json(response, 200, { id, email: 'ada@acme.test', organizations: [{ id }] })
-      : void json(response, 200, { items: [item], nextCursor: null }),
+      : void json(response, 200, { items: [item], nextCursor: null, hasMore: false }),
   );
   const env = { HOME: home, IDCTL_SERVER: url, IDCTL_TOKEN: 'cos_pat_e', NO_COLOR: '1' };
   return (await typeLine(line.split(' '), env)).out.trimEnd().split('\n');
@@ -35,6 +35,7 @@ test('session list names the browser, and the id that session revoke needs', asy
   expect(lines).toEqual([
     'SEEN                  BROWSER          ID',
     `2026-11-22T10:00:00Z  Chrome on Linux  ${id}`,
+    '  Method: password  Address: 192.0.2.1',
   ]);
 });
 
@@ -51,5 +52,36 @@ test('client list shows whole addresses, those of forward auth too', async () =>
     'Wiki  -        stored  https://wiki.acme.test/oauth2/callback,',
     '                       https://wiki.acme.test/other/callback,',
     '                       https://docs.acme.test',
+  ]);
+});
+
+test('event list shows whole addresses; what has no room stands below', async () => {
+  const lines = await shown('event list --org acme', {
+    ...{ id, kind: 'signin.refused', at: createdAt, actor: { kind: 'anonymous' } },
+    subject: { type: 'user', id, name: 'ada.lovelace@marketing.acme.example' },
+    data: { reason: 'signin_method_off' },
+  });
+  expect(lines).toEqual([
+    'AT                    KIND            ACTOR',
+    '2026-11-22T10:00:00Z  signin.refused  anonymous',
+    '  Subject: ada.lovelace@marketing.acme.example  Reason: signin_method_off',
+  ]);
+});
+
+test('sso attempts shows how far a sign-in came, then what its claims said', async () => {
+  const reference = '01a205c4-81f1-77a6-9e79-a38fdc538e51';
+  const lines = await shown('sso attempts --org acme', {
+    ...{ id, at: createdAt, connection: id, stage: 'userinfo', ok: false },
+    ...{
+      code: 'domain_not_verified',
+      email: 'bob@else.example',
+      groups: ['engineering'],
+      reference,
+    },
+  });
+  expect(lines).toEqual([
+    'AT                    RESULT               STAGE     E-MAIL',
+    '2026-11-22T10:00:00Z  domain_not_verified  userinfo  bob@else.example',
+    `  Groups: engineering  Reference: ${reference}`,
   ]);
 });

@@ -1,7 +1,8 @@
-import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { forgetServer, readServers, storeServer } from '../../src/cli/remote/servers.ts';
 import { createdAt, type Fake, id, json, organizationOf, serve } from '../support/fake-server.ts';
 import { type Typed, typeLine } from '../support/typing.ts';
 
@@ -75,6 +76,21 @@ describe('interface page: login, logout, server', () => {
     expect(await type('logout two')).toMatchObject({ exit: 1 });
     expect((await type('org list')).err).toContain('For a server elsewhere: idctl login URL');
     expect(await readFile(file(), 'utf8')).not.toContain('cos_pat_');
+  });
+
+  test('logins at the same moment are all stored, also past a lock that was left behind', async () => {
+    const env = { HOME: home };
+    await loginTo(await serve(organizationOf('acme')), 'cos_pat_a', ' --name acme');
+    await writeFile(`${file()}.lock`, '');
+    const longAgo = new Date(Date.now() - 60_000);
+    await utimes(`${file()}.lock`, longAgo, longAgo);
+    const names = ['one', 'two', 'three', 'four', 'five'];
+    const login = (name: string) =>
+      storeServer(env, { name, url: `https://${name}.test`, token: `cos_pat_${name}` });
+    await Promise.all([...names.map(login), forgetServer(env, 'acme')]);
+    const stored = (await readServers(env)).map(({ name }) => name);
+    expect(stored).toEqual(names.toSorted());
+    await expect(stat(`${file()}.lock`)).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
   test('a file that others may read is refused', async () => {

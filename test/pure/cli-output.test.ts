@@ -90,35 +90,39 @@ describe('a table', () => {
     );
   });
 
-  it('leaves out a wide column without room, and says so; a pipe has room', () => {
-    const at = '2026-11-20T16:42:17.123Z';
-    const rows = [{ id: '0197c3a0-0000-7000-8000-000000000000', name: 'refused_by_provider', at }];
-    const wide: Fields<(typeof rows)[number]> = [
-      ['At', (row) => row.at],
-      ['Why', (row) => row.name, 'whole'],
-      ['ID', (row) => row.id, 'wide'],
+  it('shows columns without room below their row, but for empty values', () => {
+    const rows = [
+      { id: '1', name: 'member.removed', tags: ['the account was deleted'] },
+      { id: 'a', name: 'member.added', tags: [] },
     ];
-    let left: string[] = [];
-    const print = (screen: Parameters<typeof printJson>[1]) => {
-      left = printTable(rows, wide, screen);
-    };
-    expect(shown(print, 60)).toBe(
-      'AT                    WHY\n2026-11-20T16:42:17Z  refused_by_provider\n',
-    );
-    expect(left).toEqual(['ID']);
-    expect(shown(print)).toContain(rows[0]?.id);
-    expect(left).toEqual([]);
-  });
-
-  it('shortens spare columns, and leaves them out if the rest has no room', () => {
-    const rows = [{ name: 'member.removed', tags: ['the account was deleted'] }];
-    const spare: Fields<(typeof rows)[number]> = [
+    const below: Fields<Row> = [
       ['Kind', (row) => row.name, 'whole'],
-      ['Reason', (row) => row.tags, 'spare'],
+      ['Reason', (row) => row.tags, 'below'],
+      ['ID', (row) => row.id, 'below'],
     ];
-    const print = (columns: number) => shown((screen) => printTable(rows, spare, screen), columns);
-    expect(print(28)).toBe('KIND            REASON\nmember.removed  the account…\n');
-    expect(print(20)).toBe('KIND\nmember.removed\n');
+    const print = (columns: number) => shown((screen) => printTable(rows, below, screen), columns);
+    expect(print(43).split('\n')[1]).toBe('member.removed  the account was deleted  1');
+    expect(print(40)).toBe(
+      [
+        'KIND            REASON',
+        'member.removed  the account was deleted',
+        '  ID: 1',
+        'member.added    -',
+        '  ID: a',
+        '',
+      ].join('\n'),
+    );
+    expect(print(32)).toBe(
+      [
+        'KIND',
+        'member.removed',
+        '  Reason: the account was',
+        '  deleted  ID: 1',
+        'member.added',
+        '  ID: a',
+        '',
+      ].join('\n'),
+    );
   });
 
   it('is not shortened in a pipe, and holds no tab', () => {

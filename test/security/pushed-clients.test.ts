@@ -103,9 +103,14 @@ test('O8 O10 a client lets a pushed person in after they left and accepted an in
   await push();
   const browser = await browserOf(idctl, email);
   const org = app.org.slug;
-  expect((await browser.send('DELETE', `/api/v1/orgs/${org}/members/me`)).status).toBe(204);
   const role = 'member' as const;
-  const { token } = await createInvitation(idctl.operator(), { org, email, role });
+  const invite = () => createInvitation(idctl.operator(), { org, email, role });
+  await expect(invite()).rejects.toMatchObject({
+    code: 'already_exists',
+    hint: expect.stringMatching(/idctl domain add elsewhere\.test .* leave on the account page/),
+  });
+  expect((await browser.send('DELETE', `/api/v1/orgs/${org}/members/me`)).status).toBe(204);
+  const { token } = await invite();
   expect((await browser.post('/api/v1/invitations/accept', { token })).status).toBe(200);
   const again = await browserOf(idctl, email);
   expect((await app.signIn(again)).claims()?.sub).toBe(pushed.id);

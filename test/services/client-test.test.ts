@@ -113,6 +113,17 @@ test.each([
   expect(await traces()).toEqual(before);
 });
 
+test('of many redirect URIs each is checked, and one gets a code', async () => {
+  const redirectUris = [1, 2, 3, 4, 5].map((at) => `http://localhost/${at}`);
+  const { org } = await site({ redirectUris });
+  const ctx = idctl.operator();
+  // One code, its tokens and their refresh.
+  const limits = { ...ctx.config.limits, tokenRequests: 3 };
+  const input = { org: org.slug, client: 'Wiki', user: org.owner.email ?? '' };
+  const { steps } = await testClient({ ...ctx, config: { ...ctx.config, limits } }, input);
+  expect(steps.at(-1)).toMatchObject({ name: 'refresh', ok: true });
+});
+
 test('the rehearsal ends at the step that fails', async () => {
   const { org, ask } = await site();
   // Set behind the operation's back, as no client can have this address.

@@ -70,7 +70,7 @@ function appWithoutInside(options: DoorOptions, log: Record<string, unknown>[]):
     scim: createScimMemory(),
     signOuts: { turns: 0, lastLook: null, isLooking: false, served: new Set() },
     signIns: new Map(),
-    callbacksUnderWay: new Map(),
+    placesTaken: new Map(),
     databaseLoad: () => ({ used: 0, idle: 0, waiting: 0 }),
     ready: async () => ({ writable: true }),
     tellOutage: () => undefined,

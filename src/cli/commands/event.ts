@@ -29,13 +29,12 @@ function actorOf({ kind, actor, subject, address }: Event): string | null {
 const fields: Fields<Event> = [
   ['At', (view) => view.at],
   ['Kind', (view) => view.kind, 'whole'],
-  ['Actor', actorOf],
-  ['Subject', (view) => view.address ?? view.subject?.name ?? view.subject?.id],
-  ['Reason', ({ data: { reason } }) => (typeof reason === 'string' ? reason : null), 'spare'],
+  ['Actor', actorOf, 'below'],
+  ['Subject', (view) => view.address ?? view.subject?.name ?? view.subject?.id, 'below'],
+  ['Reason', ({ data: { reason } }) => (typeof reason === 'string' ? reason : null), 'below'],
 ];
 
-// Without room, the organization goes before the reason.
-const everywhere: Fields<Event> = [...fields, ['Org', (view) => view.organization, 'spare']];
+const everywhere: Fields<Event> = [...fields, ['Org', (view) => view.organization, 'below']];
 
 const options = {
   '--org <org>': 'only events of this organization, by id or slug',

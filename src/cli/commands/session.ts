@@ -13,8 +13,8 @@ const operations = () => import('../../services/people/sessions/operations.ts');
 const fields: Fields<z.output<typeof sessionView>> = [
   ['Seen', (view) => view.lastSeenAt],
   ['Browser', ({ userAgent }) => userAgent && programOf(userAgent), 'whole'],
-  ['Method', (view) => view.method, 'spare'],
-  ['Address', (view) => view.address, 'wide'],
+  ['Method', (view) => view.method, 'below'],
+  ['Address', (view) => view.address, 'below'],
   ['ID', (view) => view.id, 'whole'],
 ];
 

@@ -209,9 +209,8 @@ const attempt: Fields<z.output<typeof attemptView>> = [
   ['Result', (view) => (view.ok ? 'signed in' : view.code), 'whole'],
   ['Stage', (view) => view.stage],
   ['E-mail', (view) => view.email],
-  ['Groups', (view) => (view.groups === null ? 'not readable' : view.groups)],
-  ['Reference', (view) => view.reference, 'whole'],
-  ['ID', (view) => view.id, 'wide'],
+  ['Groups', (view) => (view.groups === null ? 'not readable' : view.groups), 'below'],
+  ['Reference', (view) => view.reference, 'below'],
 ];
 
 function addAttempts(sso: Command): void {

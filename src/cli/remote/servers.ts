@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parse as parseYaml, stringify } from 'yaml';
 import { z } from 'zod';
 import { type Environment, serversFile } from '../../config/places.ts';
 import { Refusal } from '../../errors.ts';
-import { fileFault, isMissing } from '../../file-fault.ts';
+import { codeOf, fileFault, isMissing } from '../../file-fault.ts';
 import { parse } from '../../input.ts';
 import { serverUrl, tokenText } from './address.ts';
 
@@ -44,9 +45,11 @@ export async function storeServer(
   env: Environment,
   { name: called, ...server }: z.input<typeof stored> & { name: string },
 ): Promise<void> {
-  const { servers } = await readFile(env);
   const checked = parse(z.object({ name }), { name: called }).name;
-  await write(env, { current: checked, servers: { ...servers, [checked]: server } });
+  await change(env, ({ servers }) => ({
+    current: checked,
+    servers: { ...servers, [checked]: server },
+  }));
 }
 
 /** Forgets a server, and returns it. Without a name: the current one. */
@@ -54,17 +57,18 @@ export async function forgetServer(
   env: Environment,
   called: string | undefined,
 ): Promise<StoredServer> {
-  const file = await readFile(env);
   const found = await requireStored(env, called);
-  const { [found.name]: _, ...servers } = file.servers;
-  await write(env, { current: found.current ? null : file.current, servers });
+  await change(env, ({ current, servers: { [found.name]: _, ...servers } }) => ({
+    current: current === found.name ? null : current,
+    servers,
+  }));
   return found;
 }
 
 /** Makes a stored server the current one. */
 export async function useServer(env: Environment, called: string): Promise<StoredServer> {
   const found = await requireStored(env, called);
-  await write(env, { ...(await readFile(env)), current: found.name });
+  await change(env, (file) => ({ ...file, current: found.name }));
   return { ...found, current: true };
 }
 
@@ -123,15 +127,47 @@ function readableByOthers(path: string): Refusal {
   });
 }
 
-async function write(env: Environment, content: File): Promise<void> {
+/** Changes the file; commands that run at the same moment take turns. */
+async function change(env: Environment, make: (file: File) => File): Promise<void> {
   const path = serversFile(env);
+  const lock = `${path}.lock`;
   const written = `${path}.${randomUUID()}`;
   try {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    await writeFile(written, stringify(content), { mode: 0o600, flag: 'wx', flush: true });
-    await rename(written, path);
+    await takeLock(lock);
+    try {
+      const text = stringify(make(await readFile(env)));
+      await writeFile(written, text, { mode: 0o600, flag: 'wx', flush: true });
+      await rename(written, path);
+    } finally {
+      await rm(written, { force: true });
+      await rm(lock, { force: true });
+    }
   } catch (cause) {
-    await rm(written, { force: true });
+    if (cause instanceof Refusal) throw cause;
     throw new Refusal('config_invalid', `${path} ${fileFault(cause, 'written')}.`, { cause });
+  }
+}
+
+// A change takes milliseconds, so the command of an older lock was stopped.
+const longestChange = 5000;
+
+async function takeLock(lock: string): Promise<void> {
+  while (!(await makeLock(lock))) {
+    const made = await stat(lock).catch(() => null);
+    const isStale = made !== null && Math.abs(Date.now() - made.mtimeMs) > longestChange;
+    if (isStale) await rm(lock, { force: true });
+    else await sleep(20);
+  }
+}
+
+/** Makes the lock file; false if there is one. */
+async function makeLock(lock: string): Promise<boolean> {
+  try {
+    await writeFile(lock, '', { mode: 0o600, flag: 'wx' });
+    return true;
+  } catch (cause) {
+    if (codeOf(cause) === 'EEXIST') return false;
+    throw cause;
   }
 }

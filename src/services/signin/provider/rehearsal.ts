@@ -39,14 +39,18 @@ export async function rehearseSignIn(
 ): Promise<void> {
   // A key that the rehearsal made would be rolled back.
   await keysOfIdTokens(ctx);
+  // Before the transaction, as it writes nothing.
+  const refused = await findRefusedUri(ctx, client);
   await rehearse(async () => {
     const begun = await take('session', 'a session of the person begins', () =>
       begin(ctx, accountId),
     );
     if (!begun.ok) return;
     const rehearsal = { ctx, session: begun.value, client, proof: await giveSecret(client) };
-    const code = await take('authorization', 'each redirect URI gets a code', () =>
-      authorizeAll(rehearsal),
+    const code = await take(
+      'authorization',
+      'each redirect URI is answered, and one gets a code',
+      () => refused ?? authorize(rehearsal),
     );
     if (!code.ok) return;
     const tokens = await take('tokens', 'the code gives tokens that prove the person', () =>
@@ -93,19 +97,33 @@ interface Code {
   nonce: string;
 }
 
-async function authorizeAll(rehearsal: Rehearsal): Promise<Finding<Code>> {
-  let last: Finding<Code> = wrong('the client has no redirect URI', hint);
-  for (const uri of rehearsal.client.redirectUris) {
-    last = await authorize(rehearsal, uri);
-    if (!last.ok) break;
+/** The first redirect URI that gets no answer; null if each gets one. It asks without a session. */
+async function findRefusedUri(ctx: Context, client: Client): Promise<Finding<never> | null> {
+  for (const uri of client.redirectUris) {
+    const { answer, said } = await request({ ctx, client, session: null }, uri);
+    const error = answer?.get('error') ?? said;
+    if (error !== 'login_required') return wrong(`${uri}: ${error}`, hint);
   }
-  return last;
+  return null;
 }
 
-async function authorize(rehearsal: Rehearsal, redirectUri: string): Promise<Finding<Code>> {
+async function authorize(rehearsal: Rehearsal): Promise<Finding<Code>> {
+  const [redirectUri] = rehearsal.client.redirectUris;
+  if (redirectUri === undefined) return wrong('the client has no redirect URI', hint);
+  const { answer, said, verifier, nonce } = await request(rehearsal, redirectUri);
+  const code = answer?.get('code');
+  if (!code) return wrong(`${redirectUri}: ${answer?.get('error') ?? said}`, hint);
+  return found({ code, redirectUri, verifier, nonce }, 'a code');
+}
+
+/** Sends an authorization request. The answer is null unless it came to the redirect URI. */
+async function request(
+  { ctx, client, session }: Pick<Rehearsal, 'ctx' | 'client'> & { session: LiveSession | null },
+  redirectUri: string,
+) {
   const [verifier, nonce, state] = [random(), random(), random()];
   const query = encoded({
-    client_id: clientIdOf(rehearsal.client),
+    client_id: clientIdOf(client),
     response_type: 'code',
     redirect_uri: redirectUri,
     scope: scopes.join(' '),
@@ -115,12 +133,9 @@ async function authorize(rehearsal: Rehearsal, redirectUri: string): Promise<Fin
     code_challenge_method: 'S256',
     prompt: 'none',
   });
-  const { location, said } = await ask(rehearsal, { url: `/oauth/authorize?${query}` });
-  const answer = URL.parse(location)?.searchParams;
-  const code = answer?.get('code');
-  if (!location.startsWith(redirectUri) || answer?.get('state') !== state || !code)
-    return wrong(`${redirectUri}: ${answer?.get('error') ?? said}`, hint);
-  return found({ code, redirectUri, verifier, nonce }, 'a code');
+  const { location, said } = await ask({ ctx, session }, { url: `/oauth/authorize?${query}` });
+  const params = location.startsWith(redirectUri) ? URL.parse(location)?.searchParams : undefined;
+  return { answer: params?.get('state') === state ? params : null, said, verifier, nonce };
 }
 
 const tokens = z.object({

@@ -4,7 +4,8 @@ import { execute, insertRow, select } from '../../../database/select.ts';
 import { transaction, unsynced } from '../../../database/transaction.ts';
 import { violatedUnique } from '../../../database/unique.ts';
 import { requirePlace } from '../../foundation/limits/limit.ts';
-import { rowIdOf } from '../../tenancy/clients/client.ts';
+import { holdAdmitted } from '../../tenancy/clients/admits.ts';
+import type { ClientRow } from './client-row.ts';
 import { endGrant, recordReuse } from './grants.ts';
 import { visitNow } from './visit.ts';
 
@@ -63,39 +64,60 @@ export function storedAdapter(model: string): Adapter {
 async function keep(model: string, id: string, payload: AdapterPayload): Promise<void> {
   const { jti: _value, consumed: _consumed, ...rest } = payload;
   const isGrant = model === 'Grant';
-  const sessionId = isGrant ? visitNow().session?.id : rest.sessionUid;
-  const clientId = rowIdOf(rest.clientId ?? '');
-  if (sessionId === undefined || clientId === null || rest.exp === undefined)
-    throw new Error(`a ${model} without session, client or end`);
+  const { session, clients } = visitNow();
+  const sessionId = isGrant ? session?.id : rest.sessionUid;
+  const client = clients.get(rest.clientId ?? '');
+  const { accountId } = rest;
+  if (
+    sessionId === undefined ||
+    accountId === undefined ||
+    client === undefined ||
+    rest.exp === undefined
+  )
+    throw new Error(`a ${model} without session, account, client or end`);
   const row = {
     id: idOf(model, id),
     model,
     grant_id: isGrant ? id : rest.grantId,
     session_id: sessionId,
-    client_id: clientId,
+    client_id: client.id,
     payload: rest,
     expires_at: new Date(rest.exp * 1000),
   };
-  if (model === 'AccessToken') return keepAccess(row);
+  const hold = () => requireAdmitted(model, client, accountId);
+  if (model === 'AccessToken') return keepAccess(row, hold);
   // If a power cut takes a code back, the client asks for another.
   const write = model === 'AuthorizationCode' ? unsynced : transaction;
   await write(async () => {
-    if (model === 'AuthorizationCode') await requireTurn(sessionId, clientId);
+    await hold();
+    if (model === 'AuthorizationCode') await requireTurn(sessionId, client.id);
     await insertRow('provider_records', row);
   });
 }
 
 /** Stores an access token. A code that gives it is spent in the same transaction. */
-async function keepAccess(row: Record<string, unknown>): Promise<void> {
+async function keepAccess(row: Record<string, unknown>, hold: () => Promise<void>): Promise<void> {
   const { code } = visitNow();
   // If a power cut takes an access token back, the client asks for another; not so a spent code.
   const write = code === undefined ? unsynced : transaction;
   const isSpent = await write(async () => {
+    await hold();
     if (code !== undefined && !(await spend('AuthorizationCode', code))) return true;
     await insertRow('provider_records', row);
     return false;
   });
   if (code !== undefined && isSpent) await refuseReuse('AuthorizationCode', code);
+}
+
+/**
+ * Refuses if the person's membership has just ended: what is written then would be valid again with
+ * the next membership. Call it first in the transaction that writes.
+ */
+async function requireAdmitted(model: string, client: ClientRow, accountId: string): Promise<void> {
+  if ((await holdAdmitted(visitNow().ctx, client, accountId)) === null) return;
+  if (model === 'Grant' || model === 'AuthorizationCode')
+    throw new errors.AccessDenied('This person may not use the application.');
+  throw new errors.InvalidGrant('the membership has ended');
 }
 
 /** Counts an answer to a session at a client: each stores rows. Call it inside a transaction. */

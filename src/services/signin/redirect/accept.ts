@@ -5,6 +5,7 @@ import { SpentState } from '../../../database/models/spent-state.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { Refusal } from '../../../errors.ts';
+import { type Places, placesFor } from '../../foundation/limits/places.ts';
 import { after } from '../../foundation/time.ts';
 import { signInFailed } from '../../people/sessions/schema.ts';
 import { type Flow, type FlowState, type Returned, requireState, stateSeconds } from './state.ts';
@@ -33,7 +34,7 @@ export async function acceptState<T>(
   }
 }
 
-async function spend(state: FlowState, places: CallbackPlaces): Promise<void> {
+async function spend(state: FlowState, places: Places): Promise<void> {
   const spending = transaction(async () => {
     const row = { id: state.id, expiresAt: new Date(state.expires * 1000) };
     const message = 'This sign-in was finished already.';
@@ -76,42 +77,13 @@ function digest(text: string): string {
 /** How many callbacks may wait for a provider at once in one process (security S9). */
 const mostWaiting = { client: 10, connection: 50 };
 
-/** The places of a callback: one of its client's and one of its connection's. */
-interface CallbackPlaces {
-  /** Takes both places; a repeated call takes no more. Refuses `overloaded`. */
-  take(): void;
-  /** Returns the places it took. */
-  leave(): void;
-}
-
 /** The places of a callback of this client, through this connection or social provider. */
-function callbackPlaces(
-  { callbacksUnderWay: busy, client }: Context,
-  connection: string,
-): CallbackPlaces {
+function callbackPlaces(ctx: Context, connection: string): Places {
   const wanted: [string, number][] = [
-    [`client ${networkOf(client.address)}`, mostWaiting.client],
+    [`client ${networkOf(ctx.client.address)}`, mostWaiting.client],
     [`connection ${connection}`, mostWaiting.connection],
   ];
-  let taken = false;
-  const change = (by: 1 | -1) => {
-    for (const [key] of wanted) {
-      const left = (busy.get(key) ?? 0) + by;
-      if (left === 0) busy.delete(key);
-      else busy.set(key, left);
-    }
-    taken = by === 1;
-  };
-  return {
-    take() {
-      if (taken) return;
-      if (wanted.some(([key, limit]) => (busy.get(key) ?? 0) >= limit)) throw tooMany();
-      change(1);
-    },
-    leave() {
-      if (taken) change(-1);
-    },
-  };
+  return placesFor(ctx, wanted, tooMany);
 }
 
 function tooMany(): Refusal {

@@ -2,8 +2,9 @@ import type { Context } from '../../../context.ts';
 import type { Client } from '../../../database/models/client.ts';
 import type { Role } from '../../../database/models/membership.ts';
 import type { ProjectRole } from '../../../database/models/project.ts';
-import { select } from '../../../database/select.ts';
+import { dialectOfDatabase, select } from '../../../database/select.ts';
 import { outranks, projectRoles } from '../../foundation/project-roles.ts';
+import { lockAccount } from '../../people/accounts/account.ts';
 import { pushedIn } from '../memberships/membership.ts';
 
 /** Why a client does not let an account in. Only events and the log get the reason. */
@@ -50,6 +51,21 @@ export async function barredFrom(
   const enough =
     projectRole !== null && client.role !== null && !outranks(client.role, projectRole);
   return enough ? null : 'project_role_missing';
+}
+
+/**
+ * Like `barredFrom`, for code that then writes a credential: holds the account until the transaction
+ * ends. A membership ends with the account locked, so it ends before this, or takes what is written.
+ * Call it first in the transaction.
+ */
+export async function holdAdmitted(
+  ctx: Pick<Context, 'config'>,
+  client: Parameters<typeof barredFrom>[1],
+  accountId: string,
+): Promise<Barred | null> {
+  // SQLite has one writer.
+  if (dialectOfDatabase() === 'postgres') await lockAccount(accountId, 'beside');
+  return barredFrom(ctx, client, accountId);
 }
 
 /** The role in the organization, then `project:role` for each project, as clients get them. */

@@ -9,7 +9,7 @@ import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { after } from '../../foundation/time.ts';
 import { idleSince, isUsable } from '../../people/sessions/live.ts';
-import { barredFrom, rolesOf } from './admits.ts';
+import { type Barred, barredFrom, holdAdmitted, rolesOf } from './admits.ts';
 import { recordBarred } from './client.ts';
 
 // Forward auth: a proxy asks about each request to a protected origin. The browser carries its
@@ -84,19 +84,34 @@ export async function findVisitor(
   const given = [ctx.now, idleSince(ctx), hashOfToken(cookie), origin];
   const [person] = await select<Row>(findingPerson, given, { prepared: true });
   if (person === undefined) return null;
-  await requireAdmitted(ctx, client, person.accountId);
-  const groups = await rolesOf(client.organizationId, person.accountId);
+  const { accountId } = person;
+  const reason = await barredFrom(ctx, client, accountId);
+  await refuseBarred(ctx, client, { accountId, reason });
+  const groups = await rolesOf(client.organizationId, accountId);
   const email = isProvedForGood(person) ? (person.email ?? '') : '';
   return { ...person, email, groups };
 }
 
-/** Refuses an account that the client does not let in. */
-async function requireAdmitted(
+/** Writes a row for the person, or refuses, also if the membership ends in the same instant. */
+async function writeIfAdmitted(
+  ctx: Context,
+  { client, accountId }: { client: ProtectingClient; accountId: string },
+  write: () => Promise<unknown>,
+): Promise<void> {
+  const barred = await transaction(async () => {
+    const reason = await holdAdmitted(ctx, client, accountId);
+    if (reason === null) await write();
+    return reason;
+  });
+  await refuseBarred(ctx, client, { accountId, reason: barred });
+}
+
+/** Refuses an account that the client does not let in, for this reason; null lets it in. */
+async function refuseBarred(
   ctx: Context,
   client: ProtectingClient,
-  accountId: string,
+  { accountId, reason }: { accountId: string; reason: Barred | null },
 ): Promise<void> {
-  const reason = await barredFrom(ctx, client, accountId);
   if (reason === null) return;
   await recordBarred(ctx, client, { accountId, reason });
   // The host, as a stranger must not learn the name.
@@ -121,7 +136,7 @@ export async function issueTicket(ctx: Context, { origin, browser, to }: Going):
   const { actor } = ctx;
   if (actor.kind !== 'user' || actor.via !== 'session')
     throw new Refusal('session_required', 'Only a session opens an application.');
-  await requireAdmitted(ctx, client, actor.accountId);
+  const { accountId } = actor;
   const ticket = randomToken(256);
   const row = {
     id: hashOfToken(ticket),
@@ -131,7 +146,7 @@ export async function issueTicket(ctx: Context, { origin, browser, to }: Going):
     return_to: to,
     expires_at: after(ctx.now, ticketSeconds),
   };
-  await transaction(() => insertRow('host_tickets', row));
+  await writeIfAdmitted(ctx, { client, accountId }, () => insertRow('host_tickets', row));
   return `${origin}/.idctl/ticket?${new URLSearchParams({ ticket })}`;
 }
 
@@ -150,9 +165,8 @@ export async function spendTicket(
     throw ticketInvalid();
   const accountId = await findAccount(ctx, spent.sessionId);
   if (accountId === null) throw ticketInvalid();
-  await requireAdmitted(ctx, client, accountId);
   const cookie = randomToken(256);
-  await transaction(async () => {
+  await writeIfAdmitted(ctx, { client, accountId }, async () => {
     // A browser that comes again gets a new cookie, and the old one ends.
     const { sessionId } = spent;
     await HostSession.destroy({ where: { sessionId, origin } });

@@ -14,6 +14,7 @@ import { commandLine, shellWord } from '../../../shell-word.ts';
 import { requireOperator, type Standing } from '../../foundation/authority/require.ts';
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { domain, ref } from '../../foundation/fields.ts';
+import { testInPlace } from '../../foundation/limits/places.ts';
 import { operation } from '../../foundation/operation.ts';
 import { pageInput, readRows } from '../../foundation/page.ts';
 import { forgetProofs } from '../../people/accounts/account.ts';
@@ -107,7 +108,7 @@ export const verifyDomain = operation({
   run: async (ctx, input, { organization }) => {
     const found = await requireDomain(organization, input.domain);
     if (found.state === 'Verified') return viewDomain(found);
-    const answer = await ctx.outbound.lookupTxt(found.name);
+    const answer = await testInPlace(ctx, organization, () => ctx.outbound.lookupTxt(found.name));
     if (!isProven(answer, txtValue(found))) throw notVerified(found, answer);
     return viewDomain(await markVerified(ctx, organization, found, 'dns'));
   },

@@ -5,11 +5,12 @@ import { orderedId } from '../../../crypto/id.ts';
 import { Account } from '../../../database/models/account.ts';
 import { Invitation } from '../../../database/models/invitation.ts';
 import { Organization } from '../../../database/models/organization.ts';
-import { select } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
+import { shellWord } from '../../../shell-word.ts';
 import { requireAuthorityOver } from '../../foundation/authority/over.ts';
 import { requireAuthority } from '../../foundation/authority/require.ts';
+import { domainOf } from '../../foundation/domain-names/canonical.ts';
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { email, givenInvitation, id, ref, role } from '../../foundation/fields.ts';
 import { requirePlace } from '../../foundation/limits/limit.ts';
@@ -21,7 +22,7 @@ import { pageInput, readRows } from '../../foundation/page.ts';
 import { after } from '../../foundation/time.ts';
 import { holdAccount, isEmailVerified } from '../../people/accounts/account.ts';
 import { emailUnverified } from '../../people/sessions/schema.ts';
-import { isMember } from '../memberships/membership.ts';
+import { findMember, isMember } from '../memberships/membership.ts';
 import {
   acceptedView,
   findByToken,
@@ -73,7 +74,7 @@ async function invite(ctx: Context, organization: Organization, input: Inviting)
   const { id: organizationId } = organization;
   // Locked, so that of two for one address the second replaces the first.
   await Organization.findByPk(organizationId, { lock: Transaction.LOCK.NO_KEY_UPDATE });
-  await requireNoMember(organization, input.email);
+  await requireNoMember(ctx, organization, input.email);
   const limit = { name: 'invitations', of: organizationId, most: mostADay, seconds: 86_400 };
   await requirePlace(
     ctx,
@@ -91,17 +92,25 @@ async function invite(ctx: Context, organization: Organization, input: Inviting)
   return { ...viewInvitation(invitation), token, url: invitationUrl(ctx, token), ...told };
 }
 
-async function requireNoMember(organization: Organization, address: string): Promise<void> {
+async function requireNoMember(
+  ctx: Context,
+  organization: Organization,
+  address: string,
+): Promise<void> {
   // One query, so that its duration does not tell whether a stranger has an account.
-  const rows = await select(
-    `SELECT 1 AS "is" FROM accounts a JOIN memberships m ON m.account_id = a.id
-      WHERE a.email = $1 AND m.organization_id = $2`,
-    [address, organization.id],
-  );
-  if (rows.length === 0) return;
+  const member = await findMember(ctx, organization.id, address);
+  if (member === null) return;
   throw new Refusal('already_exists', `${address} is a member of ${organization.slug} already.`, {
-    hint: 'idctl member role changes what they may do.',
+    hint: member.pushed
+      ? pushedHint(organization, address)
+      : 'idctl member role changes what they may do.',
   });
+}
+
+/** Provisioning made the membership, and it counts at no client (security O8). */
+function pushedHint({ slug }: Organization, address: string): string {
+  const domain = `idctl domain add ${domainOf(address)} --org ${shellWord(slug)}`;
+  return `SCIM added this person, and the domain is not verified. If it is yours, verify it: ${domain}. Else invite this person after they leave on the account page.`;
 }
 
 async function write(

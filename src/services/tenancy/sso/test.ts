@@ -6,6 +6,7 @@ import { refuseField } from '../../../errors.ts';
 import { outcomeOf } from '../../../finding.ts';
 import { parse } from '../../../input.ts';
 import { testSteps } from '../../foundation/fields.ts';
+import { testInPlace } from '../../foundation/limits/places.ts';
 import { operation } from '../../foundation/operation.ts';
 import {
   openClientSecret,
@@ -29,10 +30,8 @@ export const testSso = operation({
   output: testView,
   run: async (ctx, input, { organization }) => {
     const client = await clientOf(ctx, organization, input);
-    const steps = await ctx.outbound.examineProvider(
-      client,
-      ctx.now,
-      ctx.actor.kind === 'operator',
+    const steps = await testInPlace(ctx, organization, () =>
+      ctx.outbound.examineProvider(client, ctx.now, ctx.actor.kind === 'operator'),
     );
     return outcomeOf(steps, 'All checks passed. Now sign in with a browser.');
   },

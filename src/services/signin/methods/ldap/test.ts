@@ -9,6 +9,7 @@ import { type Finding, right, type Step, stepOf } from '../../../../finding.ts';
 import { parse } from '../../../../input.ts';
 import { entryLimit, testedLimits } from '../../../foundation/limits/ldap.ts';
 import { giveBack, type Limit, spend } from '../../../foundation/limits/limit.ts';
+import { testInPlace } from '../../../foundation/limits/places.ts';
 import { operation } from '../../../foundation/operation.ts';
 import { tryingBind, type Watch } from '../../../tenancy/ldap/bind-tries.ts';
 import {
@@ -57,10 +58,10 @@ export const testLdap = operation({
         ? []
         : testedLimits(ctx, username, organization.id);
     const kept = settings.bindPassword ? null : (stored?.bindPassword ?? null);
-    const examination = await tryingBind(
-      ctx,
-      { ...at, bindDn: settings.bindDn, bindPassword: kept },
-      (watch) => counting(ctx, organization, (proving) => examine(watch, proving), limits),
+    const examination = await testInPlace(ctx, organization, () =>
+      tryingBind(ctx, { ...at, bindDn: settings.bindDn, bindPassword: kept }, (watch) =>
+        counting(ctx, organization, (proving) => examine(watch, proving), limits),
+      ),
     );
     const { steps, entries, person } = examination;
     if (person !== null) steps.push(...(await rehearseSignIn(ctx, at, person)));

@@ -1,0 +1,65 @@
+import type { Context } from '../../../context.ts';
+import type { Organization } from '../../../database/models/organization.ts';
+import { Refusal } from '../../../errors.ts';
+
+// How much work of one process may wait for the network at once (security S9).
+
+/** The places that a piece of work needs. */
+export interface Places {
+  /** Takes all places; a repeated call takes no more. Refuses `overloaded`. */
+  take(): void;
+  /** Returns the places it took. */
+  leave(): void;
+}
+
+/** The places of these names, each with the most that are taken at once; else refuses by `full`. */
+export function placesFor(
+  { placesTaken: busy }: Pick<Context, 'placesTaken'>,
+  wanted: [name: string, most: number][],
+  full: () => Refusal,
+): Places {
+  let taken = false;
+  const change = (by: 1 | -1) => {
+    for (const [name] of wanted) {
+      const left = (busy.get(name) ?? 0) + by;
+      if (left === 0) busy.delete(name);
+      else busy.set(name, left);
+    }
+    taken = by === 1;
+  };
+  return {
+    take() {
+      if (taken) return;
+      if (wanted.some(([name, most]) => (busy.get(name) ?? 0) >= most)) throw full();
+      change(1);
+    },
+    leave() {
+      if (taken) change(-1);
+    },
+  };
+}
+
+const mostTests = 5;
+
+/** Runs a test that an organization asked for: of its provider, directory or domain. */
+export async function testInPlace<T>(
+  ctx: Pick<Context, 'placesTaken' | 'actor'>,
+  { id }: Pick<Organization, 'id'>,
+  work: () => Promise<T>,
+): Promise<T> {
+  if (ctx.actor.kind === 'operator') return work();
+  const places = placesFor(ctx, [[`tests ${id}`, mostTests]], tooManyTests);
+  places.take();
+  try {
+    return await work();
+  } finally {
+    places.leave();
+  }
+}
+
+function tooManyTests(): Refusal {
+  return new Refusal('overloaded', `${mostTests} tests of this organization are still running.`, {
+    hint: 'Wait until one of them ends, then try again.',
+    retryAfter: 10,
+  });
+}
