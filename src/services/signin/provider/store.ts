@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import Provider, { type Adapter, type AdapterPayload, errors } from 'oidc-provider';
 import { execute, insertRow, select } from '../../../database/select.ts';
 import { transaction, unsynced } from '../../../database/transaction.ts';
@@ -6,30 +5,19 @@ import { violatedUnique } from '../../../database/unique.ts';
 import { requirePlace } from '../../foundation/limits/limit.ts';
 import { rowIdOf } from '../../tenancy/clients/client.ts';
 import { endGrant, recordReuse } from './grants.ts';
+import { readRecord } from './read-once.ts';
+import { idOf } from './reading.ts';
 import { visitNow } from './visit.ts';
 
 // Codes, tokens and grants. A row has the SHA-256 of its value, and everything else that the package
 // stores; nothing in it can be used as a credential.
-
-interface Row {
-  payload: string | AdapterPayload;
-  consumedAt: string | Date | null;
-}
-
-function idOf(model: string, value: string): string {
-  return createHash('sha256').update(`${model}:${value}`).digest('hex');
-}
 
 /** Stores one model of the package. */
 export function storedAdapter(model: string): Adapter {
   return {
     upsert: (id, payload) => keep(model, id, payload),
     async find(id) {
-      const [row] = await select<Row>(
-        `SELECT payload, consumed_at AS "consumedAt" FROM provider_records WHERE id = $1`,
-        [idOf(model, id)],
-        { prepared: true },
-      );
+      const row = await readRecord(idOf(model, id));
       if (row === undefined) return undefined;
       const payload = typeof row.payload === 'string' ? JSON.parse(row.payload) : row.payload;
       return { ...payload, jti: id, ...(row.consumedAt === null ? {} : { consumed: true }) };
