@@ -68,7 +68,8 @@ async function keep(model: string, id: string, payload: AdapterPayload): Promise
   // If a power cut takes a code back, the client asks for another.
   const write = model === 'AuthorizationCode' ? unsynced : transaction;
   await write(async () => {
-    if (model === 'AuthorizationCode') await requireTurn(sessionId, clientId);
+    // The code and the tokens that it gives.
+    if (model === 'AuthorizationCode') await requireTurn(sessionId, clientId, 2);
     await insertRow('provider_records', row);
   });
 }
@@ -86,11 +87,18 @@ async function keepAccess(row: Record<string, unknown>): Promise<void> {
   if (code !== undefined && isSpent) await refuseReuse('AuthorizationCode', code);
 }
 
-/** Counts an answer to a session at a client: each stores rows. Call it inside a transaction. */
-async function requireTurn(sessionId: string, clientId: string): Promise<void> {
+/** Counts answers to a session at a client: each stores rows. Call it inside a transaction. */
+async function requireTurn(sessionId: string, clientId: string, weight: number): Promise<void> {
   const { ctx } = visitNow();
   const { tokenRequests: most } = ctx.config.limits;
-  const limit = { name: 'client requests', of: sessionId, apart: clientId, most, seconds: 60 };
+  const limit = {
+    name: 'client requests',
+    of: sessionId,
+    apart: clientId,
+    most,
+    weight,
+    seconds: 60,
+  };
   await requirePlace(ctx, limit, 'The application sent too many requests.');
 }
 
@@ -112,10 +120,11 @@ async function spend(model: string, value: string): Promise<boolean> {
     { prepared: true },
   );
   if (row === undefined) return false;
-  await requireTurn(row.sessionId, row.clientId);
+  // A code was counted when it was made.
+  if (model === 'AuthorizationCode') return true;
+  await requireTurn(row.sessionId, row.clientId, 1);
   // A refresh counts as a use of the session.
-  if (model === 'RefreshToken')
-    await execute('UPDATE sessions SET last_seen_at = $2 WHERE id = $1', [row.sessionId, ctx.now]);
+  await execute('UPDATE sessions SET last_seen_at = $2 WHERE id = $1', [row.sessionId, ctx.now]);
   return true;
 }
 
