@@ -3,7 +3,8 @@ import { type Request, type RequestHandler, type Response, Router } from 'expres
 import type { App, Context } from '../../context.ts';
 import { ownSessionOf } from '../../services/people/sessions/end.ts';
 import { encoded, innerRequest } from '../../services/signin/provider/inner.ts';
-import { findLiveSession } from '../../services/signin/provider/visit.ts';
+import { findLiveSession } from '../../services/signin/provider/live-session.ts';
+import { type Named, readNamed } from '../../services/signin/provider/reading.ts';
 import { isClientId } from '../../services/tenancy/clients/client.ts';
 import { readForm } from '../form.ts';
 import { refuseCrossSite } from '../origins.ts';
@@ -57,7 +58,8 @@ function authorize({ app, authenticate }: Door): RequestHandler {
     }
     const accept = 'text/html';
     const inner = innerRequest(request, app.config.baseUrl, { method: 'GET', url, accept });
-    await answerWith(app, ctx, { request, inner, response });
+    const named = { clientId: request.query['client_id'] };
+    await answerWith(app, ctx, { request, inner, response, named });
   };
 }
 
@@ -100,8 +102,9 @@ function ofClients({ app, origins }: Door): RequestHandler {
     traceOf(request).speaks = 'oauth';
     refuseCrossSite(request, origins);
     const form = await readForm(request, response, formLimit);
-    const named = [form['client_id'], readBasic(request)?.client_id].flat();
-    if (!named.some((id) => typeof id === 'string' && isClientId(id))) return next();
+    const sent = [form['client_id'], readBasic(request)?.client_id].flat();
+    const clientId = sent.find((id) => typeof id === 'string' && isClientId(id));
+    if (clientId === undefined) return next();
     response.set({ 'Cache-Control': 'no-store', Pragma: 'no-cache' });
     const inner = innerRequest(request, app.config.baseUrl, {
       method: 'POST',
@@ -109,22 +112,53 @@ function ofClients({ app, origins }: Door): RequestHandler {
       accept: 'application/json',
       form,
     });
-    await answerWith(app, openRequest(app, request), { request, inner, response });
+    const named = { clientId, redeems: redeemedBy(form) };
+    await answerWith(app, openRequest(app, request), { request, inner, response, named });
   };
+}
+
+/** The code or refresh token of a token request. */
+function redeemedBy(form: Record<string, unknown>): Named['redeems'] {
+  if (form['grant_type'] === 'refresh_token')
+    return { model: 'RefreshToken', value: form['refresh_token'] };
+  return { model: 'AuthorizationCode', value: form['code'] };
+}
+
+interface Exchange {
+  request: Request;
+  inner: IncomingMessage;
+  response: Response;
+  /** What the request names, if that is read before the provider asks. */
+  named?: Named;
 }
 
 /** Lets the provider answer, bound to the live session of the request, if there is one. */
 async function answerWith(
   app: App,
   ctx: Context,
-  { request, inner, response }: { request: Request; inner: IncomingMessage; response: Response },
+  { request, inner, response, named }: Exchange,
 ): Promise<void> {
+  const { answerByProvider, providerPages } = await loadProvider();
+  const id = ownSessionOf(ctx.actor);
+  const read = named === undefined ? null : await readNamed(ctx, { sessionId: id, ...named });
+  const session =
+    id === null ? null : read === null ? await findLiveSession(ctx, id) : read.session;
+  const pages = providerPages(app, traceOf(request));
+  await answerByProvider({ ctx, session, clients: new Map(), read, pages }, inner, response);
+}
+
+let loaded: Awaited<ReturnType<typeof load>> | undefined;
+
+async function load() {
   const [{ answerByProvider }, { providerPages }] = await Promise.all([
     import('../../services/signin/provider/provider.ts'),
     import('./pages.ts'),
   ]);
-  const id = ownSessionOf(ctx.actor);
-  const session = id === null ? null : await findLiveSession(ctx, id);
-  const pages = providerPages(app, traceOf(request));
-  await answerByProvider({ ctx, session, clients: new Map(), pages }, inner, response);
+  return { answerByProvider, providerPages };
+}
+
+/** An import of a loaded module still costs as much as two statements. */
+async function loadProvider() {
+  loaded ??= await load();
+  return loaded;
 }

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import * as openid from 'openid-client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { directReadOf, readDirectly, servedDatabase } from '../../../src/database/select.ts';
 import { rotateSigningKey } from '../../../src/services/foundation/keys/operations.ts';
 import { setUserPassword } from '../../../src/services/people/users/operations.ts';
 import { rotateScimToken } from '../../../src/services/provisioning/scim/token.ts';
@@ -41,6 +42,23 @@ test('a member signs in to an application with openid-client, and userinfo says 
   expect(tokens.refresh_token).toBeUndefined();
   const info = await openid.fetchUserInfo(app.config, tokens.access_token, app.member.id);
   expect(info).toMatchObject({ email: app.email, groups: ['member'], sid: claims?.['sid'] });
+});
+
+test('each request of a sign-in reads everything anew, and nothing twice', async () => {
+  const app = await application(idctl);
+  const browser = await browserOf(idctl, app.email);
+  await app.signIn(browser);
+  const sequelize = servedDatabase();
+  const read = directReadOf(sequelize);
+  const statements: string[] = [];
+  readDirectly(sequelize, (...statement) => {
+    statements.push(statement[0]);
+    return read(...statement);
+  });
+  await app.signIn(browser, { scope: 'openid email' });
+  readDirectly(sequelize, read);
+  const tables = statements.map((sql) => / FROM (\w+)/.exec(sql)?.[1]);
+  expect(tables).toEqual(['sessions', 'clients', 'clients', 'accounts']);
 });
 
 test('given and family name are there where SCIM says them', async () => {

@@ -14,6 +14,8 @@ export interface Limit {
   /** Counts separately for each value. */
   apart?: string;
   most: number;
+  /** How much one call counts, if it is not one. */
+  weight?: number;
   seconds: number;
   /** Each window after a full one doubles, up to this. Without it all are equal. */
   longest?: number;
@@ -55,10 +57,10 @@ const lasts = (now: string, of = ''): string =>
 // that has ended starts anew; a full one returns no row.
 const lasting = lasts('$5', 'c.');
 const upsert = `INSERT INTO counters AS c (key, subject, window_id, used, seconds, began_at, expires_at)
-  VALUES ($1, $2, $3, 1, $4, $5, $6)
+  VALUES ($1, $2, $3, $9, $4, $5, $6)
   ON CONFLICT (key) DO UPDATE SET
     window_id = CASE WHEN ${lasting} THEN c.window_id ELSE $3 END,
-    used = CASE WHEN ${lasting} THEN c.used + 1 ELSE 1 END,
+    used = CASE WHEN ${lasting} THEN c.used + $9 ELSE $9 END,
     seconds = CASE
       WHEN ${lasting} THEN c.seconds
       WHEN c.used < $7 OR c.began_at + 2 * c.seconds <= $5 THEN $4
@@ -66,12 +68,12 @@ const upsert = `INSERT INTO counters AS c (key, subject, window_id, used, second
       ELSE $8 END,
     began_at = CASE WHEN ${lasting} THEN c.began_at ELSE $5 END,
     expires_at = CASE WHEN c.expires_at > $6 THEN c.expires_at ELSE $6 END
-  WHERE c.used < $7 OR NOT ${lasting}
+  WHERE c.used + $9 <= $7 OR NOT ${lasting}
   RETURNING window_id AS id, used`;
 
-/** Counts one in the current window; null if it is full. Call it inside a transaction. */
+/** Counts in the current window; null if it has no room. Call it inside a transaction. */
 export async function countUp(ctx: Context, limit: Limit): Promise<Counted | null> {
-  const { of, most, seconds, longest = seconds } = limit;
+  const { of, most, weight = 1, seconds, longest = seconds } = limit;
   const now = epochSeconds(ctx.now);
   const [counted] = await select<Counted>(
     upsert,
@@ -84,6 +86,7 @@ export async function countUp(ctx: Context, limit: Limit): Promise<Counted | nul
       now + 2 * longest,
       most,
       longest,
+      weight,
     ],
     { prepared: true },
   );
@@ -156,12 +159,15 @@ export async function requireRoom(ctx: Context, limits: Limit[]): Promise<void> 
  */
 export async function secondsUntilRoom(ctx: Context, limits: Limit[]): Promise<number> {
   if (limits.length === 0) return 0;
-  const full = limits.map((_, at) => `(key = $${2 * at + 2} AND used >= $${2 * at + 3})`);
+  const full = limits.map((_, at) => `(key = $${2 * at + 2} AND used > $${2 * at + 3})`);
   const [row] = await select<{ seconds: number | null }>(
     `SELECT max(CASE WHEN began_at > $1 THEN seconds ELSE began_at + seconds - $1 END) AS seconds
       FROM counters
       WHERE ${lasts('$1')} AND (${full.join(' OR ')})`,
-    [epochSeconds(ctx.now), ...limits.flatMap((limit) => [keyOf(ctx, limit), limit.most])],
+    [
+      epochSeconds(ctx.now),
+      ...limits.flatMap((limit) => [keyOf(ctx, limit), limit.most - (limit.weight ?? 1)]),
+    ],
     { prepared: true },
   );
   return Math.max(0, row?.seconds ?? 0);

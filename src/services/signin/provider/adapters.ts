@@ -1,9 +1,10 @@
 import Provider, { type Adapter, type AdapterPayload, errors } from 'oidc-provider';
 import { clientIdOf } from '../../tenancy/clients/client.ts';
-import { findClientRow, markOf, metadataOf } from './client-row.ts';
-import { grantsOf } from './grants.ts';
+import { markOf, metadataOf } from './client-row.ts';
+import { type LiveSession, strengthOf } from './live-session.ts';
+import { readClient, readGrants, readSession } from './read-once.ts';
 import { storedAdapter } from './store.ts';
-import { findLiveSession, type LiveSession, strengthOf, visitNow } from './visit.ts';
+import { visitNow } from './visit.ts';
 
 const never = () => Promise.reject(new Error('the provider never does this'));
 const noAdapter: Adapter = {
@@ -26,10 +27,8 @@ export function adapterOf(model: string): Adapter {
 const clients: Adapter = {
   ...noAdapter,
   async find(clientId) {
-    const row = await findClientRow(clientId);
-    if (row === null) return undefined;
-    visitNow().clients.set(clientId, row);
-    return metadataOf(row);
+    const row = await readClient(clientId);
+    return row === null ? undefined : metadataOf(row);
   },
 };
 
@@ -37,9 +36,9 @@ const clients: Adapter = {
 const sessions: Adapter = {
   ...noAdapter,
   async findByUid(uid) {
-    const live = await findLiveSession(visitNow().ctx, uid);
+    const live = await readSession(uid);
     if (live === null) return undefined;
-    const grants = await grantsOf(uid);
+    const grants = await readGrants(uid);
     const authorizations = Object.fromEntries(
       grants.map(({ clientId, grantId }) => [clientIdOf({ id: clientId }), { grantId, sid: uid }]),
     );

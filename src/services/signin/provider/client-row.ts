@@ -23,32 +23,42 @@ export interface ClientRow
   suspended: boolean;
 }
 
-interface Row extends Omit<ClientRow, 'redirectUris' | 'postLogoutRedirectUris' | 'pkce'> {
+/** The columns of a client as the driver gives them. */
+export interface ClientColumns
+  extends Omit<ClientRow, 'redirectUris' | 'postLogoutRedirectUris' | 'pkce' | 'suspended'> {
   redirectUris: string | string[];
   postLogoutRedirectUris: string | string[];
   pkce: boolean | number;
   suspendedAt: unknown;
 }
 
-// Bypasses the ORM, as every request to the provider runs it.
-const read = `SELECT id, organization_id AS "organizationId", name, secret_hash AS "secretHash",
-    redirect_uris AS "redirectUris", post_logout_redirect_uris AS "postLogoutRedirectUris",
-    backchannel_logout_uri AS "backchannelLogoutUri", pkce, id_token_alg AS "idTokenAlg",
-    project_id AS "projectId", role, suspended_at AS "suspendedAt"
-  FROM clients WHERE id = $1`;
+/** The columns of the client `c`. */
+export const clientColumns = `c.id, c.organization_id AS "organizationId", c.name,
+    c.secret_hash AS "secretHash", c.redirect_uris AS "redirectUris",
+    c.post_logout_redirect_uris AS "postLogoutRedirectUris",
+    c.backchannel_logout_uri AS "backchannelLogoutUri", c.pkce, c.id_token_alg AS "idTokenAlg",
+    c.project_id AS "projectId", c.role, c.suspended_at AS "suspendedAt"`;
+
+// Bypasses the ORM, as requests to the provider run it.
+const read = `SELECT ${clientColumns} FROM clients c WHERE c.id = $1`;
 
 /** The client of this client id, or null. */
 export async function findClientRow(clientId: string): Promise<ClientRow | null> {
   const id = rowIdOf(clientId);
-  const [row] = id === null ? [] : await select<Row>(read, [id], { prepared: true });
-  if (row === undefined) return null;
-  const { suspendedAt, ...rest } = row;
+  const [row] = id === null ? [] : await select<ClientColumns>(read, [id], { prepared: true });
+  return row === undefined ? null : clientOf(row);
+}
+
+/** The client of these columns. */
+export function clientOf(row: ClientColumns): ClientRow {
+  const { id, organizationId, name, secretHash, backchannelLogoutUri, idTokenAlg } = row;
+  const { projectId, role } = row;
   return {
-    ...rest,
+    ...{ id, organizationId, name, secretHash, backchannelLogoutUri, idTokenAlg, projectId, role },
     redirectUris: listOf(row.redirectUris),
     postLogoutRedirectUris: listOf(row.postLogoutRedirectUris),
     pkce: Boolean(row.pkce),
-    suspended: suspendedAt !== null,
+    suspended: row.suspendedAt !== null,
   };
 }
 

@@ -1,11 +1,12 @@
 import type { JWK } from 'jose';
 import { type Configuration, errors, type KoaContextWithOIDC } from 'oidc-provider';
 import { sessionSeconds } from '../../foundation/time.ts';
-import { barredFrom } from '../../tenancy/clients/admits.ts';
 import { adapterOf, markOfRequest } from './adapters.ts';
 import { claimsByScope, claimsOf } from './claims.ts';
+import { acrValues } from './live-session.ts';
 import { findGrant, makePolicy, scopes } from './policy.ts';
-import { acrValues, visitNow } from './visit.ts';
+import { readBarred } from './read-once.ts';
+import { visitNow } from './visit.ts';
 
 // What the package is told: endpoints, lifetimes, features, and what it asks idctl.
 
@@ -130,7 +131,6 @@ async function findAccount({ oidc }: KoaContextWithOIDC, accountId: string, toke
 }
 
 async function isAdmitted(clientId: string, accountId: string): Promise<boolean> {
-  const { ctx, clients } = visitNow();
-  const client = clients.get(clientId);
-  return client !== undefined && (await barredFrom(ctx, client, accountId)) === null;
+  const client = visitNow().clients.get(clientId);
+  return client !== undefined && (await readBarred(client, accountId)) === null;
 }

@@ -5,10 +5,14 @@ import { eventOfClient } from '../../tenancy/clients/client.ts';
 
 // A grant stands for one session at one client. It has the id that codes and tokens name.
 
-/** The grants of a session, by the row id of the client. */
-export async function grantsOf(
-  sessionId: string,
-): Promise<{ clientId: string; grantId: string }[]> {
+/** The grant of a session at the client with this row id. */
+export interface GrantOfSession {
+  clientId: string;
+  grantId: string;
+}
+
+/** The grants of a session. */
+export async function grantsOf(sessionId: string): Promise<GrantOfSession[]> {
   return select(
     `SELECT client_id AS "clientId", grant_id AS "grantId" FROM provider_records
       WHERE session_id = $1 AND model = 'Grant'`,

@@ -1,12 +1,12 @@
 import { errors, interactionPolicy, type KoaContextWithOIDC } from 'oidc-provider';
 import { transaction } from '../../../database/transaction.ts';
 import { tallyEvent } from '../../foundation/events/record.ts';
-import { barredFrom } from '../../tenancy/clients/admits.ts';
 import { eventOfClient, recordBarred, rowIdOf } from '../../tenancy/clients/client.ts';
 import type { ClientRow } from './client-row.ts';
-import { grantsOf } from './grants.ts';
+import type { LiveSession } from './live-session.ts';
+import { readBarred, readGrants } from './read-once.ts';
 import { isGrantTaken } from './store.ts';
-import { type LiveSession, visitNow } from './visit.ts';
+import { visitNow } from './visit.ts';
 
 /** Every scope that idctl knows. A grant covers them all; a request names those that it wants. */
 export const scopes = ['openid', 'profile', 'email', 'groups', 'offline_access'];
@@ -39,7 +39,7 @@ async function admitPerson(koa: KoaContextWithOIDC): Promise<void> {
   const expected = params?.['expected_sub'];
   if (expected !== undefined && expected !== session.accountId)
     throw new errors.LoginRequired('The person who signed in is not the one in id_token_hint.');
-  const barred = await barredFrom(ctx, row, session.accountId);
+  const barred = await readBarred(row, session.accountId);
   if (barred !== null) {
     await recordBarred(ctx, row, { accountId: session.accountId, reason: barred });
     throw new errors.AccessDenied('This person may not use the application.');
@@ -69,6 +69,7 @@ async function requireGrant(
     });
   } catch (error) {
     if (!isGrantTaken(error)) throw error;
+    visitNow().read = null;
     const found = await findGrant(koa);
     if (found === undefined) throw error;
     koa.oidc.entity('Grant', found);
@@ -85,6 +86,6 @@ export async function findGrant({ oidc }: KoaContextWithOIDC) {
   oidc.session?.ensureClientContainer(clientId);
   oidc.session?.sidFor(clientId, session.id);
   const row = rowIdOf(clientId);
-  const grantId = (await grantsOf(session.id)).find((one) => one.clientId === row)?.grantId;
+  const grantId = (await readGrants(session.id)).find((one) => one.clientId === row)?.grantId;
   return grantId === undefined ? undefined : oidc.provider.Grant.find(grantId);
 }

@@ -13,8 +13,8 @@ import { clientIdOf } from '../../tenancy/clients/client.ts';
 import { beginSession, requireSession } from '../begin.ts';
 import { ask } from './ask.ts';
 import { encoded } from './inner.ts';
+import { findLiveSession, type LiveSession } from './live-session.ts';
 import { scopes } from './policy.ts';
-import { findLiveSession, type LiveSession } from './visit.ts';
 
 // A whole sign-in at a client, by the requests of its application. It runs in this process and is
 // rolled back: it needs no password and no secret, and leaves no trace.

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import Provider, { type Adapter, type AdapterPayload, errors } from 'oidc-provider';
 import { execute, insertRow, select } from '../../../database/select.ts';
 import { transaction, unsynced } from '../../../database/transaction.ts';
@@ -7,30 +6,19 @@ import { requirePlace } from '../../foundation/limits/limit.ts';
 import { holdAdmitted } from '../../tenancy/clients/admits.ts';
 import type { ClientRow } from './client-row.ts';
 import { endGrant, recordReuse } from './grants.ts';
+import { readRecord } from './read-once.ts';
+import { idOf } from './reading.ts';
 import { visitNow } from './visit.ts';
 
 // Codes, tokens and grants. A row has the SHA-256 of its value, and everything else that the package
 // stores; nothing in it can be used as a credential.
-
-interface Row {
-  payload: string | AdapterPayload;
-  consumedAt: string | Date | null;
-}
-
-function idOf(model: string, value: string): string {
-  return createHash('sha256').update(`${model}:${value}`).digest('hex');
-}
 
 /** Stores one model of the package. */
 export function storedAdapter(model: string): Adapter {
   return {
     upsert: (id, payload) => keep(model, id, payload),
     async find(id) {
-      const [row] = await select<Row>(
-        `SELECT payload, consumed_at AS "consumedAt" FROM provider_records WHERE id = $1`,
-        [idOf(model, id)],
-        { prepared: true },
-      );
+      const row = await readRecord(idOf(model, id));
       if (row === undefined) return undefined;
       const payload = typeof row.payload === 'string' ? JSON.parse(row.payload) : row.payload;
       return { ...payload, jti: id, ...(row.consumedAt === null ? {} : { consumed: true }) };
@@ -90,7 +78,8 @@ async function keep(model: string, id: string, payload: AdapterPayload): Promise
   const write = model === 'AuthorizationCode' ? unsynced : transaction;
   await write(async () => {
     await hold();
-    if (model === 'AuthorizationCode') await requireTurn(sessionId, client.id);
+    // The code and the tokens that it gives.
+    if (model === 'AuthorizationCode') await requireTurn(sessionId, client.id, 2);
     await insertRow('provider_records', row);
   });
 }
@@ -120,11 +109,18 @@ async function requireAdmitted(model: string, client: ClientRow, accountId: stri
   throw new errors.InvalidGrant('the membership has ended');
 }
 
-/** Counts an answer to a session at a client: each stores rows. Call it inside a transaction. */
-async function requireTurn(sessionId: string, clientId: string): Promise<void> {
+/** Counts answers to a session at a client: each stores rows. Call it inside a transaction. */
+async function requireTurn(sessionId: string, clientId: string, weight: number): Promise<void> {
   const { ctx } = visitNow();
   const { tokenRequests: most } = ctx.config.limits;
-  const limit = { name: 'client requests', of: sessionId, apart: clientId, most, seconds: 60 };
+  const limit = {
+    name: 'client requests',
+    of: sessionId,
+    apart: clientId,
+    most,
+    weight,
+    seconds: 60,
+  };
   await requirePlace(ctx, limit, 'The application sent too many requests.');
 }
 
@@ -146,10 +142,11 @@ async function spend(model: string, value: string): Promise<boolean> {
     { prepared: true },
   );
   if (row === undefined) return false;
-  await requireTurn(row.sessionId, row.clientId);
+  // A code was counted when it was made.
+  if (model === 'AuthorizationCode') return true;
+  await requireTurn(row.sessionId, row.clientId, 1);
   // A refresh counts as a use of the session.
-  if (model === 'RefreshToken')
-    await execute('UPDATE sessions SET last_seen_at = $2 WHERE id = $1', [row.sessionId, ctx.now]);
+  await execute('UPDATE sessions SET last_seen_at = $2 WHERE id = $1', [row.sessionId, ctx.now]);
   return true;
 }
 

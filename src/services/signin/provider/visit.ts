@@ -1,22 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ErrorOut, KoaContextWithOIDC } from 'oidc-provider';
 import type { Context } from '../../../context.ts';
-import type { Session } from '../../../database/models/session.ts';
-import { select } from '../../../database/select.ts';
-import { idleSince, isUsable } from '../../people/sessions/live.ts';
 import type { ClientRow } from './client-row.ts';
+import type { LiveSession } from './live-session.ts';
+import type { Reading } from './reading.ts';
 
 // The provider has no session of its own: each of its requests is bound to a live session of idctl,
 // or to none. Nothing in a cookie of the provider can stand in for that row.
-
-/** A live session, as the provider sees it. */
-export interface LiveSession extends Pick<Session, 'id' | 'accountId' | 'method'> {
-  startedAt: Date;
-  /** Whether idctl checked the account's second factor. */
-  secondFactor: boolean;
-  /** Whether the account has a passkey, which may have been that second factor. */
-  hasPasskey: boolean;
-}
 
 /** An answer of the package that idctl may still change. */
 export type Answering = Pick<
@@ -40,6 +30,8 @@ export interface ProviderVisit {
   session: LiveSession | null;
   /** The clients that this request has read, by client id. */
   clients: Map<string, ClientRow>;
+  /** What one statement has read for it. Without it, each thing is read when it is needed. */
+  read?: Reading | null;
   /** How this request is answered where idctl answers in the place of the package. */
   pages: Pages;
   /** The code that this request uses up with the access token that it gives. */
@@ -60,61 +52,4 @@ export function visitNow(): ProviderVisit {
   const visit = visits.getStore();
   if (visit === undefined) throw new Error('the provider runs outside a request');
   return visit;
-}
-
-interface Row {
-  accountId: string;
-  method: Session['method'];
-  startedAt: string | Date;
-  secondFactorAt: unknown;
-  hasPasskey: unknown;
-}
-
-/** The live session of this id, or null: it is not ended or expired, and the account is enabled. */
-export async function findLiveSession(ctx: Context, id: string): Promise<LiveSession | null> {
-  const [row] = await select<Row>(
-    `SELECT s.account_id AS "accountId", s.method, s.created_at AS "startedAt",
-        s.second_factor_at AS "secondFactorAt", a.has_passkey AS "hasPasskey"
-      FROM sessions s JOIN accounts a ON a.id = s.account_id
-      WHERE s.id = $1 AND ${isUsable('$2', '$3')}`,
-    [id, ctx.now, idleSince(ctx)],
-    { prepared: true },
-  );
-  if (row === undefined) return null;
-  const { accountId, method, startedAt, secondFactorAt, hasPasskey } = row;
-  return {
-    id,
-    accountId,
-    method,
-    startedAt: new Date(startedAt),
-    secondFactor: secondFactorAt !== null,
-    hasPasskey: Boolean(hasPasskey),
-  };
-}
-
-/** How each method proves the person (RFC 8176; `fed` is another provider's sign-in). */
-const proofs: Record<Session['method'], string> = {
-  password: 'pwd',
-  ldap: 'pwd',
-  magicCode: 'otp',
-  verification: 'otp',
-  loginLink: 'otp',
-  sso: 'fed',
-  google: 'fed',
-  github: 'fed',
-  passkey: 'hwk',
-};
-
-/** The `acr` of a session with one factor and of one with two. */
-export const acrValues = ['urn:idctl:1', 'urn:idctl:2'] as const;
-
-/**
- * How strongly the person signed in. A provider's second factor does not count (security P12). If the
- * account has a passkey, the session does not say which second factor it was, only that there was one.
- */
-export function strengthOf({ method, secondFactor, hasPasskey }: LiveSession) {
-  const [one, two] = acrValues;
-  const first = proofs[method];
-  if (!secondFactor) return { acr: one, amr: [first] };
-  return { acr: two, amr: [...new Set([first, ...(hasPasskey ? [] : ['otp']), 'mfa'])] };
 }

@@ -10,11 +10,16 @@ import { pushedIn } from '../memberships/membership.ts';
 /** Why a client does not let an account in. Only events and the log get the reason. */
 export type Barred = 'account_disabled' | 'not_a_member' | 'project_role_missing';
 
-interface Row {
+/** What decides whether a client lets an account in. */
+export interface Standing {
   disabledAt: unknown;
-  role: Role | null;
+  memberRole: Role | null;
   projectRole: ProjectRole | null;
 }
+
+/** Its columns, by the names that `isBarred` has. */
+export const standingColumns = `a.disabled_at AS "disabledAt", m.role AS "memberRole",
+    p.role AS "projectRole"`;
 
 /**
  * The SQL to join the membership `m` of the account `a` in this organization, if it counts at clients.
@@ -35,8 +40,8 @@ export async function barredFrom(
   accountId: string,
 ): Promise<Barred | null> {
   // Bypasses the ORM, as it runs for every request that a proxy asks about.
-  const [person] = await select<Row>(
-    `SELECT a.disabled_at AS "disabledAt", m.role, p.role AS "projectRole"
+  const [person] = await select<Standing>(
+    `SELECT ${standingColumns}
       FROM accounts a
       LEFT JOIN ${membershipAt(ctx, '$2')}
       LEFT JOIN project_memberships p ON p.account_id = a.id AND p.project_id = $3
@@ -44,9 +49,16 @@ export async function barredFrom(
     [accountId, client.organizationId, client.projectId],
     { prepared: true },
   );
-  if (person === undefined || person.role === null) return 'not_a_member';
-  if (person.disabledAt !== null) return 'account_disabled';
-  const { projectRole } = person;
+  return person === undefined ? 'not_a_member' : barredBy(client, person);
+}
+
+/** The same, by what was just read. */
+export function barredBy(
+  client: Pick<Client, 'projectId' | 'role'>,
+  { memberRole, disabledAt, projectRole }: Standing,
+): Barred | null {
+  if (memberRole === null) return 'not_a_member';
+  if (disabledAt !== null) return 'account_disabled';
   if (client.projectId === null && client.role === null) return null;
   const enough =
     projectRole !== null && client.role !== null && !outranks(client.role, projectRole);

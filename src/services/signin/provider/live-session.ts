@@ -1,0 +1,77 @@
+import type { Context } from '../../../context.ts';
+import type { Session } from '../../../database/models/session.ts';
+import { select } from '../../../database/select.ts';
+import { idleSince, isUsable } from '../../people/sessions/live.ts';
+
+/** A live session, as the provider sees it. */
+export interface LiveSession extends Pick<Session, 'id' | 'accountId' | 'method'> {
+  startedAt: Date;
+  /** Whether idctl checked the account's second factor. */
+  secondFactor: boolean;
+  /** Whether the account has a passkey, which may have been that second factor. */
+  hasPasskey: boolean;
+}
+
+/** The columns of a session as the driver gives them. */
+export interface SessionColumns {
+  accountId: string;
+  method: Session['method'];
+  startedAt: string | Date;
+  secondFactorAt: unknown;
+  hasPasskey: unknown;
+}
+
+/** The columns of the session `s` of the account `a`. */
+export const sessionColumns = `s.account_id AS "accountId", s.method, s.created_at AS "startedAt",
+    s.second_factor_at AS "secondFactorAt", a.has_passkey AS "hasPasskey"`;
+
+/** The live session of this id, or null: it is not ended or expired, and the account is enabled. */
+export async function findLiveSession(ctx: Context, id: string): Promise<LiveSession | null> {
+  const [row] = await select<SessionColumns>(
+    `SELECT ${sessionColumns}
+      FROM sessions s JOIN accounts a ON a.id = s.account_id
+      WHERE s.id = $1 AND ${isUsable('$2', '$3')}`,
+    [id, ctx.now, idleSince(ctx)],
+    { prepared: true },
+  );
+  return row === undefined ? null : sessionOf(id, row);
+}
+
+/** The session of these columns. */
+export function sessionOf(id: string, row: SessionColumns): LiveSession {
+  return {
+    id,
+    accountId: row.accountId,
+    method: row.method,
+    startedAt: new Date(row.startedAt),
+    secondFactor: row.secondFactorAt !== null,
+    hasPasskey: Boolean(row.hasPasskey),
+  };
+}
+
+/** How each method proves the person (RFC 8176; `fed` is another provider's sign-in). */
+const proofs: Record<Session['method'], string> = {
+  password: 'pwd',
+  ldap: 'pwd',
+  magicCode: 'otp',
+  verification: 'otp',
+  loginLink: 'otp',
+  sso: 'fed',
+  google: 'fed',
+  github: 'fed',
+  passkey: 'hwk',
+};
+
+/** The `acr` of a session with one factor and of one with two. */
+export const acrValues = ['urn:idctl:1', 'urn:idctl:2'] as const;
+
+/**
+ * How strongly the person signed in. A provider's second factor does not count (security P12). If the
+ * account has a passkey, the session does not say which second factor it was, only that there was one.
+ */
+export function strengthOf({ method, secondFactor, hasPasskey }: LiveSession) {
+  const [one, two] = acrValues;
+  const first = proofs[method];
+  if (!secondFactor) return { acr: one, amr: [first] };
+  return { acr: two, amr: [...new Set([first, ...(hasPasskey ? [] : ['otp']), 'mfa'])] };
+}

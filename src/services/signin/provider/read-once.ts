@@ -1,0 +1,53 @@
+import { select } from '../../../database/select.ts';
+import { type Barred, barredFrom } from '../../tenancy/clients/admits.ts';
+import { clientIdOf } from '../../tenancy/clients/client.ts';
+import { type ClientRow, findClientRow } from './client-row.ts';
+import { type GrantOfSession, grantsOf } from './grants.ts';
+import { findLiveSession, type LiveSession } from './live-session.ts';
+import type { Stored } from './reading.ts';
+import { visitNow } from './visit.ts';
+
+// What the package asks for: as this request has read it, or by a statement of its own.
+
+/** The client of this client id, or null. */
+export async function readClient(clientId: string): Promise<ClientRow | null> {
+  const { clients, read } = visitNow();
+  const isRead = read && clientIdOf(read.client) === clientId;
+  const row = isRead ? read.client : await findClientRow(clientId);
+  if (row !== null) clients.set(clientId, row);
+  return row;
+}
+
+/** A stored code, token or grant. */
+export async function readRecord(id: string): Promise<Stored | undefined> {
+  const known = visitNow().read?.records.find((record) => record.id === id);
+  if (known !== undefined) return known;
+  const [row] = await select<Stored>(
+    `SELECT id, payload, consumed_at AS "consumedAt" FROM provider_records WHERE id = $1`,
+    [id],
+    { prepared: true },
+  );
+  return row;
+}
+
+/** The live session of this id, or null. */
+export async function readSession(id: string): Promise<LiveSession | null> {
+  const { ctx, read } = visitNow();
+  return read?.sessionId === id ? read.session : findLiveSession(ctx, id);
+}
+
+/** The grants of a session; where they were read with the client, the one at that client. */
+export async function readGrants(sessionId: string): Promise<GrantOfSession[]> {
+  const { read } = visitNow();
+  if (read?.sessionId !== sessionId) return grantsOf(sessionId);
+  const { client, grantId } = read;
+  return grantId === null ? [] : [{ clientId: client.id, grantId }];
+}
+
+/** Null if the client lets the account in. */
+export async function readBarred(client: ClientRow, accountId: string): Promise<Barred | null> {
+  const { ctx, read } = visitNow();
+  return read?.session?.accountId === accountId && read.client.id === client.id
+    ? read.barred
+    : barredFrom(ctx, client, accountId);
+}
