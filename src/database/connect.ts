@@ -13,7 +13,6 @@ import {
   prepareConnection,
   withDeadline,
 } from './postgres-connection.ts';
-import { limitReads, readDirectly } from './select.ts';
 
 /** The address of the database, and the driver for SQLite. */
 export interface Address {
@@ -75,11 +74,11 @@ async function toSqlite(address: Address, behaviour: Behaviour): Promise<Link> {
     // Sequelize would set the pragma on each of its connections; the drivers already do.
     foreignKeys: false,
   } as Options); // The types do not know `foreignKeys`.
-  readDirectly(sequelize, driver.read);
-  runDirectly(sequelize, driver.run);
-  if (address.sqliteDriver === 'sqlite3') {
+  const { read, run } = driver;
+  if (address.sqliteDriver === 'node') runDirectly(sequelize, { read, run });
+  else {
     const { readInTime } = await import('./sqlite3.ts');
-    limitReads(sequelize, (query, milliseconds) => readInTime(options, query, milliseconds));
+    runDirectly(sequelize, { read, run, readInTime: (...asked) => readInTime(options, ...asked) });
   }
   return {
     sequelize,
@@ -122,11 +121,11 @@ async function toPostgres(url: string, behaviour: Behaviour): Promise<Link> {
     prepareConnection(connection as pg.Client, behaviour.patience),
   );
   sequelize.addHook('afterQuery', (_options, { connection }) => dropUnanswered(connection));
-  readDirectly(sequelize, (...statement) => readPostgres(sequelize, queryOf(...statement)));
-  runDirectly(sequelize, (connection, ...statement) =>
+  runDirectly(sequelize, {
+    read: (...statement) => readPostgres(sequelize, queryOf(...statement)),
     // Sequelize types it as object; here it is pg's client.
-    runPostgres(connection as pg.Client, queryOf(...statement)),
-  );
+    run: (client, ...statement) => runPostgres(client as pg.Client, queryOf(...statement)),
+  });
   return { sequelize, dialect: 'postgres', close: () => sequelize.close() };
 }
 

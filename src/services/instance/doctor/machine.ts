@@ -11,8 +11,9 @@ import { lookAtDaemons, tellOlder } from '../daemons.ts';
 import { type Check, check } from './check.ts';
 
 /** Checks the program and its Node. */
-export function checkRuntime(version = process.versions.node): Promise<Check> {
+export function checkRuntime(): Promise<Check> {
   return check('runtime', 'Node 24.15 or later of 24, or 26 or newer', async () => {
+    const version = process.versions.node;
     const [major = 0, minor = 0] = version.split('.').map(Number);
     const fits = (major === 24 && minor >= 15) || major >= 26;
     const message = `idctl ${readVersion()} on Node ${version}`;

@@ -5,6 +5,7 @@ import type { Config } from '../../../config/schema.ts';
 import { Refusal } from '../../../errors.ts';
 import { right, skipped, wrong } from '../../../finding.ts';
 import type { Outbound } from '../../../outbound/outbound.ts';
+import { portOf } from '../daemons.ts';
 import { type Check, check } from './check.ts';
 
 const start = 'Start the daemon (idctl serve, or systemctl start idctl), or correct baseUrl.';
@@ -87,10 +88,6 @@ function changeFor(reason: string, { baseUrl, listen }: Config): string {
   const wanted = listenFor(baseUrl);
   if (wanted === null || portOf(wanted) === portOf(listen)) return start;
   return `The daemon listens on ${listen}: set listen to ${wanted}, or baseUrl to where it is reached, and start it again.`;
-}
-
-function portOf(hostPort: string): string {
-  return hostPort.slice(hostPort.lastIndexOf(':') + 1);
 }
 
 function issuerIn(body: string): string | null {

@@ -26,7 +26,6 @@ export const sessionView = z.object({
   userAgent: z.string().nullable(),
   current: z.boolean(),
 });
-const sessionPage = pageOf(sessionView);
 
 /** A session as its owner and the operator see it; `current` is the id of the caller's session. */
 function viewSession(session: Session, current: string | null) {
@@ -47,7 +46,7 @@ function viewSession(session: Session, current: string | null) {
 export const listSessions = ownOperation({
   authority: 'sessions.see',
   input: z.strictObject(pageInput),
-  output: sessionPage,
+  output: pageOf(sessionView),
   run: (ctx, input, { accountId }) => {
     const current = ownSessionOf(ctx.actor);
     const live = { accountId, endedAt: null, expiresAt: { [Op.gt]: ctx.now } };

@@ -9,7 +9,6 @@ import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { id, instant } from '../../foundation/fields.ts';
-import { pageOf } from '../../foundation/page.ts';
 import type { SecondFactor } from '../two-factor/second-factor.ts';
 
 export const tokenView = z.object({
@@ -25,7 +24,6 @@ export const tokenView = z.object({
   /** Only while it is suspended, because it came out of a backup. */
   suspendedAt: instant.optional(),
 });
-export const tokenPage = pageOf(tokenView);
 
 /** The answer to making or regenerating a token; the value is not shown again. */
 export const newTokenView = tokenView.extend({ token: z.string() });
@@ -94,18 +92,32 @@ export async function voucherOfFactor(
 const minuteMs = 60_000;
 
 /** Remembers that a token was used now, unless a use in this minute is stored already. */
-export function noteTokenUse(ctx: Context, id: string, lastUsedAt: Date | null): void {
-  if (lastUsedAt === null || lastUsedAt <= minuteBefore(ctx.now)) ctx.tokenUses.set(id, ctx.now);
+export function noteUse(
+  uses: Map<string, Date>,
+  token: string,
+  { now, lastUsedAt }: { now: Date; lastUsedAt: string | Date | null },
+): void {
+  if (lastUsedAt === null || new Date(lastUsedAt) <= minuteBefore(now)) uses.set(token, now);
 }
 
-/** Writes the remembered uses, each in a transaction; a failed write is left for the next time. */
-export async function writeTokenUses(ctx: Context): Promise<void> {
-  for (const [id, at] of [...ctx.tokenUses]) {
+/** Writes the remembered uses of access tokens. */
+export function writeTokenUses({ tokenUses }: Context): Promise<void> {
+  return writeUses(tokenUses, (id, lastUsedAt, stale) =>
+    AccessToken.update({ lastUsedAt }, { where: { id, ...stale } }),
+  );
+}
+
+/** Writes the uses, each in a transaction; a failed write is left for the next time. */
+export async function writeUses(
+  uses: Map<string, Date>,
+  write: (token: string, at: Date, stale: object) => Promise<unknown>,
+): Promise<void> {
+  for (const [token, at] of [...uses]) {
     const stale = {
       [Op.or]: [{ lastUsedAt: null }, { lastUsedAt: { [Op.lte]: minuteBefore(at) } }],
     };
-    await transaction(() => AccessToken.update({ lastUsedAt: at }, { where: { id, ...stale } }));
-    if (ctx.tokenUses.get(id) === at) ctx.tokenUses.delete(id);
+    await transaction(() => write(token, at, stale));
+    if (uses.get(token) === at) uses.delete(token);
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Role } from '../../../database/models/membership.ts';
+import { type Role, roles } from '../../../database/models/membership.ts';
 import type { ProjectRole } from '../../../database/models/project.ts';
 import type { Document, Section, WantedClient, WantedLdap, WantedSso } from './schema.ts';
 import type { StoredClient, StoredMapping, StoredProject, StoredWebhook } from './state.ts';
@@ -69,6 +69,11 @@ export interface Steps {
   addClients: WantedClient[];
   changeClients: { id: string; to: WantedClient }[];
   removeClients: StoredClient[];
+}
+
+/** Whether the change lowers a role. */
+export function isLower({ from, role }: Steps['changeMembers'][number]): boolean {
+  return roles.indexOf(role) < roles.indexOf(from);
 }
 
 /** A plan while it is made. */

@@ -7,7 +7,6 @@ import { Refusal } from '../../../errors.ts';
 import { readVersion } from '../../../version.ts';
 import { eventView, kindPattern } from '../../foundation/events/view.ts';
 import { id, instant } from '../../foundation/fields.ts';
-import { pageOf } from '../../foundation/page.ts';
 
 /** The URL that events are sent to; without credentials, as they would be shown with it. */
 export const webhookUrl = z
@@ -33,7 +32,6 @@ export const webhookView = z.object({
   failingSince: instant.nullable(),
   createdAt: instant,
 });
-export const webhookPage = pageOf(webhookView);
 export const newWebhookView = webhookView.extend({ secret: z.string() });
 export const rotatedWebhookView = newWebhookView.extend({ previousUntil: instant });
 export const webhookRemovedView = webhookView.extend({ waiting: z.int() });
