@@ -187,7 +187,6 @@ function isUnanswered(error: unknown): boolean {
   return codeOf(error) === 'ECONNRESET' || error.message === 'Query read timeout';
 }
 
-/** Whether the pool may give out this connection. */
 function isUsable(connection: unknown): boolean {
   // Here it is pg's client, with Sequelize's mark and pg's own on it.
   const client = connection as pg.Client & { _invalid?: boolean; _ending: boolean };

@@ -1,7 +1,6 @@
 import type { Account } from './account.ts';
 import type { OAuthApp } from './app.ts';
-import * as column from './columns.ts';
-import { rowOf } from './columns.ts';
+import { column, rowOf } from './columns.ts';
 
 /** The maker of a token: a person for themselves, or one of their apps (security P14). */
 export const tokenKinds = ['pat', 'bot'] as const;

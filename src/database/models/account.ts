@@ -1,6 +1,5 @@
 import { Op } from 'sequelize';
-import * as column from './columns.ts';
-import { rowOf } from './columns.ts';
+import { column, rowOf } from './columns.ts';
 
 /**
  * The proof of an account's e-mail (security I3). `auto` is set by an instance that sends no mail:

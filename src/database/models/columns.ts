@@ -58,48 +58,49 @@ export function bind(
 }
 
 /** Required columns; `optional`, `key` and `withDefault` adapt them. */
-export const string = <Value extends string = string>(): Column<Value> => ({
+const string = <Value extends string = string>(): Column<Value> => ({
   type: DataTypes.TEXT,
   allowNull: false,
 });
-export const uuid = (): Column<string> => ({ type: DataTypes.UUID, allowNull: false });
-export const date = (): Column<Date> => ({ type: DataTypes.DATE, allowNull: false });
-export const flag = (): Column<boolean> => ({ type: DataTypes.BOOLEAN, allowNull: false });
-export const integer = (): Column<number> => ({ type: DataTypes.INTEGER, allowNull: false });
-export const number = (): Column<number> => ({ type: DataTypes.DOUBLE, allowNull: false });
-export const json = <Value>(): Column<Value> => ({ type: DataTypes.JSON, allowNull: false });
+const uuid = (): Column<string> => ({ type: DataTypes.UUID, allowNull: false });
+const date = (): Column<Date> => ({ type: DataTypes.DATE, allowNull: false });
+const flag = (): Column<boolean> => ({ type: DataTypes.BOOLEAN, allowNull: false });
+const integer = (): Column<number> => ({ type: DataTypes.INTEGER, allowNull: false });
+const number = (): Column<number> => ({ type: DataTypes.DOUBLE, allowNull: false });
+const json = <Value>(): Column<Value> => ({ type: DataTypes.JSON, allowNull: false });
 
 /**
  * The id of a row of another table. If that row is deleted, this row is deleted too, or the id is
  * set to null.
  */
-export const to = (
-  model: string,
-  onDelete: 'CASCADE' | 'SET NULL' = 'CASCADE',
-): Column<string> => ({ ...uuid(), references: { model, key: 'id' }, onDelete });
+const to = (model: string, onDelete: 'CASCADE' | 'SET NULL' = 'CASCADE'): Column<string> => ({
+  ...uuid(),
+  references: { model, key: 'id' },
+  onDelete,
+});
 
 /** Makes the column nullable, null by default. */
-export const optional = <Value>(column: Column<Value>): Column<Value | null> => ({
+const optional = <Value>(column: Column<Value>): Column<Value | null> => ({
   ...column,
   allowNull: true,
   defaultValue: null,
 });
 
 /** Makes the column the primary key, or a part of it. */
-export function key(): Column<string>;
-export function key<Value>(column: Column<Value>): Column<Value>;
-export function key(column: Column<unknown> = uuid()): Column<unknown> {
+function key(): Column<string>;
+function key<Value>(column: Column<Value>): Column<Value>;
+function key(column: Column<unknown> = uuid()): Column<unknown> {
   return { ...column, primaryKey: true };
 }
 
 /** Gives the column a default value. */
-export const withDefault = <Value>(
+const withDefault = <Value>(
   column: Column<Value>,
   defaultValue: Value,
 ): Column<Value, Value | undefined> => ({ ...column, defaultValue });
 
 /** An index over columns, by their names in the database. */
-export const index = (
+const index = (
   name: string,
   fields: NonNullable<IndexesOptions['fields']>,
   where?: IndexesOptions['where'],
@@ -110,7 +111,24 @@ export const index = (
 });
 
 /** Like `index`, for values that must be unique. */
-export const unique = (...of: Parameters<typeof index>): IndexesOptions => ({
+const unique = (...of: Parameters<typeof index>): IndexesOptions => ({
   ...index(...of),
   unique: true,
 });
+
+/** The columns and the indexes that models declare. */
+export const column = {
+  string,
+  uuid,
+  date,
+  flag,
+  integer,
+  number,
+  json,
+  to,
+  optional,
+  key,
+  withDefault,
+  index,
+  unique,
+};

@@ -1,5 +1,4 @@
-import * as column from './columns.ts';
-import { rowOf } from './columns.ts';
+import { column, rowOf } from './columns.ts';
 
 /**
  * A count within a window of time: the attempts that a limit counts, or the failures of one event.

@@ -1,5 +1,4 @@
-import * as column from './columns.ts';
-import { rowOf } from './columns.ts';
+import { column, rowOf } from './columns.ts';
 
 /** A domain that an organization has claimed or verified (spec §2.1). */
 export class Domain extends rowOf(

@@ -1,6 +1,5 @@
 import { Op } from 'sequelize';
-import * as column from './columns.ts';
-import { rowOf } from './columns.ts';
+import { column, rowOf } from './columns.ts';
 import type { OrgRole } from './membership.ts';
 import type { Project, ProjectRole } from './project.ts';
 

@@ -1,5 +1,4 @@
-import * as column from './columns.ts';
-import { rowOf } from './columns.ts';
+import { column, rowOf } from './columns.ts';
 
 const origin = () => ({
   ...column.string(),

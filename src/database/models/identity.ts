@@ -1,6 +1,5 @@
 import type { Account } from './account.ts';
-import * as column from './columns.ts';
-import { rowOf } from './columns.ts';
+import { column, rowOf } from './columns.ts';
 
 /**
  * An outside key linked to an account: (connection, issuer, subject) (security I1). It outlives its

@@ -1,5 +1,4 @@
-import * as column from './columns.ts';
-import { rowOf } from './columns.ts';
+import { column, rowOf } from './columns.ts';
 
 /** A constant sealed by a master key. It opens only with the right key (security X3). */
 export class KeyCanary extends rowOf('key_canaries', {

@@ -1,5 +1,4 @@
-import * as column from './columns.ts';
-import { rowOf } from './columns.ts';
+import { column, rowOf } from './columns.ts';
 
 /** An organization's LDAP connection (spec §2.5). */
 export class LdapConnection extends rowOf(

@@ -1,5 +1,4 @@
-import * as column from './columns.ts';
-import { rowOf } from './columns.ts';
+import { column, rowOf } from './columns.ts';
 
 /** A one-time sign-in link that the operator made. An account has at most one. */
 export class LoginLink extends rowOf(

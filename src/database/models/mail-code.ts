@@ -1,5 +1,4 @@
-import * as column from './columns.ts';
-import { rowOf } from './columns.ts';
+import { column, rowOf } from './columns.ts';
 
 /**
  * The purpose of a mailed code: to verify a new account's address, to sign in, or to reset the

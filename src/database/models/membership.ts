@@ -1,6 +1,5 @@
 import type { Account } from './account.ts';
-import * as column from './columns.ts';
-import { rowOf } from './columns.ts';
+import { column, rowOf } from './columns.ts';
 import type { Organization } from './organization.ts';
 
 /** The roles of an organization, lowest first. */

@@ -1,5 +1,4 @@
-import * as column from './columns.ts';
-import { rowOf } from './columns.ts';
+import { column, rowOf } from './columns.ts';
 
 /** A workspace: it has members, verified domains and connections. */
 export class Organization extends rowOf(

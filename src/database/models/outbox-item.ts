@@ -1,5 +1,4 @@
-import * as column from './columns.ts';
-import { rowOf } from './columns.ts';
+import { column, rowOf } from './columns.ts';
 
 /** A message to send, written in the transaction that decided it. */
 export class OutboxItem extends rowOf(

@@ -1,5 +1,4 @@
-import * as column from './columns.ts';
-import { rowOf } from './columns.ts';
+import { column, rowOf } from './columns.ts';
 
 /**
  * A sign-in by redirect that waits for the second factor. The holder of the token may continue it.

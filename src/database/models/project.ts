@@ -1,5 +1,4 @@
-import * as column from './columns.ts';
-import { rowOf } from './columns.ts';
+import { column, rowOf } from './columns.ts';
 
 /** A project of an organization. Members of the organization join it, each with a role. */
 export class Project extends rowOf(

@@ -1,5 +1,4 @@
-import * as column from './columns.ts';
-import { rowOf } from './columns.ts';
+import { column, rowOf } from './columns.ts';
 
 /** One refresh token of a session. Its JWT is signed from this row and is invalid without it. */
 export class RefreshToken extends rowOf(

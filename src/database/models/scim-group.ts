@@ -1,5 +1,4 @@
-import * as column from './columns.ts';
-import { rowOf } from './columns.ts';
+import { column, rowOf } from './columns.ts';
 
 /** A group of people that the organization's SCIM client pushed. */
 export class ScimGroup extends rowOf(

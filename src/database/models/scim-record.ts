@@ -1,7 +1,6 @@
 import { DataTypes } from 'sequelize';
 import type { Account } from './account.ts';
-import * as column from './columns.ts';
-import { rowOf } from './columns.ts';
+import { column, rowOf } from './columns.ts';
 
 /**
  * How the record got its account. `created`: SCIM created the account. `attached`: the account

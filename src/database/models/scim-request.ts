@@ -1,5 +1,4 @@
-import * as column from './columns.ts';
-import { rowOf } from './columns.ts';
+import { column, rowOf } from './columns.ts';
 
 /** One of the latest requests of an organization's SCIM client, without its body and its query. */
 export class ScimRequest extends rowOf(

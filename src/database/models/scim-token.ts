@@ -1,5 +1,4 @@
-import * as column from './columns.ts';
-import { rowOf } from './columns.ts';
+import { column, rowOf } from './columns.ts';
 
 /** The one live SCIM token of an organization (spec §2.4). A revoked token has no row. */
 export class ScimToken extends rowOf(

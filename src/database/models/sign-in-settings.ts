@@ -1,5 +1,4 @@
-import * as column from './columns.ts';
-import { rowOf } from './columns.ts';
+import { column, rowOf } from './columns.ts';
 
 /** An organization's sign-in settings (spec §2.9). Null means the instance's setting. */
 export class SignInSettings extends rowOf('sign_in_settings', {

@@ -1,5 +1,4 @@
-import * as column from './columns.ts';
-import { rowOf } from './columns.ts';
+import { column, rowOf } from './columns.ts';
 
 /** A key that signs session tokens (security X2). */
 export class SigningKey extends rowOf('signing_keys', {

@@ -1,5 +1,4 @@
-import * as column from './columns.ts';
-import { rowOf } from './columns.ts';
+import { column, rowOf } from './columns.ts';
 
 /** A sign-in state that was already used (security S2). Kept until it would have expired. */
 export class SpentState extends rowOf(

@@ -1,5 +1,4 @@
-import * as column from './columns.ts';
-import { rowOf } from './columns.ts';
+import { column, rowOf } from './columns.ts';
 
 /** The stages of a sign-in, in order. A successful one reaches the last. */
 export const attemptStages = [

@@ -1,5 +1,4 @@
-import * as column from './columns.ts';
-import { rowOf } from './columns.ts';
+import { column, rowOf } from './columns.ts';
 
 /** An organization's OpenID Connect connection (spec §2.2). */
 export class SsoConnection extends rowOf(

@@ -1,5 +1,4 @@
-import * as column from './columns.ts';
-import { rowOf } from './columns.ts';
+import { column, rowOf } from './columns.ts';
 
 /** A person removed from an organization. No sign-in may add them again (security I5). */
 export class Tombstone extends rowOf(

@@ -1,5 +1,4 @@
-import * as column from './columns.ts';
-import { rowOf } from './columns.ts';
+import { column, rowOf } from './columns.ts';
 
 /** The state of a delivery. `dead` ones are not retried automatically. */
 export const deliveryStatuses = ['waiting', 'delivered', 'dead'] as const;

@@ -7,6 +7,7 @@ import { createKeyring, type Keyring } from '../../../crypto/seal.ts';
 import { isEqual } from '../../../crypto/secret.ts';
 import { Refusal, refuseField } from '../../../errors.ts';
 import { accessHint, fileFault } from '../../../file-fault.ts';
+import { jsonIn } from '../../../input.ts';
 import { instant } from '../../foundation/fields.ts';
 
 export const restoreInput = z.strictObject({
@@ -112,17 +113,9 @@ async function readHeader(file: FileHandle): Promise<{ header: Header; length: n
   }
   const ends = start.indexOf('\n', firstLine.length);
   if (ends === -1) throw truncated();
-  const header = backupHeader.safeParse(parsed(start.slice(firstLine.length, ends)));
+  const header = backupHeader.safeParse(jsonIn(start.slice(firstLine.length, ends)));
   if (!header.success) throw altered();
   return { header: header.data, length: ends + 1 };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 async function read(file: FileHandle, position: number, length: number): Promise<Buffer> {

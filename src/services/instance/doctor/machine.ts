@@ -5,6 +5,7 @@ import type { Context } from '../../../context.ts';
 import { readKeyFile } from '../../../crypto/key-file.ts';
 import { SigningKey } from '../../../database/models/signing-key.ts';
 import { right, wrong } from '../../../finding.ts';
+import { jsonIn } from '../../../input.ts';
 import { shellWord } from '../../../shell-word.ts';
 import { readVersion } from '../../../version.ts';
 import { lookAtDaemons, tellOlder } from '../daemons.ts';
@@ -63,7 +64,7 @@ const keySet = z.object({ keys: z.array(z.object({ kid: z.string() })) });
 export async function servesAnother({ outbound }: Context, address: string, idle: boolean) {
   if (idle) return true;
   const { body } = await outbound.reach(`${address}/.well-known/jwks.json`);
-  const theirs = kidsIn(body);
+  const theirs = keySet.safeParse(jsonIn(body)).data?.keys.map(({ kid }) => kid) ?? [];
   const ours = await SigningKey.findAll({ attributes: ['id'] });
   return !ours.some(({ id }) => theirs.includes(id));
 }
@@ -80,12 +81,4 @@ export async function checkDaemon(
     const older = tellOlder(found);
     return older !== null ? wrong(older.message, older.hint) : right(`runs ${file} as it is now`);
   });
-}
-
-function kidsIn(body: string): string[] {
-  try {
-    return keySet.safeParse(JSON.parse(body)).data?.keys.map(({ kid }) => kid) ?? [];
-  } catch {
-    return [];
-  }
 }

@@ -60,7 +60,6 @@ export async function findCopy(to: Address, move: string): Promise<'none' | 'hal
   );
 }
 
-/** Whether the event of the move with this id is there. */
 function hasReleased(to: Address, move: string): Promise<boolean> {
   return asking(to, async (ask) => {
     const rows = await ask("SELECT data FROM events WHERE kind = 'database.moved'");
@@ -68,7 +67,6 @@ function hasReleased(to: Address, move: string): Promise<boolean> {
   });
 }
 
-/** The id of the move in the data of its event. */
 function moveIn(data: unknown): unknown {
   // SQLite stores it as text.
   const read: unknown = typeof data === 'string' ? JSON.parse(data) : data;

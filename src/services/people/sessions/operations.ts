@@ -7,7 +7,7 @@ import { Session } from '../../../database/models/session.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
-import { id, instant } from '../../foundation/fields.ts';
+import { id, instant, viewOf } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
 import { pageInput, pageOf, readRows } from '../../foundation/page.ts';
 import { after, reuseGraceSeconds } from '../../foundation/time.ts';
@@ -29,17 +29,9 @@ export const sessionView = z.object({
 
 /** A session as its owner and the operator see it; `current` is the id of the caller's session. */
 function viewSession(session: Session, current: string | null) {
-  const { id, method, connectionId, createdAt, lastSeenAt, address, userAgent } = session;
-  return {
-    id,
-    method,
-    ...(connectionId === null ? {} : { connection: connectionId }),
-    createdAt: createdAt.toISOString(),
-    lastSeenAt: lastSeenAt.toISOString(),
-    address,
-    userAgent,
-    current: id === current,
-  };
+  const { id, connectionId } = session;
+  const through = connectionId === null ? {} : { connection: connectionId };
+  return { ...viewOf(sessionView, session), ...through, current: id === current };
 }
 
 /** Lists the caller's live sessions. */

@@ -8,7 +8,7 @@ import { Session } from '../../../database/models/session.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
-import { id, instant } from '../../foundation/fields.ts';
+import { id, instant, viewOf } from '../../foundation/fields.ts';
 import type { SecondFactor } from '../two-factor/second-factor.ts';
 
 export const tokenView = z.object({
@@ -30,18 +30,8 @@ export const newTokenView = tokenView.extend({ token: z.string() });
 
 /** A token as its owner and the operator see it. */
 export function viewToken(token: AccessToken) {
-  return {
-    id: token.id,
-    name: token.name,
-    description: token.description,
-    prefix: token.prefix,
-    kind: token.kind,
-    scope: token.scope,
-    createdAt: token.createdAt.toISOString(),
-    lastUsedAt: token.lastUsedAt?.toISOString() ?? null,
-    expiresAt: token.expiresAt?.toISOString() ?? null,
-    ...suspended(token),
-  };
+  const { suspendedAt: _, ...view } = viewOf(tokenView, token);
+  return { ...view, ...suspended(token) };
 }
 
 /** The field that shows a suspension; absent if not suspended. */

@@ -101,7 +101,6 @@ function losingOrgRoles({ steps }: Pick<PlanDraft, 'steps'>, wanted: PlanInput):
   });
 }
 
-/** The mappings that are there once the plan is applied. */
 function mappingsLeft({ addMappings, removeMappings }: Steps, { mappings }: State) {
   const removed = new Set(removeMappings.map(({ id }) => id));
   return [

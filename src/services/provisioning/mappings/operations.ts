@@ -180,7 +180,7 @@ function requireNone(refused: { path: string; refusal: Refusal }[]): void {
   const { code, hint } = first.refusal;
   const faults = refused.map(({ path, refusal: { message } }) => ({ path, message }));
   const message = [...new Set(faults.map((fault) => fault.message))].join(' ');
-  throw new Refusal(code, message, { faults, ...(hint === undefined ? {} : { hint }) });
+  throw new Refusal(code, message, { faults, hint });
 }
 
 function keyOf(mapping: GroupRole): string {

@@ -87,7 +87,6 @@ export const createOrganization = operation({
   },
 });
 
-/** The account that becomes owner, or null for the operator. */
 function requireCreator(ctx: Context): string | null {
   if (ctx.config.orgs.creation === 'anyone' && ctx.actor.kind !== 'operator')
     return requireUser(ctx, 'organizations.create').accountId;

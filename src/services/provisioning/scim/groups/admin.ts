@@ -73,7 +73,6 @@ export const listScimGroupMembers = operation({
   },
 });
 
-/** The id of the group that is named by its id or display name. */
 async function findGroupId(organizationId: string, named: string): Promise<string> {
   if (isUuid(named)) return named;
   const [group] = await select<{ id: string }>(

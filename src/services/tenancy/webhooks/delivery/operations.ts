@@ -4,7 +4,7 @@ import { deliveryStatuses, WebhookDelivery } from '../../../../database/models/w
 import { transaction } from '../../../../database/transaction.ts';
 import { Refusal } from '../../../../errors.ts';
 import { eventAbout, recordEvent } from '../../../foundation/events/record.ts';
-import { id, instant, ref } from '../../../foundation/fields.ts';
+import { id, instant, ref, viewOf } from '../../../foundation/fields.ts';
 import { operation } from '../../../foundation/operation.ts';
 import { pageInput, pageOf, readRows } from '../../../foundation/page.ts';
 import { requireSeen, requireWebhook } from '../operations.ts';
@@ -87,15 +87,5 @@ export const locateDelivery = operation({
 });
 
 function viewDelivery(delivery: WebhookDelivery) {
-  const { event, at, attempts, status, nextAt, responseStatus, error } = delivery;
-  return {
-    id: delivery.id,
-    event,
-    at: at.toISOString(),
-    attempts,
-    status,
-    nextAt: nextAt?.toISOString() ?? null,
-    responseStatus,
-    error,
-  };
+  return viewOf(deliveryView, delivery);
 }
