@@ -13,6 +13,7 @@ import {
   prepareConnection,
   withDeadline,
 } from './postgres-connection.ts';
+import type { OpenConnection } from './sqlite-connection.ts';
 
 /** The address of the database, and the driver for SQLite. */
 export interface Address {
@@ -60,9 +61,7 @@ async function toSqlite(address: Address, behaviour: Behaviour): Promise<Link> {
   const options = { file, foreignKeys: behaviour.foreignKeys, patience: behaviour.patience };
   const [{ sqliteDriver }, open] = await Promise.all([
     import('./sqlite-driver.ts'),
-    address.sqliteDriver === 'sqlite3'
-      ? import('./sqlite3.ts').then(({ sqlite3 }) => sqlite3())
-      : import('./node-sqlite.ts').then(({ openNodeSqlite }) => openNodeSqlite),
+    openerOf(address),
   ]);
   const driver = sqliteDriver(open, options);
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
@@ -88,6 +87,26 @@ async function toSqlite(address: Address, behaviour: Behaviour): Promise<Link> {
       await driver.close();
     },
   };
+}
+
+/** What opens a connection by the driver of this address. */
+export async function openerOf({ sqliteDriver }: Address): Promise<OpenConnection> {
+  if (sqliteDriver === 'sqlite3') return (await import('./sqlite3.ts')).sqlite3();
+  return (await import('./node-sqlite.ts')).openNodeSqlite;
+}
+
+/** Connects for the time of this work. */
+export async function onLink<T>(
+  address: Address,
+  behaviour: Behaviour,
+  work: (link: Link) => Promise<T>,
+): Promise<T> {
+  const link = await connect(address, behaviour);
+  try {
+    return await work(link);
+  } finally {
+    await link.close();
+  }
 }
 
 /** The file of `sqlite:FILE`. */

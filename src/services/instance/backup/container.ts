@@ -128,18 +128,14 @@ function stream(file: FileHandle, start: number, end: number): Readable {
   return file.createReadStream({ start, end: end - 1, autoClose: false, highWaterMark: 1 << 20 });
 }
 
+const useAnother = 'Use another copy of it, or another backup.';
+
 function truncated(): Refusal {
-  return invalid(
-    'This backup is truncated: its end is missing.',
-    'Use another copy of it, or another backup.',
-  );
+  return invalid('This backup is truncated: its end is missing.', useAnother);
 }
 
 function altered(): Refusal {
-  return invalid(
-    'This backup was changed after it was made.',
-    'Use another copy of it, or another backup.',
-  );
+  return invalid('This backup was changed after it was made.', useAnother);
 }
 
 /** The refusal of a file that cannot be restored. */

@@ -6,7 +6,7 @@ import {
   unfinishedMarkIn,
   unfinishedRow,
 } from '../../../database/marks.ts';
-import { connectPlain, type PlainRow } from '../../../database/plain-connection.ts';
+import { onPlain, type PlainRow } from '../../../database/plain-connection.ts';
 import { databaseRefusal } from '../../../database/refusals.ts';
 import { readSqlite } from '../../../database/sqlite-copy.ts';
 import { Refusal } from '../../../errors.ts';
@@ -115,12 +115,7 @@ function requireOwnFile({ url }: Address): void {
 async function asking<T>(to: Address, work: (ask: Ask) => Promise<T>): Promise<T> {
   // A connection of the drivers would change the journal of a file that may not be ours.
   if (to.url.startsWith('sqlite:')) return work(async (sql) => readSqlite(fileOf(to.url), sql));
-  const connection = await connectPlain(to, 5000);
-  try {
-    return await work((sql) => connection.all(sql));
-  } finally {
-    await connection.close();
-  }
+  return onPlain(to, 5000, ({ all }) => work((sql) => all(sql)));
 }
 
 /** The error of the new database: other refusals speak of the configured one. */

@@ -146,15 +146,9 @@ async function findLiveSession(ctx: Context, id: string): Promise<Session | null
 /** Returns null instead of throwing, so that the end of the family is committed. */
 async function endFamily(ctx: Context, session: Session): Promise<null> {
   await endSessions(ctx, { id: session.id });
-  await recordEvent(ctx, {
-    kind: 'session.reuse.detected',
-    ...eventAbout(
-      'user',
-      { id: session.accountId, name: session.account.name },
-      session.organizationId,
-    ),
-    data: { session: session.id },
-  });
+  const { id, account, organizationId } = session;
+  const about = eventAbout('user', account, organizationId);
+  await recordEvent(ctx, { kind: 'session.reuse.detected', ...about, data: { session: id } });
   return null;
 }
 

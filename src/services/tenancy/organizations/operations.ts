@@ -152,15 +152,8 @@ export const deleteOrganization = operation({
       await organization.destroy();
       // Again, for accounts that joined meanwhile.
       for (const domain of verified) await forgetProofs(domain.name);
-      await recordEvent(ctx, {
-        kind: 'organization.deleted',
-        ...eventAbout(
-          'organization',
-          { id: organizationId, name: organization.name },
-          organizationId,
-        ),
-        data: { members },
-      });
+      const about = eventAbout('organization', organization, organizationId);
+      await recordEvent(ctx, { kind: 'organization.deleted', ...about, data: { members } });
       return { ...viewOrganization(organization, role), members };
     }),
 });
