@@ -5,7 +5,7 @@ import type pg from 'pg';
 import { type Options, Sequelize } from 'sequelize';
 import { Refusal } from '../errors.ts';
 import { codeOf } from '../file-fault.ts';
-import { runDirectly } from './direct.ts';
+import { type Direct, runDirectly } from './direct.ts';
 import {
   generationOf,
   isPooled,
@@ -74,11 +74,12 @@ async function toSqlite(address: Address, behaviour: Behaviour): Promise<Link> {
     foreignKeys: false,
   } as Options); // The types do not know `foreignKeys`.
   const { read, run } = driver;
-  if (address.sqliteDriver === 'node') runDirectly(sequelize, { read, run });
-  else {
+  const direct: Direct = { read, run };
+  if (address.sqliteDriver === 'sqlite3') {
     const { readInTime } = await import('./sqlite3.ts');
-    runDirectly(sequelize, { read, run, readInTime: (...asked) => readInTime(options, ...asked) });
+    direct.readInTime = (...asked) => readInTime(options, ...asked);
   }
+  runDirectly(sequelize, direct);
   return {
     sequelize,
     dialect: 'sqlite',

@@ -69,6 +69,7 @@ function wordsOf(texts: (string | null)[]): string[] {
   return [...new Set(words)].toSorted((a, b) => b.length - a.length);
 }
 
+/** Removes those words from a text: they make a password longer, not harder to guess. */
 function withoutWords(text: string, words: string[]): string {
   return words.reduce((rest, word) => rest.replaceAll(word, ''), text);
 }

@@ -189,6 +189,7 @@ async function performConnections(ctx: Context, org: string, { sso, ldap }: Step
 
 type Secret = { value?: string | undefined } | { unchanged: true } | undefined;
 
+/** The secret as the operation takes it; absent for the stored one. */
 function secretIn(secret: Secret): string | undefined {
   return secret !== undefined && 'value' in secret ? secret.value : undefined;
 }

@@ -159,6 +159,7 @@ export const removeDomain = operation({
     }),
 });
 
+/** The organization's domain of this name, Pending or Verified; refuses `not_found`. */
 async function requireDomain(organization: Organization, name: string): Promise<Domain> {
   const found = await Domain.findOne({ where: { organizationId: organization.id, name } });
   if (found !== null) return found;

@@ -109,6 +109,7 @@ export async function createProjects<const Given extends readonly { slug: string
   return made as { [At in keyof Given]: (typeof made)[number] };
 }
 
+/** A project by its id alone, or by its slug in an organization. */
 const refInput = z.strictObject({ org: ref.optional(), project: ref });
 
 async function proveChange(ctx: Context, { org, project }: z.output<typeof refInput>) {
