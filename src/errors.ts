@@ -98,7 +98,7 @@ export interface InputFault {
 
 interface RefusalOptions {
   /** The next step, as a whole sentence or a command to type. */
-  hint?: string;
+  hint?: string | undefined;
   /** The refused fields, for `invalid_input`. */
   faults?: InputFault[];
   /** Seconds until a new try can succeed, for `limited` and `overloaded`. */
@@ -106,9 +106,9 @@ interface RefusalOptions {
   /** More public members of the problem object. */
   extra?: Record<string, unknown>;
   /** A token for the caller to continue with. HTTP sends it in a cookie, never in a body. */
-  continuation?: string;
+  continuation?: string | undefined;
   /** The value of the cookie that binds the passkey challenge in `extra` to this browser. */
-  browser?: string;
+  browser?: string | undefined;
   /** The reason, only for the log: never shown outside. */
   cause?: unknown;
 }
@@ -145,7 +145,7 @@ export class Refusal extends Error {
 export function refuseField(path: string, message: string, hint?: string): Refusal {
   return new Refusal('invalid_input', `${path}: ${message}`, {
     faults: [{ path, message }],
-    ...(hint === undefined ? {} : { hint }),
+    hint,
   });
 }
 
@@ -159,7 +159,7 @@ export function withReason(refusal: Refusal): Refusal {
   if (reason === '' || reason === refusal.message) return refusal;
   const { code, hint, extra } = refusal;
   const message = `${refusal.message.replace(/\.$/, '')}: ${reason}`;
-  return new Refusal(code, message, { extra, ...(hint === undefined ? {} : { hint }) });
+  return new Refusal(code, message, { extra, hint });
 }
 
 /**

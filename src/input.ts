@@ -21,6 +21,15 @@ export function parse<Schema extends z.ZodType>(schema: Schema, value: unknown):
   );
 }
 
+/** The JSON value that a text is; undefined if it is none. */
+export function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** The names that the schema knows, for each object that has an unknown one. */
 type Known = Map<unknown, string[]>;
 

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { planView } from '../services/provisioning/document/operations.ts';
+import type { planView } from '../services/provisioning/document/changes.ts';
 import { commandLine } from '../shell-word.ts';
 
 export type PlanView = z.output<typeof planView>;

@@ -116,7 +116,6 @@ export async function emptyTables(connection: PlainConnection, tables: Table[]):
   });
 }
 
-/** Runs the work in one transaction of this connection. */
 async function inTransaction<T>(
   { all }: Pick<PlainConnection, 'all'>,
   work: () => Promise<T>,

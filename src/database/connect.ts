@@ -5,7 +5,7 @@ import type pg from 'pg';
 import { type Options, Sequelize } from 'sequelize';
 import { Refusal } from '../errors.ts';
 import { codeOf } from '../file-fault.ts';
-import { runDirectly } from './direct.ts';
+import { type Direct, runDirectly } from './direct.ts';
 import {
   generationOf,
   isPooled,
@@ -13,7 +13,7 @@ import {
   prepareConnection,
   withDeadline,
 } from './postgres-connection.ts';
-import { limitReads, readDirectly } from './select.ts';
+import type { OpenConnection } from './sqlite-connection.ts';
 
 /** The address of the database, and the driver for SQLite. */
 export interface Address {
@@ -61,9 +61,7 @@ async function toSqlite(address: Address, behaviour: Behaviour): Promise<Link> {
   const options = { file, foreignKeys: behaviour.foreignKeys, patience: behaviour.patience };
   const [{ sqliteDriver }, open] = await Promise.all([
     import('./sqlite-driver.ts'),
-    address.sqliteDriver === 'sqlite3'
-      ? import('./sqlite3.ts').then(({ sqlite3 }) => sqlite3())
-      : import('./node-sqlite.ts').then(({ openNodeSqlite }) => openNodeSqlite),
+    openerOf(address),
   ]);
   const driver = sqliteDriver(open, options);
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
@@ -75,12 +73,13 @@ async function toSqlite(address: Address, behaviour: Behaviour): Promise<Link> {
     // Sequelize would set the pragma on each of its connections; the drivers already do.
     foreignKeys: false,
   } as Options); // The types do not know `foreignKeys`.
-  readDirectly(sequelize, driver.read);
-  runDirectly(sequelize, driver.run);
+  const { read, run } = driver;
+  const direct: Direct = { read, run };
   if (address.sqliteDriver === 'sqlite3') {
     const { readInTime } = await import('./sqlite3.ts');
-    limitReads(sequelize, (query, milliseconds) => readInTime(options, query, milliseconds));
+    direct.readInTime = (...asked) => readInTime(options, ...asked);
   }
+  runDirectly(sequelize, direct);
   return {
     sequelize,
     dialect: 'sqlite',
@@ -89,6 +88,26 @@ async function toSqlite(address: Address, behaviour: Behaviour): Promise<Link> {
       await driver.close();
     },
   };
+}
+
+/** What opens a connection by the driver of this address. */
+export async function openerOf({ sqliteDriver }: Address): Promise<OpenConnection> {
+  if (sqliteDriver === 'sqlite3') return (await import('./sqlite3.ts')).sqlite3();
+  return (await import('./node-sqlite.ts')).openNodeSqlite;
+}
+
+/** Connects for the time of this work. */
+export async function onLink<T>(
+  address: Address,
+  behaviour: Behaviour,
+  work: (link: Link) => Promise<T>,
+): Promise<T> {
+  const link = await connect(address, behaviour);
+  try {
+    return await work(link);
+  } finally {
+    await link.close();
+  }
 }
 
 /** The file of `sqlite:FILE`. */
@@ -122,11 +141,11 @@ async function toPostgres(url: string, behaviour: Behaviour): Promise<Link> {
     prepareConnection(connection as pg.Client, behaviour.patience),
   );
   sequelize.addHook('afterQuery', (_options, { connection }) => dropUnanswered(connection));
-  readDirectly(sequelize, (...statement) => readPostgres(sequelize, queryOf(...statement)));
-  runDirectly(sequelize, (connection, ...statement) =>
+  runDirectly(sequelize, {
+    read: (...statement) => readPostgres(sequelize, queryOf(...statement)),
     // Sequelize types it as object; here it is pg's client.
-    runPostgres(connection as pg.Client, queryOf(...statement)),
-  );
+    run: (client, ...statement) => runPostgres(client as pg.Client, queryOf(...statement)),
+  });
   return { sequelize, dialect: 'postgres', close: () => sequelize.close() };
 }
 
@@ -188,7 +207,6 @@ function isUnanswered(error: unknown): boolean {
   return codeOf(error) === 'ECONNRESET' || error.message === 'Query read timeout';
 }
 
-/** Whether the pool may give out this connection. */
 function isUsable(connection: unknown): boolean {
   // Here it is pg's client, with Sequelize's mark and pg's own on it.
   const client = connection as pg.Client & { _invalid?: boolean; _ending: boolean };

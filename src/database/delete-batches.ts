@@ -2,7 +2,6 @@ import type { Model, ModelStatic } from 'sequelize';
 import { dialectOfDatabase, select } from './select.ts';
 import { unsynced } from './transaction.ts';
 
-/** Which rows of a table are old. */
 interface Old {
   /** A column with an index: rows with less than `before` are old. */
   column: string;

@@ -1,41 +1,54 @@
 import type { Sequelize } from 'sequelize';
 
-// How the driver of each dialect runs a statement of a transaction. Sequelize costs more than the
-// statements that run at every request.
-
 /** Reads by plain SQL with `$1` parameters, outside transactions. */
-export type Read = (
-  sql: string,
-  bind: readonly unknown[],
-  how?: { prepared: true },
-) => Promise<object[]>;
+type Read = (sql: string, bind: readonly unknown[], how?: { prepared: true }) => Promise<object[]>;
 
-/** Runs a statement on the connection of a transaction. */
-type Run = (connection: object, ...statement: Parameters<Read>) => Promise<object[]>;
+/** A statement: plain SQL, and its parameters. */
+export type Statement = Parameters<Read>;
 
-const runs = new WeakMap<Sequelize, Run>();
-
-/** Sets what runs the statements of transactions. */
-export function runDirectly(sequelize: Sequelize, run: Run): void {
-  runs.set(sequelize, run);
+/**
+ * How the driver of a dialect runs statements, bypassing Sequelize. That costs more than the
+ * statements that run at every request.
+ */
+export interface Direct {
+  read: Read;
+  /** Runs a statement on the connection of a transaction. */
+  run(connection: object, ...statement: Statement): Promise<object[]>;
+  /**
+   * Answers null if the query takes longer than so many milliseconds. Without it, the thread of
+   * `selectWithin` reads.
+   */
+  readInTime?(
+    query: { sql: string; bind: readonly unknown[] },
+    milliseconds: number,
+  ): Promise<object[] | null>;
 }
 
-/** What runs the statements of transactions, bypassing Sequelize. */
-export function directRunOf(sequelize: Sequelize): Run {
-  const run = runs.get(sequelize);
-  if (run === undefined) throw new Error('the driver runs no statements');
-  return run;
+const directs = new WeakMap<Sequelize, Direct>();
+
+/** Sets how statements run directly. */
+export function runDirectly(sequelize: Sequelize, direct: Direct): void {
+  directs.set(sequelize, direct);
+}
+
+/** How statements run directly. */
+export function directOf(sequelize: Sequelize): Direct {
+  const direct = directs.get(sequelize);
+  if (direct === undefined) throw new Error('the driver runs no statements');
+  return direct;
 }
 
 /** Runs a statement on the connection of a transaction. It throws the errors of the ORM. */
 export function runOn(
   sequelize: Sequelize,
   connection: object,
-  ...statement: Parameters<Read>
+  ...statement: Statement
 ): Promise<object[]> {
-  return directRunOf(sequelize)(connection, ...statement).catch((error) => {
-    throw asOfOrm(sequelize, connection, error);
-  });
+  return directOf(sequelize)
+    .run(connection, ...statement)
+    .catch((error) => {
+      throw asOfOrm(sequelize, connection, error);
+    });
 }
 
 /** The error that the ORM would throw. */

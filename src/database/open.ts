@@ -1,5 +1,5 @@
 import { QueryTypes, type Sequelize } from 'sequelize';
-import { type Address, type Behaviour, connect, type Link } from './connect.ts';
+import { type Address, type Behaviour, connect, type Link, onLink } from './connect.ts';
 import { applyMigrations, pendingMigrations, watchSchema } from './migrate.ts';
 import { initModels } from './models/index.ts';
 import { dropGeneration, newestGeneration } from './postgres-connection.ts';
@@ -104,12 +104,8 @@ function loadOf({ sequelize, dialect }: Link): DatabaseLoad {
   return { used: pool.using, idle: pool.available, waiting: pool.waiting };
 }
 
-async function migrate(address: Address): Promise<string[]> {
+function migrate(address: Address): Promise<string[]> {
   // A separate connection: a migration may take long, and on SQLite needs foreign keys off.
-  const link = await connect(address, { poolSize: 1, patience: 300_000, foreignKeys: false });
-  try {
-    return await applyMigrations(link);
-  } finally {
-    await link.close();
-  }
+  const behaviour = { poolSize: 1, patience: 300_000, foreignKeys: false };
+  return onLink(address, behaviour, (link) => applyMigrations(link));
 }

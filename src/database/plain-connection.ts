@@ -1,7 +1,7 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import type pg from 'pg';
 import { Refusal } from '../errors.ts';
-import { type Address, connect, fileOf } from './connect.ts';
+import { type Address, connect, fileOf, openerOf } from './connect.ts';
 import { shownAddress } from './marks.ts';
 import { isPooled } from './postgres-connection.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
@@ -33,11 +33,22 @@ export async function connectPlain(address: Address, patience: number): Promise<
     : plainPostgres(address, patience);
 }
 
+/** Opens one connection for the time of this work. */
+export async function onPlain<T>(
+  address: Address,
+  patience: number,
+  work: (connection: PlainConnection) => Promise<T>,
+): Promise<T> {
+  const connection = await connectPlain(address, patience);
+  try {
+    return await work(connection);
+  } finally {
+    await connection.close();
+  }
+}
+
 async function plainSqlite(address: Address, patience: number): Promise<PlainConnection> {
-  const open =
-    address.sqliteDriver === 'sqlite3'
-      ? await (await import('./sqlite3.ts')).sqlite3()
-      : (await import('./node-sqlite.ts')).openNodeSqlite;
+  const open = await openerOf(address);
   const options = { file: fileOf(address.url), foreignKeys: true, patience };
   const connection: SqliteConnection = await named(open(options, true));
   return {

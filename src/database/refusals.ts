@@ -2,53 +2,45 @@ import { Refusal, type RefusalCode } from '../errors.ts';
 import { codeOf } from '../file-fault.ts';
 
 interface Meaning {
-  code: RefusalCode;
+  /** The default is `database_unreachable`. */
+  code?: RefusalCode;
   message: string;
   hint: string;
 }
 
 const gone: Meaning = {
-  code: 'database_unreachable',
   message: 'The database cannot be reached.',
   hint: 'See that it runs and that database.url names it; then try again.',
 };
 const standby: Meaning = {
-  code: 'database_unreachable',
   message: 'The database server takes no writes.',
   hint: 'It is a standby, or set to read-only. Let database.url name the primary.',
 };
 const denied: Meaning = {
-  code: 'database_unreachable',
   message: 'The database does not let idctl in.',
   hint: 'See the user, password and database name in database.url.',
 };
 const unusable: Meaning = {
-  code: 'database_unreachable',
   message: 'The database file cannot be used.',
   hint: 'See that database.url names the right file, and that idctl may write to it and to its folder.',
 };
 const forbidden: Meaning = {
-  code: 'database_unreachable',
   message: 'The database file cannot be used.',
   hint: 'Let the user that runs idctl read and write the file and its folder; or run idctl as a user that can.',
 };
 const misplaced: Meaning = {
-  code: 'database_unreachable',
   message: 'The database file was moved, deleted or replaced while idctl had it open.',
   hint: 'Stop idctl, put the file of database.url and its -wal back, or restore a backup; then start idctl.',
 };
 const damaged: Meaning = {
-  code: 'database_unreachable',
   message: 'The database file is damaged.',
   hint: 'Stop idctl, move the file of database.url away, its -wal and -shm too, then: idctl restore BACKUP',
 };
 const foreign: Meaning = {
-  code: 'database_unreachable',
   message: 'The file of database.url is no database, or damaged.',
   hint: 'Correct database.url; if it names the right file, stop idctl, move that away, then: idctl restore BACKUP',
 };
 const untrusted: Meaning = {
-  code: 'database_unreachable',
   message: 'The database cannot be reached over TLS.',
   hint: 'See sslmode in database.url; NODE_EXTRA_CA_CERTS names an authority of your own.',
 };
@@ -143,7 +135,7 @@ const sayings = [
 
 /** The refusal for a server that takes no writes. */
 export function standbyRefusal(): Refusal {
-  return new Refusal(standby.code, standby.message, { hint: standby.hint, retryAfter: 5 });
+  return refuse(standby);
 }
 
 /** Whether a server refused a write because it is a standby or read-only. */
@@ -159,15 +151,16 @@ export function databaseRefusal(error: unknown): Refusal | null {
   for (const link of causes(error)) {
     if (link instanceof Refusal) return link;
     const meaning = meaningOf(link);
-    if (meaning) {
-      return new Refusal(meaning.code, meaning.message, {
-        hint: meaning.hint,
-        retryAfter: 5,
-        cause: error,
-      });
-    }
+    if (meaning) return refuse(meaning, error);
   }
   return null;
+}
+
+function refuse(
+  { code = 'database_unreachable', message, hint }: Meaning,
+  cause?: unknown,
+): Refusal {
+  return new Refusal(code, message, { hint, retryAfter: 5, cause });
 }
 
 function meaningOf(error: Error): Meaning | undefined {

@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { QueryTypes, type Sequelize } from 'sequelize';
-import { readInTimeOf, servedDatabase } from './select.ts';
+import { directOf } from './direct.ts';
+import { servedDatabase } from './select.ts';
 import { bindable } from './sqlite-connection.ts';
 import { transactionOn } from './transaction.ts';
 
@@ -56,7 +57,7 @@ async function selectOnSqlite(
   query: Query,
   milliseconds: number,
 ): Promise<object[]> {
-  const readInTime = readInTimeOf(sequelize);
+  const { readInTime } = directOf(sequelize);
   if (readInTime === undefined) return ask(sequelize, query, milliseconds);
   // This driver can interrupt a query, but has none of our functions.
   const rows = await readInTime(

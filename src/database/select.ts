@@ -1,49 +1,16 @@
 import type { Sequelize } from 'sequelize';
-import { type Read, runOn } from './direct.ts';
+import { directOf, runOn, type Statement } from './direct.ts';
 import { isInTransaction, onOpenConnection, transaction } from './transaction.ts';
 
 // Plain SQL with `$1` parameters, for queries that run so often that the ORM would dominate the
 // cost. Otherwise the models read and write rows. Table and column names in a statement come from
 // the code, never from a caller's data.
 
-/** Reads by a query, and answers null if it takes longer than so many milliseconds. */
-type ReadInTime = (
-  query: { sql: string; bind: readonly unknown[] },
-  milliseconds: number,
-) => Promise<object[] | null>;
-
-const reads = new WeakMap<Sequelize, Read>();
-const readsInTime = new WeakMap<Sequelize, ReadInTime>();
 let served: Sequelize | undefined;
 
 /** Makes this the database for these statements. */
 export function serveStatements(sequelize: Sequelize): void {
   served = sequelize;
-}
-
-/**
- * Sets the read that bypasses Sequelize, which costs more than the query that runs at every
- * request.
- */
-export function readDirectly(sequelize: Sequelize, read: Read): void {
-  reads.set(sequelize, read);
-}
-
-/** The read that bypasses Sequelize. */
-export function directReadOf(sequelize: Sequelize): Read {
-  const read = reads.get(sequelize);
-  if (read === undefined) throw new Error('the driver reads nothing');
-  return read;
-}
-
-/** Sets the read with a time limit. */
-export function limitReads(sequelize: Sequelize, read: ReadInTime): void {
-  readsInTime.set(sequelize, read);
-}
-
-/** The read with a time limit, or undefined if the thread of `selectWithin` does it. */
-export function readInTimeOf(sequelize: Sequelize): ReadInTime | undefined {
-  return readsInTime.get(sequelize);
 }
 
 /** The open database. */
@@ -69,7 +36,7 @@ export async function select<Row extends object>(
   const sequelize = servedDatabase();
   const rows = isInTransaction()
     ? await runInTransaction(sequelize, sql, bind, how)
-    : await directReadOf(sequelize)(sql, bind, how);
+    : await directOf(sequelize).read(sql, bind, how);
   // The caller wrote the query, so it knows the row type.
   return rows as Row[];
 }
@@ -83,7 +50,7 @@ export async function execute(
   await runInTransaction(servedDatabase(), sql, bind, how);
 }
 
-function runInTransaction(sequelize: Sequelize, ...statement: Parameters<Read>): Promise<object[]> {
+function runInTransaction(sequelize: Sequelize, ...statement: Statement): Promise<object[]> {
   return onOpenConnection((connection) => runOn(sequelize, connection, ...statement));
 }
 

@@ -18,7 +18,6 @@ export interface SqliteOptions {
 /** Values for the `$name` or `?` of a statement. */
 export type SqlParameters = readonly unknown[] | Readonly<Record<string, unknown>>;
 
-/** The result of a write. */
 interface Changes {
   lastID: number;
   changes: number;

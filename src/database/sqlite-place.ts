@@ -45,7 +45,6 @@ export function checkSeldom(place: Place): () => void {
   };
 }
 
-/** An open file that is no longer in its place. */
 class Misplaced extends Error {
   override name = 'Misplaced';
   readonly code = 'IDCTL_MISPLACED';

@@ -124,7 +124,6 @@ export function serveTransactions(sequelize: Sequelize, around: Around): () => P
   };
 }
 
-/** Runs one writer at a time, in the order of asking. */
 function oneAtATime(): Begin {
   const writers = new PQueue({ concurrency: 1 });
   return (work) => waitForTurn([() => writers], work, { patience: 10_000, late: tooMuchToWrite });

@@ -19,7 +19,7 @@ export async function refusingDuplicate<T>(
   } catch (error) {
     if (violatedUnique(error) === null) throw error;
     const { code = 'already_exists', message, hint } = refusal;
-    throw new Refusal(code, message, { ...(hint === undefined ? {} : { hint }), cause: error });
+    throw new Refusal(code, message, { hint, cause: error });
   }
 }
 
@@ -38,7 +38,6 @@ export async function retryOnceWhenOvertaken<T>(work: () => Promise<T>): Promise
   }
 }
 
-/** The unique index that a write violated. */
 interface UniqueViolation {
   table: string;
   columns: string[];

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { directOf } from '../../src/database/direct.ts';
 import { Account } from '../../src/database/models/account.ts';
-import { directReadOf, readDirectly, servedDatabase } from '../../src/database/select.ts';
+import { servedDatabase } from '../../src/database/select.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { explain } from '../../src/services/signin/explain/operations.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
@@ -88,17 +89,12 @@ test('O8 for a stranger the same statements run, with and without an account', a
   const statements = async (email: string) => {
     const seen: string[] = [];
     const database = servedDatabase();
-    const read = directReadOf(database);
+    const read = vi.spyOn(directOf(database), 'read');
     const query = vi.spyOn(database, 'query');
-    if (read !== undefined)
-      readDirectly(database, (sql, ...rest) => {
-        seen.push(sql);
-        return read(sql, ...rest);
-      });
     await explain(idctl.as(admin), { org: org.slug, user: email });
-    for (const [sql] of query.mock.calls) seen.push(String(sql));
+    for (const [sql] of [...read.mock.calls, ...query.mock.calls]) seen.push(String(sql));
+    read.mockRestore();
     query.mockRestore();
-    if (read !== undefined) readDirectly(database, read);
     return seen.map((sql) => sql.replaceAll(email, 'ADDRESS'));
   };
   const ofUnknown = await statements(unknown);

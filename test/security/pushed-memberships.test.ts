@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { connect } from '../../src/database/connect.ts';
-import { directRunOf, runDirectly } from '../../src/database/direct.ts';
+import { directOf } from '../../src/database/direct.ts';
 import { applyMigrations } from '../../src/database/migrate.ts';
 import { migrations } from '../../src/database/migrations/index.ts';
 import { Account } from '../../src/database/models/account.ts';
@@ -9,7 +9,7 @@ import { Event } from '../../src/database/models/event.ts';
 import { Identity } from '../../src/database/models/identity.ts';
 import { Membership } from '../../src/database/models/membership.ts';
 import { Tombstone } from '../../src/database/models/tombstone.ts';
-import { directReadOf, readDirectly, servedDatabase } from '../../src/database/select.ts';
+import { servedDatabase } from '../../src/database/select.ts';
 import { transaction, transactionOn } from '../../src/database/transaction.ts';
 import { createServer } from '../../src/http/server.ts';
 import { surface } from '../../src/http/surface.ts';
@@ -305,17 +305,16 @@ describe('O8 no stranger gets a pushed membership', () => {
     Account.addHook('beforeFind', 'spy', ({ where }) => {
       asked.push(where);
     });
-    const database = servedDatabase();
-    const read = directReadOf(database);
-    readDirectly(database, (sql, bind, how) => {
+    const direct = directOf(servedDatabase());
+    const { read, run } = direct;
+    direct.read = (sql, bind, how) => {
       asked.push(bind);
       return read(sql, bind, how);
-    });
-    const run = directRunOf(database);
-    runDirectly(database, (connection, sql, bind, how) => {
+    };
+    direct.run = (connection, sql, bind, how) => {
       asked.push(bind);
       return run(connection, sql, bind, how);
-    });
+    };
     try {
       for (const email of [stranger.email, `${fresh('nobody')}@example.test`]) {
         expect((await add(email)).status).toBe(409);
@@ -326,8 +325,7 @@ describe('O8 no stranger gets a pushed membership', () => {
       expect(JSON.stringify(asked)).toContain(`@${domain}`);
     } finally {
       Account.removeHook('beforeFind', 'spy');
-      readDirectly(database, read);
-      runDirectly(database, run);
+      Object.assign(direct, { read, run });
     }
     expect((await owner.get('/api/v1/me')).status).toBe(200);
   });

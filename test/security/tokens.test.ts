@@ -1,9 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { newSecret } from '../../src/crypto/secret.ts';
+import { directOf } from '../../src/database/direct.ts';
 import { AccessToken } from '../../src/database/models/access-token.ts';
 import { Account } from '../../src/database/models/account.ts';
-import { directReadOf, readDirectly } from '../../src/database/select.ts';
+import { servedDatabase } from '../../src/database/select.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { createServer } from '../../src/http/server.ts';
 import { surface } from '../../src/http/surface.ts';
@@ -116,11 +117,7 @@ describe('P3 the first credential present decides', () => {
 
   test('P13 a mistyped token is refused without a query, a well-formed one costs one read', async () => {
     const { token } = await tokenOf(idctl);
-    const read = Account.sequelize && directReadOf(Account.sequelize);
-    if (Account.sequelize === undefined || read === undefined)
-      throw new Error('no database is open');
-    const queries = vi.fn(read);
-    readDirectly(Account.sequelize, queries);
+    const queries = vi.spyOn(directOf(servedDatabase()), 'read');
     const ctx = idctl.as({ kind: 'anonymous' });
     await expect(authenticate(ctx, `${token.slice(0, -1)}!`)).rejects.toMatchObject({
       code: 'invalid_credential',

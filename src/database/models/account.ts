@@ -1,6 +1,5 @@
-import { type CreationOptional, Op, type Sequelize } from 'sequelize';
-import * as column from './columns.ts';
-import { Row, table } from './columns.ts';
+import { Op } from 'sequelize';
+import { column, rowOf } from './columns.ts';
 
 /**
  * The proof of an account's e-mail (security I3). `auto` is set by an instance that sends no mail:
@@ -23,74 +22,54 @@ export type EmailProof = (typeof emailProofs)[number];
 export const defaultLocale = 'en';
 
 /** One person on the instance. */
-export class Account extends Row<Account> {
-  declare id: string;
-  /** Canonical; null for a provisioned person without an address. */
-  declare email: string | null;
-  declare emailProof: EmailProof;
-  declare name: string;
-  declare locale: CreationOptional<string>;
-  /** The argon2id hash, or null if no password was ever set. */
-  declare passwordHash: CreationOptional<string | null>;
-  declare disabledAt: CreationOptional<Date | null>;
-  /** Sealed. Set from the start of an enrolment until the second factor is disabled. */
-  declare totpSecret: CreationOptional<string | null>;
-  declare totpStartedAt: CreationOptional<Date | null>;
-  /** When a code confirmed the secret. From then on sign-in asks for a code. */
-  declare totpEnabledAt: CreationOptional<Date | null>;
-  /** The last time step with an accepted code: no code is accepted twice (RFC 6238 §5.2). */
-  declare totpLastStep: CreationOptional<number | null>;
-  /** The organization whose provider alone began the session that enrolled it (security P12). */
-  declare totpVouchedBy: CreationOptional<string | null>;
-  /** Whether it has passkeys. Only `people/passkeys` writes it, in the same transaction. */
-  declare hasPasskey: CreationOptional<boolean>;
-  /**
-   * The last sign-up for this account while it existed with an unverified address (security P11).
-   */
-  declare signUpReplacedAt: CreationOptional<Date | null>;
-  /**
-   * Whether the account waits for the code mailed at sign-up. No setting verifies it instead
-   * (security I3).
-   */
-  declare awaitsCode: CreationOptional<boolean>;
-  declare createdAt: Date;
-}
-
-/** Binds the model to the open database. */
-export function initAccount(sequelize: Sequelize): void {
-  const collate = sequelize.getDialect() === 'sqlite' ? 'BINARY' : 'C';
-  Account.init(
-    {
-      id: column.key(),
-      email: column.optional(column.string()),
-      emailProof: column.string(),
-      name: column.string(),
-      locale: column.withDefault(column.string(), defaultLocale),
-      passwordHash: column.optional(column.string()),
-      disabledAt: column.optional(column.date()),
-      totpSecret: column.optional(column.string()),
-      totpStartedAt: column.optional(column.date()),
-      totpEnabledAt: column.optional(column.date()),
-      totpLastStep: column.optional(column.integer()),
-      totpVouchedBy: column.optional(column.uuid()),
-      hasPasskey: column.withDefault(column.flag(), false),
-      signUpReplacedAt: column.optional(column.date()),
-      awaitsCode: column.withDefault(column.flag(), false),
-      createdAt: column.date(),
-    },
-    table(sequelize, 'accounts', [
-      column.unique('accounts_email', ['email']),
-      column.index('accounts_unproved', ['id'], {
-        email_proof: 'none',
-        password_hash: { [Op.ne]: null },
-      }),
-      // The beginning of a sealed value names the key. In the order of the bytes.
-      column.index('accounts_sealed', [{ name: 'totp_secret', collate }], {
-        totp_secret: { [Op.ne]: null },
-      }),
-    ]),
-  );
-}
+export class Account extends rowOf(
+  'accounts',
+  {
+    id: column.key(),
+    /** Canonical; null for a provisioned person without an address. */
+    email: column.optional(column.string()),
+    emailProof: column.string<EmailProof>(),
+    name: column.string(),
+    locale: column.withDefault(column.string(), defaultLocale),
+    /** The argon2id hash, or null if no password was ever set. */
+    passwordHash: column.optional(column.string()),
+    disabledAt: column.optional(column.date()),
+    /** Sealed. Set from the start of an enrolment until the second factor is disabled. */
+    totpSecret: column.optional(column.string()),
+    totpStartedAt: column.optional(column.date()),
+    /** When a code confirmed the secret. From then on sign-in asks for a code. */
+    totpEnabledAt: column.optional(column.date()),
+    /** The last time step with an accepted code: no code is accepted twice (RFC 6238 §5.2). */
+    totpLastStep: column.optional(column.integer()),
+    /** The organization whose provider alone began the session that enrolled it (security P12). */
+    totpVouchedBy: column.optional(column.uuid()),
+    /** Whether it has passkeys. Only `people/passkeys` writes it, in the same transaction. */
+    hasPasskey: column.withDefault(column.flag(), false),
+    /**
+     * The last sign-up for this account while it existed with an unverified address (security P11).
+     */
+    signUpReplacedAt: column.optional(column.date()),
+    /**
+     * Whether the account waits for the code mailed at sign-up. No setting verifies it instead
+     * (security I3).
+     */
+    awaitsCode: column.withDefault(column.flag(), false),
+    createdAt: column.date(),
+  },
+  (dialect) => [
+    column.unique('accounts_email', ['email']),
+    column.index('accounts_unproved', ['id'], {
+      email_proof: 'none',
+      password_hash: { [Op.ne]: null },
+    }),
+    // The beginning of a sealed value names the key. In the order of the bytes.
+    column.index(
+      'accounts_sealed',
+      [{ name: 'totp_secret', collate: dialect === 'sqlite' ? 'BINARY' : 'C' }],
+      { totp_secret: { [Op.ne]: null } },
+    ),
+  ],
+) {}
 
 /** Whether sign-in asks the account for a second factor: an authenticator app or a passkey. */
 export function hasSecondFactor({

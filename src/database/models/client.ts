@@ -1,6 +1,4 @@
-import type { CreationOptional, NonAttribute, Sequelize } from 'sequelize';
-import * as column from './columns.ts';
-import { Row, table } from './columns.ts';
+import { column, rowOf } from './columns.ts';
 import type { Organization } from './organization.ts';
 import type { Project, ProjectRole } from './project.ts';
 
@@ -11,70 +9,49 @@ export const idTokenAlgs = ['RS256', 'EdDSA'] as const;
  * An application that signs an organization's people in (interface page). A removed client has no
  * row.
  */
-export class Client extends Row<Client> {
-  /** The client id is `client-` and this. */
-  declare id: string;
-  declare organizationId: string;
-  /** Unique in the organization. */
-  declare name: string;
-  /** SHA-256 of the client secret, in hex. Null means that the client is public. */
-  declare secretHash: string | null;
-  declare redirectUris: string[];
-  declare postLogoutRedirectUris: string[];
-  declare backchannelLogoutUri: string | null;
-  /** Whether PKCE is required. */
-  declare pkce: boolean;
-  declare idTokenAlg: (typeof idTokenAlgs)[number];
-  /** The project that a person must belong to, with at least `role`. Both are null or neither. */
-  declare projectId: string | null;
-  declare role: ProjectRole | null;
-  declare createdAt: Date;
-  /** Since when the secret is refused because it came from a backup. Rotating it ends that. */
-  declare suspendedAt: CreationOptional<Date | null>;
+export class Client extends rowOf(
+  'clients',
+  {
+    /** The client id is `client-` and this. */
+    id: column.key(),
+    organizationId: column.to('organizations'),
+    /** Unique in the organization. */
+    name: column.string(),
+    /** SHA-256 of the client secret, in hex. Null means that the client is public. */
+    secretHash: column.optional(column.string()),
+    redirectUris: column.json<string[]>(),
+    postLogoutRedirectUris: column.json<string[]>(),
+    backchannelLogoutUri: column.optional(column.string()),
+    /** Whether PKCE is required. */
+    pkce: column.flag(),
+    idTokenAlg: column.string<(typeof idTokenAlgs)[number]>(),
+    /** The project that a person must belong to, with at least `role`. Both are null or neither. */
+    projectId: { ...column.optional(column.to('projects')), onDelete: 'NO ACTION' },
+    role: column.optional(column.string<ProjectRole>()),
+    createdAt: column.date(),
+    /** Since when the secret is refused because it came from a backup. Rotating it ends that. */
+    suspendedAt: column.optional(column.date()),
+  },
+  () => [
+    column.unique('clients_organization_name', ['organization_id', 'name']),
+    column.unique('clients_secret_hash', ['secret_hash']),
+    column.index('clients_project_id', ['project_id']),
+  ],
+) {
   /** Present only if the query included them. */
-  declare origins?: NonAttribute<ClientOrigin[]>;
-  declare organization?: NonAttribute<Organization>;
-  declare project?: NonAttribute<Project | null>;
+  declare origins?: ClientOrigin[];
+  declare organization?: Organization;
+  declare project?: Project | null;
 }
 
 /** A web origin that a proxy protects by forward auth. It belongs to one client of the instance. */
-export class ClientOrigin extends Row<ClientOrigin> {
-  declare origin: string;
-  declare clientId: string;
-  /** The operator registered it, so its host needs no verified domain. */
-  declare byOperator: boolean;
-}
-
-/** Binds the models to the open database. */
-export function initClient(sequelize: Sequelize): void {
-  Client.init(
-    {
-      id: column.key(),
-      organizationId: column.to('organizations'),
-      name: column.string(),
-      secretHash: column.optional(column.string()),
-      redirectUris: column.json(),
-      postLogoutRedirectUris: column.json(),
-      backchannelLogoutUri: column.optional(column.string()),
-      pkce: column.flag(),
-      idTokenAlg: column.string(),
-      projectId: { ...column.optional(column.to('projects')), onDelete: 'NO ACTION' },
-      role: column.optional(column.string()),
-      createdAt: column.date(),
-      suspendedAt: column.optional(column.date()),
-    },
-    table(sequelize, 'clients', [
-      column.unique('clients_organization_name', ['organization_id', 'name']),
-      column.unique('clients_secret_hash', ['secret_hash']),
-      column.index('clients_project_id', ['project_id']),
-    ]),
-  );
-  ClientOrigin.init(
-    {
-      origin: column.key(column.string()),
-      clientId: column.to('clients'),
-      byOperator: column.flag(),
-    },
-    table(sequelize, 'client_origins', [column.index('client_origins_client_id', ['client_id'])]),
-  );
-}
+export class ClientOrigin extends rowOf(
+  'client_origins',
+  {
+    origin: column.key(column.string()),
+    clientId: column.to('clients'),
+    /** The operator registered it, so its host needs no verified domain. */
+    byOperator: column.flag(),
+  },
+  () => [column.index('client_origins_client_id', ['client_id'])],
+) {}

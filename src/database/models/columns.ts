@@ -1,60 +1,106 @@
 import {
   DataTypes,
   type IndexesOptions,
-  type InferAttributes,
-  type InferCreationAttributes,
   Model,
   type ModelAttributeColumnOptions,
+  type ModelStatic,
   type Sequelize,
 } from 'sequelize';
 
-// Each call makes a new object, because Sequelize changes the one it is given.
+/** A column: the type of its values, and the type that a new row takes. */
+interface Column<Value, Given = Value> extends ModelAttributeColumnOptions {
+  /** For the compiler only. */
+  types?: { value: Value; given: Given };
+}
+type Columns = Record<string, Column<unknown>>;
+type Values<Of extends Columns> = {
+  [Name in keyof Of]: Of[Name] extends Column<infer Value, unknown> ? Value : never;
+};
+type Given<Of extends Columns> = {
+  [Name in keyof Of]: Of[Name] extends Column<unknown, infer Value> ? Value : never;
+};
 
-type Column = ModelAttributeColumnOptions;
+interface Definition<Of extends Columns> {
+  tableName: string;
+  columns: Of;
+  indexes: (dialect: string) => IndexesOptions[];
+}
+type RowModel<Of extends Columns> = ModelStatic<Model<Values<Of>, Given<Of>> & Values<Of>> & {
+  definition: Definition<Of>;
+};
 
-/** A model with its declared fields as columns. */
-export abstract class Row<Of extends Model> extends Model<
-  InferAttributes<Of>,
-  InferCreationAttributes<Of>
-> {}
+/** The base class of a model: its table, its columns and its indexes. */
+export function rowOf<Of extends Columns>(
+  tableName: string,
+  columns: Of,
+  indexes: Definition<Of>['indexes'] = () => [],
+): RowModel<Of> {
+  const definition = { tableName, columns, indexes };
+  // Once bound, a row has a property for each column.
+  return Object.assign(class extends Model {}, { definition }) as unknown as RowModel<Of>;
+}
+
+/** Binds the model to the open database. */
+export function bind(
+  model: ModelStatic<Model> & { definition: Definition<Columns> },
+  sequelize: Sequelize,
+): void {
+  const { tableName, columns, indexes } = model.definition;
+  // Sequelize changes the objects that it is given.
+  const own = Object.entries(columns).map(([name, column]) => [name, { ...column }]);
+  model.init(Object.fromEntries(own), {
+    sequelize,
+    tableName,
+    underscored: true,
+    timestamps: false,
+    indexes: indexes(sequelize.getDialect()),
+  });
+}
 
 /** Required columns; `optional`, `key` and `withDefault` adapt them. */
-export const string = (): Column => ({ type: DataTypes.TEXT, allowNull: false });
-export const uuid = (): Column => ({ type: DataTypes.UUID, allowNull: false });
-export const date = (): Column => ({ type: DataTypes.DATE, allowNull: false });
-export const flag = (): Column => ({ type: DataTypes.BOOLEAN, allowNull: false });
-export const integer = (): Column => ({ type: DataTypes.INTEGER, allowNull: false });
-export const number = (): Column => ({ type: DataTypes.DOUBLE, allowNull: false });
-export const json = (): Column => ({ type: DataTypes.JSON, allowNull: false });
+const string = <Value extends string = string>(): Column<Value> => ({
+  type: DataTypes.TEXT,
+  allowNull: false,
+});
+const uuid = (): Column<string> => ({ type: DataTypes.UUID, allowNull: false });
+const date = (): Column<Date> => ({ type: DataTypes.DATE, allowNull: false });
+const flag = (): Column<boolean> => ({ type: DataTypes.BOOLEAN, allowNull: false });
+const integer = (): Column<number> => ({ type: DataTypes.INTEGER, allowNull: false });
+const number = (): Column<number> => ({ type: DataTypes.DOUBLE, allowNull: false });
+const json = <Value>(): Column<Value> => ({ type: DataTypes.JSON, allowNull: false });
 
 /**
  * The id of a row of another table. If that row is deleted, this row is deleted too, or the id is
  * set to null.
  */
-export const to = (model: string, onDelete: 'CASCADE' | 'SET NULL' = 'CASCADE'): Column => ({
+const to = (model: string, onDelete: 'CASCADE' | 'SET NULL' = 'CASCADE'): Column<string> => ({
   ...uuid(),
   references: { model, key: 'id' },
   onDelete,
 });
 
 /** Makes the column nullable, null by default. */
-export const optional = (column: Column): Column => ({
+const optional = <Value>(column: Column<Value>): Column<Value | null> => ({
   ...column,
   allowNull: true,
   defaultValue: null,
 });
 
 /** Makes the column the primary key, or a part of it. */
-export const key = (column: Column = uuid()): Column => ({ ...column, primaryKey: true });
+function key(): Column<string>;
+function key<Value>(column: Column<Value>): Column<Value>;
+function key(column: Column<unknown> = uuid()): Column<unknown> {
+  return { ...column, primaryKey: true };
+}
 
 /** Gives the column a default value. */
-export const withDefault = (column: Column, defaultValue: unknown): Column => ({
-  ...column,
-  defaultValue,
-});
+const withDefault = <Value>(
+  column: Column<Value>,
+  defaultValue: Value,
+): Column<Value, Value | undefined> => ({ ...column, defaultValue });
 
 /** An index over columns, by their names in the database. */
-export const index = (
+const index = (
   name: string,
   fields: NonNullable<IndexesOptions['fields']>,
   where?: IndexesOptions['where'],
@@ -65,16 +111,24 @@ export const index = (
 });
 
 /** Like `index`, for values that must be unique. */
-export const unique = (...of: Parameters<typeof index>): IndexesOptions => ({
+const unique = (...of: Parameters<typeof index>): IndexesOptions => ({
   ...index(...of),
   unique: true,
 });
 
-/** The table options of a model, with its indexes. */
-export const table = (sequelize: Sequelize, tableName: string, indexes: IndexesOptions[] = []) => ({
-  sequelize,
-  tableName,
-  underscored: true,
-  timestamps: false,
-  indexes,
-});
+/** The columns and the indexes that models declare. */
+export const column = {
+  string,
+  uuid,
+  date,
+  flag,
+  integer,
+  number,
+  json,
+  to,
+  optional,
+  key,
+  withDefault,
+  index,
+  unique,
+};

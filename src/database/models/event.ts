@@ -1,6 +1,4 @@
-import type { Sequelize } from 'sequelize';
-import * as column from './columns.ts';
-import { Row, table } from './columns.ts';
+import { column, rowOf } from './columns.ts';
 
 /** The actor of an event. */
 export interface EventActor {
@@ -17,29 +15,17 @@ export interface EventSubject {
 }
 
 /** An event, written in the transaction that caused it. */
-export class Event extends Row<Event> {
-  declare id: string;
-  declare kind: string;
-  declare at: Date;
-  /** The organization of the event. Kept when that organization is deleted. */
-  declare organizationId: string | null;
-  declare actor: EventActor;
-  declare subject: EventSubject | null;
-  declare data: Record<string, unknown>;
-}
-
-/** Binds the model to the open database. */
-export function initEvent(sequelize: Sequelize): void {
-  Event.init(
-    {
-      id: column.key(),
-      kind: column.string(),
-      at: column.date(),
-      organizationId: column.optional(column.uuid()),
-      actor: column.json(),
-      subject: column.optional(column.json()),
-      data: column.json(),
-    },
-    table(sequelize, 'events', [column.index('events_organization_id', ['organization_id', 'id'])]),
-  );
-}
+export class Event extends rowOf(
+  'events',
+  {
+    id: column.key(),
+    kind: column.string(),
+    at: column.date(),
+    /** The organization of the event. Kept when that organization is deleted. */
+    organizationId: column.optional(column.uuid()),
+    actor: column.json<EventActor>(),
+    subject: column.optional(column.json<EventSubject>()),
+    data: column.json<Record<string, unknown>>(),
+  },
+  () => [column.index('events_organization_id', ['organization_id', 'id'])],
+) {}

@@ -1,30 +1,4 @@
-import type { Sequelize } from 'sequelize';
-import * as column from './columns.ts';
-import { Row, table } from './columns.ts';
-
-// Both belong to one origin of a client and to one session, and end with either.
-
-/** A one-time ticket by which a browser carries its session to a protected origin. */
-export class HostTicket extends Row<HostTicket> {
-  /** The SHA-256 of the ticket in the address. */
-  declare id: string;
-  declare sessionId: string;
-  declare origin: string;
-  /** The SHA-256 of the cookie of the browser that began at the origin. */
-  declare browser: string;
-  /** The path at the origin where the browser was. */
-  declare returnTo: string;
-  declare expiresAt: Date;
-}
-
-/** A browser that is signed in at a protected origin. */
-export class HostSession extends Row<HostSession> {
-  /** The SHA-256 of the value of the cookie. */
-  declare id: string;
-  declare sessionId: string;
-  declare origin: string;
-  declare createdAt: Date;
-}
+import { column, rowOf } from './columns.ts';
 
 const origin = () => ({
   ...column.string(),
@@ -32,33 +6,41 @@ const origin = () => ({
   onDelete: 'CASCADE',
 });
 
-/** Binds the models to the open database. */
-export function initHostSession(sequelize: Sequelize): void {
-  HostTicket.init(
-    {
-      id: column.key(column.string()),
-      sessionId: column.to('sessions'),
-      origin: origin(),
-      browser: column.string(),
-      returnTo: column.string(),
-      expiresAt: column.date(),
-    },
-    table(sequelize, 'host_tickets', [
-      column.index('host_tickets_session_id', ['session_id']),
-      column.index('host_tickets_origin', ['origin']),
-      column.index('host_tickets_expires_at', ['expires_at']),
-    ]),
-  );
-  HostSession.init(
-    {
-      id: column.key(column.string()),
-      sessionId: column.to('sessions'),
-      origin: origin(),
-      createdAt: column.date(),
-    },
-    table(sequelize, 'host_sessions', [
-      column.index('host_sessions_session_id', ['session_id']),
-      column.index('host_sessions_origin', ['origin']),
-    ]),
-  );
-}
+// Both belong to one origin of a client and to one session, and end with either.
+
+/** A one-time ticket by which a browser carries its session to a protected origin. */
+export class HostTicket extends rowOf(
+  'host_tickets',
+  {
+    /** The SHA-256 of the ticket in the address. */
+    id: column.key(column.string()),
+    sessionId: column.to('sessions'),
+    origin: origin(),
+    /** The SHA-256 of the cookie of the browser that began at the origin. */
+    browser: column.string(),
+    /** The path at the origin where the browser was. */
+    returnTo: column.string(),
+    expiresAt: column.date(),
+  },
+  () => [
+    column.index('host_tickets_session_id', ['session_id']),
+    column.index('host_tickets_origin', ['origin']),
+    column.index('host_tickets_expires_at', ['expires_at']),
+  ],
+) {}
+
+/** A browser that is signed in at a protected origin. */
+export class HostSession extends rowOf(
+  'host_sessions',
+  {
+    /** The SHA-256 of the value of the cookie. */
+    id: column.key(column.string()),
+    sessionId: column.to('sessions'),
+    origin: origin(),
+    createdAt: column.date(),
+  },
+  () => [
+    column.index('host_sessions_session_id', ['session_id']),
+    column.index('host_sessions_origin', ['origin']),
+  ],
+) {}

@@ -1,60 +1,42 @@
-import type { CreationOptional, NonAttribute, Sequelize } from 'sequelize';
 import type { Account } from './account.ts';
-import * as column from './columns.ts';
-import { Row, table } from './columns.ts';
+import { column, rowOf } from './columns.ts';
 
 /**
  * An outside key linked to an account: (connection, issuer, subject) (security I1). It outlives its
  * connection, as a former key of the organization.
  */
-export class Identity extends Row<Identity> {
-  declare id: string;
-  declare accountId: string;
-  declare kind: 'sso' | 'ldap' | 'social';
-  /** The SSO or LDAP connection, or the name of the social provider. */
-  declare connectionId: string;
-  /** The organization of the connection; null for social sign-in. */
-  declare organizationId: string | null;
-  declare issuer: string;
-  declare subject: string;
-  /**
-   * The host of the directory that gave the key. Null for SSO and social sign-in, whose issuer
-   * names it.
-   */
-  declare server: CreationOptional<string | null>;
-  declare linkedAt: Date;
-  /** The groups of the last sign-in; null if the provider sent none. */
-  declare lastGroups: CreationOptional<string[] | null>;
-  /** The groups that were last known and applied: what a later plan reads. */
-  declare knownGroups: CreationOptional<string[] | null>;
-  /** When groups were first synced; null before the first sign-in completed. */
-  declare groupsSyncedAt: CreationOptional<Date | null>;
+export class Identity extends rowOf(
+  'identities',
+  {
+    id: column.key(),
+    accountId: column.to('accounts'),
+    kind: column.string<'sso' | 'ldap' | 'social'>(),
+    /** The SSO or LDAP connection, or the name of the social provider. */
+    connectionId: column.string(),
+    /** The organization of the connection; null for social sign-in. */
+    organizationId: column.optional(column.to('organizations')),
+    issuer: column.string(),
+    subject: column.string(),
+    /**
+     * The host of the directory that gave the key. Null for SSO and social sign-in, whose issuer
+     * names it.
+     */
+    server: column.optional(column.string()),
+    linkedAt: column.date(),
+    /** The groups of the last sign-in; null if the provider sent none. */
+    lastGroups: column.optional(column.json<string[]>()),
+    /** When groups were first synced; null before the first sign-in completed. */
+    groupsSyncedAt: column.optional(column.date()),
+    /** The groups that were last known and applied: what a later plan reads. */
+    knownGroups: column.optional(column.json<string[]>()),
+  },
+  () => [
+    column.unique('identities_key', ['connection_id', 'issuer', 'subject']),
+    column.unique('identities_connection_account', ['connection_id', 'account_id']),
+    column.index('identities_account_id', ['account_id']),
+    column.index('identities_organization_subject', ['organization_id', 'subject']),
+  ],
+) {
   /** Present only if the query included it. */
-  declare account: NonAttribute<Account>;
-}
-
-/** Binds the model to the open database. */
-export function initIdentity(sequelize: Sequelize): void {
-  Identity.init(
-    {
-      id: column.key(),
-      accountId: column.to('accounts'),
-      kind: column.string(),
-      connectionId: column.string(),
-      organizationId: column.optional(column.to('organizations')),
-      issuer: column.string(),
-      subject: column.string(),
-      server: column.optional(column.string()),
-      linkedAt: column.date(),
-      lastGroups: column.optional(column.json()),
-      groupsSyncedAt: column.optional(column.date()),
-      knownGroups: column.optional(column.json()),
-    },
-    table(sequelize, 'identities', [
-      column.unique('identities_key', ['connection_id', 'issuer', 'subject']),
-      column.unique('identities_connection_account', ['connection_id', 'account_id']),
-      column.index('identities_account_id', ['account_id']),
-      column.index('identities_organization_subject', ['organization_id', 'subject']),
-    ]),
-  );
+  declare account: Account;
 }

@@ -1,87 +1,95 @@
 import type { Model, ModelStatic, Sequelize } from 'sequelize';
-import { AccessToken, initAccessToken } from './access-token.ts';
-import { Account, initAccount } from './account.ts';
-import { initOAuthApp, OAuthApp } from './app.ts';
-import { Client, ClientOrigin, initClient } from './client.ts';
-import { initCounter } from './counter.ts';
-import { initDaemon } from './daemon.ts';
-import { initDomain } from './domain.ts';
-import { initEvent } from './event.ts';
-import { GroupMapping, initGroupMapping } from './group-mapping.ts';
-import { initHostSession } from './host-session.ts';
-import { Identity, initIdentity } from './identity.ts';
-import { Invitation, initInvitation } from './invitation.ts';
-import { initKeyCanary } from './key-canary.ts';
-import { initLdapConnection } from './ldap-connection.ts';
-import { initLoginLink } from './login-link.ts';
-import { initMailCode } from './mail-code.ts';
-import { initMembership, Membership } from './membership.ts';
-import { initOrganization, Organization } from './organization.ts';
-import { initOutboxItem } from './outbox-item.ts';
-import { initPasskey } from './passkey.ts';
-import { initPendingSignIn } from './pending-sign-in.ts';
-import { initProject, Project } from './project.ts';
-import { initProjectMembership, ProjectMembership } from './project-membership.ts';
-import { initProviderRecord } from './provider-record.ts';
-import { initRefreshToken } from './refresh-token.ts';
-import { initScimGroup, initScimGroupMember, initScimReplan } from './scim-group.ts';
-import { initScimEmail, initScimRecord, initScimShift, ScimRecord } from './scim-record.ts';
-import { initScimRequest } from './scim-request.ts';
-import { initScimToken } from './scim-token.ts';
-import { initSession, Session } from './session.ts';
-import { initSignInSettings } from './sign-in-settings.ts';
-import { initSigningKey } from './signing-key.ts';
-import { initSpentState } from './spent-state.ts';
-import { initSsoAttempt } from './sso-attempt.ts';
-import { initSsoConnection } from './sso-connection.ts';
-import { initTombstone } from './tombstone.ts';
-import { initWebhook } from './webhook.ts';
-import { initWebhookDelivery } from './webhook-delivery.ts';
+import { AccessToken } from './access-token.ts';
+import { Account } from './account.ts';
+import { OAuthApp } from './app.ts';
+import { Client, ClientOrigin } from './client.ts';
+import { bind } from './columns.ts';
+import { Counter } from './counter.ts';
+import { Daemon } from './daemon.ts';
+import { Domain } from './domain.ts';
+import { Event } from './event.ts';
+import { GroupMapping } from './group-mapping.ts';
+import { HostSession, HostTicket } from './host-session.ts';
+import { Identity } from './identity.ts';
+import { Invitation } from './invitation.ts';
+import { KeyCanary } from './key-canary.ts';
+import { LdapConnection } from './ldap-connection.ts';
+import { LoginLink } from './login-link.ts';
+import { MailCode } from './mail-code.ts';
+import { Membership } from './membership.ts';
+import { Organization } from './organization.ts';
+import { OutboxItem } from './outbox-item.ts';
+import { Passkey } from './passkey.ts';
+import { PendingSignIn } from './pending-sign-in.ts';
+import { Project } from './project.ts';
+import { ProjectMembership } from './project-membership.ts';
+import { ClientSignOut, ProviderRecord } from './provider-record.ts';
+import { RefreshToken } from './refresh-token.ts';
+import { ScimGroup, ScimGroupMember, ScimReplan } from './scim-group.ts';
+import { ScimEmail, ScimRecord, ScimShift } from './scim-record.ts';
+import { ScimRequest } from './scim-request.ts';
+import { ScimToken } from './scim-token.ts';
+import { Session } from './session.ts';
+import { SignInSettings } from './sign-in-settings.ts';
+import { SigningKey } from './signing-key.ts';
+import { SpentState } from './spent-state.ts';
+import { SsoAttempt } from './sso-attempt.ts';
+import { SsoConnection } from './sso-connection.ts';
+import { Tombstone } from './tombstone.ts';
+import { Webhook } from './webhook.ts';
+import { WebhookDelivery } from './webhook-delivery.ts';
+
+const models = [
+  Account,
+  Organization,
+  Membership,
+  Tombstone,
+  Project,
+  ProjectMembership,
+  Identity,
+  Session,
+  RefreshToken,
+  Event,
+  OutboxItem,
+  SigningKey,
+  KeyCanary,
+  Domain,
+  SsoConnection,
+  SpentState,
+  GroupMapping,
+  Counter,
+  SsoAttempt,
+  OAuthApp,
+  AccessToken,
+  Passkey,
+  PendingSignIn,
+  ScimToken,
+  ScimRecord,
+  ScimEmail,
+  ScimShift,
+  ScimRequest,
+  ScimGroup,
+  ScimGroupMember,
+  ScimReplan,
+  LdapConnection,
+  MailCode,
+  Invitation,
+  SignInSettings,
+  LoginLink,
+  Webhook,
+  WebhookDelivery,
+  Daemon,
+  ProviderRecord,
+  ClientSignOut,
+  Client,
+  ClientOrigin,
+  HostTicket,
+  HostSession,
+];
 
 /** Binds every model to the open database. The only place that defines associations. */
 export function initModels(sequelize: Sequelize): void {
-  initAccount(sequelize);
-  initOrganization(sequelize);
-  initMembership(sequelize);
-  initTombstone(sequelize);
-  initProject(sequelize);
-  initProjectMembership(sequelize);
-  initIdentity(sequelize);
-  initSession(sequelize);
-  initRefreshToken(sequelize);
-  initEvent(sequelize);
-  initOutboxItem(sequelize);
-  initSigningKey(sequelize);
-  initKeyCanary(sequelize);
-  initDomain(sequelize);
-  initSsoConnection(sequelize);
-  initSpentState(sequelize);
-  initGroupMapping(sequelize);
-  initCounter(sequelize);
-  initSsoAttempt(sequelize);
-  initOAuthApp(sequelize);
-  initAccessToken(sequelize);
-  initPasskey(sequelize);
-  initPendingSignIn(sequelize);
-  initScimToken(sequelize);
-  initScimRecord(sequelize);
-  initScimEmail(sequelize);
-  initScimShift(sequelize);
-  initScimRequest(sequelize);
-  initScimGroup(sequelize);
-  initScimGroupMember(sequelize);
-  initScimReplan(sequelize);
-  initLdapConnection(sequelize);
-  initMailCode(sequelize);
-  initInvitation(sequelize);
-  initSignInSettings(sequelize);
-  initLoginLink(sequelize);
-  initWebhook(sequelize);
-  initWebhookDelivery(sequelize);
-  initDaemon(sequelize);
-  initProviderRecord(sequelize);
-  initClient(sequelize);
-  initHostSession(sequelize);
+  for (const model of models) bind(model, sequelize);
   belongs(Membership, Account, 'account');
   belongs(Membership, Organization, 'organization');
   belongs(Invitation, Organization, 'organization');

@@ -1,52 +1,28 @@
-import type { Sequelize } from 'sequelize';
-import * as column from './columns.ts';
-import { Row, table } from './columns.ts';
+import { column, rowOf } from './columns.ts';
 
 /** An organization's LDAP connection (spec §2.5). */
-export class LdapConnection extends Row<LdapConnection> {
-  declare id: string;
-  declare organizationId: string;
-  declare uri: string;
-  /** With `ldap://` it means StartTLS. */
-  declare tls: boolean;
-  /** The trusted certificates (PEM). Null means those that this instance trusts. */
-  declare caCertificate: string | null;
-  declare bindDn: string;
-  /** Sealed. */
-  declare bindPassword: string;
-  declare searchBase: string;
-  declare searchFilter: string;
-  declare emailAttribute: string;
-  declare givenNameAttribute: string;
-  declare familyNameAttribute: string;
-  /** Null means that groups are not read. */
-  declare groupsAttribute: string | null;
-  declare enabled: boolean;
-  declare createdAt: Date;
-}
-
-/** Binds the model to the open database. */
-export function initLdapConnection(sequelize: Sequelize): void {
-  LdapConnection.init(
-    {
-      id: column.key(),
-      organizationId: column.to('organizations'),
-      uri: column.string(),
-      tls: column.flag(),
-      caCertificate: column.optional(column.string()),
-      bindDn: column.string(),
-      bindPassword: column.string(),
-      searchBase: column.string(),
-      searchFilter: column.string(),
-      emailAttribute: column.string(),
-      givenNameAttribute: column.string(),
-      familyNameAttribute: column.string(),
-      groupsAttribute: column.optional(column.string()),
-      enabled: column.flag(),
-      createdAt: column.date(),
-    },
-    table(sequelize, 'ldap_connections', [
-      column.unique('ldap_connections_organization_id', ['organization_id']),
-    ]),
-  );
-}
+export class LdapConnection extends rowOf(
+  'ldap_connections',
+  {
+    id: column.key(),
+    organizationId: column.to('organizations'),
+    uri: column.string(),
+    /** With `ldap://` it means StartTLS. */
+    tls: column.flag(),
+    /** The trusted certificates (PEM). Null means those that this instance trusts. */
+    caCertificate: column.optional(column.string()),
+    bindDn: column.string(),
+    /** Sealed. */
+    bindPassword: column.string(),
+    searchBase: column.string(),
+    searchFilter: column.string(),
+    emailAttribute: column.string(),
+    givenNameAttribute: column.string(),
+    familyNameAttribute: column.string(),
+    /** Null means that groups are not read. */
+    groupsAttribute: column.optional(column.string()),
+    enabled: column.flag(),
+    createdAt: column.date(),
+  },
+  () => [column.unique('ldap_connections_organization_id', ['organization_id'])],
+) {}

@@ -1,6 +1,4 @@
-import type { Sequelize } from 'sequelize';
-import * as column from './columns.ts';
-import { Row, table } from './columns.ts';
+import { column, rowOf } from './columns.ts';
 
 /**
  * The purpose of a mailed code: to verify a new account's address, to sign in, or to reset the
@@ -9,26 +7,16 @@ import { Row, table } from './columns.ts';
 export type CodePurpose = 'verify' | 'signin' | 'reset';
 
 /** The last code mailed to an account for one purpose (security P10). */
-export class MailCode extends Row<MailCode> {
-  declare accountId: string;
-  declare purpose: CodePurpose;
-  /** A keyed hash of the code, its account and its purpose. */
-  declare hash: string;
-  /** How many codes were compared with it. */
-  declare tries: number;
-  declare expiresAt: Date;
-}
-
-/** Binds the model to the open database. */
-export function initMailCode(sequelize: Sequelize): void {
-  MailCode.init(
-    {
-      accountId: column.key(column.to('accounts')),
-      purpose: column.key(column.string()),
-      hash: column.string(),
-      tries: column.integer(),
-      expiresAt: column.date(),
-    },
-    table(sequelize, 'mail_codes', [column.index('mail_codes_expires_at', ['expires_at'])]),
-  );
-}
+export class MailCode extends rowOf(
+  'mail_codes',
+  {
+    accountId: column.key(column.to('accounts')),
+    purpose: column.key(column.string<CodePurpose>()),
+    /** A keyed hash of the code, its account and its purpose. */
+    hash: column.string(),
+    /** How many codes were compared with it. */
+    tries: column.integer(),
+    expiresAt: column.date(),
+  },
+  () => [column.index('mail_codes_expires_at', ['expires_at'])],
+) {}

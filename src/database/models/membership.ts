@@ -1,7 +1,5 @@
-import type { CreationOptional, NonAttribute, Sequelize } from 'sequelize';
 import type { Account } from './account.ts';
-import * as column from './columns.ts';
-import { Row, table } from './columns.ts';
+import { column, rowOf } from './columns.ts';
 import type { Organization } from './organization.ts';
 
 /** The roles of an organization, lowest first. */
@@ -35,31 +33,21 @@ export interface Origin {
 }
 
 /** An account in an organization. An ended membership has no row. */
-export class Membership extends Row<Membership> {
-  declare organizationId: string;
-  declare accountId: string;
-  declare role: Role;
-  declare origin: Origin;
-  declare joinedAt: Date;
-  /** SCIM, SSO, LDAP or a mapping gave the role, and no one has edited it since. */
-  declare synced: CreationOptional<boolean>;
+export class Membership extends rowOf(
+  'memberships',
+  {
+    organizationId: column.key(column.to('organizations')),
+    accountId: column.key(column.to('accounts')),
+    role: column.string<Role>(),
+    origin: column.json<Origin>(),
+    joinedAt: column.date(),
+    /** SCIM, SSO, LDAP or a mapping gave the role, and no one has edited it since. */
+    synced: column.withDefault(column.flag(), false),
+  },
+  () => [column.index('memberships_account_id', ['account_id'])],
+) {
   /** Present only if the query included it. */
-  declare account: NonAttribute<Account>;
+  declare account: Account;
   /** Present only if the query included it. */
-  declare organization: NonAttribute<Organization>;
-}
-
-/** Binds the model to the open database. */
-export function initMembership(sequelize: Sequelize): void {
-  Membership.init(
-    {
-      organizationId: column.key(column.to('organizations')),
-      accountId: column.key(column.to('accounts')),
-      role: column.string(),
-      origin: column.json(),
-      joinedAt: column.date(),
-      synced: column.withDefault(column.flag(), false),
-    },
-    table(sequelize, 'memberships', [column.index('memberships_account_id', ['account_id'])]),
-  );
+  declare organization: Organization;
 }

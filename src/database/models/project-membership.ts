@@ -1,42 +1,28 @@
-import type { NonAttribute, Sequelize } from 'sequelize';
 import type { Account } from './account.ts';
-import * as column from './columns.ts';
-import { Row, table } from './columns.ts';
+import { column, rowOf } from './columns.ts';
 import type { Origin } from './membership.ts';
 import type { Project, ProjectRole } from './project.ts';
 
 /** A member of the organization in one of its projects (spec §2.3). */
-export class ProjectMembership extends Row<ProjectMembership> {
-  declare projectId: string;
-  declare accountId: string;
-  declare role: ProjectRole;
-  /**
-   * The specification's marker: group sync made this membership and may change it. A column, so
-   * that reconcile's writes can be conditional on it. True exactly if the origin's kind is
-   * `mapping`.
-   */
-  declare synced: boolean;
-  declare origin: Origin;
-  declare joinedAt: Date;
+export class ProjectMembership extends rowOf(
+  'project_memberships',
+  {
+    projectId: column.key(column.to('projects')),
+    accountId: column.key(column.to('accounts')),
+    role: column.string<ProjectRole>(),
+    /**
+     * The specification's marker: group sync made this membership and may change it. A column, so
+     * that reconcile's writes can be conditional on it. True exactly if the origin's kind is
+     * `mapping`.
+     */
+    synced: column.flag(),
+    origin: column.json<Origin>(),
+    joinedAt: column.date(),
+  },
+  () => [column.index('project_memberships_account_id', ['account_id'])],
+) {
   /** Present only if the query included it. */
-  declare account: NonAttribute<Account>;
+  declare account: Account;
   /** Present only if the query included it. */
-  declare project: NonAttribute<Project>;
-}
-
-/** Binds the model to the open database. */
-export function initProjectMembership(sequelize: Sequelize): void {
-  ProjectMembership.init(
-    {
-      projectId: column.key(column.to('projects')),
-      accountId: column.key(column.to('accounts')),
-      role: column.string(),
-      synced: column.flag(),
-      origin: column.json(),
-      joinedAt: column.date(),
-    },
-    table(sequelize, 'project_memberships', [
-      column.index('project_memberships_account_id', ['account_id']),
-    ]),
-  );
+  declare project: Project;
 }

@@ -1,33 +1,20 @@
-import type { NonAttribute, Sequelize } from 'sequelize';
-import * as column from './columns.ts';
-import { Row, table } from './columns.ts';
+import { column, rowOf } from './columns.ts';
 
 /** A project of an organization. Members of the organization join it, each with a role. */
-export class Project extends Row<Project> {
-  declare id: string;
-  declare organizationId: string;
-  /** Lower case, unique in the organization, and never in the form of a UUID. */
-  declare slug: string;
-  declare name: string;
-  declare createdAt: Date;
+export class Project extends rowOf(
+  'projects',
+  {
+    id: column.key(),
+    organizationId: column.to('organizations'),
+    /** Lower case, unique in the organization, and never in the form of a UUID. */
+    slug: column.string(),
+    name: column.string(),
+    createdAt: column.date(),
+  },
+  () => [column.unique('projects_organization_slug', ['organization_id', 'slug'])],
+) {
   /** Present only if the query included them. */
-  declare memberships?: NonAttribute<{ role: ProjectRole }[]>;
-}
-
-/** Binds the model to the open database. */
-export function initProject(sequelize: Sequelize): void {
-  Project.init(
-    {
-      id: column.key(),
-      organizationId: column.to('organizations'),
-      slug: column.string(),
-      name: column.string(),
-      createdAt: column.date(),
-    },
-    table(sequelize, 'projects', [
-      column.unique('projects_organization_slug', ['organization_id', 'slug']),
-    ]),
-  );
+  declare memberships?: { role: ProjectRole }[];
 }
 
 /** The roles of a project (spec §2.3). */

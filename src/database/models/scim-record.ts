@@ -1,7 +1,6 @@
-import { DataTypes, type NonAttribute, type Sequelize } from 'sequelize';
+import { DataTypes } from 'sequelize';
 import type { Account } from './account.ts';
-import * as column from './columns.ts';
-import { Row, table } from './columns.ts';
+import { column, rowOf } from './columns.ts';
 
 /**
  * How the record got its account. `created`: SCIM created the account. `attached`: the account
@@ -15,93 +14,54 @@ export type RecordLink = 'created' | 'attached' | 'member' | 'adopted';
  * SCIM reaches an account (security I1). It outlives the membership; `active` follows the
  * membership.
  */
-export class ScimRecord extends Row<ScimRecord> {
-  declare id: string;
-  declare organizationId: string;
-  declare accountId: string;
-  declare link: RecordLink;
-  declare userName: string;
-  declare userNameCanonical: string;
-  declare externalId: string | null;
-  declare active: boolean;
-  /** Deleted under `scim.deleteMode: remove`. */
-  declare hidden: boolean;
-  /** The resource that the client wrote, as JSON. */
-  declare resource: string;
-  /** The same resource, prepared for filters. */
-  declare search: object;
-  declare version: number;
-  declare createdAt: Date;
-  declare modifiedAt: Date;
+export class ScimRecord extends rowOf(
+  'scim_records',
+  {
+    id: column.key(),
+    organizationId: column.to('organizations'),
+    accountId: column.to('accounts'),
+    link: column.string<RecordLink>(),
+    userName: column.string(),
+    userNameCanonical: column.string(),
+    externalId: column.optional(column.string()),
+    active: column.flag(),
+    /** Deleted under `scim.deleteMode: remove`. */
+    hidden: column.flag(),
+    /** The resource that the client wrote, as JSON. */
+    resource: column.string(),
+    /** The same resource, prepared for filters. */
+    search: { type: DataTypes.JSONB, allowNull: false },
+    version: column.integer(),
+    createdAt: column.date(),
+    modifiedAt: column.date(),
+  },
+  () => [
+    column.unique('scim_records_account', ['account_id', 'organization_id']),
+    column.unique('scim_records_user_name', ['organization_id', 'user_name_canonical']),
+    column.index('scim_records_external_id', ['organization_id', 'external_id']),
+    column.index('scim_records_order', ['organization_id', 'hidden', 'created_at', 'id']),
+  ],
+) {
   /** Present only if the query included it. */
-  declare account: NonAttribute<Account>;
-}
-
-/** Binds the model to the open database. */
-export function initScimRecord(sequelize: Sequelize): void {
-  ScimRecord.init(
-    {
-      id: column.key(),
-      organizationId: column.to('organizations'),
-      accountId: column.to('accounts'),
-      link: column.string(),
-      userName: column.string(),
-      userNameCanonical: column.string(),
-      externalId: column.optional(column.string()),
-      active: column.flag(),
-      hidden: column.flag(),
-      resource: column.string(),
-      search: { type: DataTypes.JSONB, allowNull: false },
-      version: column.integer(),
-      createdAt: column.date(),
-      modifiedAt: column.date(),
-    },
-    table(sequelize, 'scim_records', [
-      column.unique('scim_records_account', ['account_id', 'organization_id']),
-      column.unique('scim_records_user_name', ['organization_id', 'user_name_canonical']),
-      column.index('scim_records_external_id', ['organization_id', 'external_id']),
-      column.index('scim_records_order', ['organization_id', 'hidden', 'created_at', 'id']),
-    ]),
-  );
+  declare account: Account;
 }
 
 /** An address in the `emails` of a SCIM record, stored for lookups. */
-export class ScimEmail extends Row<ScimEmail> {
-  declare recordId: string;
-  declare valueCanonical: string;
-  declare organizationId: string;
-}
-
-/** Binds the model to the open database. */
-export function initScimEmail(sequelize: Sequelize): void {
-  ScimEmail.init(
-    {
-      recordId: column.key(column.to('scim_records')),
-      valueCanonical: column.key(column.string()),
-      organizationId: column.uuid(),
-    },
-    table(sequelize, 'scim_emails', [
-      column.index('scim_emails_value', ['organization_id', 'value_canonical']),
-    ]),
-  );
-}
+export class ScimEmail extends rowOf(
+  'scim_emails',
+  {
+    recordId: column.key(column.to('scim_records')),
+    valueCanonical: column.key(column.string()),
+    organizationId: column.uuid(),
+  },
+  () => [column.index('scim_emails_value', ['organization_id', 'value_canonical'])],
+) {}
 
 /**
  * Counts how often a record left the middle of an organization's list, or returned to it. A cached
  * list position is valid for one count.
  */
-class ScimShift extends Row<ScimShift> {
-  declare organizationId: string;
-  declare count: number;
-}
-
-/** Binds the model to the open database. */
-export function initScimShift(sequelize: Sequelize): void {
-  ScimShift.init(
-    {
-      organizationId: column.key(column.to('organizations')),
-      count: column.integer(),
-    },
-    table(sequelize, 'scim_shifts'),
-  );
-}
+export class ScimShift extends rowOf('scim_shifts', {
+  organizationId: column.key(column.to('organizations')),
+  count: column.integer(),
+}) {}

@@ -1,7 +1,5 @@
-import type { CreationOptional, NonAttribute, Sequelize } from 'sequelize';
 import type { Account } from './account.ts';
-import * as column from './columns.ts';
-import { Row, table } from './columns.ts';
+import { column, rowOf } from './columns.ts';
 
 /** The method by which a person signed in. */
 export type SignInMethod =
@@ -17,59 +15,41 @@ export type SignInMethod =
   | 'verification';
 
 /** A signed-in browser or client; its refresh tokens are one family (security P4). */
-export class Session extends Row<Session> {
-  declare id: string;
-  declare accountId: string;
-  declare method: SignInMethod;
-  /** The connection of the sign-in, if any. */
-  declare connectionId: string | null;
-  /** The organization of that connection. */
-  declare organizationId: string | null;
-  declare address: string | null;
-  declare userAgent: string | null;
-  declare createdAt: Date;
-  declare lastSeenAt: Date;
-  /**
-   * When the session passed the account's own second factor, checked by idctl; else null (security
-   * P15).
-   */
-  declare secondFactorAt: CreationOptional<Date | null>;
-  /**
-   * The organization whose provider alone is behind the second factor that the session passed; else
-   * null (security P12).
-   */
-  declare vouchedBy: CreationOptional<string | null>;
-  /** When the person last confirmed with the password who they are (security P16). */
-  declare confirmedAt: CreationOptional<Date | null>;
-  /** The absolute end, 30 days after the sign-in. */
-  declare expiresAt: Date;
-  declare endedAt: CreationOptional<Date | null>;
+export class Session extends rowOf(
+  'sessions',
+  {
+    id: column.key(),
+    accountId: column.to('accounts'),
+    method: column.string<SignInMethod>(),
+    /** The connection of the sign-in, if any. */
+    connectionId: column.optional(column.uuid()),
+    /** The organization of that connection. */
+    organizationId: column.optional(column.to('organizations', 'SET NULL')),
+    address: column.optional(column.string()),
+    userAgent: column.optional(column.string()),
+    createdAt: column.date(),
+    lastSeenAt: column.date(),
+    /** The absolute end, 30 days after the sign-in. */
+    expiresAt: column.date(),
+    /**
+     * When the session passed the account's own second factor, checked by idctl; else null (security
+     * P15).
+     */
+    secondFactorAt: column.optional(column.date()),
+    /**
+     * The organization whose provider alone is behind the second factor that the session passed; else
+     * null (security P12).
+     */
+    vouchedBy: column.optional(column.uuid()),
+    /** When the person last confirmed with the password who they are (security P16). */
+    confirmedAt: column.optional(column.date()),
+    endedAt: column.optional(column.date()),
+  },
+  () => [
+    column.index('sessions_account_id', ['account_id']),
+    column.index('sessions_expires_at', ['expires_at']),
+  ],
+) {
   /** Present only if the query included it. */
-  declare account: NonAttribute<Account>;
-}
-
-/** Binds the model to the open database. */
-export function initSession(sequelize: Sequelize): void {
-  Session.init(
-    {
-      id: column.key(),
-      accountId: column.to('accounts'),
-      method: column.string(),
-      connectionId: column.optional(column.uuid()),
-      organizationId: column.optional(column.to('organizations', 'SET NULL')),
-      address: column.optional(column.string()),
-      userAgent: column.optional(column.string()),
-      createdAt: column.date(),
-      lastSeenAt: column.date(),
-      expiresAt: column.date(),
-      secondFactorAt: column.optional(column.date()),
-      vouchedBy: column.optional(column.uuid()),
-      confirmedAt: column.optional(column.date()),
-      endedAt: column.optional(column.date()),
-    },
-    table(sequelize, 'sessions', [
-      column.index('sessions_account_id', ['account_id']),
-      column.index('sessions_expires_at', ['expires_at']),
-    ]),
-  );
+  declare account: Account;
 }

@@ -1,29 +1,13 @@
-import type { CreationOptional, Sequelize } from 'sequelize';
-import * as column from './columns.ts';
-import { Row, table } from './columns.ts';
+import { column, rowOf } from './columns.ts';
 
 /** A key that signs session tokens (security X2). */
-export class SigningKey extends Row<SigningKey> {
+export class SigningKey extends rowOf('signing_keys', {
   /** The `kid`. */
-  declare id: string;
-  declare publicJwk: Record<string, unknown>;
+  id: column.key(column.string()),
+  publicJwk: column.json<Record<string, unknown>>(),
   /** Sealed. */
-  declare privateJwk: string;
-  declare createdAt: Date;
+  privateJwk: column.string(),
+  createdAt: column.date(),
   /** From then on the key only verifies. A rotation sets it slightly in the future. */
-  declare retiredAt: CreationOptional<Date | null>;
-}
-
-/** Binds the model to the open database. */
-export function initSigningKey(sequelize: Sequelize): void {
-  SigningKey.init(
-    {
-      id: column.key(column.string()),
-      publicJwk: column.json(),
-      privateJwk: column.string(),
-      createdAt: column.date(),
-      retiredAt: column.optional(column.date()),
-    },
-    table(sequelize, 'signing_keys'),
-  );
-}
+  retiredAt: column.optional(column.date()),
+}) {}

@@ -1,20 +1,11 @@
-import type { Sequelize } from 'sequelize';
-import * as column from './columns.ts';
-import { Row, table } from './columns.ts';
+import { column, rowOf } from './columns.ts';
 
 /** A sign-in state that was already used (security S2). Kept until it would have expired. */
-export class SpentState extends Row<SpentState> {
-  declare id: string;
-  declare expiresAt: Date;
-}
-
-/** Binds the model to the open database. */
-export function initSpentState(sequelize: Sequelize): void {
-  SpentState.init(
-    {
-      id: column.key(column.string()),
-      expiresAt: column.date(),
-    },
-    table(sequelize, 'spent_states', [column.index('spent_states_expires_at', ['expires_at'])]),
-  );
-}
+export class SpentState extends rowOf(
+  'spent_states',
+  {
+    id: column.key(column.string()),
+    expiresAt: column.date(),
+  },
+  () => [column.index('spent_states_expires_at', ['expires_at'])],
+) {}

@@ -1,6 +1,4 @@
-import type { Sequelize } from 'sequelize';
-import * as column from './columns.ts';
-import { Row, table } from './columns.ts';
+import { column, rowOf } from './columns.ts';
 
 /** The stages of a sign-in, in order. A successful one reaches the last. */
 export const attemptStages = [
@@ -19,41 +17,26 @@ export type AttemptStage = (typeof attemptStages)[number];
 /**
  * One of the latest sign-in attempts through a connection, without the provider's tokens and codes.
  */
-export class SsoAttempt extends Row<SsoAttempt> {
-  declare id: string;
-  declare connectionId: string;
-  declare at: Date;
-  declare stage: AttemptStage;
-  declare ok: boolean;
-  /** The reason for a refusal; null after a success. */
-  declare code: string | null;
-  /** Canonical; null if the provider named no person or no address. */
-  declare email: string | null;
-  /** The groups claim as received; null if there was none, or it could not be read. */
-  declare groups: string[] | null;
-  declare groupsMalformed: boolean;
-  /** The id of the request, which a refused person sees as their reference; null before 0028. */
-  declare reference: string | null;
-}
-
-/** Binds the model to the open database. */
-export function initSsoAttempt(sequelize: Sequelize): void {
-  SsoAttempt.init(
-    {
-      id: column.key(),
-      connectionId: column.to('sso_connections'),
-      at: column.date(),
-      stage: column.string(),
-      ok: column.flag(),
-      code: column.optional(column.string()),
-      email: column.optional(column.string()),
-      groups: column.optional(column.json()),
-      groupsMalformed: column.flag(),
-      reference: column.optional(column.string()),
-    },
-    table(sequelize, 'sso_attempts', [
-      column.index('sso_attempts_connection_id', ['connection_id', 'id']),
-      column.index('sso_attempts_at', ['at']),
-    ]),
-  );
-}
+export class SsoAttempt extends rowOf(
+  'sso_attempts',
+  {
+    id: column.key(),
+    connectionId: column.to('sso_connections'),
+    at: column.date(),
+    stage: column.string<AttemptStage>(),
+    ok: column.flag(),
+    /** The reason for a refusal; null after a success. */
+    code: column.optional(column.string()),
+    /** Canonical; null if the provider named no person or no address. */
+    email: column.optional(column.string()),
+    /** The groups claim as received; null if there was none, or it could not be read. */
+    groups: column.optional(column.json<string[]>()),
+    groupsMalformed: column.flag(),
+    /** The id of the request, which a refused person sees as their reference; null before 0028. */
+    reference: column.optional(column.string()),
+  },
+  () => [
+    column.index('sso_attempts_connection_id', ['connection_id', 'id']),
+    column.index('sso_attempts_at', ['at']),
+  ],
+) {}

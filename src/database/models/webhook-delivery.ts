@@ -1,53 +1,34 @@
-import type { CreationOptional, Sequelize } from 'sequelize';
-import * as column from './columns.ts';
-import { Row, table } from './columns.ts';
+import { column, rowOf } from './columns.ts';
 
 /** The state of a delivery. `dead` ones are not retried automatically. */
 export const deliveryStatuses = ['waiting', 'delivered', 'dead'] as const;
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
 
 /** One event to deliver to one webhook, written in the event's transaction. */
-export class WebhookDelivery extends Row<WebhookDelivery> {
-  /** The `webhook-id`. */
-  declare id: string;
-  declare webhookId: string;
-  /** The kind of the event. */
-  declare event: string;
-  /** The body sent, the same on every try. */
-  declare body: string;
-  declare at: Date;
-  declare status: DeliveryStatus;
-  declare attempts: CreationOptional<number>;
-  /** Null after the delivery or after giving up. */
-  declare nextAt: Date | null;
-  declare responseStatus: CreationOptional<number | null>;
-  declare error: CreationOptional<string | null>;
-  /** When it was delivered or given up. */
-  declare endedAt: CreationOptional<Date | null>;
-}
-
-/** Binds the model to the open database. */
-export function initWebhookDelivery(sequelize: Sequelize): void {
-  const waiting = { status: 'waiting' };
-  WebhookDelivery.init(
-    {
-      id: column.key(),
-      webhookId: column.to('webhooks'),
-      event: column.string(),
-      body: column.string(),
-      at: column.date(),
-      status: column.string(),
-      attempts: column.withDefault(column.integer(), 0),
-      nextAt: column.optional(column.date()),
-      responseStatus: column.optional(column.integer()),
-      error: column.optional(column.string()),
-      endedAt: column.optional(column.date()),
-    },
-    table(sequelize, 'webhook_deliveries', [
-      column.index('webhook_deliveries_webhook_id', ['webhook_id', 'id']),
-      column.index('webhook_deliveries_waiting', ['webhook_id', 'id'], waiting),
-      column.index('webhook_deliveries_due', ['webhook_id', 'next_at'], waiting),
-      column.index('webhook_deliveries_ended_at', ['status', 'ended_at']),
-    ]),
-  );
-}
+export class WebhookDelivery extends rowOf(
+  'webhook_deliveries',
+  {
+    /** The `webhook-id`. */
+    id: column.key(),
+    webhookId: column.to('webhooks'),
+    /** The kind of the event. */
+    event: column.string(),
+    /** The body sent, the same on every try. */
+    body: column.string(),
+    at: column.date(),
+    status: column.string<DeliveryStatus>(),
+    attempts: column.withDefault(column.integer(), 0),
+    /** Null after the delivery or after giving up. */
+    nextAt: column.optional(column.date()),
+    responseStatus: column.optional(column.integer()),
+    error: column.optional(column.string()),
+    /** When it was delivered or given up. */
+    endedAt: column.optional(column.date()),
+  },
+  () => [
+    column.index('webhook_deliveries_webhook_id', ['webhook_id', 'id']),
+    column.index('webhook_deliveries_waiting', ['webhook_id', 'id'], { status: 'waiting' }),
+    column.index('webhook_deliveries_due', ['webhook_id', 'next_at'], { status: 'waiting' }),
+    column.index('webhook_deliveries_ended_at', ['status', 'ended_at']),
+  ],
+) {}

@@ -63,6 +63,22 @@ export const role = z.enum(roles, `must be one of ${roles.join(', ')}`);
 /** An instant in a view. */
 export const instant = z.iso.datetime();
 
+type Shown<Value> = Value extends Date ? string : Value;
+
+/** The fields of a view that the row has under the same names, with times as text. */
+export function viewOf<Shape extends z.ZodRawShape, Row extends object>(
+  { shape }: z.ZodObject<Shape>,
+  row: Row,
+) {
+  const shown = Object.keys(shape).flatMap((name) => {
+    if (!(name in row)) return [];
+    const value: unknown = Reflect.get(row, name);
+    return [[name, value instanceof Date ? value.toISOString() : value] as const];
+  });
+  // What the compiler cannot follow: the names are the shape's, and the values are the row's.
+  return Object.fromEntries(shown) as { [Name in keyof Shape & keyof Row]: Shown<Row[Name]> };
+}
+
 /** Whether the text has the form of an id. */
 export function isUuid(text: string): boolean {
   return id.safeParse(text).success;

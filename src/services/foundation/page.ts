@@ -25,18 +25,27 @@ interface Page<Item> {
   nextCursor: string | null;
 }
 
+interface Rows {
+  where?: Record<string, unknown>;
+  include?: string[];
+  /** Orders them by falling id. */
+  newestFirst?: boolean;
+}
+
 /** Like `readPage`, for rows of one model: those of `where`, with `include`, ordered by id. */
 export function readRows<Row extends Model & { id: string }, Item>(
   model: ModelStatic<Row>,
-  { where = {}, include = [] }: { where?: Record<string, unknown>; include?: string[] },
+  { where = {}, include = [], newestFirst = false }: Rows,
   at: Cursor,
   view: (row: Row) => Item,
 ): Promise<Page<Item>> {
+  const [beyond, direction] = newestFirst ? ([Op.lt, 'DESC'] as const) : ([Op.gt, 'ASC'] as const);
+  const further = at.cursor === undefined ? {} : { id: { [beyond]: at.cursor } };
   return readPage(
     at,
-    (after, limit) => {
-      const further: WhereOptions = { ...where, id: { [Op.gt]: after } };
-      return model.findAll({ where: further, include, order: ['id'], limit });
+    (_, limit) => {
+      const all: WhereOptions = { ...where, ...further };
+      return model.findAll({ where: all, include, order: [['id', direction]], limit });
     },
     (row) => row.id,
     view,

@@ -69,7 +69,8 @@ export async function tellElsewhere(ctx: Context): Promise<string | null> {
   return `A daemon of this database listens on ${daemon.listen}: give this command the same listen (IDCTL_LISTEN) and baseUrl.`;
 }
 
-function portOf(place: string): string {
+/** The port of a host and port. */
+export function portOf(place: string): string {
   return place.slice(place.lastIndexOf(':') + 1);
 }
 

@@ -175,7 +175,6 @@ interface Row {
   lastSignIn: string | Date | null;
 }
 
-/** Every organization, with its counts. */
 async function countOrganizations() {
   const rows = await select<Row>(query, []);
   return rows.map((row) => ({

@@ -3,7 +3,8 @@ import { createServer } from 'node:http';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import * as openid from 'openid-client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { directReadOf, readDirectly, servedDatabase } from '../../../src/database/select.ts';
+import { directOf, runDirectly } from '../../../src/database/direct.ts';
+import { servedDatabase } from '../../../src/database/select.ts';
 import { rotateSigningKey } from '../../../src/services/foundation/keys/operations.ts';
 import { setUserPassword } from '../../../src/services/people/users/operations.ts';
 import { rotateScimToken } from '../../../src/services/provisioning/scim/token.ts';
@@ -49,14 +50,15 @@ test('each request of a sign-in reads everything anew, and nothing twice', async
   const browser = await browserOf(idctl, app.email);
   await app.signIn(browser);
   const sequelize = servedDatabase();
-  const read = directReadOf(sequelize);
+  const direct = directOf(sequelize);
   const statements: string[] = [];
-  readDirectly(sequelize, (...statement) => {
+  const read: typeof direct.read = (...statement) => {
     statements.push(statement[0]);
-    return read(...statement);
-  });
+    return direct.read(...statement);
+  };
+  runDirectly(sequelize, { ...direct, read });
   await app.signIn(browser, { scope: 'openid email' });
-  readDirectly(sequelize, read);
+  runDirectly(sequelize, direct);
   const tables = statements.map((sql) => / FROM (\w+)/.exec(sql)?.[1]);
   expect(tables).toEqual(['sessions', 'clients', 'clients', 'accounts']);
 });

@@ -7,6 +7,7 @@ import { createKeyring, type Keyring } from '../../../crypto/seal.ts';
 import { isEqual } from '../../../crypto/secret.ts';
 import { Refusal, refuseField } from '../../../errors.ts';
 import { accessHint, fileFault } from '../../../file-fault.ts';
+import { jsonIn } from '../../../input.ts';
 import { instant } from '../../foundation/fields.ts';
 
 export const restoreInput = z.strictObject({
@@ -112,17 +113,9 @@ async function readHeader(file: FileHandle): Promise<{ header: Header; length: n
   }
   const ends = start.indexOf('\n', firstLine.length);
   if (ends === -1) throw truncated();
-  const header = backupHeader.safeParse(parsed(start.slice(firstLine.length, ends)));
+  const header = backupHeader.safeParse(jsonIn(start.slice(firstLine.length, ends)));
   if (!header.success) throw altered();
   return { header: header.data, length: ends + 1 };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 async function read(file: FileHandle, position: number, length: number): Promise<Buffer> {
@@ -135,18 +128,14 @@ function stream(file: FileHandle, start: number, end: number): Readable {
   return file.createReadStream({ start, end: end - 1, autoClose: false, highWaterMark: 1 << 20 });
 }
 
+const useAnother = 'Use another copy of it, or another backup.';
+
 function truncated(): Refusal {
-  return invalid(
-    'This backup is truncated: its end is missing.',
-    'Use another copy of it, or another backup.',
-  );
+  return invalid('This backup is truncated: its end is missing.', useAnother);
 }
 
 function altered(): Refusal {
-  return invalid(
-    'This backup was changed after it was made.',
-    'Use another copy of it, or another backup.',
-  );
+  return invalid('This backup was changed after it was made.', useAnother);
 }
 
 /** The refusal of a file that cannot be restored. */

@@ -3,7 +3,7 @@ import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { type Address, connect, fileOf, type Link } from '../../../database/connect.ts';
+import { type Address, fileOf, type Link, onLink } from '../../../database/connect.ts';
 import { migrations } from '../../../database/migrations/index.ts';
 import { requireProgram, run } from '../../../database/postgres-programs.ts';
 import { readSqlite, synced } from '../../../database/sqlite-copy.ts';
@@ -152,11 +152,6 @@ function notEmpty(tables: number): Refusal {
   });
 }
 
-async function onServer<T>(address: Address, work: (link: Link) => Promise<T>): Promise<T> {
-  const link = await connect(address, { poolSize: 1, patience: 60_000, foreignKeys: true });
-  try {
-    return await work(link);
-  } finally {
-    await link.close();
-  }
+function onServer(address: Address, work: (link: Link) => Promise<void>): Promise<void> {
+  return onLink(address, { poolSize: 1, patience: 60_000, foreignKeys: true }, work);
 }

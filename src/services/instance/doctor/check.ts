@@ -1,20 +1,23 @@
+import { z } from 'zod';
 import { databaseRefusal } from '../../../database/refusals.ts';
 import { Refusal, withReason } from '../../../errors.ts';
 import { type Finding, wrong } from '../../../finding.ts';
 
-/** The result of one check. */
-export interface Check {
-  name: string;
-  ok: boolean;
+export const checkView = z.object({
+  name: z.string(),
+  ok: z.boolean(),
   /** The expected state, shown if the check fails. */
-  expected: string;
+  expected: z.string(),
   /** The state found. */
-  message: string;
+  message: z.string(),
   /** The one thing to change. On a check that is ok, further information. */
-  hint?: string;
+  hint: z.string().optional(),
   /** The check could not run, which is no fault. */
-  skipped?: true;
-}
+  skipped: z.literal(true).optional(),
+});
+
+/** The result of one check. */
+export type Check = z.output<typeof checkView>;
 
 /** A time as shown to people. */
 export function shownTime(at: Date): string {

@@ -12,7 +12,7 @@ import { ref } from '../../foundation/fields.ts';
 import { isMailConfigured } from '../../foundation/mail/configured.ts';
 import { findPasskeyObstacle } from '../../people/passkeys/relying-party.ts';
 import { tellElsewhere } from '../daemons.ts';
-import { type Check, check } from './check.ts';
+import { type Check, check, checkView } from './check.ts';
 import { checkDatabase, type Subject } from './database.ts';
 import {
   checkConfig,
@@ -30,17 +30,7 @@ export const diagnoseInput = z.strictObject({ org: ref.optional() });
 export const diagnosisView = z.object({
   /** Whether no check failed. */
   ok: z.boolean(),
-  checks: z.array(
-    z.object({
-      name: z.string(),
-      ok: z.boolean(),
-      expected: z.string(),
-      message: z.string(),
-      hint: z.string().optional(),
-      /** The check could not run, which is no fault. */
-      skipped: z.literal(true).optional(),
-    }),
-  ),
+  checks: z.array(checkView),
 });
 
 /** An instance that may be broken. Each part is requested separately, and refuses separately. */

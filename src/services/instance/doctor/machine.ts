@@ -5,14 +5,16 @@ import type { Context } from '../../../context.ts';
 import { readKeyFile } from '../../../crypto/key-file.ts';
 import { SigningKey } from '../../../database/models/signing-key.ts';
 import { right, wrong } from '../../../finding.ts';
+import { jsonIn } from '../../../input.ts';
 import { shellWord } from '../../../shell-word.ts';
 import { readVersion } from '../../../version.ts';
 import { lookAtDaemons, tellOlder } from '../daemons.ts';
 import { type Check, check } from './check.ts';
 
 /** Checks the program and its Node. */
-export function checkRuntime(version = process.versions.node): Promise<Check> {
+export function checkRuntime(): Promise<Check> {
   return check('runtime', 'Node 24.15 or later of 24, or 26 or newer', async () => {
+    const version = process.versions.node;
     const [major = 0, minor = 0] = version.split('.').map(Number);
     const fits = (major === 24 && minor >= 15) || major >= 26;
     const message = `idctl ${readVersion()} on Node ${version}`;
@@ -62,7 +64,7 @@ const keySet = z.object({ keys: z.array(z.object({ kid: z.string() })) });
 export async function servesAnother({ outbound }: Context, address: string, idle: boolean) {
   if (idle) return true;
   const { body } = await outbound.reach(`${address}/.well-known/jwks.json`);
-  const theirs = kidsIn(body);
+  const theirs = keySet.safeParse(jsonIn(body)).data?.keys.map(({ kid }) => kid) ?? [];
   const ours = await SigningKey.findAll({ attributes: ['id'] });
   return !ours.some(({ id }) => theirs.includes(id));
 }
@@ -79,12 +81,4 @@ export async function checkDaemon(
     const older = tellOlder(found);
     return older !== null ? wrong(older.message, older.hint) : right(`runs ${file} as it is now`);
   });
-}
-
-function kidsIn(body: string): string[] {
-  try {
-    return keySet.safeParse(JSON.parse(body)).data?.keys.map(({ kid }) => kid) ?? [];
-  } catch {
-    return [];
-  }
 }

@@ -4,7 +4,9 @@ import { listenFor } from '../../../config/places.ts';
 import type { Config } from '../../../config/schema.ts';
 import { Refusal } from '../../../errors.ts';
 import { right, skipped, wrong } from '../../../finding.ts';
+import { jsonIn } from '../../../input.ts';
 import type { Outbound } from '../../../outbound/outbound.ts';
+import { portOf } from '../daemons.ts';
 import { type Check, check } from './check.ts';
 
 const start = 'Start the daemon (idctl serve, or systemctl start idctl), or correct baseUrl.';
@@ -53,7 +55,7 @@ function checkBaseUrl(
       .catch((error) => unreached(error, config));
     if (status !== 200) return wrong(`${baseUrl}/readyz answers HTTP ${status}`, start);
     const { body } = await outbound.reach(`${baseUrl}/.well-known/oauth-authorization-server`);
-    const issuer = issuerIn(body);
+    const issuer = metadata.safeParse(jsonIn(body)).data?.issuer ?? null;
     if (issuer === baseUrl) {
       if (servesAnother === undefined)
         return right(baseUrl, 'Not checked: whether it serves this database.');
@@ -87,18 +89,6 @@ function changeFor(reason: string, { baseUrl, listen }: Config): string {
   const wanted = listenFor(baseUrl);
   if (wanted === null || portOf(wanted) === portOf(listen)) return start;
   return `The daemon listens on ${listen}: set listen to ${wanted}, or baseUrl to where it is reached, and start it again.`;
-}
-
-function portOf(hostPort: string): string {
-  return hostPort.slice(hostPort.lastIndexOf(':') + 1);
-}
-
-function issuerIn(body: string): string | null {
-  try {
-    return metadata.safeParse(JSON.parse(body)).data?.issuer ?? null;
-  } catch {
-    return null;
-  }
 }
 
 /** Compares our clock with the resolver's. Those of providers are checked with connections. */

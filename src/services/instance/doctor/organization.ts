@@ -175,7 +175,6 @@ async function checkOwners(ctx: Context, organization: Organization): Promise<Ch
   });
 }
 
-/** Whether the receivers of webhooks accept deliveries. Null if there are none. */
 async function checkWebhooks({ id, slug }: Organization): Promise<Check | null> {
   const webhooks = await Webhook.findAll({ where: { organizationId: id }, order: ['id'] });
   if (webhooks.length === 0) return null;

@@ -39,6 +39,6 @@ function withAnswer(refusal: Refusal): Refusal {
   return new Refusal(code, answered, {
     extra: { ...extra, answer: response },
     cause,
-    ...(hint === undefined ? {} : { hint }),
+    hint,
   });
 }

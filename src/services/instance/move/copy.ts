@@ -1,20 +1,18 @@
+import type { z } from 'zod';
 import { countRows, readBatch, tryValue, type Values, writeBatch } from '../../../database/bulk.ts';
 import type { PlainConnection } from '../../../database/plain-connection.ts';
 import type { Table } from '../../../database/tables.ts';
 import { Refusal } from '../../../errors.ts';
 import { codeOf } from '../../../file-fault.ts';
 import { type Digest, digestOf } from './digest.ts';
+import type { movedTable } from './schema.ts';
 
 /** The most rows and the wanted bytes of a batch: memory must not grow with the database. */
 const most = { rows: 1000, bytes: 2 ** 18 };
 const firstBatch = 100;
 
 /** A table that was copied. */
-export interface CopiedTable {
-  name: string;
-  rows: number;
-  checksum: string;
-}
+export type CopiedTable = z.output<typeof movedTable>;
 
 interface Copying {
   from: PlainConnection;

@@ -7,7 +7,7 @@ import {
   shownAddress,
   type UnfinishedMark,
 } from '../../../database/marks.ts';
-import { connectPlain, type PlainConnection } from '../../../database/plain-connection.ts';
+import { onPlain, type PlainConnection } from '../../../database/plain-connection.ts';
 import { servedDatabase } from '../../../database/select.ts';
 import { listTables, type Table } from '../../../database/tables.ts';
 import { Refusal } from '../../../errors.ts';
@@ -79,16 +79,11 @@ export async function examineTarget(
 }
 
 /** Runs the work on a connection of the source. */
-export async function onSource<T>(
+export function onSource<T>(
   from: Address,
   work: (connection: PlainConnection) => Promise<T>,
 ): Promise<T> {
-  const connection = await connectPlain(from, statementPatience);
-  try {
-    return await work(connection);
-  } finally {
-    await connection.close();
-  }
+  return onPlain(from, statementPatience, work);
 }
 
 function movedElsewhere({ to }: MovedMark): Refusal {

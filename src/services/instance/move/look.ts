@@ -6,7 +6,7 @@ import {
   unfinishedMarkIn,
   unfinishedRow,
 } from '../../../database/marks.ts';
-import { connectPlain, type PlainRow } from '../../../database/plain-connection.ts';
+import { onPlain, type PlainRow } from '../../../database/plain-connection.ts';
 import { databaseRefusal } from '../../../database/refusals.ts';
 import { readSqlite } from '../../../database/sqlite-copy.ts';
 import { Refusal } from '../../../errors.ts';
@@ -60,7 +60,6 @@ export async function findCopy(to: Address, move: string): Promise<'none' | 'hal
   );
 }
 
-/** Whether the event of the move with this id is there. */
 function hasReleased(to: Address, move: string): Promise<boolean> {
   return asking(to, async (ask) => {
     const rows = await ask("SELECT data FROM events WHERE kind = 'database.moved'");
@@ -68,7 +67,6 @@ function hasReleased(to: Address, move: string): Promise<boolean> {
   });
 }
 
-/** The id of the move in the data of its event. */
 function moveIn(data: unknown): unknown {
   // SQLite stores it as text.
   const read: unknown = typeof data === 'string' ? JSON.parse(data) : data;
@@ -117,12 +115,7 @@ function requireOwnFile({ url }: Address): void {
 async function asking<T>(to: Address, work: (ask: Ask) => Promise<T>): Promise<T> {
   // A connection of the drivers would change the journal of a file that may not be ours.
   if (to.url.startsWith('sqlite:')) return work(async (sql) => readSqlite(fileOf(to.url), sql));
-  const connection = await connectPlain(to, 5000);
-  try {
-    return await work((sql) => connection.all(sql));
-  } finally {
-    await connection.close();
-  }
+  return onPlain(to, 5000, ({ all }) => work((sql) => all(sql)));
 }
 
 /** The error of the new database: other refusals speak of the configured one. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-const movedTable = z.object({ name: z.string(), rows: z.int(), checksum: z.string() });
+export const movedTable = z.object({ name: z.string(), rows: z.int(), checksum: z.string() });
 
 /** The answer of a move: both addresses without passwords, and what was copied. */
 export const movedView = z.object({

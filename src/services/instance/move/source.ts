@@ -2,7 +2,7 @@ import { countRows, list } from '../../../database/bulk.ts';
 import type { Address } from '../../../database/connect.ts';
 import { type MovedMark, movedMarkIn, movedRow, sourceOf } from '../../../database/marks.ts';
 import { advisoryLock } from '../../../database/migrate.ts';
-import { connectPlain, type PlainConnection } from '../../../database/plain-connection.ts';
+import { connectPlain, onPlain, type PlainConnection } from '../../../database/plain-connection.ts';
 import type { Table } from '../../../database/tables.ts';
 import { Refusal } from '../../../errors.ts';
 import { codeOf } from '../../../file-fault.ts';
@@ -24,7 +24,7 @@ export interface Source {
 
 /** Takes the writer's lock. Refuses `conflict` if a daemon or a command uses the database. */
 export async function holdSource(address: Address, tables: Table[], now: Date): Promise<Source> {
-  const connection = await connectSource(address);
+  const connection = await connectPlain(address, patienceFor(address));
   try {
     await (connection.dialect === 'sqlite'
       ? lockFile(connection, now)
@@ -52,19 +52,15 @@ export async function holdSource(address: Address, tables: Table[], now: Date): 
  * and waits for none.
  */
 export async function requireUnused(address: Address, tables: Table[], now: Date): Promise<void> {
-  const connection = await connectSource(address);
-  try {
-    if (connection.dialect === 'sqlite') return await lockFile(connection, now);
+  await onPlain(address, patienceFor(address), async (connection) => {
+    if (connection.dialect === 'sqlite') return lockFile(connection, now);
     const refusal = (await daemonIn(connection, now)) ?? (await lockedIn(connection, tables));
     if (refusal !== null) throw refusal;
-  } finally {
-    await connection.close();
-  }
+  });
 }
 
-function connectSource(address: Address): Promise<PlainConnection> {
-  const sqlite = address.url.startsWith('sqlite:');
-  return connectPlain(address, sqlite ? patienceForFile : statementPatience);
+function patienceFor({ url }: Address): number {
+  return url.startsWith('sqlite:') ? patienceForFile : statementPatience;
 }
 
 /** The database as a mark names it, and its own mark if it was moved. */

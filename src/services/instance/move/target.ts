@@ -1,5 +1,5 @@
 import { emptyTables } from '../../../database/bulk.ts';
-import { type Address, connect } from '../../../database/connect.ts';
+import { type Address, onLink } from '../../../database/connect.ts';
 import { type UnfinishedMark, unfinishedRow } from '../../../database/marks.ts';
 import { applyMigrations, markFirst } from '../../../database/migrate.ts';
 import { migrations } from '../../../database/migrations/index.ts';
@@ -24,17 +24,12 @@ export async function claimTarget(
   to: Address,
   { mark, tables }: { mark: UnfinishedMark; tables: Table[] },
 ): Promise<PlainConnection> {
-  try {
-    return await claim(to, { mark, tables });
-  } catch (error) {
+  return claim(to, mark, tables).catch((error: unknown) => {
     throw ofTarget(to, error);
-  }
+  });
 }
 
-async function claim(
-  to: Address,
-  { mark, tables }: { mark: UnfinishedMark; tables: Table[] },
-): Promise<PlainConnection> {
+async function claim(to: Address, mark: UnfinishedMark, tables: Table[]): Promise<PlainConnection> {
   const connection = await connectPlain(to, statementPatience);
   try {
     if (connection.dialect === 'postgres') await takeMoveLock(connection);
@@ -78,13 +73,11 @@ export async function removeMark(mark: UnfinishedMark): Promise<void> {
 
 async function prepareSchema(to: Address, mark: UnfinishedMark): Promise<void> {
   // As for every migration: a connection of its own, because SQLite needs foreign keys off.
-  const link = await connect(to, { poolSize: 1, patience: statementPatience, foreignKeys: false });
-  try {
+  const behaviour = { poolSize: 1, patience: statementPatience, foreignKeys: false };
+  await onLink(to, behaviour, async (link) => {
     await markFirst(link, unfinishedRow(mark), (names) => replacedRow(to, mark, names));
     await applyMigrations(link, migrations, { marked: true });
-  } finally {
-    await link.close();
-  }
+  });
 }
 
 async function takeMoveLock({ all }: PlainConnection): Promise<void> {

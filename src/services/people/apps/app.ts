@@ -7,7 +7,6 @@ import { OAuthApp } from '../../../database/models/app.ts';
 import { Passkey } from '../../../database/models/passkey.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { id, instant } from '../../foundation/fields.ts';
-import { pageOf } from '../../foundation/page.ts';
 import { removePasskeys } from '../passkeys/passkey.ts';
 import { recordTokenEvent, suspended } from '../tokens/token.ts';
 
@@ -25,7 +24,6 @@ export const appView = z.object({
   /** Only while it is suspended, because it came out of a backup. */
   suspendedAt: instant.optional(),
 });
-export const appPage = pageOf(appView);
 
 /** The answer to a registration; the secret is not shown again. */
 export const newAppView = appView.extend({ clientSecret: z.string() });

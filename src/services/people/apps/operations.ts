@@ -11,11 +11,11 @@ import { Refusal } from '../../../errors.ts';
 import { requireAuthority } from '../../foundation/authority/require.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { id, name, ref } from '../../foundation/fields.ts';
-import { pageInput, readRows } from '../../foundation/page.ts';
+import { pageInput, pageOf, readRows } from '../../foundation/page.ts';
 import { holdAccount, lockAccount } from '../accounts/account.ts';
 import { ownOperation, ownOperationById } from '../accounts/own-operation.ts';
 import { changedMeanwhile, voucherOf } from '../tokens/token.ts';
-import { appPage, appView, newAppView, recordAppEvent, viewApp } from './app.ts';
+import { appView, newAppView, recordAppEvent, viewApp } from './app.ts';
 
 // OAuth apps, which act as their owner (spec §2.8).
 
@@ -23,7 +23,7 @@ import { appPage, appView, newAppView, recordAppEvent, viewApp } from './app.ts'
 export const listApps = ownOperation({
   authority: 'me.see',
   input: z.strictObject(pageInput),
-  output: appPage,
+  output: pageOf(appView),
   run: (_ctx, input, { accountId }) =>
     readRows(OAuthApp, { where: { accountId }, include: ['organization'] }, input, (row) =>
       viewApp(row),

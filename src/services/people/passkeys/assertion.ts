@@ -4,6 +4,7 @@ import type { Context } from '../../../context.ts';
 import { Account } from '../../../database/models/account.ts';
 import { Passkey } from '../../../database/models/passkey.ts';
 import { transaction } from '../../../database/transaction.ts';
+import { jsonIn } from '../../../input.ts';
 import { type Bound, makeChallenge, type Purpose, spendChallenge } from './challenge.ts';
 import { relyingPartyOf } from './relying-party.ts';
 
@@ -147,12 +148,8 @@ const clientData = z.object({ challenge: z.string() });
 
 /** The challenge that an answer claims to be for; empty if there is none. */
 export function challengeIn(clientDataJSON: string): string {
-  try {
-    const data: unknown = JSON.parse(Buffer.from(clientDataJSON, 'base64url').toString('utf8'));
-    return clientData.safeParse(data).data?.challenge ?? '';
-  } catch {
-    return '';
-  }
+  const data = jsonIn(Buffer.from(clientDataJSON, 'base64url').toString('utf8'));
+  return clientData.safeParse(data).data?.challenge ?? '';
 }
 
 /** Whether the passkey is of the account that was asked, and may do what it is used for. */

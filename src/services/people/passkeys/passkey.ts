@@ -6,7 +6,7 @@ import { Account, hasSecondFactor } from '../../../database/models/account.ts';
 import { Passkey } from '../../../database/models/passkey.ts';
 import { unsynced } from '../../../database/transaction.ts';
 import { recordEvent, tallyEvent } from '../../foundation/events/record.ts';
-import { id, instant } from '../../foundation/fields.ts';
+import { id, instant, viewOf } from '../../foundation/fields.ts';
 import { isMailConfigured } from '../../foundation/mail/configured.ts';
 import { queueMail } from '../../foundation/mail/queue.ts';
 import {
@@ -35,16 +35,9 @@ export const passkeyView = z.object({
 });
 
 /** A passkey as its owner and the operator see it. */
-export function viewPasskey({ id, name, createdAt, lastUsedAt, backedUp, signsIn }: Passkey) {
-  return {
-    id,
-    name,
-    createdAt: createdAt.toISOString(),
-    lastUsedAt: lastUsedAt?.toISOString() ?? null,
-    backedUp,
-    // Null: not known until it is tried.
-    signsIn: signsIn !== false,
-  };
+export function viewPasskey(passkey: Passkey) {
+  // Null: not known until it is tried.
+  return { ...viewOf(passkeyView, passkey), signsIn: passkey.signsIn !== false };
 }
 
 /** The account of a passkey, as an event and a mail name it. */
@@ -105,7 +98,6 @@ export async function restrictPasskeys(accountId: string): Promise<void> {
   await Passkey.update({ signsIn: false }, { where: { accountId } });
 }
 
-/** Records the change, and tells the account by mail. */
 async function tell(
   ctx: Context,
   { id, name, email }: Holder,

@@ -7,7 +7,7 @@ import { Session } from '../../../database/models/session.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
-import { id, instant } from '../../foundation/fields.ts';
+import { id, instant, viewOf } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
 import { pageInput, pageOf, readRows } from '../../foundation/page.ts';
 import { after, reuseGraceSeconds } from '../../foundation/time.ts';
@@ -26,28 +26,19 @@ export const sessionView = z.object({
   userAgent: z.string().nullable(),
   current: z.boolean(),
 });
-const sessionPage = pageOf(sessionView);
 
 /** A session as its owner and the operator see it; `current` is the id of the caller's session. */
 function viewSession(session: Session, current: string | null) {
-  const { id, method, connectionId, createdAt, lastSeenAt, address, userAgent } = session;
-  return {
-    id,
-    method,
-    ...(connectionId === null ? {} : { connection: connectionId }),
-    createdAt: createdAt.toISOString(),
-    lastSeenAt: lastSeenAt.toISOString(),
-    address,
-    userAgent,
-    current: id === current,
-  };
+  const { id, connectionId } = session;
+  const through = connectionId === null ? {} : { connection: connectionId };
+  return { ...viewOf(sessionView, session), ...through, current: id === current };
 }
 
 /** Lists the caller's live sessions. */
 export const listSessions = ownOperation({
   authority: 'sessions.see',
   input: z.strictObject(pageInput),
-  output: sessionPage,
+  output: pageOf(sessionView),
   run: (ctx, input, { accountId }) => {
     const current = ownSessionOf(ctx.actor);
     const live = { accountId, endedAt: null, expiresAt: { [Op.gt]: ctx.now } };
@@ -150,15 +141,9 @@ async function findLiveSession(ctx: Context, id: string): Promise<Session | null
 /** Returns null instead of throwing, so that the end of the family is committed. */
 async function endFamily(ctx: Context, session: Session): Promise<null> {
   await endSessions(ctx, { id: session.id });
-  await recordEvent(ctx, {
-    kind: 'session.reuse.detected',
-    ...eventAbout(
-      'user',
-      { id: session.accountId, name: session.account.name },
-      session.organizationId,
-    ),
-    data: { session: session.id },
-  });
+  const { id, account, organizationId } = session;
+  const about = eventAbout('user', account, organizationId);
+  await recordEvent(ctx, { kind: 'session.reuse.detected', ...about, data: { session: id } });
   return null;
 }
 

@@ -11,14 +11,13 @@ import { transaction } from '../../../database/transaction.ts';
 import { Refusal, refuseField } from '../../../errors.ts';
 import { requireSecondFactor } from '../../foundation/authority/require.ts';
 import { description, id, name } from '../../foundation/fields.ts';
-import { pageInput, readRows } from '../../foundation/page.ts';
+import { pageInput, pageOf, readRows } from '../../foundation/page.ts';
 import { holdAccount, lockAccount } from '../accounts/account.ts';
 import { ownOperation, ownOperationById } from '../accounts/own-operation.ts';
 import {
   changedMeanwhile,
   newTokenView,
   recordTokenEvent,
-  tokenPage,
   tokenView,
   viewToken,
   voucherOf,
@@ -30,7 +29,7 @@ import {
 export const listTokens = ownOperation({
   authority: 'me.see',
   input: z.strictObject(pageInput),
-  output: tokenPage,
+  output: pageOf(tokenView),
   run: (_ctx, input, { accountId }) =>
     readRows(AccessToken, { where: { accountId } }, input, viewToken),
 });

@@ -6,8 +6,7 @@ import { Session } from '../../../database/models/session.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
-import { id, instant } from '../../foundation/fields.ts';
-import { pageOf } from '../../foundation/page.ts';
+import { id, instant, viewOf } from '../../foundation/fields.ts';
 
 export const tokenView = z.object({
   id,
@@ -22,25 +21,14 @@ export const tokenView = z.object({
   /** Only while it is suspended, because it came out of a backup. */
   suspendedAt: instant.optional(),
 });
-export const tokenPage = pageOf(tokenView);
 
 /** The answer to making or regenerating a token; the value is not shown again. */
 export const newTokenView = tokenView.extend({ token: z.string() });
 
 /** A token as its owner and the operator see it. */
 export function viewToken(token: AccessToken) {
-  return {
-    id: token.id,
-    name: token.name,
-    description: token.description,
-    prefix: token.prefix,
-    kind: token.kind,
-    scope: token.scope,
-    createdAt: token.createdAt.toISOString(),
-    lastUsedAt: token.lastUsedAt?.toISOString() ?? null,
-    expiresAt: token.expiresAt?.toISOString() ?? null,
-    ...suspended(token),
-  };
+  const { suspendedAt: _, ...view } = viewOf(tokenView, token);
+  return { ...view, ...suspended(token) };
 }
 
 /** The field that shows a suspension; absent if not suspended. */
@@ -82,18 +70,32 @@ export async function voucherOf({ actor }: Context): Promise<string | null> {
 const minuteMs = 60_000;
 
 /** Remembers that a token was used now, unless a use in this minute is stored already. */
-export function noteTokenUse(ctx: Context, id: string, lastUsedAt: Date | null): void {
-  if (lastUsedAt === null || lastUsedAt <= minuteBefore(ctx.now)) ctx.tokenUses.set(id, ctx.now);
+export function noteUse(
+  uses: Map<string, Date>,
+  token: string,
+  { now, lastUsedAt }: { now: Date; lastUsedAt: string | Date | null },
+): void {
+  if (lastUsedAt === null || new Date(lastUsedAt) <= minuteBefore(now)) uses.set(token, now);
 }
 
-/** Writes the remembered uses, each in a transaction; a failed write is left for the next time. */
-export async function writeTokenUses(ctx: Context): Promise<void> {
-  for (const [id, at] of [...ctx.tokenUses]) {
+/** Writes the remembered uses of access tokens. */
+export function writeTokenUses({ tokenUses }: Context): Promise<void> {
+  return writeUses(tokenUses, (id, lastUsedAt, stale) =>
+    AccessToken.update({ lastUsedAt }, { where: { id, ...stale } }),
+  );
+}
+
+/** Writes the uses, each in a transaction; a failed write is left for the next time. */
+export async function writeUses(
+  uses: Map<string, Date>,
+  write: (token: string, at: Date, stale: object) => Promise<unknown>,
+): Promise<void> {
+  for (const [token, at] of [...uses]) {
     const stale = {
       [Op.or]: [{ lastUsedAt: null }, { lastUsedAt: { [Op.lte]: minuteBefore(at) } }],
     };
-    await transaction(() => AccessToken.update({ lastUsedAt: at }, { where: { id, ...stale } }));
-    if (ctx.tokenUses.get(id) === at) ctx.tokenUses.delete(id);
+    await transaction(() => write(token, at, stale));
+    if (uses.get(token) === at) uses.delete(token);
   }
 }
 

@@ -43,11 +43,7 @@ export async function askAgain(
   if (!wrong || !account.hasPasskey) return error;
   const { extra, browser } = await askSecondFactor(ctx, account, given);
   const { code, message, hint } = error;
-  return new Refusal(code, message, {
-    extra,
-    ...(hint === undefined ? {} : { hint }),
-    ...(browser === undefined ? {} : { browser }),
-  });
+  return new Refusal(code, message, { extra, hint, browser });
 }
 
 interface Asking {
@@ -68,8 +64,8 @@ export function secondFactorRequired(
     hint,
     extra: { methods, ...(passkeyOptions === undefined ? {} : { passkeyOptions }) },
     cause: { reason: 'second_factor_required' },
-    ...(continuation === undefined ? {} : { continuation }),
-    ...(browser === undefined ? {} : { browser }),
+    continuation,
+    browser,
   });
 }
 

@@ -1,5 +1,4 @@
 import type { Context } from '../../../context.ts';
-import { roles } from '../../../database/models/membership.ts';
 import type { Organization } from '../../../database/models/organization.ts';
 import type { Project, ProjectRole } from '../../../database/models/project.ts';
 import { requireAuthority, requireProjectAuthority } from '../../foundation/authority/require.ts';
@@ -9,14 +8,9 @@ import { rightToGrant } from '../../tenancy/memberships/membership.ts';
 import { changeRoles, holdMembers, joinTogether } from '../../tenancy/memberships/together.ts';
 import { removeProjectMember } from '../../tenancy/projects/members.ts';
 import { writeProjectMembers } from '../../tenancy/projects/write-members.ts';
-import type { Steps } from './changes.ts';
+import { isLower, type Steps } from './changes.ts';
 
 // The steps of an apply about people.
-
-/** Whether the change lowers a role. */
-export function isLower({ from, role }: Steps['changeMembers'][number]): boolean {
-  return roles.indexOf(role) < roles.indexOf(from);
-}
 
 /** Adds members, and raises roles. */
 export async function performMembers(

@@ -31,14 +31,13 @@ import {
   requireMappingRoom,
 } from '../mappings/write.ts';
 import {
-  isLower,
   type Projects,
   performMembers,
   performProjectMembers,
   performRoles,
   projectIn,
 } from './apply-people.ts';
-import type { Steps } from './changes.ts';
+import { isLower, type Steps } from './changes.ts';
 
 // Does what a plan says, by the operations and steps of the single commands. They prove the right
 // of each change, and write its event. Call all of it inside one transaction.
@@ -146,7 +145,7 @@ async function performMappings(
     const gone = new Set(removeMappings.map(({ id }) => id));
     const stored = await GroupMapping.findAll({
       where: { organizationId: organization.id },
-      include: { model: Project, as: 'project' },
+      include: 'project',
       order: ['id'],
     });
     await dropMappings(

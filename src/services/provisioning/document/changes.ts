@@ -1,22 +1,53 @@
-import type { Role } from '../../../database/models/membership.ts';
+import { z } from 'zod';
+import { type Role, roles } from '../../../database/models/membership.ts';
 import type { ProjectRole } from '../../../database/models/project.ts';
-import type { Document, Section, WantedClient, WantedLdap, WantedSso } from './schema.ts';
+import {
+  type Document,
+  type Section,
+  sections,
+  type WantedClient,
+  type WantedLdap,
+  type WantedSso,
+} from './schema.ts';
 import type { StoredClient, StoredMapping, StoredProject, StoredWebhook } from './state.ts';
 
 // What a plan says, and what an apply then does.
 
-/** A difference of one field. A secret only says that it changes. */
-export type Field =
-  | { field: string; from: unknown; to: unknown }
-  | { field: string; changed: true };
+const section = z.enum(sections);
+const entry = z.object({ section, key: z.string() });
+const field = z.union([
+  z.object({ field: z.string(), changed: z.literal(true) }),
+  z.object({ field: z.string(), from: z.unknown(), to: z.unknown() }),
+]);
 
-/** One difference between the organization and the document. */
-interface Change {
-  section: Section;
-  action: 'add' | 'change' | 'remove';
-  key: string;
-  fields?: Field[];
-}
+const change = z.object({
+  section,
+  action: z.enum(['add', 'change', 'remove']),
+  key: z.string(),
+  fields: z.array(field).optional(),
+});
+const losing = z.object({
+  email: z.string(),
+  project: z.string().optional(),
+  from: z.string(),
+  to: z.string().nullable(),
+});
+
+export const planView = z.object({
+  changes: z.array(change),
+  kept: z.array(entry).describe('What the document does not list; removed only with `prune`.'),
+  losing: z.array(losing).describe('Who would lose access: a role, or a way to sign in.'),
+  blocked: z
+    .array(entry.extend({ code: z.string(), message: z.string(), hint: z.string() }))
+    .describe('What waits for something outside, such as the proof of a domain.'),
+  digest: z.string().describe('Of the state, the document and its secrets; `apply` takes it.'),
+});
+
+/** A difference of one field. A secret only says that it changes. */
+export type Field = z.output<typeof field>;
+
+/** A person who would lose access. `from` and `to` are roles, or a way to sign in. */
+export type Losing = z.output<typeof losing>;
 
 /** What waits for something outside. */
 export interface Blocked {
@@ -25,14 +56,6 @@ export interface Blocked {
   code: 'domain_unverified' | 'domain_taken' | 'invite_instead' | 'not_found' | 'conflict';
   message: string;
   hint: string;
-}
-
-/** A person who would lose access. `from` and `to` are roles, or a way to sign in. */
-export interface Losing {
-  email: string;
-  project?: string;
-  from: string;
-  to: string | null;
 }
 
 /** A role in a project to write, or to take away. */
@@ -71,9 +94,14 @@ export interface Steps {
   removeClients: StoredClient[];
 }
 
+/** Whether the change lowers a role. */
+export function isLower({ from, role }: Steps['changeMembers'][number]): boolean {
+  return roles.indexOf(role) < roles.indexOf(from);
+}
+
 /** A plan while it is made. */
 export interface PlanDraft {
-  changes: Change[];
+  changes: z.output<typeof change>[];
   kept: { section: Section; key: string }[];
   losing: Losing[];
   blocked: Blocked[];

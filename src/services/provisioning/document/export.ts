@@ -25,10 +25,7 @@ export function documentOf(state: State): Exported {
     ldap: ldap === null ? null : spare('ldap', { ...ldap, bindPassword: keeping }),
     mappings: state.mappings.map(({ id: _, ...mapping }) => mapping).toSorted(by(nameOfMapping)),
     projects: projectsIn(state),
-    members: state.members
-      .filter((member) => !isAutomatic(member))
-      .flatMap(({ email, role }) => (email === null ? [] : [{ email, role }]))
-      .toSorted(by(({ email }) => email)),
+    members: named(state.members.filter((member) => !isAutomatic(member))),
     signin: { ...signin },
     webhooks: webhooksIn(state),
     clients: state.clients
@@ -44,11 +41,16 @@ function projectsIn({ projects, projectMembers }: State) {
     .map(({ slug, name }) => ({
       slug,
       name,
-      members: (members.get(slug) ?? [])
-        .flatMap(({ email, role }) => (email === null ? [] : [{ email, role }]))
-        .toSorted(by(({ email }) => email)),
+      members: named(members.get(slug) ?? []),
     }))
     .toSorted(by(({ slug }) => slug));
+}
+
+/** The members whose address the organization knows. */
+function named<Role>(members: { email: string | null; role: Role }[]) {
+  return members
+    .flatMap(({ email, role }) => (email === null ? [] : [{ email, role }]))
+    .toSorted(by(({ email }) => email));
 }
 
 /** Of several webhooks with one URL only the first: the document knows them by their URLs. */

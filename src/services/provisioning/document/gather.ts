@@ -16,15 +16,17 @@ import { requireEncryption } from '../../tenancy/ldap/connection.ts';
 import { pruneMappings } from './plan-people.ts';
 import type { Document } from './schema.ts';
 import type { State } from './state.ts';
-import type { Outside, Person } from './wanted.ts';
+import type { Outside, Person, PlanInput } from './wanted.ts';
 
 // Facts beyond the organization's own state that its plan needs.
+
+type Asked = Pick<PlanInput, 'state' | 'document' | 'prune'>;
 
 /** Reads the facts. Refuses a shared domain, and a directory that would get passwords in clear. */
 export async function gatherOutside(
   ctx: Context,
   organization: Organization,
-  { state, document, prune }: { state: State; document: Document; prune: boolean },
+  { state, document, prune }: Asked,
 ): Promise<Outside> {
   if (document.ldap) requireEncryption(ctx, document.ldap);
   await refuseShared(state, document);
@@ -67,11 +69,7 @@ async function findTaken({ id }: Organization, { sso }: Document): Promise<Set<s
 async function findBarredOrigins(
   ctx: Context,
   { id }: Organization,
-  {
-    state,
-    document: { clients = [] },
-    prune,
-  }: { state: State; document: Document; prune: boolean },
+  { state, document: { clients = [] }, prune }: Asked,
 ): Promise<Outside['origins']> {
   const has = new Map(
     state.clients.map(({ name, forwardAuthOrigins }) => [name, forwardAuthOrigins]),
@@ -100,7 +98,7 @@ type Found = Pick<Account, 'id' | 'email' | 'emailProof' | 'name'>;
 async function findPeople(
   ctx: Context,
   organization: Organization,
-  { state, document }: { state: State; document: Document },
+  { state, document }: Omit<Asked, 'prune'>,
 ): Promise<Map<string, Person>> {
   const here = new Set(state.members.map(({ email }) => email));
   const said = (document.members ?? []).map(({ email }) => email);
@@ -170,7 +168,7 @@ async function findLinked(connectionId: string | undefined): Promise<string[]> {
 /** The groups that may still give a role to the people whose mapping is removed. */
 async function gatherGroups(
   organization: Organization,
-  { state, document, prune }: { state: State; document: Document; prune: boolean },
+  { state, document, prune }: Asked,
 ): Promise<Pick<Outside, 'groups' | 'pushed'>> {
   const { removed, left } = prune ? pruneMappings({ state, document }) : { removed: [], left: [] };
   const gone = new Set(removed.map(({ id }) => id));

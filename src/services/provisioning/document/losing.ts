@@ -1,7 +1,6 @@
-import { roles } from '../../../database/models/membership.ts';
 import { outranks } from '../../foundation/project-roles.ts';
 import { groupsHeld, planMemberships, planOrgRole } from '../mappings/plan.ts';
-import type { Losing, PlanDraft } from './changes.ts';
+import { isLower, type Losing, type PlanDraft, type Steps } from './changes.ts';
 import type { ProjectMember, State } from './state.ts';
 import type { PlanInput } from './wanted.ts';
 
@@ -21,9 +20,7 @@ export function findLosing(
 
 function losingRoles({ steps }: Pick<PlanDraft, 'steps'>, { state }: PlanInput): Losing[] {
   const emails = emailsOf(state);
-  const lowered = steps.changeMembers.filter(
-    ({ from, role }) => roles.indexOf(role) < roles.indexOf(from),
-  );
+  const lowered = steps.changeMembers.filter(isLower);
   return [
     ...lowered.map(({ accountId, from, role }) => ({ accountId, from, to: role })),
     ...steps.removeMembers.map(({ accountId, from }) => ({ accountId, from, to: null })),
@@ -63,10 +60,7 @@ function losingMappings({ steps }: Pick<PlanDraft, 'steps'>, wanted: PlanInput):
     ...steps.removeProjects.map(({ slug }) => slug),
     ...steps.removeMembers.map(({ accountId }) => accountId),
   ]);
-  const left = [
-    ...state.mappings.filter(({ id }) => !removed.has(id)),
-    ...steps.addMappings.map((mapping) => ({ ...mapping, id: '' })),
-  ].flatMap(({ id, group, project: projectId, role }) =>
+  const left = mappingsLeft(steps, state).flatMap(({ id, group, project: projectId, role }) =>
     projectId === undefined || role === undefined ? [] : [{ id, group, projectId, role }],
   );
   const byProject = Map.groupBy(left, ({ projectId }) => projectId);
@@ -85,10 +79,9 @@ function losingMappings({ steps }: Pick<PlanDraft, 'steps'>, wanted: PlanInput):
 function losingOrgRoles({ steps }: Pick<PlanDraft, 'steps'>, wanted: PlanInput): Losing[] {
   const { state, outside } = wanted;
   const removed = new Set(steps.removeMappings.map(({ id }) => id));
-  const left = [
-    ...state.mappings.filter(({ id }) => !removed.has(id)),
-    ...steps.addMappings.map((mapping) => ({ ...mapping, id: '' })),
-  ].flatMap(({ id, group, orgRole }) => (orgRole === undefined ? [] : [{ id, group, orgRole }]));
+  const left = mappingsLeft(steps, state).flatMap(({ id, group, orgRole }) =>
+    orgRole === undefined ? [] : [{ id, group, orgRole }],
+  );
   const edited = new Set(
     [...steps.changeMembers, ...steps.removeMembers].map(({ accountId }) => accountId),
   );
@@ -106,6 +99,14 @@ function losingOrgRoles({ steps }: Pick<PlanDraft, 'steps'>, wanted: PlanInput):
     if (change === null || change.from === change.to) return [];
     return [{ email: email ?? accountId, from: change.from, to: change.to }];
   });
+}
+
+function mappingsLeft({ addMappings, removeMappings }: Steps, { mappings }: State) {
+  const removed = new Set(removeMappings.map(({ id }) => id));
+  return [
+    ...mappings.filter(({ id }) => !removed.has(id)),
+    ...addMappings.map((mapping) => ({ ...mapping, id: '' })),
+  ];
 }
 
 /** The role that the SCIM groups and the next sign-in leave, by the last known groups. */

@@ -5,9 +5,10 @@ import { ref } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
 import { requireReachable } from '../../tenancy/webhooks/operations.ts';
 import { holdOrganization, performSteps } from './apply.ts';
+import { planView } from './changes.ts';
 import { admitDocument, type Computed, computePlan } from './compute.ts';
 import { documentOf } from './export.ts';
-import { describeDocument, exportedDocument, sections, sentDocument } from './schema.ts';
+import { describeDocument, exportedDocument, sentDocument } from './schema.ts';
 import { readOrganizationState } from './state.ts';
 
 // An organization as a document: exported, planned and applied.
@@ -29,39 +30,6 @@ export const showDocumentSchema = operation({
   input: z.strictObject({}),
   output: z.looseObject({ title: z.string() }),
   run: async () => describeDocument(),
-});
-
-const section = z.enum(sections);
-const entry = z.object({ section, key: z.string() });
-const field = z.union([
-  z.object({ field: z.string(), changed: z.literal(true) }),
-  z.object({ field: z.string(), from: z.unknown(), to: z.unknown() }),
-]);
-
-export const planView = z.object({
-  changes: z.array(
-    z.object({
-      section,
-      action: z.enum(['add', 'change', 'remove']),
-      key: z.string(),
-      fields: z.array(field).optional(),
-    }),
-  ),
-  kept: z.array(entry).describe('What the document does not list; removed only with `prune`.'),
-  losing: z
-    .array(
-      z.object({
-        email: z.string(),
-        project: z.string().optional(),
-        from: z.string(),
-        to: z.string().nullable(),
-      }),
-    )
-    .describe('Who would lose access: a role, or a way to sign in.'),
-  blocked: z
-    .array(entry.extend({ code: z.string(), message: z.string(), hint: z.string() }))
-    .describe('What waits for something outside, such as the proof of a domain.'),
-  digest: z.string().describe('Of the state, the document and its secrets; `apply` takes it.'),
 });
 
 const planInput = z.strictObject({

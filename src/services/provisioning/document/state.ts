@@ -155,15 +155,8 @@ interface PersonRow {
   mappingId: string | null;
 }
 
-interface ProjectRow {
-  accountId: string;
-  project: string;
-  role: ProjectRole;
+interface ProjectRow extends Omit<ProjectMember, 'email' | 'synced'> {
   synced: boolean | number;
-  source: string | null;
-  by: string | null;
-  group: string | null;
-  mappingId: string | null;
 }
 
 async function readPeople(

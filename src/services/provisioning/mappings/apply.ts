@@ -142,7 +142,6 @@ async function writeOrgRoles(organizationId: string, planned: Planned[]): Promis
   }
 }
 
-/** Runs a statement for these accounts, a bounded number at a time. */
 async function updateAmong(
   accountIds: string[],
   sql: (list: string, next: (at: number) => string) => string,

@@ -1,8 +1,6 @@
-import { Op } from 'sequelize';
 import { z } from 'zod';
 import { GroupMapping } from '../../../database/models/group-mapping.ts';
 import type { Organization } from '../../../database/models/organization.ts';
-import { Project } from '../../../database/models/project.ts';
 import { select } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
@@ -10,7 +8,7 @@ import { requireAuthorityOver } from '../../foundation/authority/over.ts';
 import { requireAuthority, requireProject } from '../../foundation/authority/require.ts';
 import { id, ref } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
-import { pageInput, readPage } from '../../foundation/page.ts';
+import { pageInput, pageOf, readRows } from '../../foundation/page.ts';
 import { fold } from '../../foundation/scim-user/names.ts';
 import { holdMappings } from './hold.ts';
 import { planMapped } from './replan.ts';
@@ -18,8 +16,8 @@ import {
   type GroupRole,
   importedView,
   mappingInput,
-  mappingPage,
   mappingRemovedView,
+  mappingView,
   newMappingView,
   refuseMixed,
   roleOf,
@@ -39,18 +37,12 @@ import {
 export const listMappings = operation({
   authority: 'mappings.see',
   input: z.strictObject({ org: ref, ...pageInput }),
-  output: mappingPage,
+  output: pageOf(mappingView),
   run: (_ctx, input, { organization }) =>
-    readPage(
+    readRows(
+      GroupMapping,
+      { where: { organizationId: organization.id }, include: ['project'] },
       input,
-      (after, limit) =>
-        GroupMapping.findAll({
-          where: { organizationId: organization.id, id: { [Op.gt]: after } },
-          include: { model: Project, as: 'project' },
-          order: ['id'],
-          limit,
-        }),
-      (row) => row.id,
       (row) => viewMapping({ id: row.id, ...roleOf(row) }),
     ),
 });
@@ -119,7 +111,7 @@ export const removeMapping = operation({
       await holdMappings(organization.id);
       const mapping = await GroupMapping.findOne({
         where: { id: input.id, organizationId: organization.id },
-        include: { model: Project, as: 'project' },
+        include: 'project',
       });
       if (mapping === null)
         throw new Refusal('not_found', `${organization.slug} has no mapping ${input.id}.`);
@@ -147,7 +139,7 @@ export const importMappings = operation({
       await holdMappings(organization.id);
       const stored = await GroupMapping.findAll({
         where: { organizationId: organization.id },
-        include: { model: Project, as: 'project' },
+        include: 'project',
         order: ['id'],
       });
       const there = new Map(stored.map((one) => [keyOf(roleOf(one)), one]));
@@ -188,7 +180,7 @@ function requireNone(refused: { path: string; refusal: Refusal }[]): void {
   const { code, hint } = first.refusal;
   const faults = refused.map(({ path, refusal: { message } }) => ({ path, message }));
   const message = [...new Set(faults.map((fault) => fault.message))].join(' ');
-  throw new Refusal(code, message, { faults, ...(hint === undefined ? {} : { hint }) });
+  throw new Refusal(code, message, { faults, hint });
 }
 
 function keyOf(mapping: GroupRole): string {

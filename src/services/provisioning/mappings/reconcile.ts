@@ -45,7 +45,6 @@ export async function syncDirectoryGroups(
   });
 }
 
-/** The groups of a sign-in. */
 interface Sync {
   source: GroupSource;
   groups: () => Groups;

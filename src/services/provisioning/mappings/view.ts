@@ -2,7 +2,6 @@ import { z } from 'zod';
 import type { OrgRole } from '../../../database/models/membership.ts';
 import type { Project, ProjectRole } from '../../../database/models/project.ts';
 import { id, projectRole, ref } from '../../foundation/fields.ts';
-import { pageOf } from '../../foundation/page.ts';
 import { affectedMembershipView } from '../../tenancy/projects/view.ts';
 
 /** A group's name exactly as sent: case, spaces and commas matter (security I7). */
@@ -49,7 +48,6 @@ export const mappingView = z.object({
   role: projectRole.optional(),
   orgRole: orgRole.optional(),
 });
-export const mappingPage = pageOf(mappingView);
 
 /** A new mapping, with the group that it is about. */
 export const newMappingView = mappingView.extend({

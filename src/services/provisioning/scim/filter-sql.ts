@@ -104,7 +104,6 @@ function writeTerm(writing: Writing, term: Term): string {
     : some;
 }
 
-/** The condition on the groups of a record, or on the members of a group. */
 function writeLink(
   { bind, organization }: Writing,
   column: 'group' | 'member',

@@ -8,9 +8,7 @@ import { transaction } from '../../../database/transaction.ts';
 import type { Noted, ScimMemory } from '../../../scim-memory.ts';
 import { instant, ref } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
-import { pageInput, pageOf, readPage } from '../../foundation/page.ts';
-
-const listScimRequestsInput = z.strictObject({ org: ref, ...pageInput });
+import { pageInput, pageOf, readRows } from '../../foundation/page.ts';
 
 /** A request of the client: its answer, and the reason if it was refused. */
 export const scimRequestView = z.object({
@@ -20,33 +18,18 @@ export const scimRequestView = z.object({
   status: z.int(),
   reason: z.string().nullable(),
 });
-const scimRequestPage = pageOf(scimRequestView);
 
 /** The latest requests of the organization's SCIM client, newest first. */
 export const listScimRequests = operation({
   authority: 'scim.see',
-  input: listScimRequestsInput,
-  output: scimRequestPage,
+  input: z.strictObject({ org: ref, ...pageInput }),
+  output: pageOf(scimRequestView),
   run: async (ctx, input, { organization }) => {
     await writeRequests(ctx);
-    const before = input.cursor === undefined ? {} : { id: { [Op.lt]: input.cursor } };
-    return readPage(
-      input,
-      (_, limit) =>
-        ScimRequest.findAll({
-          where: { organizationId: organization.id, ...before },
-          order: [['id', 'DESC']],
-          limit,
-        }),
-      ({ id }) => id,
-      ({ at, method, path, status, reason }) => ({
-        at: at.toISOString(),
-        method,
-        path,
-        status,
-        reason,
-      }),
-    );
+    const rows = { where: { organizationId: organization.id }, newestFirst: true };
+    return readRows(ScimRequest, rows, input, ({ at, method, path, status, reason }) => {
+      return { at: at.toISOString(), method, path, status, reason };
+    });
   },
 });
 

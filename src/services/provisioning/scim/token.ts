@@ -1,16 +1,16 @@
-import { Op } from 'sequelize';
 import { z } from 'zod';
 import type { Actor, Context } from '../../../context.ts';
 import { hashOfSecret, isEqual, newSecret } from '../../../crypto/secret.ts';
+import type { Organization } from '../../../database/models/organization.ts';
 import { ScimToken } from '../../../database/models/scim-token.ts';
 import { select } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { shellWord } from '../../../shell-word.ts';
-import { recordEvent } from '../../foundation/events/record.ts';
+import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { instant, ref } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
-import { suspended } from '../../people/tokens/token.ts';
+import { noteUse, suspended, writeUses } from '../../people/tokens/token.ts';
 import { recordEarlierMembers } from '../../tenancy/scim-records/member.ts';
 import { baseOf } from './view.ts';
 
@@ -70,8 +70,7 @@ export const rotateScimToken = operation({
       await ScimToken.upsert(row);
       await recordEvent(ctx, {
         kind: former === null ? 'scim.token.created' : 'scim.token.rotated',
-        organizationId: organization.id,
-        subject: { type: 'scimToken', id: organization.id, name: prefix },
+        ...about(organization, prefix),
       });
       return ScimToken.build(row);
     });
@@ -94,12 +93,15 @@ export const revokeScimToken = operation({
       }
       await recordEvent(ctx, {
         kind: 'scim.token.revoked',
-        organizationId: organization.id,
-        subject: { type: 'scimToken', id: organization.id, name: token.prefix },
+        ...about(organization, token.prefix),
       });
       return viewScimToken(ctx, organization.id, token);
     }),
 });
+
+function about({ id }: Organization, name: string) {
+  return eventAbout('scimToken', { id, name }, id);
+}
 
 interface Row {
   organization_id: string;
@@ -124,31 +126,13 @@ export async function findScimActor(
     [hash],
   );
   if (row === undefined || !isEqual(row.hash, hash) || row.organization_id !== org) return null;
-  noteScimTokenUse(ctx, hash, row.last_used_at === null ? null : new Date(row.last_used_at));
+  noteUse(ctx.scim.tokenUses, hash, { now: ctx.now, lastUsedAt: row.last_used_at });
   return { kind: 'scim', organizationId: org, name: row.prefix };
 }
 
-// Like personal access tokens: the request remembers the use, a job writes it (security P13).
-
-const minuteMs = 60_000;
-
-/** Remembers that the token of this hash was used now, unless this minute is already stored. */
-function noteScimTokenUse(ctx: Context, hash: string, lastUsedAt: Date | null): void {
-  if (lastUsedAt === null || lastUsedAt <= minuteBefore(ctx.now))
-    ctx.scim.tokenUses.set(hash, ctx.now);
-}
-
-/** Writes the remembered uses, each in its own transaction; the next run retries a failed one. */
-export async function writeScimTokenUses(ctx: Context): Promise<void> {
-  for (const [hash, at] of [...ctx.scim.tokenUses]) {
-    const stale = {
-      [Op.or]: [{ lastUsedAt: null }, { lastUsedAt: { [Op.lte]: minuteBefore(at) } }],
-    };
-    await transaction(() => ScimToken.update({ lastUsedAt: at }, { where: { hash, ...stale } }));
-    if (ctx.scim.tokenUses.get(hash) === at) ctx.scim.tokenUses.delete(hash);
-  }
-}
-
-function minuteBefore(instant: Date): Date {
-  return new Date(instant.getTime() - minuteMs);
+/** Writes the remembered uses of SCIM tokens, as of personal access tokens (security P13). */
+export function writeScimTokenUses({ scim }: Context): Promise<void> {
+  return writeUses(scim.tokenUses, (hash, lastUsedAt, stale) =>
+    ScimToken.update({ lastUsedAt }, { where: { hash, ...stale } }),
+  );
 }

@@ -4,7 +4,6 @@ import { type Client, idTokenAlgs } from '../../../database/models/client.ts';
 import { unsynced } from '../../../database/transaction.ts';
 import { recordEvent, tallyEvent } from '../../foundation/events/record.ts';
 import { id, instant, projectRole } from '../../foundation/fields.ts';
-import { pageOf } from '../../foundation/page.ts';
 import type { Barred } from './admits.ts';
 
 const prefix = 'client-';
@@ -27,7 +26,6 @@ export const clientView = z.object({
   /** Only while its secret is refused, because it came out of a backup. */
   suspendedAt: instant.optional(),
 });
-export const clientPage = pageOf(clientView);
 
 /** The answer to a new or rotated client; the secret is not shown again. */
 export const newClientView = clientView.extend({

@@ -17,7 +17,6 @@ import { recordBarred } from './client.ts';
 
 const ticketSeconds = 30;
 
-/** A person that may use a protected origin. */
 interface Visitor {
   accountId: string;
   /** Empty unless the person has proved it, because applications take it for who it is. */
@@ -53,7 +52,6 @@ export async function isProtected(origin: string): Promise<boolean> {
   return (await findProtecting(origin)) !== null;
 }
 
-/** The client of a protected origin; refuses any other origin. */
 async function requireProtected(origin: string): Promise<ProtectingClient> {
   const client = await findProtecting(origin);
   if (client !== null) return client;

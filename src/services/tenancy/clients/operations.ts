@@ -7,10 +7,9 @@ import { Refusal } from '../../../errors.ts';
 import { parse } from '../../../input.ts';
 import { ref } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
-import { pageInput, readRows } from '../../foundation/page.ts';
+import { pageInput, pageOf, readRows } from '../../foundation/page.ts';
 import { requireReachable } from '../webhooks/operations.ts';
 import {
-  clientPage,
   clientView,
   newClientView,
   recordClientEvent,
@@ -33,7 +32,7 @@ const refInput = z.strictObject({
 export const listClients = operation({
   authority: 'clients.see',
   input: z.strictObject({ org: ref, ...pageInput }),
-  output: clientPage,
+  output: pageOf(clientView),
   run: (ctx, input, { organization }) => {
     const where = { organizationId: organization.id };
     return readRows(Client, { where, include: ['origins', 'project'] }, input, (row) =>

@@ -88,7 +88,6 @@ async function findOwnerOfHost(hostname: string): Promise<string | null> {
   return nearest?.organizationId ?? null;
 }
 
-/** The host, and every name above it. */
 function namesAbove(hostname: string): string[] {
   const labels = canonicalHost(hostname).split('.');
   return labels.map((_label, at) => labels.slice(at).join('.'));

@@ -11,7 +11,6 @@ import { Refusal } from '../../../errors.ts';
 import type { TxtAnswer } from '../../../outbound/outbound.ts';
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { instant } from '../../foundation/fields.ts';
-import { pageOf } from '../../foundation/page.ts';
 import { dropLostOrigins } from '../clients/origins.ts';
 import { affectedView } from '../sso/affected.ts';
 
@@ -22,7 +21,6 @@ export const domainView = z.object({
   verifiedAt: instant.nullable(),
   verifiedBy: z.enum(['dns', 'operator']).nullable(),
 });
-export const domainPage = pageOf(domainView);
 
 /** The connection that a removal disabled, the affected people, and the ended sessions. */
 export const domainRemovedView = z.object({

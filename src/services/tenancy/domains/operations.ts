@@ -16,13 +16,12 @@ import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { domain, ref } from '../../foundation/fields.ts';
 import { testInPlace } from '../../foundation/limits/places.ts';
 import { operation } from '../../foundation/operation.ts';
-import { pageInput, readRows } from '../../foundation/page.ts';
+import { pageInput, pageOf, readRows } from '../../foundation/page.ts';
 import { forgetProofs } from '../../people/accounts/account.ts';
 import { endSessionsByDomain } from '../../people/sessions/end.ts';
 import { dropLostOrigins } from '../clients/origins.ts';
 import { findAffected, nobodyAffected } from '../sso/affected.ts';
 import {
-  domainPage,
   domainRemovedView,
   domainView,
   isProven,
@@ -40,7 +39,7 @@ const domainInput = z.strictObject({ org: ref, domain });
 export const listDomains = operation({
   authority: 'domains.see',
   input: z.strictObject({ org: ref, ...pageInput }),
-  output: domainPage,
+  output: pageOf(domainView),
   run: (_ctx, input, { organization }) =>
     readRows(Domain, { where: { organizationId: organization.id } }, input, viewDomain),
 });
@@ -89,13 +88,8 @@ async function claim(
       message: `${organization.slug} has ${name} already.`,
       hint: `See its record with: idctl domain list --org ${shellWord(organization.slug)}`,
     });
-    const subject = { type: 'domain', id: added.id, name };
-    await recordEvent(ctx, {
-      kind: 'domain.added',
-      organizationId: organization.id,
-      subject,
-      ...more,
-    });
+    const about = eventAbout('domain', added, organization.id);
+    await recordEvent(ctx, { kind: 'domain.added', ...about, ...more });
     return viewDomain(added);
   });
 }

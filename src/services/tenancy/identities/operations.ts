@@ -7,7 +7,7 @@ import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
-import { id, instant, userRef } from '../../foundation/fields.ts';
+import { id, instant, userRef, viewOf } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
 import { pageInput, pageOf, readRows } from '../../foundation/page.ts';
 import { requireAccount } from '../../people/accounts/account.ts';
@@ -114,12 +114,8 @@ async function findFormer(identities: Key[]): Promise<(identity: Key) => boolean
 
 function viewIdentity(identity: Identity, isFormer: (identity: Key) => boolean) {
   return {
-    id: identity.id,
-    kind: identity.kind,
+    ...viewOf(identityView, identity),
     connection: identity.connectionId,
-    issuer: identity.issuer,
-    subject: identity.subject,
-    linkedAt: identity.linkedAt.toISOString(),
     ...(isFormer(identity) ? { former: true as const } : {}),
   };
 }

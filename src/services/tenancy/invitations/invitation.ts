@@ -9,14 +9,12 @@ import { Organization } from '../../../database/models/organization.ts';
 import { isAllowed } from '../../foundation/authority/require.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { id, instant, role } from '../../foundation/fields.ts';
-import { pageOf } from '../../foundation/page.ts';
 import { joinOrganization } from '../memberships/join-and-leave.ts';
 import { isMember, rightToGrant } from '../memberships/membership.ts';
 
 // An invitation: its token, how to find it, and its inviter.
 
 export const invitationView = z.object({ id, email: z.string(), role, expiresAt: instant });
-export const invitationPage = pageOf(invitationView);
 
 /** The invitation with its token and link, which are shown once. */
 export const newInvitationView = invitationView.extend({

@@ -18,7 +18,7 @@ import { mayMailInvitation } from '../../foundation/limits/mail.ts';
 import { isMailConfigured } from '../../foundation/mail/configured.ts';
 import { queueMail } from '../../foundation/mail/queue.ts';
 import { operation } from '../../foundation/operation.ts';
-import { pageInput, readRows } from '../../foundation/page.ts';
+import { pageInput, pageOf, readRows } from '../../foundation/page.ts';
 import { after } from '../../foundation/time.ts';
 import { holdAccount, isEmailVerified } from '../../people/accounts/account.ts';
 import { emailUnverified } from '../../people/sessions/schema.ts';
@@ -27,7 +27,6 @@ import {
   acceptedView,
   findByToken,
   hashInvitationToken,
-  invitationPage,
   invitationToken,
   invitationUrl,
   invitationView,
@@ -47,7 +46,7 @@ const mostADay = 50;
 export const listInvitations = operation({
   authority: 'invitations.see',
   input: z.strictObject({ org: ref, ...pageInput }),
-  output: invitationPage,
+  output: pageOf(invitationView),
   run: (ctx, input, { organization }) => {
     const where = { organizationId: organization.id, ...waiting(ctx) };
     return readRows(Invitation, { where }, input, viewInvitation);

@@ -6,9 +6,10 @@ import { LdapConnection } from '../../../database/models/ldap-connection.ts';
 import type { Organization } from '../../../database/models/organization.ts';
 import { Refusal, refuseField } from '../../../errors.ts';
 import { shellWord } from '../../../shell-word.ts';
+import { viewOf } from '../../foundation/fields.ts';
 import { affectedView } from '../sso/affected.ts';
 
-export const ldapView = z.object({
+const directorySettings = z.object({
   uri: z.string(),
   tls: z.boolean(),
   caCertificate: z.string().nullable(),
@@ -19,6 +20,8 @@ export const ldapView = z.object({
   givenNameAttribute: z.string(),
   familyNameAttribute: z.string(),
   groupsAttribute: z.string().nullable(),
+});
+export const ldapView = directorySettings.extend({
   hasBindPassword: z.boolean(),
   enabled: z.boolean(),
 });
@@ -39,18 +42,7 @@ export function viewLdap(connection: LdapConnection) {
 
 /** The settings of a connection, except its password and whether it is enabled. */
 export function directorySettingsOf(connection: LdapConnection) {
-  return {
-    uri: connection.uri,
-    tls: connection.tls,
-    caCertificate: connection.caCertificate,
-    bindDn: connection.bindDn,
-    searchBase: connection.searchBase,
-    searchFilter: connection.searchFilter,
-    emailAttribute: connection.emailAttribute,
-    givenNameAttribute: connection.givenNameAttribute,
-    familyNameAttribute: connection.familyNameAttribute,
-    groupsAttribute: connection.groupsAttribute,
-  };
+  return viewOf(directorySettings, connection);
 }
 
 /** The organization's connection; refuses `not_found`. */

@@ -14,7 +14,6 @@ import { Refusal } from '../../../errors.ts';
 import { shellWord } from '../../../shell-word.ts';
 import { type Shown, shownIn } from '../../foundation/authority/shown.ts';
 import { id, instant, isUuid, role } from '../../foundation/fields.ts';
-import { pageOf } from '../../foundation/page.ts';
 import { lockAccount } from '../../people/accounts/account.ts';
 
 export const originView = z.object({
@@ -34,7 +33,6 @@ export const memberView = z.object({
   origin: originView,
   joinedAt: instant,
 });
-export const memberPage = pageOf(memberView);
 
 /** A member as the organization sees them. */
 export function viewMember(membership: Membership, { email, name }: Shown) {

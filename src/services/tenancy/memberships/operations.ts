@@ -16,7 +16,6 @@ import { isLive } from '../../people/accounts/account.ts';
 import { tokenView, viewToken } from '../../people/tokens/token.ts';
 import { endMember } from './join-and-leave.ts';
 import {
-  memberPage,
   memberView,
   pushedIn,
   requireAnotherOwner,
@@ -32,7 +31,7 @@ import { changeRoles } from './together.ts';
 export const listMembers = operation({
   authority: 'members.see',
   input: z.strictObject({ org: ref, ...pageInput }),
-  output: memberPage,
+  output: pageOf(memberView),
   run: (_ctx, input, { organization }) =>
     readShown(
       organization.id,

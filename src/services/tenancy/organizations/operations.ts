@@ -15,7 +15,7 @@ import { requireOperator, requireUser } from '../../foundation/authority/require
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { name, ref, slug, slugOf } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
-import { pageInput, readPage, readRows } from '../../foundation/page.ts';
+import { pageInput, pageOf, readPage, readRows } from '../../foundation/page.ts';
 import { forgetProofs, holdAccount } from '../../people/accounts/account.ts';
 import { endVouchedTokens } from '../../people/apps/app.ts';
 import {
@@ -24,12 +24,7 @@ import {
   ownSessionOf,
 } from '../../people/sessions/end.ts';
 import { recordMember } from '../scim-records/member.ts';
-import {
-  organizationDeletedView,
-  organizationPage,
-  organizationView,
-  viewOrganization,
-} from './view.ts';
+import { organizationDeletedView, organizationView, viewOrganization } from './view.ts';
 
 const refInput = z.strictObject({ org: ref });
 
@@ -39,7 +34,7 @@ export const listOrganizations = operation({
   prove: (ctx) =>
     ctx.actor.kind === 'operator' ? null : requireUser(ctx, 'organizations.list').accountId,
   input: z.strictObject(pageInput),
-  output: organizationPage,
+  output: pageOf(organizationView),
   run: (_ctx, input, accountId) => {
     if (accountId === null)
       return readRows(Organization, {}, input, (row) => viewOrganization(row));
@@ -92,7 +87,6 @@ export const createOrganization = operation({
   },
 });
 
-/** The account that becomes owner, or null for the operator. */
 function requireCreator(ctx: Context): string | null {
   if (ctx.config.orgs.creation === 'anyone' && ctx.actor.kind !== 'operator')
     return requireUser(ctx, 'organizations.create').accountId;
@@ -158,15 +152,8 @@ export const deleteOrganization = operation({
       await organization.destroy();
       // Again, for accounts that joined meanwhile.
       for (const domain of verified) await forgetProofs(domain.name);
-      await recordEvent(ctx, {
-        kind: 'organization.deleted',
-        ...eventAbout(
-          'organization',
-          { id: organizationId, name: organization.name },
-          organizationId,
-        ),
-        data: { members },
-      });
+      const about = eventAbout('organization', organization, organizationId);
+      await recordEvent(ctx, { kind: 'organization.deleted', ...about, data: { members } });
       return { ...viewOrganization(organization, role), members };
     }),
 });

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import type { Organization } from '../../../database/models/organization.ts';
 import type { Standing } from '../../foundation/authority/require.ts';
 import { id, instant, role } from '../../foundation/fields.ts';
-import { pageOf } from '../../foundation/page.ts';
 
 export const organizationView = z.object({
   id,
@@ -13,8 +12,6 @@ export const organizationView = z.object({
 });
 /** A deleted organization, with the number of its former members. */
 export const organizationDeletedView = organizationView.extend({ members: z.int() });
-
-export const organizationPage = pageOf(organizationView);
 
 /** An organization as others see it, with the caller's role if the caller is a person. */
 export function viewOrganization(organization: Organization, role?: Standing['role']) {

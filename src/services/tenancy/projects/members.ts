@@ -15,10 +15,10 @@ import { readShown, type Shown, shownIn } from '../../foundation/authority/shown
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { isUuid, projectRole, ref, userRef } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
-import { pageInput } from '../../foundation/page.ts';
+import { pageInput, pageOf } from '../../foundation/page.ts';
 import { outranks } from '../../foundation/project-roles.ts';
 import { requireMembership } from '../memberships/membership.ts';
-import { projectMemberPage, projectMemberView, viewProjectMember } from './view.ts';
+import { projectMemberView, viewProjectMember } from './view.ts';
 import { writeProjectMembers } from './write-members.ts';
 
 // Members of a project (spec §2.3).
@@ -34,7 +34,7 @@ type Person = Shown & { id: string };
 export const listProjectMembers = operation({
   authority: 'projectMembers.see',
   input: z.strictObject({ org: ref, project: ref, ...pageInput }),
-  output: projectMemberPage,
+  output: pageOf(projectMemberView),
   run: (_ctx, input, { organization, project }) =>
     readShown(
       organization.id,

@@ -20,8 +20,8 @@ import {
 import { eventAbout, recordEvent, recordEvents } from '../../foundation/events/record.ts';
 import { isUuid, name, ref, slug, slugOf } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
-import { pageInput, readPage } from '../../foundation/page.ts';
-import { projectPage, projectView, viewProject } from './view.ts';
+import { pageInput, pageOf, readPage } from '../../foundation/page.ts';
+import { projectView, viewProject } from './view.ts';
 
 // Projects of an organization (spec §2.3).
 
@@ -29,7 +29,7 @@ import { projectPage, projectView, viewProject } from './view.ts';
 export const listProjects = operation({
   authority: 'projects.see',
   input: z.strictObject({ org: ref, ...pageInput }),
-  output: projectPage,
+  output: pageOf(projectView),
   run: (ctx, input, { organization, role }) => {
     const own = (accountId: string) => ({
       model: ProjectMembership,

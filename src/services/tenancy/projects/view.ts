@@ -5,7 +5,6 @@ import type { ProjectMembership } from '../../../database/models/project-members
 import { selectAmong } from '../../../database/select.ts';
 import { type Shown, shownTo } from '../../foundation/authority/shown.ts';
 import { id, instant, projectRole } from '../../foundation/fields.ts';
-import { pageOf } from '../../foundation/page.ts';
 import { memberView, originView } from '../memberships/membership.ts';
 
 export const projectView = z.object({
@@ -16,7 +15,6 @@ export const projectView = z.object({
   members: z.int().describe('How many belong to it.'),
   createdAt: instant,
 });
-export const projectPage = pageOf(projectView);
 
 export const projectMemberView = z.object({
   ...memberView.pick({ userId: true, email: true, name: true }).shape,
@@ -25,7 +23,6 @@ export const projectMemberView = z.object({
   origin: originView,
   joinedAt: instant,
 });
-export const projectMemberPage = pageOf(projectMemberView);
 
 /** A project membership that a change would affect. */
 export const affectedMembershipView = z.object({

@@ -1,5 +1,6 @@
+import type { Attributes } from 'sequelize';
 import type { Account } from '../../../database/models/account.ts';
-import type { RecordLink } from '../../../database/models/scim-record.ts';
+import type { ScimRecord } from '../../../database/models/scim-record.ts';
 import { dialectOfDatabase, select } from '../../../database/select.ts';
 import { isUuid } from '../../foundation/fields.ts';
 import { fold } from '../../foundation/scim-user/names.ts';
@@ -7,20 +8,8 @@ import { scimRefusal } from '../../foundation/scim-user/refusal.ts';
 
 // Records bypass the ORM: clients send hundreds of thousands of such requests in a row.
 
-/** A record as plain data; the model explains each field. */
-export interface Entry {
-  id: string;
-  organizationId: string;
-  accountId: string;
-  link: RecordLink;
-  userName: string;
-  active: boolean;
-  hidden: boolean;
-  resource: string;
-  version: number;
-  createdAt: Date;
-  modifiedAt: Date;
-}
+/** A record as plain data, without what is only searched. */
+export type Entry = Omit<Attributes<ScimRecord>, 'userNameCanonical' | 'externalId' | 'search'>;
 
 /** The fields of an account that provisioning uses. */
 export type RecordedPerson = Pick<Account, 'id' | 'email' | 'name'>;

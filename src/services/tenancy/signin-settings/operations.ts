@@ -96,15 +96,9 @@ async function write(
   await requireOwnersLetIn(ctx, organization, { before, after });
   await row?.destroy();
   await SignInSettings.create({ organizationId: organization.id, ...choices });
-  await recordEvent(ctx, {
-    kind: 'signin.saved',
-    ...eventAbout(
-      'organization',
-      { id: organization.id, name: organization.slug },
-      organization.id,
-    ),
-    data: after,
-  });
+  const { id, slug: name } = organization;
+  const about = eventAbout('organization', { id, name }, id);
+  await recordEvent(ctx, { kind: 'signin.saved', ...about, data: after });
   return after;
 }
 

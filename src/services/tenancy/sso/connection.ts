@@ -7,6 +7,7 @@ import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { Refusal } from '../../../errors.ts';
 import { shellWord } from '../../../shell-word.ts';
 import { findVerified } from '../../foundation/domain-names/owns.ts';
+import { viewOf } from '../../foundation/fields.ts';
 import { signInFailed } from '../../people/sessions/schema.ts';
 import { affectedView } from './affected.ts';
 
@@ -46,20 +47,8 @@ export function redirectUriOf(
 
 /** A connection without its secret. */
 export function viewSso(ctx: Context, connection: SsoConnection) {
-  return {
-    emailDomain: connection.emailDomain,
-    issuer: connection.issuer,
-    clientId: connection.clientId,
-    hasClientSecret: true,
-    redirectUri: redirectUriOf(ctx, connection),
-    enabled: connection.enabled,
-    syncOnLogin: connection.syncOnLogin,
-    groupsClaim: connection.groupsClaim,
-    autoRemove: connection.autoRemove,
-    absentGroups: connection.absentGroups,
-    ignoreEmailVerified: connection.ignoreEmailVerified,
-    requireLocalTwoFactor: connection.requireLocalTwoFactor,
-  };
+  const redirectUri = redirectUriOf(ctx, connection);
+  return { ...viewOf(ssoView, connection), hasClientSecret: true, redirectUri };
 }
 
 /** The organization's connection; refuses `not_found`. */
@@ -150,17 +139,6 @@ function requireSame(ctx: Context, state: Asked, connection: SsoConnection | nul
 
 /** The settings of a connection, except its secret. */
 export function ssoSettingsOf(stored: SsoConnection) {
-  return {
-    ...(stored.emailDomain === null ? {} : { emailDomain: stored.emailDomain }),
-    issuer: stored.issuer,
-    clientId: stored.clientId,
-    redirectUri: stored.redirectUri,
-    enabled: stored.enabled,
-    syncOnLogin: stored.syncOnLogin,
-    groupsClaim: stored.groupsClaim,
-    autoRemove: stored.autoRemove,
-    absentGroups: stored.absentGroups,
-    ignoreEmailVerified: stored.ignoreEmailVerified,
-    requireLocalTwoFactor: stored.requireLocalTwoFactor,
-  };
+  const { emailDomain, ...settings } = viewOf(ssoView, stored);
+  return { ...(emailDomain === null ? {} : { emailDomain }), ...settings };
 }

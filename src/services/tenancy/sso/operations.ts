@@ -69,8 +69,7 @@ export const saveSso = operation({
       const connection = await refusingDuplicate(writing, domainInUse(input.emailDomain));
       await recordEvent(ctx, {
         kind: 'sso.saved',
-        organizationId: organization.id,
-        subject: { type: 'sso', id, name: input.emailDomain },
+        ...about(connection),
         data: { issuer: input.issuer, clientId: input.clientId, enabled: input.enabled },
       });
       return viewSso(ctx, connection);

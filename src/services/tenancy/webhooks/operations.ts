@@ -8,10 +8,10 @@ import { WebhookDelivery } from '../../../database/models/webhook-delivery.ts';
 import { isRehearsed, transaction } from '../../../database/transaction.ts';
 import { Refusal, refuseField } from '../../../errors.ts';
 import { requireAuthority, requireOperator } from '../../foundation/authority/require.ts';
-import { recordEvent } from '../../foundation/events/record.ts';
+import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { id, ref } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
-import { pageInput, readRows } from '../../foundation/page.ts';
+import { pageInput, pageOf, readRows } from '../../foundation/page.ts';
 import { after } from '../../foundation/time.ts';
 import {
   isTaken,
@@ -24,7 +24,6 @@ import {
   sendMessage,
   viewWebhook,
   webhookEvents,
-  webhookPage,
   webhookRemovedView,
   webhookTestView,
   webhookUrl,
@@ -42,7 +41,7 @@ const refInput = z.strictObject({ org: ref, id });
 export const listWebhooks = operation({
   authority: 'webhooks.see',
   input: z.strictObject({ org: ref, ...pageInput }),
-  output: webhookPage,
+  output: pageOf(webhookView),
   run: (_ctx, input, { organization }) =>
     readRows(Webhook, { where: { organizationId: organization.id } }, input, viewWebhook),
 });
@@ -193,9 +192,8 @@ function wordsOf(outcome: Outcome): string {
   return `The webhook answered ${outcome.status}; from 200 to 299 a message counts as delivered.`;
 }
 
-function about(webhook: Webhook) {
-  const subject = { type: 'webhook', id: webhook.id, name: webhook.url };
-  return { organizationId: webhook.organizationId, subject };
+function about({ id, url, organizationId }: Webhook) {
+  return eventAbout('webhook', { id, name: url }, organizationId);
 }
 
 /** Proves the organization of a thing that the operator may name by its id alone. */

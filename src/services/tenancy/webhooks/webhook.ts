@@ -6,8 +6,7 @@ import type { Webhook } from '../../../database/models/webhook.ts';
 import { Refusal } from '../../../errors.ts';
 import { readVersion } from '../../../version.ts';
 import { eventView, kindPattern } from '../../foundation/events/view.ts';
-import { id, instant } from '../../foundation/fields.ts';
-import { pageOf } from '../../foundation/page.ts';
+import { id, instant, viewOf } from '../../foundation/fields.ts';
 
 /** The URL that events are sent to; without credentials, as they would be shown with it. */
 export const webhookUrl = z
@@ -33,7 +32,6 @@ export const webhookView = z.object({
   failingSince: instant.nullable(),
   createdAt: instant,
 });
-export const webhookPage = pageOf(webhookView);
 export const newWebhookView = webhookView.extend({ secret: z.string() });
 export const rotatedWebhookView = newWebhookView.extend({ previousUntil: instant });
 export const webhookRemovedView = webhookView.extend({ waiting: z.int() });
@@ -49,15 +47,7 @@ export const webhookMessage = z.object({ type: z.string(), timestamp: instant, d
 
 /** A webhook without its secrets. */
 export function viewWebhook(webhook: Webhook) {
-  const { id, url, events, enabled, failingSince, createdAt } = webhook;
-  return {
-    id,
-    url,
-    events: events ?? ['*'],
-    enabled,
-    failingSince: failingSince?.toISOString() ?? null,
-    createdAt: createdAt.toISOString(),
-  };
+  return { ...viewOf(webhookView, webhook), events: webhook.events ?? ['*'] };
 }
 
 type Column = 'secret' | 'previous_secret';

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { Account } from '../../../../database/models/account.ts';
-import { ScimGroup } from '../../../../database/models/scim-group.ts';
+import { ScimGroup, ScimGroupMember } from '../../../../database/models/scim-group.ts';
 import { ScimRecord } from '../../../../database/models/scim-record.ts';
 import { select } from '../../../../database/select.ts';
 import { Refusal } from '../../../../errors.ts';
-import { shownTo } from '../../../foundation/authority/shown.ts';
+import { readShown } from '../../../foundation/authority/shown.ts';
 import { id, instant, isUuid, ref } from '../../../foundation/fields.ts';
 import { operation } from '../../../foundation/operation.ts';
 import { pageInput, pageOf, readPage } from '../../../foundation/page.ts';
@@ -42,7 +42,11 @@ export const listScimGroups = operation({
     );
     const groups = await ScimGroup.findAll({ where: { id: items }, order: ['id'] });
     const views = [];
-    for (const group of groups) views.push(viewGroup(group, await countMembers(group.id)));
+    // One group at a time, because a large one takes a moment to count.
+    for (const group of groups) {
+      const members = await ScimGroupMember.count({ where: { groupId: group.id } });
+      views.push(viewGroup(group, members));
+    }
     return { items: views, nextCursor };
   },
 });
@@ -51,41 +55,24 @@ function viewGroup({ id, displayName, externalId, modifiedAt }: ScimGroup, membe
   return { id, displayName, externalId, members, updatedAt: modifiedAt.toISOString() };
 }
 
-/** One group at a time, because a large one takes a moment to count. */
-async function countMembers(groupId: string): Promise<number> {
-  const [row] = await select<{ members: number | string }>(
-    'SELECT count(*) AS members FROM scim_group_members WHERE group_id = $1',
-    [groupId],
-  );
-  return Number(row?.members ?? 0);
-}
-
 /** Lists the users in a group that SCIM pushed, members of the organization or not. */
 export const listScimGroupMembers = operation({
   authority: 'scim.see',
   input: z.strictObject({ org: ref, members: idOrName, ...pageInput }),
   output: pageOf(scimUserView),
   run: async (_ctx, input, { organization }) => {
-    const group = await requireGroup(
+    const id = await findGroupId(organization.id, input.members);
+    const group = await requireGroup(organization.id, id);
+    return readShown(
       organization.id,
-      await findGroupId(organization.id, input.members),
-    );
-    const { items, nextCursor } = await readPage(
       input,
       (after, limit) => findMembers(group.id, after, limit),
       (record) => record.id,
-      (record) => record,
+      viewScimRecord,
     );
-    const accounts = items.map(({ account }) => account);
-    const shown = await shownTo(organization.id, accounts);
-    return {
-      items: items.map((record) => viewScimRecord(record, shown(record.account).email)),
-      nextCursor,
-    };
   },
 });
 
-/** The id of the group that is named by its id or display name. */
 async function findGroupId(organizationId: string, named: string): Promise<string> {
   if (isUuid(named)) return named;
   const [group] = await select<{ id: string }>(

@@ -1,3 +1,5 @@
+import type { Attributes } from 'sequelize';
+import type { ScimGroup } from '../../../../database/models/scim-group.ts';
 import { dialectOfDatabase, select } from '../../../../database/select.ts';
 import { isUuid } from '../../../foundation/fields.ts';
 import { fold } from '../../../foundation/scim-user/names.ts';
@@ -6,15 +8,7 @@ import { type Listing, ofIds } from '../list/listing.ts';
 import { groupNames } from './attributes.ts';
 
 /** A group as plain data, without its members. */
-export interface Group {
-  id: string;
-  organizationId: string;
-  displayName: string;
-  externalId: string | null;
-  version: number;
-  createdAt: Date;
-  modifiedAt: Date;
-}
+export type Group = Omit<Attributes<ScimGroup>, 'displayNameCanonical'>;
 
 /** A group as plain SQL returns it; SQLite has texts for times. */
 export interface GroupRow extends Omit<Group, 'createdAt' | 'modifiedAt'> {

@@ -19,7 +19,6 @@ export interface GroupChange {
   removes: Set<string>;
 }
 
-/** A PATCH of a group. */
 interface GroupPatch {
   change: GroupChange;
   /** Values of `id` and `meta`, which must be the group's own. */
@@ -106,7 +105,6 @@ async function readAt(
   }
 }
 
-/** The ids that a value path names. */
 function idsIn(filter: Filter): string[] {
   if (filter.kind === 'or') return filter.filters.flatMap(idsIn);
   if (filter.kind === 'compare' && filter.operator === 'eq' && typeof filter.value === 'string')

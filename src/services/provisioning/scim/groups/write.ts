@@ -1,6 +1,7 @@
 import type { Context } from '../../../../context.ts';
 import { orderedId } from '../../../../crypto/id.ts';
-import { execute, insertRow, select } from '../../../../database/select.ts';
+import { ScimGroup } from '../../../../database/models/scim-group.ts';
+import { execute, insertRow } from '../../../../database/select.ts';
 import { refusingDuplicate } from '../../../../database/unique.ts';
 import { recordEvent } from '../../../foundation/events/record.ts';
 import { isUuid } from '../../../foundation/fields.ts';
@@ -156,10 +157,6 @@ const mostGroups = 1000;
 
 /** Refuses a group beyond what a sign-in and a page of Users can read. */
 async function requireRoomForGroup(organizationId: string): Promise<void> {
-  const [counted] = await select<{ groups: number | string }>(
-    'SELECT count(*) AS groups FROM scim_groups WHERE organization_id = $1',
-    [organizationId],
-  );
-  if (Number(counted?.groups ?? 0) >= mostGroups)
+  if ((await ScimGroup.count({ where: { organizationId } })) >= mostGroups)
     throw scimRefusal(400, 'tooMany', `An organization has at most ${mostGroups} groups.`);
 }

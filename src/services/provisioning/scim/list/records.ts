@@ -4,13 +4,11 @@ import { ScimRecord } from '../../../../database/models/scim-record.ts';
 import { select } from '../../../../database/select.ts';
 import { Refusal } from '../../../../errors.ts';
 import type { ListPlace } from '../../../../scim-memory.ts';
-import { shownTo } from '../../../foundation/authority/shown.ts';
+import { readShown, type Shown } from '../../../foundation/authority/shown.ts';
 import { id, instant, ref } from '../../../foundation/fields.ts';
 import { operation } from '../../../foundation/operation.ts';
-import { firstKey, pageInput, pageOf, readPage } from '../../../foundation/page.ts';
+import { firstKey, pageInput, pageOf } from '../../../foundation/page.ts';
 import { beginning } from './places.ts';
-
-const listScimUsersInput = z.strictObject({ org: ref, ...pageInput });
 
 /** A person as the organization's SCIM client sees them. */
 export const scimUserView = z.object({
@@ -21,29 +19,20 @@ export const scimUserView = z.object({
   active: z.boolean(),
   updatedAt: instant,
 });
-const scimUserPage = pageOf(scimUserView);
 
 /** Lists the users that the organization's SCIM client sees, members or not. */
 export const listScimUsers = operation({
   authority: 'scim.see',
-  input: listScimUsersInput,
-  output: scimUserPage,
-  run: async (_ctx, input, { organization }) => {
-    const { items, nextCursor } = await readPage(
+  input: z.strictObject({ org: ref, ...pageInput }),
+  output: pageOf(scimUserView),
+  run: (_ctx, input, { organization }) =>
+    readShown(
+      organization.id,
       input,
       (after, limit) => findAfter(organization.id, after, limit),
       ({ id }) => id,
-      (record) => record,
-    );
-    const shown = await shownTo(
-      organization.id,
-      items.map(({ account }) => account),
-    );
-    return {
-      items: items.map((record) => viewScimRecord(record, shown(record.account).email)),
-      nextCursor,
-    };
-  },
+      viewScimRecord,
+    ),
 });
 
 /** The next records in the order of the client's own list, which has an index. */
@@ -74,7 +63,7 @@ async function placeOf(organizationId: string, id: string): Promise<ListPlace> {
 }
 
 /** A record as admins see it, with the address that the organization knows. */
-export function viewScimRecord(record: ScimRecord, email: string | null) {
+export function viewScimRecord(record: ScimRecord, { email }: Shown) {
   const { id, userName, externalId, active, modifiedAt } = record;
   return { id, userName, externalId, email, active, updatedAt: modifiedAt.toISOString() };
 }

@@ -71,7 +71,6 @@ async function change(ctx: Context, input: AtUser, decide: Parameters<typeof cha
   return presentUser(ctx, await changeUser(ctx, organizationId, input, decide), project);
 }
 
-/** The record's id and meta as clients see them. */
 function ownOf(ctx: Context, record: Entry): Own {
   const { meta } = viewRecord(ctx, record);
   return { id: record.id, meta: isComplex(meta) ? meta : {} };

@@ -1,13 +1,12 @@
-import { Op } from 'sequelize';
 import { z } from 'zod';
 import { Webhook } from '../../../../database/models/webhook.ts';
 import { deliveryStatuses, WebhookDelivery } from '../../../../database/models/webhook-delivery.ts';
 import { transaction } from '../../../../database/transaction.ts';
 import { Refusal } from '../../../../errors.ts';
 import { eventAbout, recordEvent } from '../../../foundation/events/record.ts';
-import { id, instant, ref } from '../../../foundation/fields.ts';
+import { id, instant, ref, viewOf } from '../../../foundation/fields.ts';
 import { operation } from '../../../foundation/operation.ts';
-import { firstKey, pageInput, pageOf, readPage } from '../../../foundation/page.ts';
+import { pageInput, pageOf, readRows } from '../../../foundation/page.ts';
 import { requireSeen, requireWebhook } from '../operations.ts';
 
 export const deliveryView = z.object({
@@ -34,21 +33,8 @@ export const listDeliveries = operation({
   run: async (_ctx, input, { organization }) => {
     const { id: webhookId } = await requireWebhook(organization, input.id);
     const status = input.status === undefined ? {} : { status: input.status };
-    return readPage(
-      input,
-      (before, limit) =>
-        WebhookDelivery.findAll({
-          where: {
-            webhookId,
-            ...status,
-            ...(before === firstKey ? {} : { id: { [Op.lt]: before } }),
-          },
-          order: [['id', 'DESC']],
-          limit,
-        }),
-      (row) => row.id,
-      viewDelivery,
-    );
+    const rows = { where: { webhookId, ...status }, newestFirst: true };
+    return readRows(WebhookDelivery, rows, input, viewDelivery);
   },
 });
 
@@ -101,15 +87,5 @@ export const locateDelivery = operation({
 });
 
 function viewDelivery(delivery: WebhookDelivery) {
-  const { event, at, attempts, status, nextAt, responseStatus, error } = delivery;
-  return {
-    id: delivery.id,
-    event,
-    at: at.toISOString(),
-    attempts,
-    status,
-    nextAt: nextAt?.toISOString() ?? null,
-    responseStatus,
-    error,
-  };
+  return viewOf(deliveryView, delivery);
 }
