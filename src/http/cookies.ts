@@ -84,6 +84,14 @@ export function passkeyCookie(browser: string): CookieChange {
   return { name: 'passkey', value: browser, maxAge: challengeSeconds };
 }
 
+/** The cookie that binds a sign-in by redirect to this browser. */
+export function flowCookie(
+  name: 'sso_flow' | 'social_flow',
+  { flow, flowExpiresIn }: { flow: string; flowExpiresIn: number },
+): CookieChange {
+  return { name, value: flow, maxAge: flowExpiresIn };
+}
+
 /** The cookies with which a refused client continues, if the refusal has some. */
 export function continuationCookies({ continuation, browser }: Refusal): CookieChange[] {
   return [

@@ -9,10 +9,7 @@ import type { Origins } from './origins.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/**
- * The row of the authority table that the service checks. The server only tells `public` from the
- * rest.
- */
+/** The row of the authority table that the service checks; the server only asks if it is `public`. */
 export type Access = 'public' | Right;
 
 /**
@@ -26,11 +23,7 @@ export const bodyOfManyEntries = 8 * 1024 * 1024;
 
 /** One operation on the HTTP surface, as the files in `routes/` declare it. */
 interface Definition<Input extends z.ZodObject, Output extends z.ZodType, View> {
-  method: Method;
-  /** In Express's form: `/api/v1/orgs/:org`. Every `:key` is a field of the input. */
-  path: string;
   summary: string;
-  access: Access;
   input: Input;
   /** The schema of the answer; without it, the answer is 204. */
   output?: Output;
@@ -76,6 +69,10 @@ export interface Route
     Definition<z.ZodObject, z.ZodType, never>,
     'status' | 'dryRun' | 'cookies' | 'redirect' | 'run'
   > {
+  method: Method;
+  /** In Express's form: `/api/v1/orgs/:org`. Every `:key` is a field of the input. */
+  path: string;
+  access: Access;
   /** The value that `answer` runs; the remote command line finds the route by it. */
   operation: object;
   status: 200 | 201 | 202 | 204;
@@ -84,14 +81,6 @@ export interface Route
   redirects: 'browser' | 'always' | undefined;
   answer(ctx: Context, given: Record<string, unknown>): Promise<Reply>;
 }
-
-/**
- * How HTTP reaches an operation: the parts of `Definition` that the operation does not have itself.
- */
-type Reach<Input extends z.ZodObject, Output extends z.ZodType, View> = Omit<
-  Definition<Input, Output, View>,
-  'method' | 'path' | 'access' | 'input' | 'output' | 'run'
->;
 
 /** Creates a route to an operation, which defines the input and the output. */
 export function route<
@@ -102,58 +91,33 @@ export function route<
   method: Method,
   path: string,
   operation: Operation<Input, Output, View>,
-  reach: Reach<Input, Output, View>,
-): Route;
-/** Creates a route from a whole definition. */
-export function route<
-  Input extends z.ZodObject,
-  Output extends z.ZodType,
-  View extends z.input<Output>,
->(definition: Definition<Input, Output, View>): Route;
-export function route<
-  Input extends z.ZodObject,
-  Output extends z.ZodType,
-  View extends z.input<Output>,
->(
-  ...given:
-    | [Definition<Input, Output, View>]
-    | [Method, string, Operation<Input, Output, View>, Reach<Input, Output, View>]
+  reach: Omit<Definition<Input, Output, View>, 'input' | 'output' | 'run'>,
 ): Route {
-  return given.length === 1 ? tie(given[0]) : tie(definitionOf(...given));
+  const { authority, input, output } = operation;
+  if (authority === 'operator')
+    throw new Error(`${method} ${path}: the operator has no credential over HTTP`);
+  const shown = output === undefined ? {} : { output };
+  return routeTo(authority, method, path, { ...reach, ...shown, input, run: operation });
 }
 
-function definitionOf<
+/** Creates a route to a function that proves the right `access` itself. */
+export function routeTo<
   Input extends z.ZodObject,
   Output extends z.ZodType,
   View extends z.input<Output>,
 >(
+  access: Access,
   method: Method,
   path: string,
-  operation: Operation<Input, Output, View>,
-  reach: Reach<Input, Output, View>,
-): Definition<Input, Output, View> {
-  const { authority: access, input, output } = operation;
-  if (access === 'operator')
-    throw new Error(`${method} ${path}: the operator has no credential over HTTP`);
-  return {
-    ...reach,
-    method,
-    path,
-    access,
-    input,
-    ...(output === undefined ? {} : { output }),
-    run: operation,
-  };
-}
-
-function tie<Input extends z.ZodObject, Output extends z.ZodType, View extends z.input<Output>>(
-  operation: Definition<Input, Output, View>,
+  definition: Definition<Input, Output, View>,
 ): Route {
-  const { method, output, cookies, redirect, run, ...data } = operation;
-  const { status = method === 'DELETE' ? 204 : 200, dryRun = method === 'DELETE' } = operation;
+  const { output, cookies, redirect, run, ...data } = definition;
+  const { status = method === 'DELETE' ? 204 : 200, dryRun = method === 'DELETE' } = data;
   return {
     ...data,
+    access,
     method,
+    path,
     ...(output === undefined ? {} : { output }),
     operation: run,
     status: output === undefined ? 204 : status,
@@ -161,7 +125,7 @@ function tie<Input extends z.ZodObject, Output extends z.ZodType, View extends z
     setsCookies: cookies !== undefined,
     redirects: redirect && (redirect.always ? 'always' : 'browser'),
     answer: async (ctx, given) => {
-      const view = await run(ctx, parse(operation.input, given));
+      const view = await run(ctx, parse(data.input, given));
       return {
         body: output?.parse(view),
         cookies: cookies?.(view) ?? [],

@@ -6,7 +6,7 @@ import {
 } from '../../services/people/two-factor/operations.ts';
 import { answerPendingSignIn, secondFactorInput } from '../../services/signin/admit.ts';
 import { pendingCookie, sessionCookies } from '../cookies.ts';
-import { route } from '../route.ts';
+import { route, routeTo } from '../route.ts';
 
 /**
  * The second factor: enrolling, turning it off, and answering it in a sign-in by redirect (spec
@@ -28,11 +28,8 @@ export const twoFactorRoutes = [
     dryRun: true,
     cli: 'totp disable',
   }),
-  route({
-    method: 'POST',
-    path: '/api/v1/auth/second-factor',
+  routeTo('public', 'POST', '/api/v1/auth/second-factor', {
     summary: 'Finish a sign-in by redirect with a code',
-    access: 'public',
     input: secondFactorInput,
     output: signedInView,
     filled: { pending: { cookie: 'second_factor' }, browser: { cookie: 'passkey' } },
