@@ -3,7 +3,7 @@ import type { Actor, App, Context } from '../context.ts';
 import { Refusal } from '../errors.ts';
 import { isOutage } from '../outage.ts';
 import { type CredentialPlace, findCredential } from './authenticate.ts';
-import { continuationCookies, setCookieHeader } from './cookies.ts';
+import { continuationCookies, setCookies } from './cookies.ts';
 import { asksDryRun, gatherInput, prefersView } from './gather.ts';
 import { oauthFault, oauthRefusal } from './oauth/refusals.ts';
 import { refuseCrossSite } from './origins.ts';
@@ -37,8 +37,7 @@ export function answerRoute(route: Route, door: Door): RequestHandler {
     const answering = () => route.answer(ctx, input);
     const dryRun = asksDryRun(route, request);
     const reply = dryRun ? await door.app.rehearse(answering) : await answering();
-    for (const change of reply.cookies)
-      response.append('Set-Cookie', setCookieHeader(change, secure));
+    setCookies(response, reply.cookies, secure);
     send({ ...route, status: statusOf(route, request, dryRun) }, reply, request, response);
   };
 }
@@ -123,9 +122,7 @@ export function answerErrors(app: App): ErrorRequestHandler {
     if (trace.speaks === 'oauth') return sendOAuthError(response, refusal);
     if (trace.speaks === 'html') return answerBrowser(app, refusal, request, response);
     response.set(refusalHeaders(refusal));
-    const secure = app.config.baseUrl.startsWith('https:');
-    for (const change of continuationCookies(refusal))
-      response.append('Set-Cookie', setCookieHeader(change, secure));
+    setCookies(response, continuationCookies(refusal), app.config.baseUrl.startsWith('https:'));
     sendProblem(response, problemOf(refusal, trace.requestId));
   };
 }

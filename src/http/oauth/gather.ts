@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express';
 import { Refusal, refuseField } from '../../errors.ts';
-import { readForm } from '../form.ts';
+import { readForm } from '../body.ts';
 
 // A client sends a form (RFC 6749 §2.3, §3.2), and identifies itself in the form or by Basic. An
 // unknown field is ignored, an empty field counts as absent, a repeated field is refused (security

@@ -5,7 +5,7 @@ import { ownSessionOf } from '../../services/people/sessions/end.ts';
 import { encoded, innerRequest } from '../../services/signin/provider/inner.ts';
 import { findLiveSession } from '../../services/signin/provider/visit.ts';
 import { isClientId } from '../../services/tenancy/clients/client.ts';
-import { readForm } from '../form.ts';
+import { readForm } from '../body.ts';
 import { refuseCrossSite } from '../origins.ts';
 import { recognize } from '../pages/answer.ts';
 import { pagePolicy } from '../pages/layout.ts';

@@ -2,7 +2,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import { isLoopback } from '../../address.ts';
 import type { App } from '../../context.ts';
 import { type Refusal, type RefusalCode, refusals } from '../../errors.ts';
-import { setCookieHeader } from '../cookies.ts';
+import { setCookies } from '../cookies.ts';
 import { refusalHeaders, statuses } from '../refusals.ts';
 import { openRequest, speaksToPeople, traceOf } from '../trace.ts';
 import { html, textOf } from './html.ts';
@@ -25,8 +25,7 @@ export async function answerBrowser(
   response.set(pagePolicy(app.config));
   if (refusal?.continuation !== undefined) {
     const { goTo, cookies } = toSecondFactor(refusal.continuation);
-    const secure = app.config.baseUrl.startsWith('https:');
-    for (const change of cookies) response.append('Set-Cookie', setCookieHeader(change, secure));
+    setCookies(response, cookies, app.config.baseUrl.startsWith('https:'));
     return void response.status(303).location(goTo).end();
   }
   if (
