@@ -33,6 +33,9 @@ const userOption = '--user <user>';
 /** The option of commands about an organization. */
 export const org = { [orgOption]: 'the organization, by id or slug' };
 
+/** The option of commands about an account. */
+export const user = { [userOption]: 'the account, by address or id' };
+
 /** Declares `idctl <name>`, which holds verbs and does nothing itself. */
 export function noun(program: Command, name: string, summary: string, example: string): Command {
   const command = dressed(program.command(name).summary(summary), example);

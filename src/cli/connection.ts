@@ -4,7 +4,6 @@ import {
   type Affected,
   affectedFields,
   affectedOwners,
-  type OfOrganization,
   persons,
   sessionsEndedField,
   sessionsEnding,
@@ -66,9 +65,9 @@ function lacks(name: string, error: unknown): boolean {
 }
 
 /** Enables a connection after `requireUsable` has tested it, unless `--force` is given. */
-export async function enableConnection<S extends OfOrganization, View>(
+export async function enableConnection<View>(
   call: Call,
-  enable: Runs<S, View>,
+  enable: Runs<View>,
   fields: Fields<View>,
   requireUsable: (call: Call, input: Given) => Promise<void>,
 ): Promise<void> {
@@ -85,9 +84,9 @@ interface Disabling<View> {
 }
 
 /** Disables a connection. `called` names the far end. */
-export async function disableConnection<S extends OfOrganization, View extends Affected>(
+export async function disableConnection<View extends Affected>(
   call: Call,
-  disable: Runs<S, View>,
+  disable: Runs<View>,
   { fields, change, called }: Disabling<View>,
 ): Promise<void> {
   const shutOut = await shutOutBy(call, change);
@@ -101,9 +100,9 @@ export async function disableConnection<S extends OfOrganization, View extends A
 }
 
 /** Links people anew at their next sign-in. */
-export async function relinkPeople<S extends OfOrganization, View extends { people: string[] }>(
+export async function relinkPeople<View extends { people: string[] }>(
   call: Call,
-  relink: Runs<S, View>,
+  relink: Runs<View>,
   { fields, question }: { fields: Fields<View>; question: (view: View) => string },
 ): Promise<void> {
   await call.destroy(relink, {
@@ -118,12 +117,9 @@ interface Removal<View> extends Disabling<View> {
 }
 
 /** Removes a connection. `called` names the far end, `next` a step for people linked to it. */
-export async function removeConnection<
-  S extends OfOrganization,
-  View extends Affected & { sessionsEnded: number },
->(
+export async function removeConnection<View extends Affected & { sessionsEnded: number }>(
   call: Call,
-  remove: Runs<S, View>,
+  remove: Runs<View>,
   { fields, change, called, next }: Removal<View>,
 ): Promise<void> {
   const shutOut = await shutOutBy(call, change);

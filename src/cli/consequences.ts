@@ -4,9 +4,6 @@ import type { Change } from '../services/signin/shut-out.ts';
 import type { Fields } from './output.ts';
 import type { Call } from './run.ts';
 
-/** The input of a command about an organization. */
-export type OfOrganization = z.ZodType<{ org: string }>;
-
 interface Ended {
   sessionsEnded: number;
 }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { appView, newAppView } from '../../services/people/apps/app.ts';
-import { noun, verb } from '../command.ts';
+import { noun, user, verb } from '../command.ts';
 import { type Hiding, make, performSecret } from '../making.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
@@ -31,7 +31,6 @@ const row: Fields<App> = [
 ];
 
 const org = '--org <org>';
-const user = { '--user <user>': 'the account, by address or id' };
 
 /** Declares `idctl app`. */
 export function addAppCommands(program: Command): void {
@@ -86,21 +85,21 @@ export function addAppCommands(program: Command): void {
 async function create(call: Call): Promise<void> {
   const { listApps, registerApp } = await operations();
   const { org: organization, ...input } = call.input;
-  const making = {
+  await make<New>(call, registerApp.forOperator, {
+    input: { ...input, organization },
     fields: made,
-    secret: 'clientSecret' as const,
-    repeats: true as const,
-    find: async ({ user, name }: Record<string, unknown>) => {
+    secret: 'clientSecret',
+    repeats: true,
+    find: async ({ user, name }) => {
       const apps = await call.every(listApps.forOperator, { user });
       const found = apps.find((app) => app.name === name);
       return found && { ...found, clientSecret: null };
     },
     // The organization may be given by its id or its slug.
-    has: ({ organization: one }: New, given: Record<string, unknown>) => ({
+    has: ({ organization: one }, given) => ({
       organization: one?.id === given['organization'] ? one?.id : (one?.slug ?? null),
     }),
-  };
-  await make(call, registerApp.forOperator, making, { ...input, organization });
+  });
 }
 
 function addRevoke(app: Command): void {
@@ -112,14 +111,13 @@ function addRevoke(app: Command): void {
     run: async (call) => {
       const { revokeApp } = await operations();
       const keepTokens = call.input['keepTokens'] === true;
-      const telling = {
+      await call.destroy(revokeApp.forOperator, {
+        input: { ...call.input, keepTokens: String(keepTokens) },
         fields: block,
-        question: ({ name }: App) =>
+        question: ({ name }) =>
           `Revoke the app ${name}${keepTokens ? '' : ' and its tokens'} for good?`,
-        done: ({ name }: App) => `Revoked the app ${name}.`,
-      };
-      const input = { ...call.input, keepTokens: String(keepTokens) };
-      await call.destroy(revokeApp.forOperator, telling, input);
+        done: ({ name }) => `Revoked the app ${name}.`,
+      });
     },
   });
 }

@@ -86,14 +86,14 @@ async function add(call: Call): Promise<void> {
   const { addDomain, listDomains, overrideDomain } = await operations();
   const { override, ...input } = call.input;
   if (override === true) requireHost(call, '--override');
-  const making = {
+  const { view } = await make<Domain>(call, override === true ? overrideDomain : addDomain, {
+    input,
     fields: block,
-    find: async ({ org, domain }: Record<string, unknown>) => {
+    find: async ({ org, domain }) => {
       const domains = await call.every(listDomains, { org });
       return domains.find((added) => added.domain === domain);
     },
-  };
-  const { view } = await make(call, override === true ? overrideDomain : addDomain, making, input);
+  });
   if (call.flags.dryRun || view.state === 'Verified') return;
   call.note(
     `Publish that TXT record, then:\n  ${call.here(`idctl domain verify ${shellWord(view.domain)} --org ${shellWord(String(call.input['org']))}`)}`,

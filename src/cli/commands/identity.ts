@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { identityView, unlinkedView } from '../../services/tenancy/identities/operations.ts';
-import { noun, verb } from '../command.ts';
+import { noun, user, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 
 const operations = () => import('../../services/tenancy/identities/operations.ts');
@@ -34,14 +34,14 @@ export function addIdentityCommands(program: Command): void {
   );
   verb(identity, 'list', {
     summary: 'List the external identities of an account',
-    required: { '--user <user>': 'the account, by address or id' },
+    required: user,
     example: 'idctl identity list --user ada@example.com',
     run: async (call) =>
       call.list((await operations()).listIdentities, row, 'There are no identities.'),
   });
   verb(identity, 'unlink [id]', {
     summary: 'Unlink one identity, or all identities of an account',
-    options: { '--user <user>': 'the account, by address or id' },
+    options: user,
     destroys: true,
     example: 'idctl identity unlink --user ada@example.com --yes',
     run: async (call) =>

@@ -135,7 +135,7 @@ function addImport(mappings: Command): void {
       const given = { ...input, mappings: read.mappings };
       const asks = input['replace'] === true && !call.flags.dryRun;
       try {
-        if (asks) await call.destroy(importMappings, replacing, given);
+        if (asks) await call.destroy(importMappings, { ...replacing, input: given });
         else await call.perform(importMappings, imported, given);
       } catch (error) {
         const rehearse = (mappings: unknown[]) =>

@@ -109,11 +109,11 @@ async function add(call: Call): Promise<void> {
     has: ({ role }: Member) => ({ role }),
   };
   if (call.server !== null) {
-    await make(call, addMember, making, input);
+    await make(call, addMember, { ...making, input });
     return;
   }
   const credentials = keepCredentials === true ? 'keep' : await agreedFate(call, input);
-  await make(call, addMemberAsOperator, making, { ...input, credentials });
+  await make(call, addMemberAsOperator, { ...making, input: { ...input, credentials } });
 }
 
 /**

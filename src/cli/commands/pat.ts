@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { Refusal } from '../../errors.ts';
 import type { newTokenView, tokenView } from '../../services/people/tokens/token.ts';
 import type { memberTokenView } from '../../services/tenancy/memberships/operations.ts';
-import { noun, verb } from '../command.ts';
+import { noun, user, verb } from '../command.ts';
 import { type Hiding, make, performSecret } from '../making.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
@@ -37,8 +37,6 @@ const row: Fields<Token> = [
 ];
 
 const memberRow: Fields<MemberToken> = [['User', ({ user }) => user.email ?? user.name], ...row];
-
-const user = { '--user <user>': 'the account, by address or id' };
 
 /** Declares `idctl pat`. */
 export function addPatCommands(program: Command): void {
@@ -78,11 +76,10 @@ async function list(call: Call): Promise<void> {
         hint: 'See idctl pat list --help',
       });
     const { listTokens } = await operations();
-    return call.table(await call.every(listTokens.forOperator), row, 'There are no tokens.');
+    return call.list(listTokens.forOperator, row, 'There are no tokens.');
   }
   const { listAdminTokens } = await import('../../services/tenancy/memberships/operations.ts');
-  const tokens = await call.every(listAdminTokens);
-  call.table(tokens, memberRow, 'No member has a token of scope admin.');
+  await call.list(listAdminTokens, memberRow, 'No member has a token of scope admin.');
 }
 
 function addCreate(pat: Command): void {
@@ -102,22 +99,21 @@ function addCreate(pat: Command): void {
 
 async function create(call: Call): Promise<void> {
   const { createToken, listTokens } = await operations();
-  const input = { ...call.input, expiresInDays: numeric(call.input['expiresInDays']) };
-  const making = {
+  await make<NewToken>(call, createToken.forOperator, {
+    input: { ...call.input, expiresInDays: numeric(call.input['expiresInDays']) },
     fields: made,
-    secret: 'token' as const,
-    repeats: true as const,
-    find: async ({ user, name }: Record<string, unknown>) => {
+    secret: 'token',
+    repeats: true,
+    find: async ({ user, name }) => {
       const tokens = await call.every(listTokens.forOperator, { user });
       const found = tokens.find((token) => token.name === name && !isExpired(token));
       return found && { ...found, token: null };
     },
-    has: (view: NewToken) => {
+    has: (view) => {
       const { description, scope } = view;
       return { description, scope, expiresInDays: daysOf(view) };
     },
-  };
-  await make(call, createToken.forOperator, making, input);
+  });
 }
 
 function isExpired({ expiresAt }: Token): boolean {

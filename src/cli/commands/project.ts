@@ -152,8 +152,7 @@ export function addProjectMemberCommands(program: Command): void {
     required: { ...at, ...role },
     example:
       'idctl project-member role ada@example.com --org acme \\\n      --project website --role admin',
-    run: async (call) =>
-      call.show(await call.operate((await memberOperations()).changeProjectMember), memberFields),
+    run: async (call) => call.perform((await memberOperations()).changeProjectMember, memberFields),
   });
   addRemove(member);
 }

@@ -65,7 +65,7 @@ export function addScimCommands(program: Command): void {
     example: 'idctl scim users --org acme',
     run: async (call) => {
       const { listScimUsers } = await import('../../services/provisioning/scim/list/records.ts');
-      call.table(await call.every(listScimUsers), user, 'There are no users.');
+      await call.list(listScimUsers, user, 'There are no users.');
     },
   });
   verb(scim, 'groups', {
@@ -76,8 +76,8 @@ export function addScimCommands(program: Command): void {
     run: async (call) => {
       const groups = await import('../../services/provisioning/scim/groups/admin.ts');
       if (call.input['members'] === undefined)
-        call.table(await call.every(groups.listScimGroups), group, 'There are no groups.');
-      else call.table(await call.every(groups.listScimGroupMembers), user, 'The group is empty.');
+        await call.list(groups.listScimGroups, group, 'There are no groups.');
+      else await call.list(groups.listScimGroupMembers, user, 'The group is empty.');
     },
   });
   verb(scim, 'log', {
@@ -86,8 +86,7 @@ export function addScimCommands(program: Command): void {
     example: 'idctl scim log --org acme',
     run: async (call) => {
       const { listScimRequests } = await import('../../services/provisioning/scim/log.ts');
-      const requests = await call.every(listScimRequests);
-      call.table(requests, request, 'The SCIM client has sent no request yet.');
+      await call.list(listScimRequests, request, 'The SCIM client has sent no request yet.');
     },
   });
 }

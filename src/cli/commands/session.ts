@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { Refusal, refuseField } from '../../errors.ts';
 import type { sessionView } from '../../services/people/sessions/operations.ts';
 import { programOf } from '../../services/people/sessions/program.ts';
-import { noun, verb } from '../command.ts';
+import { noun, user, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 import { canAsk } from '../prompt.ts';
 import type { Call } from '../run.ts';
@@ -17,8 +17,6 @@ const fields: Fields<z.output<typeof sessionView>> = [
   ['Address', (view) => view.address, 'wide'],
   ['ID', (view) => view.id, 'whole'],
 ];
-
-const user = { '--user <user>': 'the account, by address or id' };
 
 /** Declares `idctl session`. */
 export function addSessionCommands(program: Command): void {

@@ -1,13 +1,12 @@
 import type { Command } from 'commander';
 import { Refusal } from '../../errors.ts';
 import { shellWord } from '../../shell-word.ts';
-import { noun, verb } from '../command.ts';
+import { noun, user, verb } from '../command.ts';
 import { askCode, canAsk } from '../prompt.ts';
 import type { Call } from '../run.ts';
 
 const operations = () => import('../../services/people/two-factor/operations.ts');
 
-const user = { '--user <user>': 'the account, by address or id' };
 const code = { '--code <digits>': 'the six digits that the authenticator shows' };
 
 /** Declares `idctl totp`. */

@@ -18,7 +18,6 @@ const operations = () => import('../../services/tenancy/webhooks/operations.ts')
 const deliveryOperations = () => import('../../services/tenancy/webhooks/delivery/operations.ts');
 
 type Webhook = z.output<typeof webhookView>;
-type Removed = z.output<typeof webhookRemovedView>;
 
 const row: Fields<Webhook> = [
   ['URL', (view) => view.url, 'whole'],
@@ -40,7 +39,10 @@ type New = Hiding<z.output<typeof newWebhookView>, 'secret'>;
 
 const made: Fields<New> = [['Secret', (view) => view.secret], ...block];
 
-const removed: Fields<Removed> = [...block, ['Waiting', (view) => view.waiting]];
+const removed: Fields<z.output<typeof webhookRemovedView>> = [
+  ...block,
+  ['Waiting', (view) => view.waiting],
+];
 
 const rotated: Fields<Hiding<z.output<typeof rotatedWebhookView>, 'secret'>> = [
   ['Secret', (view) => view.secret],
@@ -107,8 +109,8 @@ export function addWebhookCommands(program: Command): void {
     example: `idctl webhook rotate ${example}`,
     run: async (call) => {
       const { rotateWebhook } = await operations();
-      const telling = { fields: rotated, secret: 'secret' } as const;
-      await performSecret(call, rotateWebhook, telling, await located(call));
+      const input = await located(call);
+      await performSecret(call, rotateWebhook, { fields: rotated, secret: 'secret', input });
     },
   });
   verb(webhook, 'test <id>', {
@@ -124,18 +126,17 @@ export function addWebhookCommands(program: Command): void {
 async function add(call: Call): Promise<void> {
   const { addWebhook, listWebhooks } = await operations();
   const { events, ...input } = call.input;
-  const given = typeof events === 'string' ? { ...input, events: kindsOf(events) } : input;
-  const making = {
+  await make<New>(call, addWebhook, {
+    input: typeof events === 'string' ? { ...input, events: kindsOf(events) } : input,
     fields: made,
-    secret: 'secret' as const,
-    repeats: true as const,
-    find: async ({ org, url }: Record<string, unknown>) => {
+    secret: 'secret',
+    repeats: true,
+    find: async ({ org, url }) => {
       const found = (await call.every(listWebhooks, { org })).find((one) => one.url === url);
       return found && { ...found, secret: null };
     },
-    has: ({ events: kinds }: New) => ({ events: kinds }),
-  };
-  await make(call, addWebhook, making, given);
+    has: ({ events: kinds }) => ({ events: kinds }),
+  });
 }
 
 /** The kinds of a list; one with `*` means all. */
@@ -173,13 +174,13 @@ function addRemove(webhook: Command): void {
     example: `idctl webhook remove ${example} --yes`,
     run: async (call) => {
       const { removeWebhook } = await operations();
-      const telling = {
+      await call.destroy(removeWebhook, {
+        input: await located(call),
         fields: removed,
-        question: ({ url, waiting }: Removed) =>
+        question: ({ url, waiting }) =>
           `Remove the webhook to ${url} and its ${waiting} waiting events?`,
-        done: ({ url }: Removed) => `Removed the webhook to ${url}.`,
-      };
-      await call.destroy(removeWebhook, telling, await located(call));
+        done: ({ url }) => `Removed the webhook to ${url}.`,
+      });
     },
   });
 }
@@ -192,11 +193,9 @@ function addDeliveries(webhook: Command): void {
     run: async (call) => {
       const { listDeliveries } = await deliveryOperations();
       const { status } = call.input;
-      const given = { ...(await located(call)), ...(status === undefined ? {} : { status }) };
-      const deliveries = await call.every(listDeliveries, given);
       const none =
         status === undefined ? 'There are no deliveries yet.' : `No delivery is ${status}.`;
-      call.table(deliveries, delivery, none);
+      await call.list(listDeliveries, delivery, none, { ...(await located(call)), status });
     },
   });
   verb(webhook, 'retry <delivery>', {

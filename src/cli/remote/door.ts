@@ -1,4 +1,3 @@
-import type { z } from 'zod';
 import { Refusal, refuseField } from '../../errors.ts';
 import { pathKeys, type Route } from '../../http/route.ts';
 import { operationRoutes } from '../../http/routes/list.ts';
@@ -16,8 +15,8 @@ const routes = new Map(operationRoutes.map((route) => [route.operation, route]))
 /** Runs operations on a server: by the route of each, as the account of the token. */
 export function remoteDoor(server: Server): CommandDoor {
   const client = openRemoteClient(server);
-  const send = async <S extends z.ZodType, View>(
-    operation: Runs<S, View>,
+  const send = async <View>(
+    operation: Runs<View>,
     given: Given,
     dryRun: boolean,
   ): Promise<View> => {
@@ -72,7 +71,7 @@ export function remoteDoor(server: Server): CommandDoor {
   };
 }
 
-function routeOf<S extends z.ZodType>(operation: Runs<S, unknown>): Route | undefined {
+function routeOf(operation: Runs<unknown>): Route | undefined {
   return routes.get(operation.forPeople ?? operation);
 }
 
