@@ -37,7 +37,11 @@ export const org = { [orgOption]: 'the organization, by id or slug' };
 export const user = { [userOption]: 'the account, by address or id' };
 
 /** Declares `idctl <name>`, which holds verbs and does nothing itself. */
-export function noun(program: Command, name: string, summary: string, example: string): Command {
+export function noun(
+  program: Command,
+  name: string,
+  { summary, example }: Pick<Verb, 'summary' | 'example'>,
+): Command {
   const command = dressed(program.command(name).summary(summary), example);
   return command.description(reachOf(command) === 'host' ? `${summary}\n\n${hostOnly}` : summary);
 }

@@ -34,12 +34,10 @@ const org = '--org <org>';
 
 /** Declares `idctl app`. */
 export function addAppCommands(program: Command): void {
-  const app = noun(
-    program,
-    'app',
-    'OAuth apps, whose tokens act as their owner',
-    'idctl app list --user ada@example.com',
-  );
+  const app = noun(program, 'app', {
+    summary: 'OAuth apps, whose tokens act as their owner',
+    example: 'idctl app list --user ada@example.com',
+  });
   verb(app, 'create', {
     summary: 'Create an app of an account; --quiet prints only its secret',
     required: { ...user, '--name <name>': 'the name of the app' },
@@ -79,7 +77,23 @@ export function addAppCommands(program: Command): void {
           `Give the app ${name} a new secret? The old one and the app's tokens stop at once.`,
       }),
   });
-  addRevoke(app);
+  verb(app, 'revoke <id>', {
+    summary: 'Revoke an app and its tokens for good',
+    options: { ...user, '--keep-tokens': 'leave its tokens until they expire' },
+    destroys: true,
+    example: 'idctl app revoke 01991f6e-5c1f-7d0e-8a4b-2f6c1d9e0b37 --yes',
+    run: async (call) => {
+      const { revokeApp } = await operations();
+      const keepTokens = call.input['keepTokens'] === true;
+      await call.destroy(revokeApp.forOperator, {
+        input: { ...call.input, keepTokens: String(keepTokens) },
+        fields: block,
+        question: ({ name }) =>
+          `Revoke the app ${name}${keepTokens ? '' : ' and its tokens'} for good?`,
+        done: ({ name }) => `Revoked the app ${name}.`,
+      });
+    },
+  });
 }
 
 async function create(call: Call): Promise<void> {
@@ -99,25 +113,5 @@ async function create(call: Call): Promise<void> {
     has: ({ organization: one }, given) => ({
       organization: one?.id === given['organization'] ? one?.id : (one?.slug ?? null),
     }),
-  });
-}
-
-function addRevoke(app: Command): void {
-  verb(app, 'revoke <id>', {
-    summary: 'Revoke an app and its tokens for good',
-    options: { ...user, '--keep-tokens': 'leave its tokens until they expire' },
-    destroys: true,
-    example: 'idctl app revoke 01991f6e-5c1f-7d0e-8a4b-2f6c1d9e0b37 --yes',
-    run: async (call) => {
-      const { revokeApp } = await operations();
-      const keepTokens = call.input['keepTokens'] === true;
-      await call.destroy(revokeApp.forOperator, {
-        input: { ...call.input, keepTokens: String(keepTokens) },
-        fields: block,
-        question: ({ name }) =>
-          `Revoke the app ${name}${keepTokens ? '' : ' and its tokens'} for good?`,
-        done: ({ name }) => `Revoked the app ${name}.`,
-      });
-    },
   });
 }

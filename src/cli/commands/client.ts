@@ -56,12 +56,10 @@ const settings = {
 
 /** Declares `idctl client`. */
 export function addClientCommands(program: Command): void {
-  const client = noun(
-    program,
-    'client',
-    'Applications in which the people of an organization sign in',
-    'idctl client list --org acme',
-  );
+  const client = noun(program, 'client', {
+    summary: 'Applications in which the people of an organization sign in',
+    example: 'idctl client list --org acme',
+  });
   verb(client, 'create <name>', {
     summary: 'Make a client for an application; --quiet prints only its secret',
     required: org,

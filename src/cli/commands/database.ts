@@ -36,12 +36,10 @@ const fields: Fields<Moved | Foreseen> = [
 
 /** Declares `idctl database`. */
 export function addDatabaseCommands(program: Command): void {
-  const database = noun(
-    program,
-    'database',
-    'The database of the instance',
-    'idctl database move --to sqlite:moved.db',
-  );
+  const database = noun(program, 'database', {
+    summary: 'The database of the instance',
+    example: 'idctl database move --to sqlite:moved.db',
+  });
   verb(database, 'move', {
     summary: 'Move the instance to another, empty database',
     detail:

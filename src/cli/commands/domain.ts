@@ -48,12 +48,10 @@ const removed: Fields<Removed> = [
 
 /** Declares `idctl domain`. */
 export function addDomainCommands(program: Command): void {
-  const domain = noun(
-    program,
-    'domain',
-    'E-mail domains of an organization',
-    'idctl domain list --org acme',
-  );
+  const domain = noun(program, 'domain', {
+    summary: 'E-mail domains of an organization',
+    example: 'idctl domain list --org acme',
+  });
   verb(domain, 'add <domain>', {
     summary: 'Claim a domain and get the TXT record that proves it',
     required: org,
@@ -79,7 +77,22 @@ export function addDomainCommands(program: Command): void {
     example: 'idctl domain list --org acme',
     run: async (call) => call.list((await operations()).listDomains, row, 'There are no domains.'),
   });
-  addRemove(domain);
+  verb(domain, 'remove <domain>', {
+    summary: 'Give a domain up; single sign-on for it is switched off',
+    required: org,
+    destroys: true,
+    example: 'idctl domain remove acme.com --org acme --yes',
+    run: async (call) => {
+      const { removeDomain } = await operations();
+      const shutOut = await shutOutBy(call, 'domain.remove');
+      await call.destroy(removeDomain, {
+        fields: removed,
+        question: (view) =>
+          `Give ${view.domain} up?${consequences(view)}${shutOut === null ? '' : ` ${shutOut}`}`,
+        done: (view) => `Removed ${view.domain}.${consequences(view)}`,
+      });
+    },
+  });
 }
 
 async function add(call: Call): Promise<void> {
@@ -142,25 +155,6 @@ function seconds(text: unknown): number {
   const parsed = secondsOf(/^\d+$/.test(given) ? `${given}s` : given);
   if (Number.isNaN(parsed)) throw refuseField('timeout', 'must be a time such as 30s, 10m or 2h');
   return parsed;
-}
-
-function addRemove(domain: Command): void {
-  verb(domain, 'remove <domain>', {
-    summary: 'Give a domain up; single sign-on for it is switched off',
-    required: org,
-    destroys: true,
-    example: 'idctl domain remove acme.com --org acme --yes',
-    run: async (call) => {
-      const { removeDomain } = await operations();
-      const shutOut = await shutOutBy(call, 'domain.remove');
-      await call.destroy(removeDomain, {
-        fields: removed,
-        question: (view) =>
-          `Give ${view.domain} up?${consequences(view)}${shutOut === null ? '' : ` ${shutOut}`}`,
-        done: (view) => `Removed ${view.domain}.${consequences(view)}`,
-      });
-    },
-  });
 }
 
 function consequences(view: Removed): string {

@@ -46,7 +46,10 @@ const everyMs = 1000;
 
 /** Declares `idctl event`. */
 export function addEventCommands(program: Command): void {
-  const event = noun(program, 'event', 'Audit log', 'idctl event list --org acme');
+  const event = noun(program, 'event', {
+    summary: 'Audit log',
+    example: 'idctl event list --org acme',
+  });
   verb(event, 'list', {
     summary: 'List events, oldest first; --json prints their data too',
     options: { ...options, '--since <when>': 'a time, or how long ago: 30m, 24h, 7d' },

@@ -26,12 +26,10 @@ const unlinked: Fields<Unlinked> = [
 
 /** Declares `idctl identity`. */
 export function addIdentityCommands(program: Command): void {
-  const identity = noun(
-    program,
-    'identity',
-    'External identities linked to accounts',
-    'idctl identity list --user ada@example.com',
-  );
+  const identity = noun(program, 'identity', {
+    summary: 'External identities linked to accounts',
+    example: 'idctl identity list --user ada@example.com',
+  });
   verb(identity, 'list', {
     summary: 'List the external identities of an account',
     required: user,

@@ -35,12 +35,10 @@ function mailOf({ email, mailed, mailLimited }: Shown): string | null {
 
 /** Declares `idctl invitation`. */
 export function addInvitationCommands(program: Command): void {
-  const invitation = noun(
-    program,
-    'invitation',
-    'Invitations of people, with or without an account',
-    'idctl invitation list --org acme',
-  );
+  const invitation = noun(program, 'invitation', {
+    summary: 'Invitations of people, with or without an account',
+    example: 'idctl invitation list --org acme',
+  });
   verb(invitation, 'create <email>', {
     summary: 'Invite an address; mailed, if mail is set up; --quiet prints only the link',
     required: org,

@@ -85,7 +85,10 @@ export function addLogoutCommand(program: Command): void {
 
 /** Declares `idctl server`. */
 export function addServerCommands(program: Command): void {
-  const server = noun(program, 'server', 'Servers that you have logged in to', 'idctl server list');
+  const server = noun(program, 'server', {
+    summary: 'Servers that you have logged in to',
+    example: 'idctl server list',
+  });
   verb(server, 'list', {
     summary: 'List the stored servers, without their tokens',
     example: 'idctl server list',

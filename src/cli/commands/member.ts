@@ -27,12 +27,10 @@ const role = { '--role <role>': 'member, admin or owner' };
 
 /** Declares `idctl member`. */
 export function addMemberCommands(program: Command): void {
-  const member = noun(
-    program,
-    'member',
-    'Members of an organization',
-    'idctl member list --org acme',
-  );
+  const member = noun(program, 'member', {
+    summary: 'Members of an organization',
+    example: 'idctl member list --org acme',
+  });
   verb(member, 'add <email>', {
     summary: 'Add an existing account to an organization',
     detail:
@@ -70,10 +68,6 @@ export function addMemberCommands(program: Command): void {
         done: ({ email, name }) => `Removed ${email ?? name} from ${call.input['org']}.`,
       }),
   });
-  addLeave(member);
-}
-
-function addLeave(member: Command): void {
   verb(member, 'leave', {
     summary: 'Leave an organization yourself; only from afar',
     required: org,

@@ -19,12 +19,10 @@ const row: Fields<Passkey> = [
 
 /** Declares `idctl passkey`. */
 export function addPasskeyCommands(program: Command): void {
-  const passkey = noun(
-    program,
-    'passkey',
-    'Passkeys; people add them on their account page',
-    'idctl passkey list --user ada@example.com',
-  );
+  const passkey = noun(program, 'passkey', {
+    summary: 'Passkeys; people add them on their account page',
+    example: 'idctl passkey list --user ada@example.com',
+  });
   verb(passkey, 'list', {
     summary: 'List the passkeys of an account',
     required: user,

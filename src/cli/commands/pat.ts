@@ -40,13 +40,22 @@ const memberRow: Fields<MemberToken> = [['User', ({ user }) => user.email ?? use
 
 /** Declares `idctl pat`. */
 export function addPatCommands(program: Command): void {
-  const pat = noun(
-    program,
-    'pat',
-    'Personal access tokens',
-    'idctl pat list --user ada@example.com',
-  );
-  addCreate(pat);
+  const pat = noun(program, 'pat', {
+    summary: 'Personal access tokens',
+    example: 'idctl pat list --user ada@example.com',
+  });
+  verb(pat, 'create', {
+    summary: 'Create a token that acts as an account; --quiet prints only the token',
+    required: { ...user, '--name <name>': 'the name of the token' },
+    options: {
+      '--description <text>': 'the purpose of the token',
+      '--expires-in-days <days>': '1 to 365; without it until revoked (scope admin: 90)',
+      '--scope <scope>': 'the scope: read, write (default) or admin',
+    },
+    makes: true,
+    example: 'idctl pat create --user ada@example.com --name backup --scope read',
+    run: create,
+  });
   verb(pat, 'list', {
     summary: 'List the tokens of an account, or those of scope admin of an organization',
     options: { ...user, '--org <org>': 'the organization whose tokens of scope admin to list' },
@@ -65,7 +74,18 @@ export function addPatCommands(program: Command): void {
         question: ({ name }) => `Give the token ${name} a new value? The old one stops at once.`,
       }),
   });
-  addRevoke(pat);
+  verb(pat, 'revoke <id>', {
+    summary: 'Revoke a token for good',
+    options: user,
+    destroys: true,
+    example: 'idctl pat revoke 01991f6e-5c1f-7d0e-8a4b-2f6c1d9e0b37 --yes',
+    run: async (call) =>
+      call.destroy((await operations()).revokeToken.forOperator, {
+        fields: block,
+        question: ({ name, prefix }) => `Revoke the token ${name} (${prefix}…) for good?`,
+        done: ({ name, prefix }) => `Revoked the token ${name} (${prefix}…).`,
+      }),
+  });
 }
 
 async function list(call: Call): Promise<void> {
@@ -80,21 +100,6 @@ async function list(call: Call): Promise<void> {
   }
   const { listAdminTokens } = await import('../../services/tenancy/memberships/operations.ts');
   await call.list(listAdminTokens, memberRow, 'No member has a token of scope admin.');
-}
-
-function addCreate(pat: Command): void {
-  verb(pat, 'create', {
-    summary: 'Create a token that acts as an account; --quiet prints only the token',
-    required: { ...user, '--name <name>': 'the name of the token' },
-    options: {
-      '--description <text>': 'the purpose of the token',
-      '--expires-in-days <days>': '1 to 365; without it until revoked (scope admin: 90)',
-      '--scope <scope>': 'the scope: read, write (default) or admin',
-    },
-    makes: true,
-    example: 'idctl pat create --user ada@example.com --name backup --scope read',
-    run: create,
-  });
 }
 
 async function create(call: Call): Promise<void> {
@@ -129,19 +134,4 @@ function daysOf({ createdAt, expiresAt }: NewToken): number | null {
 /** Converts digits to a number; the schema refuses anything else. */
 function numeric(text: unknown): unknown {
   return typeof text === 'string' && /^-?\d+$/.test(text) ? Number(text) : text;
-}
-
-function addRevoke(pat: Command): void {
-  verb(pat, 'revoke <id>', {
-    summary: 'Revoke a token for good',
-    options: user,
-    destroys: true,
-    example: 'idctl pat revoke 01991f6e-5c1f-7d0e-8a4b-2f6c1d9e0b37 --yes',
-    run: async (call) =>
-      call.destroy((await operations()).revokeToken.forOperator, {
-        fields: block,
-        question: ({ name, prefix }) => `Revoke the token ${name} (${prefix}…) for good?`,
-        done: ({ name, prefix }) => `Revoked the token ${name} (${prefix}…).`,
-      }),
-  });
 }

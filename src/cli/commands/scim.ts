@@ -52,13 +52,39 @@ const request: Fields<z.output<typeof scimRequestView>> = [
 
 /** Declares `idctl scim`. */
 export function addScimCommands(program: Command): void {
-  const scim = noun(
-    program,
-    'scim',
-    'Provisioning of members by SCIM 2.0',
-    'idctl scim users --org acme',
-  );
-  addToken(scim);
+  const scim = noun(program, 'scim', {
+    summary: 'Provisioning of members by SCIM 2.0',
+    example: 'idctl scim users --org acme',
+  });
+  const token = noun(scim, 'token', {
+    summary: 'The token of the SCIM client, one for an organization',
+    example: 'idctl scim token show --org acme',
+  });
+  verb(token, 'rotate', {
+    summary: 'Make a token; an existing one stops at once. --quiet prints only the token',
+    required: org,
+    rehearsable: true,
+    example: 'idctl scim token rotate --org acme',
+    run: rotate,
+  });
+  verb(token, 'show', {
+    summary: 'Show whether there is a token, and when it was last used',
+    required: org,
+    example: 'idctl scim token show --org acme',
+    run: async (call) => call.perform((await operations()).showScimToken, block),
+  });
+  verb(token, 'revoke', {
+    summary: 'Revoke the token of the SCIM client; members stay as they are',
+    required: org,
+    destroys: true,
+    example: 'idctl scim token revoke --org acme --yes',
+    run: async (call) =>
+      call.destroy((await operations()).revokeScimToken, {
+        fields: block,
+        question: ({ prefix }) => `Revoke the SCIM token ${prefix}…?`,
+        done: ({ prefix }) => `Revoked the SCIM token ${prefix}….`,
+      }),
+  });
   verb(scim, 'users', {
     summary: 'List the users SCIM can see, including former members',
     required: org,
@@ -88,40 +114,6 @@ export function addScimCommands(program: Command): void {
       const { listScimRequests } = await import('../../services/provisioning/scim/log.ts');
       await call.list(listScimRequests, request, 'The SCIM client has sent no request yet.');
     },
-  });
-}
-
-function addToken(scim: Command): void {
-  const token = noun(
-    scim,
-    'token',
-    'The token of the SCIM client, one for an organization',
-    'idctl scim token show --org acme',
-  );
-  verb(token, 'rotate', {
-    summary: 'Make a token; an existing one stops at once. --quiet prints only the token',
-    required: org,
-    rehearsable: true,
-    example: 'idctl scim token rotate --org acme',
-    run: rotate,
-  });
-  verb(token, 'show', {
-    summary: 'Show whether there is a token, and when it was last used',
-    required: org,
-    example: 'idctl scim token show --org acme',
-    run: async (call) => call.perform((await operations()).showScimToken, block),
-  });
-  verb(token, 'revoke', {
-    summary: 'Revoke the token of the SCIM client; members stay as they are',
-    required: org,
-    destroys: true,
-    example: 'idctl scim token revoke --org acme --yes',
-    run: async (call) =>
-      call.destroy((await operations()).revokeScimToken, {
-        fields: block,
-        question: ({ prefix }) => `Revoke the SCIM token ${prefix}…?`,
-        done: ({ prefix }) => `Revoked the SCIM token ${prefix}….`,
-      }),
   });
 }
 

@@ -20,12 +20,10 @@ const fields: Fields<z.output<typeof sessionView>> = [
 
 /** Declares `idctl session`. */
 export function addSessionCommands(program: Command): void {
-  const session = noun(
-    program,
-    'session',
-    'Live sessions',
-    'idctl session list --user ada@example.com',
-  );
+  const session = noun(program, 'session', {
+    summary: 'Live sessions',
+    example: 'idctl session list --user ada@example.com',
+  });
   verb(session, 'list', {
     summary: 'List the live sessions of an account',
     required: user,

@@ -11,12 +11,10 @@ const code = { '--code <digits>': 'the six digits that the authenticator shows' 
 
 /** Declares `idctl totp`. */
 export function addTotpCommands(program: Command): void {
-  const totp = noun(
-    program,
-    'totp',
-    'Two-factor authentication by an authenticator app',
-    'idctl totp enroll --user ada@example.com',
-  );
+  const totp = noun(program, 'totp', {
+    summary: 'Two-factor authentication by an authenticator app',
+    example: 'idctl totp enroll --user ada@example.com',
+  });
   verb(totp, 'enroll', {
     summary: 'Begin an enrolment: a QR code to scan, then a code that confirms it',
     required: user,

@@ -77,12 +77,10 @@ const example = '0199c3a4-7c1e-7d55-8d1f-3f0e8a1b2c3d';
 
 /** Declares `idctl webhook`. */
 export function addWebhookCommands(program: Command): void {
-  const webhook = noun(
-    program,
-    'webhook',
-    'Where the events of an organization are sent',
-    'idctl webhook list --org acme',
-  );
+  const webhook = noun(program, 'webhook', {
+    summary: 'Where the events of an organization are sent',
+    example: 'idctl webhook list --org acme',
+  });
   verb(webhook, 'add <url>', {
     summary: 'Send events to a URL; --quiet prints only the secret that signs them',
     detail: 'A dry run does not look the host up.',
@@ -119,8 +117,45 @@ export function addWebhookCommands(program: Command): void {
     example: `idctl webhook test ${example}`,
     run: test,
   });
-  addRemove(webhook);
-  addDeliveries(webhook);
+  verb(webhook, 'remove <id>', {
+    summary: 'Remove a webhook; events that wait for it are not sent',
+    options: org,
+    destroys: true,
+    example: `idctl webhook remove ${example} --yes`,
+    run: async (call) => {
+      const { removeWebhook } = await operations();
+      await call.destroy(removeWebhook, {
+        input: await located(call),
+        fields: removed,
+        question: ({ url, waiting }) =>
+          `Remove the webhook to ${url} and its ${waiting} waiting events?`,
+        done: ({ url }) => `Removed the webhook to ${url}.`,
+      });
+    },
+  });
+  verb(webhook, 'deliveries <id>', {
+    summary: 'List the deliveries to a webhook: sent, waiting or dead, newest first',
+    options: { ...org, '--status <status>': 'only waiting, delivered or dead ones' },
+    example: `idctl webhook deliveries ${example} \\\n      --status dead`,
+    run: async (call) => {
+      const { listDeliveries } = await deliveryOperations();
+      const { status } = call.input;
+      const none =
+        status === undefined ? 'There are no deliveries yet.' : `No delivery is ${status}.`;
+      await call.list(listDeliveries, delivery, none, { ...(await located(call)), status });
+    },
+  });
+  verb(webhook, 'retry <delivery>', {
+    summary: 'Send a delivery again now, with the same id, whatever its status',
+    options: org,
+    example: `idctl webhook retry ${example}`,
+    run: async (call) => {
+      const { locateDelivery, retryDelivery } = await deliveryOperations();
+      const at = await call.operate(locateDelivery);
+      call.show(await call.operate(retryDelivery, at), delivery);
+      call.note('The daemon sends it within seconds.');
+    },
+  });
 }
 
 async function add(call: Call): Promise<void> {
@@ -162,51 +197,6 @@ function addSwitch(webhook: Command, name: 'enable' | 'disable', summary: string
       const { changeWebhook } = await operations();
       const given = { ...(await located(call)), enabled: name === 'enable' };
       await call.perform(changeWebhook, block, given);
-    },
-  });
-}
-
-function addRemove(webhook: Command): void {
-  verb(webhook, 'remove <id>', {
-    summary: 'Remove a webhook; events that wait for it are not sent',
-    options: org,
-    destroys: true,
-    example: `idctl webhook remove ${example} --yes`,
-    run: async (call) => {
-      const { removeWebhook } = await operations();
-      await call.destroy(removeWebhook, {
-        input: await located(call),
-        fields: removed,
-        question: ({ url, waiting }) =>
-          `Remove the webhook to ${url} and its ${waiting} waiting events?`,
-        done: ({ url }) => `Removed the webhook to ${url}.`,
-      });
-    },
-  });
-}
-
-function addDeliveries(webhook: Command): void {
-  verb(webhook, 'deliveries <id>', {
-    summary: 'List the deliveries to a webhook: sent, waiting or dead, newest first',
-    options: { ...org, '--status <status>': 'only waiting, delivered or dead ones' },
-    example: `idctl webhook deliveries ${example} \\\n      --status dead`,
-    run: async (call) => {
-      const { listDeliveries } = await deliveryOperations();
-      const { status } = call.input;
-      const none =
-        status === undefined ? 'There are no deliveries yet.' : `No delivery is ${status}.`;
-      await call.list(listDeliveries, delivery, none, { ...(await located(call)), status });
-    },
-  });
-  verb(webhook, 'retry <delivery>', {
-    summary: 'Send a delivery again now, with the same id, whatever its status',
-    options: org,
-    example: `idctl webhook retry ${example}`,
-    run: async (call) => {
-      const { locateDelivery, retryDelivery } = await deliveryOperations();
-      const at = await call.operate(locateDelivery);
-      call.show(await call.operate(retryDelivery, at), delivery);
-      call.note('The daemon sends it within seconds.');
     },
   });
 }
