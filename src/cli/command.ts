@@ -87,10 +87,7 @@ function requireUser({ input, server }: Call): void {
   if (server === null && input['user'] === undefined) throw refuseField('--user', 'is required');
 }
 
-/**
- * Gives a command the shared behaviour: 80-column help that ends with an example, and refusals for
- * bad usage.
- */
+/** Gives a command the shared behaviour: help that ends with an example, refusals of bad usage. */
 export function dressed(command: Command, example: string): Command {
   return command
     .configureHelp({

@@ -41,10 +41,7 @@ export async function requirePassed(
   await confirmed(`The ${tested} failed the test. Save it anyway?`);
 }
 
-/**
- * Runs the work with the given secret. If only the secret, the field `name`, is missing, it asks
- * for it.
- */
+/** Runs the work with the given secret. If only that, the field `name`, is missing, it asks. */
 export async function withSecret<View>(
   { name, question, secret }: { name: string; question: string; secret: string | undefined },
   work: (secret: string | undefined) => Promise<View>,

@@ -51,10 +51,7 @@ export function persons({ length }: string[]): string {
   return length === 1 ? '1 person' : `${length} people`;
 }
 
-/**
- * A sentence that names the owners if the command leaves no owner a way to sign in; else null. A
- * dry run prints it.
- */
+/** Names the owners if no owner keeps a way to sign in; else null. A dry run prints it. */
 export async function shutOutBy(call: Call, change: Change): Promise<string | null> {
   const { findShutOut } = await import('../services/signin/shut-out.ts');
   const { slug, owners } = await call.operate(findShutOut, { ...call.input, change });

@@ -45,10 +45,7 @@ function tellStored(error: unknown, stored: string): unknown {
   return new Refusal(error.code, error.message, { hint });
 }
 
-/**
- * Runs operations in this process, as the operator. The first one opens the database. `stored` names
- * servers that the person may have meant.
- */
+/** Runs operations here, as the operator; `stored` names servers that may have been meant. */
 function localDoor(flags: Flags, stored = ''): CommandDoor {
   let opened: Promise<Operator> | undefined;
   const operator = (): Promise<Operator> => {

@@ -53,10 +53,7 @@ export function becomeDatabaseOwner({ config }: LoadedConfig): void {
   if (file !== null) becomeOwnerOf(file);
 }
 
-/**
- * Whether no process has the embedded database open; false if that is unknown. Must be asked before
- * it is opened.
- */
+/** Whether no process has the embedded database open, as far as known. Ask before opening it. */
 export function isDatabaseIdle({ config }: LoadedConfig): boolean {
   const file = databaseFile(config.database.url);
   // SQLite keeps the WAL file while a process has the database open; the last process to close it
@@ -64,10 +61,7 @@ export function isDatabaseIdle({ config }: LoadedConfig): boolean {
   return file !== null && existsSync(file) && !existsSync(`${file}-wal`);
 }
 
-/**
- * Opens the instance as its operator. With `migrated`, it first migrates the database, and
- * `migrated` gets each migration's name.
- */
+/** Opens the instance as its operator. With `migrated`, it migrates first, and tells each name. */
 export async function openOperator(
   loaded: LoadedConfig,
   migrated?: (name: string) => void,
@@ -94,20 +88,14 @@ export async function openOperator(
   };
 }
 
-/**
- * Turns an error into its refusal. A bug goes to the log with its cause, because its message is not
- * shown.
- */
+/** Turns an error into its refusal. Only the log has the cause of a bug. */
 function told({ refusalOf, log }: App, error: unknown): unknown {
   const refusal = error instanceof Refusal ? error : refusalOf(error);
   if (refusal === null) log.error({ err: error }, 'bug');
   return refusal ?? error;
 }
 
-/**
- * Opening creates a missing SQLite file. But a mistyped path, or a disk that is not mounted, must
- * not become an empty instance.
- */
+/** Opening creates a missing SQLite file, but a mistyped path must not become an empty instance. */
 export function requireDatabaseFile({ config }: LoadedConfig): void {
   const file = databaseFile(config.database.url);
   if (file === null || existsSync(file)) return;

@@ -114,9 +114,7 @@ export async function setupAsked(
   };
 }
 
-/**
- * The fault of an answer. Other people may read the screen, so an answer must not contain a password.
- */
+/** The fault of an answer. It must not contain a password: other people may read the screen. */
 async function faultIn(
   call: Call,
   settings: Record<string, string>,
@@ -127,9 +125,7 @@ async function faultIn(
   return faultOf(call, settings, async () => {});
 }
 
-/**
- * Asks for the database until it answers. A hidden prompt asks for the password of the URL's user.
- */
+/** Asks for the database until it answers, and unseen for the password of the URL's user. */
 async function askDatabase(
   call: Call,
   settings: Record<string, string>,

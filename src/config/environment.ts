@@ -54,10 +54,7 @@ async function findValue(
   return (await fromVariable(setting, named)) ?? (await fromCredential(setting, env));
 }
 
-/**
- * Converts a text from outside to the setting's type, as far as its spelling allows. The schema
- * checks the rest.
- */
+/** Converts a text to the setting's type, as far as it is spelled so; the schema checks the rest. */
 export function typed(setting: Setting, text: string): unknown {
   if (setting.kind === 'integer' && /^-?\d+$/.test(text)) return Number(text);
   if (setting.kind !== 'list') return text;

@@ -98,10 +98,7 @@ function send(
   }
 }
 
-/**
- * Answers a thrown error: a refusal as a problem object, any other error as a bug. Only the log
- * explains a bug.
- */
+/** Answers a thrown error: a refusal as a problem object, any other as a bug for the log. */
 export function answerErrors(app: App): ErrorRequestHandler {
   return (error: unknown, request, response, next) => {
     if (response.headersSent) return next(error);

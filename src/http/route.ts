@@ -12,10 +12,7 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 /** The row of the authority table that the service checks; the server only asks if it is `public`. */
 export type Access = 'public' | Right;
 
-/**
- * The value that the server puts into an input field: a cookie, or whether browser fetch metadata
- * was sent. With `orGiven`, a field that the caller sent wins.
- */
+/** A field that the server fills in; with `orGiven`, a field that the caller sent wins. */
 export type Fill = { cookie: CookieName; orGiven?: true } | 'fetchMetadata';
 
 /** The most bytes of a body with a document or a list: ten thousand entries fit. */
@@ -35,16 +32,11 @@ interface Definition<Input extends z.ZodObject, Output extends z.ZodType, View> 
   cli?: string;
   /** The most bytes of a body; without it 100 KiB. */
   bodyLimit?: number;
-  /**
-   * On a public route, the service learns the actor if a credential proves it; else the actor is
-   * anonymous.
-   */
+  /** On a public route, the service learns the actor if a credential proves it. */
   optionalActor?: true;
   /** Unknown query parameters are ignored, as OAuth requires (X6). */
   lenientQuery?: true;
-  /**
-   * OAuth style: the input is a form, the client is in it or in Basic, errors follow RFC 6749 §5.2.
-   */
+  /** OAuth style: a form, the client in it or in Basic, errors by RFC 6749 §5.2. */
   speaks?: 'oauth';
   filled?: { [Field in keyof z.input<Input>]?: Fill };
   cookies?: (view: NoInfer<View>) => CookieChange[];
@@ -60,10 +52,7 @@ export interface Reply {
   location: string | undefined;
 }
 
-/**
- * A route of the surface: plain data, and `answer`, which parses the input, runs the service and
- * shapes its view.
- */
+/** A route: plain data, and `answer`, which parses the input, runs the service, shapes its view. */
 export interface Route
   extends Omit<
     Definition<z.ZodObject, z.ZodType, never>,

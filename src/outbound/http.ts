@@ -33,10 +33,7 @@ export interface HttpClient {
 
 /** A client whose TLS connection can also be tested alone. */
 export interface GuardedClient extends HttpClient {
-  /**
-   * Makes a TLS connection like a request does, and returns when the certificate expires. Refuses
-   * like a request.
-   */
+  /** Makes a request's TLS connection; returns when the certificate expires. Refuses alike. */
   handshake(url: URL): Promise<Date>;
 }
 
@@ -87,10 +84,7 @@ function handshake(connect: Connector, url: URL): Promise<Date> {
   });
 }
 
-/**
- * The client for URLs that the operator configured: every address is allowed, within the same
- * limits.
- */
+/** The client for URLs that the operator configured: every address, within the same limits. */
 export function trustedClient(roots: SecureContext | undefined, limits: Limits): HttpClient {
   const connect = { timeout: limits.connect, ...trust(roots) };
   const agent = new Agent({ allowH2: true, maxResponseSize: limits.body, connect });
@@ -167,10 +161,7 @@ async function readWhole(response: Incoming, host: string, limit: number) {
   return new Response(size === 0 ? null : Buffer.concat(chunks), { status, headers: [...headers] });
 }
 
-/**
- * Asks an address that the operator configured. Any status and any redirect is an answer. Refuses
- * `upstream_failed`.
- */
+/** Asks a configured address; any status or redirect is an answer. Refuses `upstream_failed`. */
 export async function reach(url: string, roots: SecureContext | undefined, limits: Limits) {
   const client = trustedClient(roots, limits);
   try {

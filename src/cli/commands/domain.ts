@@ -127,10 +127,7 @@ async function verify(call: Call): Promise<Domain> {
     : once();
 }
 
-/**
- * Repeats `look` until it succeeds. A pending or unreachable record is retried until the time is
- * over.
- */
+/** Repeats `look` while the record is pending or unreachable, until the time is over. */
 async function until<View>(
   limit: number,
   look: () => Promise<View>,

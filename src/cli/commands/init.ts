@@ -179,10 +179,7 @@ const beforeSealing: RefusalCode[] = [
   'schema_newer',
 ];
 
-/**
- * Opens the instance with its key, and makes a missing key. If opening fails before the key is
- * used, a new key is removed.
- */
+/** Opens the instance; makes a missing key, and removes that if opening fails before its use. */
 async function openWithKey(loaded: LoadedConfig) {
   const { ensureKeyFile } = await import('../../services/instance/setup/key.ts');
   const key = await ensureKeyFile(loaded.config.keyFile);

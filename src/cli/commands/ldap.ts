@@ -165,10 +165,7 @@ async function requireUsable(call: Call, input: Given): Promise<void> {
   await requirePassed(call, 'directory', await call.operate(testLdap, input));
 }
 
-/**
- * The settings under the names of the view; the `--no-` form of an option with a value becomes
- * null.
- */
+/** The settings under the names of the view; a `--no-` form of an option with a value is null. */
 async function asFields({ caFile, groupsAttribute, ...rest }: Given): Promise<Given> {
   return {
     ...rest,

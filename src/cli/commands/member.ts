@@ -110,10 +110,7 @@ async function add(call: Call): Promise<void> {
   await make(call, addMemberAsOperator, { ...making, input: { ...input, credentials } });
 }
 
-/**
- * Asks whether to end credentials that an earlier holder may have left. Undefined if there are
- * none, or no terminal.
- */
+/** Asks whether to end credentials of an earlier holder; undefined without any, or a terminal. */
 async function agreedFate(call: Call, input: Record<string, unknown>): Promise<'end' | undefined> {
   if (call.flags.yes) return 'end';
   // Without a question, the service refuses and names both options.

@@ -81,10 +81,7 @@ async function create(call: Call): Promise<void> {
   if (overruled !== null) call.note(heardNoMore(call, overruled));
 }
 
-/**
- * The only organization governs every account. Next to others, it governs only accounts on its
- * verified domains (security O1).
- */
+/** Next to others, an organization governs only accounts on its verified domains (security O1). */
 function heardNoMore({ here }: Call, slug: string): string {
   return `The sign-in settings of ${slug} now govern no account: it has no verified domain,\nand is no longer the only organization. Verify one: ${here(`idctl domain add DOMAIN --org ${shellWord(slug)}`)}`;
 }

@@ -114,10 +114,7 @@ function isTerminalGone(): boolean {
   }
 }
 
-/**
- * Applies the changed settings that a running daemon can apply, and logs the settings that need a
- * restart.
- */
+/** Applies the changed settings that a daemon can apply, and logs those that need a restart. */
 async function reloadConfiguration(
   app: App,
   read: () => Promise<LoadedConfig>,

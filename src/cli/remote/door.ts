@@ -32,10 +32,7 @@ export function remoteDoor(server: Server): CommandDoor {
     // The schema of the answer is the operation's own.
     return readView(route, answer) as View;
   };
-  /**
-   * Runs the work with the organization that the route needs. Where an id names the thing, it is
-   * looked for in each organization of the account.
-   */
+  /** Runs the work with the route's organization; a thing known by id is looked for in each. */
   const inOrganization = async (
     route: Route,
     input: Given,

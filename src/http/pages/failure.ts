@@ -12,10 +12,7 @@ import { type ShownPage, toSecondFactor } from './page.ts';
 import { alert } from './parts.ts';
 import { renewalPath } from './renew.ts';
 
-/**
- * Answers a browser with a page where another client gets a problem object. A null refusal is a
- * bug, which only the log explains.
- */
+/** Answers a browser with a page. A null refusal is a bug, which only the log explains. */
 export async function answerBrowser(
   app: App,
   refusal: Refusal | null,
@@ -40,9 +37,7 @@ export async function answerBrowser(
   response.type('html').end(textOf(presentPage(lookOf(app.config), shown)));
 }
 
-/**
- * The address of the sign-in page. After the sign-in it returns to the page that needed a session.
- */
+/** The address of the sign-in page, which returns to the page that needed a session. */
 function signInAt(asked: unknown): string {
   const returnTo = typeof asked === 'string' ? asked : '/';
   if (returnTo.startsWith('/login?')) return returnTo;
@@ -122,10 +117,7 @@ export function refuseUnsetAddress({ config, log }: App): RequestHandler {
   };
 }
 
-/**
- * The address that the person typed, as far as the request shows it. Null if it is the address that
- * idctl listens on.
- */
+/** The address that the person typed, as far as seen; null if idctl listens on it. */
 function addressSeen({ headers }: Request, own: string): string | null {
   const first = (name: string) =>
     String(headers[name] ?? '')

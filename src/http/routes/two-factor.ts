@@ -8,10 +8,7 @@ import { answerPendingSignIn, secondFactorInput } from '../../services/signin/ad
 import { pendingCookie, sessionCookies } from '../cookies.ts';
 import { route, routeTo } from '../route.ts';
 
-/**
- * The second factor: enrolling, turning it off, and answering it in a sign-in by redirect (spec
- * §3.4).
- */
+/** The second factor: enrolling, turning off, answering in a sign-in by redirect (spec §3.4). */
 export const twoFactorRoutes = [
   route('POST', '/api/v1/me/totp', startTotp, {
     summary: 'Begin an enrolment: a fresh secret, shown once',

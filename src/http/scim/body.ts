@@ -9,10 +9,7 @@ const usualKib = 256;
 const depthLimit = 32;
 const mediaTypes = ['application/scim+json', 'application/json'];
 
-/**
- * Reads the JSON body of a request. Refuses other media types, and a body that is too large or
- * nests too deep.
- */
+/** Reads the JSON body; refuses other media types, and a body too large or nested too deep. */
 export async function readBody(
   request: Request,
   response: Response,

@@ -115,10 +115,7 @@ function show({ request }: UserRequest, user: Presented): ScimReply {
   return { status: 304, headers: { ETag: user.etag } };
 }
 
-/**
- * Adds the headers of the examples in RFC 7644 §3. RFC 7643 §3.1 wants Content-Location equal to
- * meta.location.
- */
+/** Adds the headers of RFC 7644 §3. RFC 7643 §3.1: Content-Location equals meta.location. */
 function shown({ body, etag, location }: Presented, status = 200): ScimReply {
   return {
     status,

@@ -60,10 +60,7 @@ function dateOf(headers: Headers): number | null {
   return Number.isNaN(date) ? null : date + (age > 0 && Number.isFinite(age) ? age * 1000 : 0);
 }
 
-/**
- * Whether the document belongs to exactly this issuer (security S5). With `shown`, the finding
- * includes the other issuer.
- */
+/** Whether the document is of exactly this issuer (security S5); `shown` shows the other one. */
 export function examineIssuer(issuer: string, { document }: Discovered, shown: boolean): Finding {
   const named = document['issuer'];
   if (named === issuer) return right('the same');
@@ -93,9 +90,7 @@ function differenceOf(issuer: string, named: string): string {
   return 'one with another path or spelling';
 }
 
-/**
- * Whether the endpoints exist, may be reached, and are as encrypted as the issuer (security S9).
- */
+/** Whether the endpoints exist, may be reached, and are encrypted like the issuer (security S9). */
 export async function examineEndpoints(
   guard: Guard,
   { document }: Discovered,

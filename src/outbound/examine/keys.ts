@@ -53,9 +53,7 @@ function keysIn(text: string): Record<string, unknown>[] | null {
   }
 }
 
-/**
- * The accepted algorithms that a key can verify: those of its kind, unless the key names another.
- */
+/** The accepted algorithms of the key's kind, unless the key names another. */
 function algorithmsOf(jwk: Record<string, unknown>): string[] {
   const { alg, use } = jwk;
   if (use !== undefined && use !== 'sig') return [];

@@ -35,9 +35,7 @@ export function socialSection(draft: Draft, linked: SocialProvider[]): Html | nu
   );
 }
 
-/**
- * Leads to the provider by a page: the page policy limits the redirect after a form to this site.
- */
+/** Leads to the provider by a page: the page policy keeps redirects after forms on this site. */
 export async function leadAway(visit: Visit, provider: SocialProvider): Promise<PageReply> {
   const name = providerNames[provider];
   const started = await startLinking(visit.ctx, provider, {

@@ -48,10 +48,7 @@ export const signInPage = page({
   },
 });
 
-/**
- * Whether a link led here a browser that was signed in before: perhaps only its access token
- * expired.
- */
+/** Whether a link led here a browser whose access token may only have expired. */
 function mayBeSignedIn({ ctx, given, cookie }: Visit): boolean {
   const sent = given['returnTo'] !== undefined || given['invitation'] !== undefined;
   const first = given['again'] === undefined && given['identifier'] === undefined;
