@@ -75,16 +75,13 @@ export function verb(parent: Command, signature: string, spec: Verb): void {
     try {
       const tell = spec.destroys ?? spec.rehearsable ?? spec.makes ?? false;
       if (spec.required?.[orgOption] !== undefined) await fillOrganization(call, tell);
-      if (spec.required?.[userOption] !== undefined) requireUser(call);
+      if (spec.required?.[userOption] && call.server === null && call.input['user'] === undefined)
+        throw refuseField('--user', 'is required');
       await spec.run(call);
     } finally {
       await call.end();
     }
   });
-}
-
-function requireUser({ input, server }: Call): void {
-  if (server === null && input['user'] === undefined) throw refuseField('--user', 'is required');
 }
 
 /** Gives a command the shared behaviour: help that ends with an example, refusals of bad usage. */

@@ -4,7 +4,6 @@ import { chown, mkdir } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import type { LoadedConfig, LoadOptions } from '../config/load.ts';
-import type { Config } from '../config/schema.ts';
 import { type App, type Context, openContext } from '../context.ts';
 import { Refusal } from '../errors.ts';
 
@@ -71,7 +70,9 @@ export async function openOperator(
   if (migrated === undefined) requireDatabaseFile(loaded);
   becomeDatabaseOwner(loaded);
   const { log } = loaded.config;
-  const config = { ...loaded.config, log: { ...log, level: quieter(log.level) } };
+  // A command prints its own answer, so the log needs only warnings and errors.
+  const level = log.level === 'info' ? 'warn' : log.level;
+  const config = { ...loaded.config, log: { ...log, level } };
   const app = await openApp(
     { config },
     migrated === undefined ? { migrate: 'refuse-pending' } : { migrate: 'yes', migrated },
@@ -102,11 +103,6 @@ export function requireDatabaseFile({ config }: LoadedConfig): void {
   throw new Refusal('not_ready', `There is no database at ${file}.`, {
     hint: 'If there was one, put it back or restore a backup. For a new instance: idctl init. For a server elsewhere: idctl login URL',
   });
-}
-
-/** A command prints its own answer, so the log needs only warnings and errors. */
-function quieter(level: Config['log']['level']): Config['log']['level'] {
-  return level === 'info' ? 'warn' : level;
 }
 
 interface Owner {

@@ -116,17 +116,15 @@ export function answerErrors(app: App): ErrorRequestHandler {
     }
     trace.refusal = refusal;
     if (isOutage(refusal)) app.tellOutage(refusal);
-    if (trace.speaks === 'oauth') return sendOAuthError(response, refusal);
+    if (trace.speaks === 'oauth') {
+      const { status, headers, body } = oauthRefusal(refusal);
+      return void response.status(status).set(headers).json(body);
+    }
     if (trace.speaks === 'html') return answerBrowser(app, refusal, request, response);
     response.set(refusalHeaders(refusal));
     setCookies(response, continuationCookies(refusal), app.config.baseUrl.startsWith('https:'));
     sendProblem(response, problemOf(refusal, trace.requestId));
   };
-}
-
-function sendOAuthError(response: Response, refusal: Refusal): void {
-  const { status, headers, body } = oauthRefusal(refusal);
-  response.status(status).set(headers).json(body);
 }
 
 function sendProblem(response: Response, problem: Problem): void {

@@ -109,7 +109,8 @@ function clientOf(dispatcher: Dispatcher, limits: Limits, check: (url: URL) => v
           redirect: 'manual',
           signal: until,
         });
-        if (isRedirect(response)) return await readRedirect(response, url.host, redirects);
+        if (response.status >= 300 && response.status < 400)
+          return await readRedirect(response, url.host, redirects);
         if (answer === 'status') return await readStatus(response, url.host, limits.body);
         return await readWhole(response, url.host, limits.body);
       } catch (error) {
@@ -122,10 +123,6 @@ function clientOf(dispatcher: Dispatcher, limits: Limits, check: (url: URL) => v
 
 type Incoming = Awaited<ReturnType<typeof fetch>>;
 
-function isRedirect({ status }: Incoming): boolean {
-  return status >= 300 && status < 400;
-}
-
 async function readRedirect(response: Incoming, host: string, redirects: 'refuse' | 'show') {
   await response.body?.cancel();
   if (redirects === 'refuse') throw requestFailed(host, 'redirected');
@@ -134,31 +131,32 @@ async function readRedirect(response: Incoming, host: string, redirects: 'refuse
 
 async function readStatus(response: Incoming, host: string, limit: number) {
   const { status } = response;
-  // Read the body so that the connection can be reused. A body that is too long or endless is cut
-  // off; the status stays valid.
-  await skim(response, host, limit).catch(() => undefined);
+  // Read the body so that the connection can be reused, but keep none of it: many receivers may
+  // send theirs slowly at once. One that is too long is cut off; the status stays valid.
+  await eachChunk(response, host, limit, () => {}).catch(() => undefined);
   return new Response(null, { status });
-}
-
-/** Reads the body without keeping it: many receivers may send theirs slowly at once. */
-async function skim({ body }: Incoming, host: string, limit: number): Promise<void> {
-  let size = 0;
-  for await (const chunk of body ?? []) {
-    size += chunk.byteLength;
-    if (size > limit) throw requestFailed(host, 'too_large');
-  }
 }
 
 async function readWhole(response: Incoming, host: string, limit: number) {
   const chunks: Uint8Array[] = [];
+  await eachChunk(response, host, limit, (chunk) => chunks.push(chunk));
+  const { status, headers } = response;
+  const body = Buffer.concat(chunks);
+  return new Response(body.length === 0 ? null : body, { status, headers: [...headers] });
+}
+
+async function eachChunk(
+  { body }: Incoming,
+  host: string,
+  limit: number,
+  take: (chunk: Uint8Array) => void,
+): Promise<void> {
   let size = 0;
-  for await (const chunk of response.body ?? []) {
+  for await (const chunk of body ?? []) {
     size += chunk.byteLength;
     if (size > limit) throw requestFailed(host, 'too_large');
-    chunks.push(chunk);
+    take(chunk);
   }
-  const { status, headers } = response;
-  return new Response(size === 0 ? null : Buffer.concat(chunks), { status, headers: [...headers] });
 }
 
 /** Asks a configured address; any status or redirect is an answer. Refuses `upstream_failed`. */

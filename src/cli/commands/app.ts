@@ -32,7 +32,6 @@ const row: Fields<App> = [
 
 const org = '--org <org>';
 
-/** Declares `idctl app`. */
 export function addAppCommands(program: Command): void {
   const app = noun(program, 'app', {
     summary: 'OAuth apps, whose tokens act as their owner',

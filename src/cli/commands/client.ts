@@ -54,7 +54,6 @@ const settings = {
   '--role <role>': 'the least role there (default: viewer)',
 };
 
-/** Declares `idctl client`. */
 export function addClientCommands(program: Command): void {
   const client = noun(program, 'client', {
     summary: 'Applications in which the people of an organization sign in',

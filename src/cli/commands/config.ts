@@ -6,7 +6,6 @@ import { readConfiguration } from '../operator.ts';
 import { type Fields, masked } from '../output.ts';
 import type { Call } from '../run.ts';
 
-/** Declares `idctl config`. */
 export function addConfigCommands(program: Command): void {
   const config = noun(program, 'config', {
     summary: 'The configuration in use',

@@ -34,7 +34,6 @@ const fields: Fields<Moved | Foreseen> = [
   ],
 ];
 
-/** Declares `idctl database`. */
 export function addDatabaseCommands(program: Command): void {
   const database = noun(program, 'database', {
     summary: 'The database of the instance',

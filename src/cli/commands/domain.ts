@@ -46,7 +46,6 @@ const removed: Fields<Removed> = [
   sessionsEndedField,
 ];
 
-/** Declares `idctl domain`. */
 export function addDomainCommands(program: Command): void {
   const domain = noun(program, 'domain', {
     summary: 'E-mail domains of an organization',

@@ -24,7 +24,6 @@ const unlinked: Fields<Unlinked> = [
   ['Sessions ended', (view) => view.sessionsEnded],
 ];
 
-/** Declares `idctl identity`. */
 export function addIdentityCommands(program: Command): void {
   const identity = noun(program, 'identity', {
     summary: 'External identities linked to accounts',

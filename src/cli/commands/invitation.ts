@@ -33,7 +33,6 @@ function mailOf({ email, mailed, mailLimited }: Shown): string | null {
     : 'not sent: send the link yourself';
 }
 
-/** Declares `idctl invitation`. */
 export function addInvitationCommands(program: Command): void {
   const invitation = noun(program, 'invitation', {
     summary: 'Invitations of people, with or without an account',

@@ -60,7 +60,6 @@ function questionOf({ leaving }: Foreseen): string {
   return `${lost}Replace the master key?`;
 }
 
-/** Declares `idctl key`. */
 export function addKeyCommands(program: Command): void {
   const key = noun(program, 'key', {
     summary: 'The master key and the keys that sign sessions',

@@ -57,7 +57,6 @@ const settings = {
   '--no-groups-attribute': 'do not read groups (default)',
 };
 
-/** Declares `idctl ldap`. */
 export function addLdapCommands(program: Command): void {
   const ldap = noun(program, 'ldap', {
     summary: 'Sign-in by the directory of an organization (LDAP)',

@@ -14,7 +14,6 @@ async function namingFile(call: Call, error: unknown): Promise<never> {
   });
 }
 
-/** Declares `idctl mail`. */
 export function addMailCommands(program: Command): void {
   const mail = noun(program, 'mail', {
     summary: 'The mail server of this instance',

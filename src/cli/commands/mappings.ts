@@ -35,7 +35,6 @@ const imported: Fields<Imported> = [
   ['Removed', ({ removed }) => removed.map(told)],
 ];
 
-/** Declares `idctl mappings`. */
 export function addMappingCommands(program: Command): void {
   const mappings = noun(program, 'mappings', {
     summary: 'Groups of directories and SCIM turned into roles',

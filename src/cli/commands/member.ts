@@ -25,7 +25,6 @@ const fields: Fields<Member> = [
 
 const role = { '--role <role>': 'member, admin or owner' };
 
-/** Declares `idctl member`. */
 export function addMemberCommands(program: Command): void {
   const member = noun(program, 'member', {
     summary: 'Members of an organization',
@@ -74,19 +73,16 @@ export function addMemberCommands(program: Command): void {
     destroys: true,
     example: 'idctl member leave --org acme --server https://id.acme.com --yes',
     run: async (call) => {
-      if (call.server === null) throw onlyFromAfar();
+      if (call.server === null)
+        throw new Refusal('invalid_input', 'The operator on the host is no member to leave.', {
+          hint: 'From afar: idctl login URL. To remove a member here: idctl member remove EMAIL',
+        });
       await call.destroy((await operations()).leaveOrganization, {
         fields,
         question: () => `Leave ${call.input['org']}?`,
         done: () => `You left ${call.input['org']}.`,
       });
     },
-  });
-}
-
-function onlyFromAfar(): Refusal {
-  return new Refusal('invalid_input', 'The operator on the host is no member to leave.', {
-    hint: 'From afar: idctl login URL. To remove a member here: idctl member remove EMAIL',
   });
 }
 

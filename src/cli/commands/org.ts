@@ -24,7 +24,6 @@ const row: Fields<Organization> = [
   ['ID', (view) => view.id, 'whole'],
 ];
 
-/** Declares `idctl org`. */
 export function addOrganizationCommands(program: Command): void {
   const org = noun(program, 'org', {
     summary: 'Organizations of this instance',

@@ -17,7 +17,6 @@ const row: Fields<Passkey> = [
   ['ID', (view) => view.id, 'whole'],
 ];
 
-/** Declares `idctl passkey`. */
 export function addPasskeyCommands(program: Command): void {
   const passkey = noun(program, 'passkey', {
     summary: 'Passkeys; people add them on their account page',

@@ -38,7 +38,6 @@ const row: Fields<Token> = [
 
 const memberRow: Fields<MemberToken> = [['User', ({ user }) => user.email ?? user.name], ...row];
 
-/** Declares `idctl pat`. */
 export function addPatCommands(program: Command): void {
   const pat = noun(program, 'pat', {
     summary: 'Personal access tokens',

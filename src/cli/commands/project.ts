@@ -35,7 +35,6 @@ async function locate(call: Call): Promise<void> {
   if (!isUuid(String(call.input['project']))) await fillOrganization(call, true);
 }
 
-/** Declares `idctl project`. */
 export function addProjectCommands(program: Command): void {
   const project = noun(program, 'project', {
     summary: 'Projects of an organization',
@@ -118,7 +117,6 @@ const role = { '--role <role>': 'viewer, commenter, member or admin' };
 
 const grants = projectRoles.map(({ role, grants }) => `  ${role.padEnd(9)}  ${grants}`).join('\n');
 
-/** Declares `idctl project-member`. */
 export function addProjectMemberCommands(program: Command): void {
   const member = noun(program, 'project-member', {
     summary: `Members of a project. Their roles, lowest first:\n\n${grants}`,

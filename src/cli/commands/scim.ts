@@ -50,7 +50,6 @@ const request: Fields<z.output<typeof scimRequestView>> = [
   ['Reason', (view) => view.reason, 'broken'],
 ];
 
-/** Declares `idctl scim`. */
 export function addScimCommands(program: Command): void {
   const scim = noun(program, 'scim', {
     summary: 'Provisioning of members by SCIM 2.0',

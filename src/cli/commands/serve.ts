@@ -22,7 +22,6 @@ const stopBudget = 8000;
 /** For a daemon that is configured by its environment alone. */
 const noFile: ConfigurationFile = { file: '', digest: '', restDigest: '' };
 
-/** Declares `idctl serve`. */
 export function addServeCommand(program: Command): void {
   verb(program, 'serve', {
     summary: 'Run the daemon: migrate, serve, and drain on SIGTERM',

@@ -18,7 +18,6 @@ const fields: Fields<z.output<typeof sessionView>> = [
   ['ID', (view) => view.id, 'whole'],
 ];
 
-/** Declares `idctl session`. */
 export function addSessionCommands(program: Command): void {
   const session = noun(program, 'session', {
     summary: 'Live sessions',

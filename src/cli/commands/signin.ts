@@ -36,7 +36,6 @@ function fieldsOf({ obstacles }: Reach): Fields<Settings> {
 
 const org = { '--org <org>': 'id or slug' };
 
-/** Declares `idctl signin`. */
 export function addSignInCommands(program: Command): void {
   const signin = noun(program, 'signin', {
     summary: 'How people of an organization may sign in',

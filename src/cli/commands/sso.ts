@@ -42,7 +42,6 @@ const fields: Fields<Connection> = [
 
 const called = ({ issuer }: Connection) => issuer;
 
-/** Declares `idctl sso`. */
 export function addSsoCommands(program: Command): void {
   const sso = noun(program, 'sso', {
     summary: 'Single sign-on of an organization (OpenID Connect)',

@@ -9,7 +9,6 @@ const operations = () => import('../../services/people/two-factor/operations.ts'
 
 const code = { '--code <digits>': 'the six digits that the authenticator shows' };
 
-/** Declares `idctl totp`. */
 export function addTotpCommands(program: Command): void {
   const totp = noun(program, 'totp', {
     summary: 'Two-factor authentication by an authenticator app',

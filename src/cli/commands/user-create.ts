@@ -27,7 +27,6 @@ export const passwordOptions = {
   '--password-file <file>': 'read the password from a file',
 };
 
-/** Declares `idctl user create`. */
 export function addUserCreate(user: Command): void {
   verb(user, 'create <email>', {
     summary: 'Create an account; without a password it signs in by other ways',

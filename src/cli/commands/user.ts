@@ -56,7 +56,6 @@ const proofs: Record<z.output<typeof shownUserView>['emailProof'], string> = {
   social: 'Google or GitHub',
 };
 
-/** Declares `idctl user`. */
 export function addUserCommands(program: Command): void {
   const user = noun(program, 'user', {
     summary: 'Accounts of people, each named by address or id',

@@ -75,7 +75,6 @@ const tested: Fields<z.output<typeof webhookTestView>> = [
 
 const example = '0199c3a4-7c1e-7d55-8d1f-3f0e8a1b2c3d';
 
-/** Declares `idctl webhook`. */
 export function addWebhookCommands(program: Command): void {
   const webhook = noun(program, 'webhook', {
     summary: 'Where the events of an organization are sent',

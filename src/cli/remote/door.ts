@@ -10,7 +10,7 @@ import { serverFailed } from './refusals.ts';
 
 type Given = Record<string, unknown>;
 
-const routes = new Map(operationRoutes.map((route) => [route.operation, route]));
+const routes = new Map<object, Route>(operationRoutes.map((route) => [route.operation, route]));
 
 /** Runs operations on a server: by the route of each, as the account of the token. */
 export function remoteDoor(server: Server): CommandDoor {
@@ -22,7 +22,7 @@ export function remoteDoor(server: Server): CommandDoor {
   ): Promise<View> => {
     if (operation.forPeople === undefined || given['user'] !== undefined)
       parse(operation.input, given);
-    const route = routeOf(operation);
+    const route = routes.get(operation.forPeople ?? operation);
     if (route === undefined) throw new Error('a remote command runs an operation without a route');
     const input = operation.forPeople === undefined ? given : await own(given);
     if (operation.forPeople !== undefined) parse(route.input, input);
@@ -66,10 +66,6 @@ export function remoteDoor(server: Server): CommandDoor {
     rehearse: (operation, given) => send(operation, given, true),
     close: () => client.close(),
   };
-}
-
-function routeOf(operation: Runs<unknown>): Route | undefined {
-  return routes.get(operation.forPeople ?? operation);
 }
 
 function requestOf(route: Route, given: Given, dryRun: boolean): RemoteRequest {
