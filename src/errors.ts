@@ -98,7 +98,7 @@ export interface InputFault {
 
 interface RefusalOptions {
   /** The next step, as a whole sentence or a command to type. */
-  hint?: string;
+  hint?: string | undefined;
   /** The refused fields, for `invalid_input`. */
   faults?: InputFault[];
   /** Seconds until a new try can succeed, for `limited` and `overloaded`. */
@@ -145,7 +145,7 @@ export class Refusal extends Error {
 export function refuseField(path: string, message: string, hint?: string): Refusal {
   return new Refusal('invalid_input', `${path}: ${message}`, {
     faults: [{ path, message }],
-    ...(hint === undefined ? {} : { hint }),
+    hint,
   });
 }
 
@@ -159,7 +159,7 @@ export function withReason(refusal: Refusal): Refusal {
   if (reason === '' || reason === refusal.message) return refusal;
   const { code, hint, extra } = refusal;
   const message = `${refusal.message.replace(/\.$/, '')}: ${reason}`;
-  return new Refusal(code, message, { extra, ...(hint === undefined ? {} : { hint }) });
+  return new Refusal(code, message, { extra, hint });
 }
 
 /**

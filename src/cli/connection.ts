@@ -33,9 +33,7 @@ export async function requirePassed(
   if (!canAsk()) {
     const told = `The ${tested} failed the test, and nothing was changed. ${message}`;
     const hint = 'To save it anyway, add --force.';
-    throw new Refusal('not_confirmed', told, {
-      hint: change === undefined ? hint : `${change} ${hint}`,
-    });
+    throw new Refusal('not_confirmed', told, { hint: change ? `${change} ${hint}` : hint });
   }
   call.note(change === undefined ? message : `${message}\n${change}`);
   await confirmed(`The ${tested} failed the test. Save it anyway?`);

@@ -62,7 +62,7 @@ export function inFile(error: unknown, { lines }: MappingFile): unknown {
   });
   const message = faults.map((fault) => `${fault.path}: ${fault.message}`).join('; ');
   const { code, hint } = error;
-  return new Refusal(code, message, { faults, ...(hint === undefined ? {} : { hint }) });
+  return new Refusal(code, message, { faults, hint });
 }
 
 /** If some lines are unreadable, adds the service's refusals of the others, by their positions. */

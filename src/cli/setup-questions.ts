@@ -51,7 +51,7 @@ async function firstGiven({ input }: Call): Promise<Setup['first']> {
   return {
     organization: input['org'] ?? variable('IDCTL_ORG_NAME'),
     owner: input['owner'] ?? variable('IDCTL_OWNER'),
-    ...(password === undefined ? {} : { password }),
+    password,
   };
 }
 
@@ -109,7 +109,7 @@ export async function setupAsked(
         organization ?? (await askField(shape.organization, 'First organization', 'Default')),
       owner:
         owner ?? (await askField(shape.owner, 'E-mail address of its owner', 'admin@idctl.test')),
-      ...(password === undefined ? {} : { password }),
+      password,
     },
   };
 }

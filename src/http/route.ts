@@ -23,7 +23,7 @@ interface Definition<Input extends z.ZodObject, Output extends z.ZodType, View> 
   summary: string;
   input: Input;
   /** The schema of the answer; without it, the answer is 204. */
-  output?: Output;
+  output?: Output | undefined;
   /** With 204, the view is sent only if the client asks for it, or in a dry run. */
   status?: 200 | 201 | 202 | 204;
   /** Takes `?dryRun=true`: the operation runs, and is rolled back. Every DELETE with a view does. */
@@ -85,8 +85,7 @@ export function route<
   const { authority, input, output } = operation;
   if (authority === 'operator')
     throw new Error(`${method} ${path}: the operator has no credential over HTTP`);
-  const shown = output === undefined ? {} : { output };
-  return routeTo(authority, method, path, { ...reach, ...shown, input, run: operation });
+  return routeTo(authority, method, path, { ...reach, output, input, run: operation });
 }
 
 /** Creates a route to a function that proves the right `access` itself. */
@@ -107,7 +106,7 @@ export function routeTo<
     access,
     method,
     path,
-    ...(output === undefined ? {} : { output }),
+    output,
     operation: run,
     status: output === undefined ? 204 : status,
     dryRun: dryRun && output !== undefined,
