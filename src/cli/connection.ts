@@ -5,6 +5,7 @@ import {
   affectedFields,
   affectedOwners,
   persons,
+  sentences,
   sessionsEndedField,
   sessionsEnding,
   shutOutBy,
@@ -88,7 +89,7 @@ export async function disableConnection<View extends Affected>(
   if (!call.flags.dryRun) {
     const view = await call.rehearse(disable);
     const question = `Stop sign-ins by ${called(view)}?`;
-    await call.confirm(told([question, peopleBy(view), shutOut ?? '']));
+    await call.confirm(sentences([question, peopleBy(view), shutOut]));
   }
   const view = await call.perform(disable, [...fields, ...affectedFields]);
   if (view.owners.length > 0) call.note(affectedOwners(view));
@@ -123,9 +124,9 @@ export async function removeConnection<View extends Affected & { sessionsEnded: 
     `\n${persons(view.people)} ${stay(view.people)} linked to ${called(view)}. ${next}`;
   await call.destroy(remove, {
     fields: [...fields, ...affectedFields, sessionsEndedField],
-    question: (view) => told([`Remove ${about(view)}?`, ...endings(view), shutOut ?? '']),
+    question: (view) => sentences([`Remove ${about(view)}?`, ...endings(view), shutOut]),
     done: (view) =>
-      told([`Removed ${about(view)}.`, ...endings(view)]) +
+      sentences([`Removed ${about(view)}.`, ...endings(view)]) +
       (view.people.length === 0 ? '' : linked(view)),
   });
 }
@@ -137,10 +138,6 @@ function peopleBy({ people }: Affected): string {
 
 function endings(view: Affected & { sessionsEnded: number }): string[] {
   return [sessionsEnding(view), affectedOwners(view)];
-}
-
-function told(sentences: string[]): string {
-  return sentences.filter((sentence) => sentence !== '').join(' ');
 }
 
 function are({ length }: string[]): string {

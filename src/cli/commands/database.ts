@@ -119,9 +119,8 @@ async function warnOfReaders(call: Call, file: string): Promise<void> {
 
 async function checked(field: string, url: string): Promise<string> {
   const { databaseUrl } = await import('../../config/values.ts');
-  const { success, error } = databaseUrl.safeParse(url);
-  if (success) return url;
-  throw refuseField(field, error.issues[0]?.message ?? 'is invalid');
+  const { parseField } = await import('../../input.ts');
+  return parseField(field, databaseUrl, url);
 }
 
 async function openAt(

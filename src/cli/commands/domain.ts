@@ -9,6 +9,7 @@ import { noun, org, verb } from '../command.ts';
 import {
   affectedFields,
   affectedOwners,
+  sentences,
   sessionsEndedField,
   sessionsEnding,
   shutOutBy,
@@ -86,9 +87,8 @@ export function addDomainCommands(program: Command): void {
       const shutOut = await shutOutBy(call, 'domain.remove');
       await call.destroy(removeDomain, {
         fields: removed,
-        question: (view) =>
-          `Give ${view.domain} up?${consequences(view)}${shutOut === null ? '' : ` ${shutOut}`}`,
-        done: (view) => `Removed ${view.domain}.${consequences(view)}`,
+        question: (view) => sentences([`Give ${view.domain} up?`, ...consequences(view), shutOut]),
+        done: (view) => sentences([`Removed ${view.domain}.`, ...consequences(view)]),
       });
     },
   });
@@ -153,10 +153,7 @@ function seconds(text: unknown): number {
   return parsed;
 }
 
-function consequences(view: Removed): string {
+function consequences(view: Removed): string[] {
   const off = view.ssoDisabled ? 'Its single sign-on is switched off.' : '';
-  return [off, sessionsEnding(view), affectedOwners(view)]
-    .filter((sentence) => sentence !== '')
-    .map((sentence) => ` ${sentence}`)
-    .join('');
+  return [off, sessionsEnding(view), affectedOwners(view)];
 }

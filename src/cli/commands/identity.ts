@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { identityView, unlinkedView } from '../../services/tenancy/identities/operations.ts';
 import { noun, user, verb } from '../command.ts';
+import { counted } from '../consequences.ts';
 import type { Fields } from '../output.ts';
 
 const operations = () => import('../../services/tenancy/identities/operations.ts');
@@ -56,5 +57,5 @@ function whose({ email, name }: Unlinked): string {
 }
 
 function count({ identities: { length } }: Unlinked): string {
-  return length === 1 ? '1 identity' : `${length} identities`;
+  return counted(length, 'identity', 'identities');
 }

@@ -4,6 +4,7 @@ import { Refusal, refuseField } from '../../errors.ts';
 import type { sessionView } from '../../services/people/sessions/operations.ts';
 import { programOf } from '../../services/people/sessions/program.ts';
 import { noun, user, verb } from '../command.ts';
+import { counted } from '../consequences.ts';
 import type { Fields } from '../output.ts';
 import { canAsk } from '../prompt.ts';
 import type { Call } from '../run.ts';
@@ -59,7 +60,7 @@ async function revoke(call: Call): Promise<void> {
 
 function questionOf({ input: { user } }: Call, count: number): string {
   const whose = user === undefined ? '' : ` of ${String(user)}`;
-  return `End ${count === 1 ? '1 session' : `${count} sessions`}${whose}?`;
+  return `End ${counted(count, 'session')}${whose}?`;
 }
 
 async function listed(call: Call) {

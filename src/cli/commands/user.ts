@@ -7,7 +7,7 @@ import type { passwordSetView, shownUserView } from '../../services/people/users
 import type { deletedUserView } from '../../services/tenancy/profile/operations.ts';
 import { commandLine } from '../../shell-word.ts';
 import { noun, verb } from '../command.ts';
-import { credentialText } from '../consequences.ts';
+import { counted, credentialText } from '../consequences.ts';
 import type { Fields } from '../output.ts';
 import { canAsk, secretOrAsk } from '../prompt.ts';
 import type { Call } from '../run.ts';
@@ -185,8 +185,7 @@ async function disable(call: Call): Promise<void> {
 
 /** Tells of passkeys left: a thief may have added one, so a new password alone shuts no one out. */
 export function notePasskeys(left: number, user: string): string {
-  const passkeys = left === 1 ? '1 passkey is' : `${left} passkeys are`;
-  return `${passkeys} left and may sign in alone. To remove them, run: ${commandLine('idctl user totp-reset --passkeys', user)}`;
+  return `${counted(left, 'passkey is', 'passkeys are')} left and may sign in alone. To remove them, run: ${commandLine('idctl user totp-reset --passkeys', user)}`;
 }
 
 async function confirmTokensEnd(call: Call): Promise<void> {
@@ -194,9 +193,10 @@ async function confirmTokensEnd(call: Call): Promise<void> {
   const { user } = call.input;
   const { length } = await call.every(listTokens.forOperator, { user });
   if (length === 0) return;
-  const tokens = length === 1 ? '1 token' : `${length} tokens`;
   call.note('--keep-tokens leaves tokens as they are.');
-  await call.confirm(`A new password also ends ${tokens} of ${String(user)}. Continue?`);
+  await call.confirm(
+    `A new password also ends ${counted(length, 'token')} of ${String(user)}. Continue?`,
+  );
 }
 
 const totpReset: Fields<TotpReset> = [
@@ -206,7 +206,7 @@ const totpReset: Fields<TotpReset> = [
 ];
 
 function factorsGone({ authenticatorRemoved, passkeysRemoved: count }: TotpReset): string {
-  const passkeys = count === 0 ? [] : [count === 1 ? '1 passkey' : `${count} passkeys`];
+  const passkeys = count === 0 ? [] : [counted(count, 'passkey')];
   return [...(authenticatorRemoved ? ['the authenticator app'] : []), ...passkeys].join(' and ');
 }
 

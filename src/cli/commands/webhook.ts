@@ -9,6 +9,7 @@ import type {
   webhookView,
 } from '../../services/tenancy/webhooks/webhook.ts';
 import { noun, org, verb } from '../command.ts';
+import { counted } from '../consequences.ts';
 import { type Hiding, make, performSecret } from '../making.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
@@ -63,9 +64,8 @@ const delivery: Fields<Delivery> = [
 
 function answerTo({ attempts, error, responseStatus, nextAt }: Delivery): string | null {
   if (attempts === 0) return null;
-  const tries = attempts === 1 ? '1 try' : `${attempts} tries`;
   const next = nextAt === null ? '' : `, next ${nextAt}`;
-  return `${error ?? responseStatus ?? ''} (${tries}${next})`;
+  return `${error ?? responseStatus ?? ''} (${counted(attempts, 'try', 'tries')}${next})`;
 }
 
 const tested: Fields<z.output<typeof webhookTestView>> = [

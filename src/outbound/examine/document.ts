@@ -3,7 +3,7 @@ import { type Finding, found, right, wrong } from '../../finding.ts';
 import { metadataSchema, type ProviderMetadata, spoiled } from '../discovery.ts';
 import { type Guard, wayOf } from '../guard.ts';
 import type { BoundedFetch } from '../http.ts';
-import { unanswered } from './finding.ts';
+import { jsonIn, unanswered } from './finding.ts';
 import { isLookupError } from './place.ts';
 
 /** A discovery document as received, with the provider's time. */
@@ -33,7 +33,7 @@ export async function examineDiscovery(
       );
     }
     const text = await response.text();
-    const document = objectIn(text);
+    const document = jsonIn(text, z.record(z.string(), z.unknown()));
     if (document === null)
       return wrong('something that is no JSON object', 'Check the issuer, its path too.');
     return found(
@@ -42,14 +42,6 @@ export async function examineDiscovery(
     );
   } catch (error) {
     return unanswered(error, 'the provider');
-  }
-}
-
-function objectIn(text: string): Record<string, unknown> | null {
-  try {
-    return z.record(z.string(), z.unknown()).safeParse(JSON.parse(text)).data ?? null;
-  } catch {
-    return null;
   }
 }
 
