@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type InputFault, Refusal } from './errors.ts';
+import { type InputFault, Refusal, refuseField } from './errors.ts';
 import { nearest } from './nearest.ts';
 
 /**
@@ -28,6 +28,13 @@ export function jsonIn(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** Checks a text that is one field, named as the person typed it. Never repeats the text. */
+export function parseField<T>(field: string, schema: z.ZodType<T>, text: string): T {
+  const { success, data, error } = schema.safeParse(text);
+  if (success) return data;
+  throw refuseField(field, error.issues[0]?.message ?? 'is invalid');
 }
 
 /** The names that the schema knows, for each object that has an unknown one. */

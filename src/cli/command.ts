@@ -33,8 +33,15 @@ const userOption = '--user <user>';
 /** The option of commands about an organization. */
 export const org = { [orgOption]: 'the organization, by id or slug' };
 
+/** The option of commands about an account. */
+export const user = { [userOption]: 'the account, by address or id' };
+
 /** Declares `idctl <name>`, which holds verbs and does nothing itself. */
-export function noun(program: Command, name: string, summary: string, example: string): Command {
+export function noun(
+  program: Command,
+  name: string,
+  { summary, example }: Pick<Verb, 'summary' | 'example'>,
+): Command {
   const command = dressed(program.command(name).summary(summary), example);
   return command.description(reachOf(command) === 'host' ? `${summary}\n\n${hostOnly}` : summary);
 }
@@ -68,7 +75,8 @@ export function verb(parent: Command, signature: string, spec: Verb): void {
     try {
       const tell = spec.destroys ?? spec.rehearsable ?? spec.makes ?? false;
       if (spec.required?.[orgOption] !== undefined) await fillOrganization(call, tell);
-      if (spec.required?.[userOption] !== undefined) requireUser(call);
+      if (spec.required?.[userOption] && call.server === null && call.input['user'] === undefined)
+        throw refuseField('--user', 'is required');
       await spec.run(call);
     } finally {
       await call.end();
@@ -76,14 +84,7 @@ export function verb(parent: Command, signature: string, spec: Verb): void {
   });
 }
 
-function requireUser({ input, server }: Call): void {
-  if (server === null && input['user'] === undefined) throw refuseField('--user', 'is required');
-}
-
-/**
- * Gives a command the shared behaviour: 80-column help that ends with an example, and refusals for
- * bad usage.
- */
+/** Gives a command the shared behaviour: help that ends with an example, refusals of bad usage. */
 export function dressed(command: Command, example: string): Command {
   return command
     .configureHelp({

@@ -4,8 +4,8 @@ import {
   type Affected,
   affectedFields,
   affectedOwners,
-  type OfOrganization,
   persons,
+  sentences,
   sessionsEndedField,
   sessionsEnding,
   shutOutBy,
@@ -34,18 +34,13 @@ export async function requirePassed(
   if (!canAsk()) {
     const told = `The ${tested} failed the test, and nothing was changed. ${message}`;
     const hint = 'To save it anyway, add --force.';
-    throw new Refusal('not_confirmed', told, {
-      hint: change === undefined ? hint : `${change} ${hint}`,
-    });
+    throw new Refusal('not_confirmed', told, { hint: change ? `${change} ${hint}` : hint });
   }
   call.note(change === undefined ? message : `${message}\n${change}`);
   await confirmed(`The ${tested} failed the test. Save it anyway?`);
 }
 
-/**
- * Runs the work with the given secret. If only the secret, the field `name`, is missing, it asks
- * for it.
- */
+/** Runs the work with the given secret. If only that, the field `name`, is missing, it asks. */
 export async function withSecret<View>(
   { name, question, secret }: { name: string; question: string; secret: string | undefined },
   work: (secret: string | undefined) => Promise<View>,
@@ -66,9 +61,9 @@ function lacks(name: string, error: unknown): boolean {
 }
 
 /** Enables a connection after `requireUsable` has tested it, unless `--force` is given. */
-export async function enableConnection<S extends OfOrganization, View>(
+export async function enableConnection<View>(
   call: Call,
-  enable: Runs<S, View>,
+  enable: Runs<View>,
   fields: Fields<View>,
   requireUsable: (call: Call, input: Given) => Promise<void>,
 ): Promise<void> {
@@ -85,25 +80,25 @@ interface Disabling<View> {
 }
 
 /** Disables a connection. `called` names the far end. */
-export async function disableConnection<S extends OfOrganization, View extends Affected>(
+export async function disableConnection<View extends Affected>(
   call: Call,
-  disable: Runs<S, View>,
+  disable: Runs<View>,
   { fields, change, called }: Disabling<View>,
 ): Promise<void> {
   const shutOut = await shutOutBy(call, change);
   if (!call.flags.dryRun) {
     const view = await call.rehearse(disable);
     const question = `Stop sign-ins by ${called(view)}?`;
-    await call.confirm(told([question, peopleBy(view), shutOut ?? '']));
+    await call.confirm(sentences([question, peopleBy(view), shutOut]));
   }
   const view = await call.perform(disable, [...fields, ...affectedFields]);
   if (view.owners.length > 0) call.note(affectedOwners(view));
 }
 
 /** Links people anew at their next sign-in. */
-export async function relinkPeople<S extends OfOrganization, View extends { people: string[] }>(
+export async function relinkPeople<View extends { people: string[] }>(
   call: Call,
-  relink: Runs<S, View>,
+  relink: Runs<View>,
   { fields, question }: { fields: Fields<View>; question: (view: View) => string },
 ): Promise<void> {
   await call.destroy(relink, {
@@ -118,12 +113,9 @@ interface Removal<View> extends Disabling<View> {
 }
 
 /** Removes a connection. `called` names the far end, `next` a step for people linked to it. */
-export async function removeConnection<
-  S extends OfOrganization,
-  View extends Affected & { sessionsEnded: number },
->(
+export async function removeConnection<View extends Affected & { sessionsEnded: number }>(
   call: Call,
-  remove: Runs<S, View>,
+  remove: Runs<View>,
   { fields, change, called, next }: Removal<View>,
 ): Promise<void> {
   const shutOut = await shutOutBy(call, change);
@@ -132,9 +124,9 @@ export async function removeConnection<
     `\n${persons(view.people)} ${stay(view.people)} linked to ${called(view)}. ${next}`;
   await call.destroy(remove, {
     fields: [...fields, ...affectedFields, sessionsEndedField],
-    question: (view) => told([`Remove ${about(view)}?`, ...endings(view), shutOut ?? '']),
+    question: (view) => sentences([`Remove ${about(view)}?`, ...endings(view), shutOut]),
     done: (view) =>
-      told([`Removed ${about(view)}.`, ...endings(view)]) +
+      sentences([`Removed ${about(view)}.`, ...endings(view)]) +
       (view.people.length === 0 ? '' : linked(view)),
   });
 }
@@ -146,10 +138,6 @@ function peopleBy({ people }: Affected): string {
 
 function endings(view: Affected & { sessionsEnded: number }): string[] {
   return [sessionsEnding(view), affectedOwners(view)];
-}
-
-function told(sentences: string[]): string {
-  return sentences.filter((sentence) => sentence !== '').join(' ');
 }
 
 function are({ length }: string[]): string {

@@ -4,9 +4,6 @@ import type { Change } from '../services/signin/shut-out.ts';
 import type { Fields } from './output.ts';
 import type { Call } from './run.ts';
 
-/** The input of a command about an organization. */
-export type OfOrganization = z.ZodType<{ org: string }>;
-
 interface Ended {
   sessionsEnded: number;
 }
@@ -49,19 +46,26 @@ export function sessionsEnding({ sessionsEnded: count }: Ended): string {
   return count === 0 ? '' : count === 1 ? '1 session ends.' : `${count} sessions end.`;
 }
 
-/** `1 person` or `3 people`. */
-export function persons({ length }: string[]): string {
-  return length === 1 ? '1 person' : `${length} people`;
+/** The sentences that are not empty, in one line. */
+export function sentences(all: string[]): string {
+  return all.filter((sentence) => sentence !== '').join(' ');
 }
 
-/**
- * A sentence that names the owners if the command leaves no owner a way to sign in; else null. A
- * dry run prints it.
- */
-export async function shutOutBy(call: Call, change: Change): Promise<string | null> {
+/** `1 session` or `3 sessions`. */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
+/** `1 person` or `3 people`. */
+export function persons({ length }: string[]): string {
+  return counted(length, 'person', 'people');
+}
+
+/** Names the owners if no owner keeps a way to sign in; else empty. A dry run prints it. */
+export async function shutOutBy(call: Call, change: Change): Promise<string> {
   const { findShutOut } = await import('../services/signin/shut-out.ts');
   const { slug, owners } = await call.operate(findShutOut, { ...call.input, change });
-  if (owners.length === 0) return null;
+  if (owners.length === 0) return '';
   const told = `Then no owner of ${slug} can sign in: ${owners.join(', ')}.`;
   if (call.flags.dryRun) call.note(told);
   return told;

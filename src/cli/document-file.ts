@@ -85,8 +85,7 @@ function refusePlaced(file: string, given: Placed[], of?: Refusal): Refusal {
   const message = faults
     .map(({ path, message, line }) => `${file}:${line}: ${path && `${path}: `}${message}`)
     .join('\n');
-  const hint = of?.hint === undefined ? {} : { hint: of.hint };
-  return new Refusal(of?.code ?? 'invalid_input', message, { faults, ...hint });
+  return new Refusal(of?.code ?? 'invalid_input', message, { faults, hint: of?.hint });
 }
 
 /** The line of a dotted path, or of the nearest part above that the text has. */

@@ -45,10 +45,7 @@ function tellStored(error: unknown, stored: string): unknown {
   return new Refusal(error.code, error.message, { hint });
 }
 
-/**
- * Runs operations in this process, as the operator. The first one opens the database. `stored` names
- * servers that the person may have meant.
- */
+/** Runs operations here, as the operator; `stored` names servers that may have been meant. */
 function localDoor(flags: Flags, stored = ''): CommandDoor {
   let opened: Promise<Operator> | undefined;
   const operator = (): Promise<Operator> => {
@@ -60,9 +57,10 @@ function localDoor(flags: Flags, stored = ''): CommandDoor {
     return opened;
   };
   const operate: CommandDoor['operate'] = async (operation, given) => {
+    // Its own schema has checked it.
     const checked = parse(operation.input, given);
     const { run } = await operator();
-    const view = await run((ctx) => operation(ctx, checked));
+    const view = await run((ctx) => operation(ctx, checked as never));
     // The schema leaves the type as it is: it drops other fields, and orders these as HTTP does.
     return (operation.output?.parse(view) ?? view) as typeof view;
   };

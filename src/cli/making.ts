@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { z } from 'zod';
 import { Refusal } from '../errors.ts';
 import { parse } from '../input.ts';
 import type { Fields } from './output.ts';
@@ -15,6 +14,8 @@ export type Hiding<View, Secret extends keyof View> = Omit<View, Secret> & {
 /** What a command that makes something tells of it, and how it finds an existing one. */
 interface Making<View> {
   fields: Fields<View>;
+  /** In place of the input as typed. */
+  input?: Given;
   /** The field that is shown only once. With `--quiet` it is the only result. */
   secret?: keyof View;
   /** Other fields that hold it. */
@@ -37,12 +38,12 @@ interface Made<View> {
  * Makes something and shows it. With `--if-absent`, it shows an existing one that has the given
  * settings, and refuses `exists_differently` if it has others.
  */
-export async function make<S extends z.ZodType<object>, View extends object>(
+export async function make<View extends object>(
   call: Call,
-  operation: Runs<S, View>,
+  operation: Runs<View>,
   making: Making<View>,
-  input: Given = call.input,
 ): Promise<Made<View>> {
+  const { input = call.input } = making;
   const { ifAbsent, dryRun } = call.flags;
   const existing = async (): Promise<View | undefined> => {
     const given = onlyGiven(parse(operation.input, input), input);
@@ -67,17 +68,17 @@ export async function make<S extends z.ZodType<object>, View extends object>(
 
 interface Renewing<View> {
   fields: Fields<View>;
+  input?: Given;
   secret: keyof View;
   /** What ends. Without it, the command does not ask. */
   question?: (view: View) => string;
 }
 
 /** Runs an operation whose view has a secret, and shows it; a dry run does not show the secret. */
-export async function performSecret<S extends z.ZodType, View extends object>(
+export async function performSecret<View extends object>(
   call: Call,
-  operation: Runs<S, View>,
-  { fields, secret, question }: Renewing<View>,
-  input: Given = call.input,
+  operation: Runs<View>,
+  { fields, secret, question, input = call.input }: Renewing<View>,
 ): Promise<void> {
   const { dryRun } = call.flags;
   if (question !== undefined && !dryRun)

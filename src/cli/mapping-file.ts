@@ -24,10 +24,7 @@ const formula = String.raw`(?:[\t\r\n]|\s*[=+\-@＝＋－＠])`;
 const beginsFormula = new RegExp(`^'*${formula}`);
 const madeText = new RegExp(`^'+${formula}`);
 
-/**
- * Reads mappings: CSV with the header `group,project,role`, to which `orgRole` may be added, or a
- * YAML list of the same; `-` is CSV.
- */
+/** Reads mappings: CSV with the header above, perhaps with `orgRole`, or a YAML list; `-` is CSV. */
 export async function readMappingFile(file: string): Promise<MappingFile> {
   const bytes = file === '-' ? await readStandardInput() : await readNamedFile('file', file);
   const text = bytes.toString('utf8');
@@ -54,10 +51,7 @@ export async function writeMappingFile(mappings: readonly Row[]): Promise<string
   return stringify([names, ...rows], { quoted_match: /[;\t\r\n]/ });
 }
 
-/**
- * Replaces list positions in the refusal of an import with line numbers; other errors stay as they
- * are.
- */
+/** Replaces list positions in the refusal of an import with line numbers. */
 export function inFile(error: unknown, { lines }: MappingFile): unknown {
   if (!(error instanceof Refusal) || error.faults.length === 0) return error;
   const faults = error.faults.map(({ path, message }): InputFault => {
@@ -68,13 +62,10 @@ export function inFile(error: unknown, { lines }: MappingFile): unknown {
   });
   const message = faults.map((fault) => `${fault.path}: ${fault.message}`).join('; ');
   const { code, hint } = error;
-  return new Refusal(code, message, { faults, ...(hint === undefined ? {} : { hint }) });
+  return new Refusal(code, message, { faults, hint });
 }
 
-/**
- * If some lines are unreadable, adds the service's refusals of the other lines, with positions in
- * the whole list.
- */
+/** If some lines are unreadable, adds the service's refusals of the others, by their positions. */
 export async function faultsOfOthers(
   error: unknown,
   mappings: unknown,

@@ -14,10 +14,7 @@ export function configurationFile({
     : { file, digest, restDigest };
 }
 
-/**
- * Warns if the daemon read the configuration before its last change: what works here may fail
- * there.
- */
+/** Warns if the configuration changed since the daemon read it: what works here may fail there. */
 export async function tellOlderDaemon(call: Call): Promise<void> {
   // From afar, the daemon itself did the work.
   if (call.server !== null) return;

@@ -4,7 +4,6 @@ import { chown, mkdir } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import type { LoadedConfig, LoadOptions } from '../config/load.ts';
-import type { Config } from '../config/schema.ts';
 import { type App, type Context, openContext } from '../context.ts';
 import { Refusal } from '../errors.ts';
 
@@ -53,10 +52,7 @@ export function becomeDatabaseOwner({ config }: LoadedConfig): void {
   if (file !== null) becomeOwnerOf(file);
 }
 
-/**
- * Whether no process has the embedded database open; false if that is unknown. Must be asked before
- * it is opened.
- */
+/** Whether no process has the embedded database open, as far as known. Ask before opening it. */
 export function isDatabaseIdle({ config }: LoadedConfig): boolean {
   const file = databaseFile(config.database.url);
   // SQLite keeps the WAL file while a process has the database open; the last process to close it
@@ -64,10 +60,7 @@ export function isDatabaseIdle({ config }: LoadedConfig): boolean {
   return file !== null && existsSync(file) && !existsSync(`${file}-wal`);
 }
 
-/**
- * Opens the instance as its operator. With `migrated`, it first migrates the database, and
- * `migrated` gets each migration's name.
- */
+/** Opens the instance as its operator. With `migrated`, it migrates first, and tells each name. */
 export async function openOperator(
   loaded: LoadedConfig,
   migrated?: (name: string) => void,
@@ -77,7 +70,9 @@ export async function openOperator(
   if (migrated === undefined) requireDatabaseFile(loaded);
   becomeDatabaseOwner(loaded);
   const { log } = loaded.config;
-  const config = { ...loaded.config, log: { ...log, level: quieter(log.level) } };
+  // A command prints its own answer, so the log needs only warnings and errors.
+  const level = log.level === 'info' ? 'warn' : log.level;
+  const config = { ...loaded.config, log: { ...log, level } };
   const app = await openApp(
     { config },
     migrated === undefined ? { migrate: 'refuse-pending' } : { migrate: 'yes', migrated },
@@ -94,31 +89,20 @@ export async function openOperator(
   };
 }
 
-/**
- * Turns an error into its refusal. A bug goes to the log with its cause, because its message is not
- * shown.
- */
+/** Turns an error into its refusal. Only the log has the cause of a bug. */
 function told({ refusalOf, log }: App, error: unknown): unknown {
   const refusal = error instanceof Refusal ? error : refusalOf(error);
   if (refusal === null) log.error({ err: error }, 'bug');
   return refusal ?? error;
 }
 
-/**
- * Opening creates a missing SQLite file. But a mistyped path, or a disk that is not mounted, must
- * not become an empty instance.
- */
+/** Opening creates a missing SQLite file, but a mistyped path must not become an empty instance. */
 export function requireDatabaseFile({ config }: LoadedConfig): void {
   const file = databaseFile(config.database.url);
   if (file === null || existsSync(file)) return;
   throw new Refusal('not_ready', `There is no database at ${file}.`, {
     hint: 'If there was one, put it back or restore a backup. For a new instance: idctl init. For a server elsewhere: idctl login URL',
   });
-}
-
-/** A command prints its own answer, so the log needs only warnings and errors. */
-function quieter(level: Config['log']['level']): Config['log']['level'] {
-  return level === 'info' ? 'warn' : level;
 }
 
 interface Owner {

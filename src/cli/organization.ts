@@ -4,10 +4,7 @@ import type { Call } from './run.ts';
 /** The most slugs that an error names. */
 const mostNamed = 10;
 
-/**
- * Fills in a missing `--org`: from `IDCTL_ORG`, else the only organization. With `tell`, a person
- * on a terminal reads which one it is.
- */
+/** Fills in a missing `--org`: `IDCTL_ORG`, else the only one. `tell` shows which on a terminal. */
 export async function fillOrganization(call: Call, tell = false): Promise<void> {
   if (call.input['org'] !== undefined) return;
   const given = process.env['IDCTL_ORG'];

@@ -5,10 +5,7 @@ import { dressed } from './command.ts';
 import { asking, askingBash } from './complete/scripts.ts';
 import { report } from './report.ts';
 
-/**
- * The declarations of all commands, grouped by purpose, in the order of the first help page. A file
- * is imported only if a command needs it.
- */
+/** All commands by purpose, in the order of the first help page; a file loads when needed. */
 const groups: Record<string, Record<string, () => Promise<(program: Command) => void>>> = {
   'set up': {
     init: async () => (await import('./commands/init.ts')).addInitCommand,
@@ -68,10 +65,7 @@ const groups: Record<string, Record<string, () => Promise<(program: Command) => 
 
 const declarations = new Map(Object.values(groups).flatMap((group) => Object.entries(group)));
 
-/**
- * Creates the commands with their options and help; a command's action is imported only when it
- * runs. If `first` names a command, only this command is created.
- */
+/** Creates all commands, or `first` alone; a command's action is imported when it runs. */
 export async function createProgram(first = ''): Promise<Command> {
   const program = dressed(new Command('idctl'), "idctl org create 'Acme Ltd'")
     .description('Identity daemon: verified domains and single sign-on, run from the terminal')

@@ -1,10 +1,7 @@
 const patience = 1000;
 const signs = '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏';
 
-/**
- * Runs the work. After a second, stderr shows a progress line until the end, if it is a terminal.
- * `doing` says what is done at the moment.
- */
+/** Runs the work. After a second, a terminal shows a progress line, with `doing`, until the end. */
 export async function withProgress<T>(
   work: () => Promise<T>,
   shown: boolean,
@@ -30,10 +27,7 @@ export async function withProgress<T>(
   }
 }
 
-/**
- * Runs the work. If a signal arrives meanwhile, it cleans up first and then ends the process by the
- * same signal.
- */
+/** Runs the work. A signal meanwhile cleans up first, and then ends the process. */
 export async function cleaningUp<T>(clean: () => void, work: () => Promise<T>): Promise<T> {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   const end = (signal: NodeJS.Signals) => {

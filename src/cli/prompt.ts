@@ -7,10 +7,7 @@ export function canAsk(): boolean {
   return process.stdin.isTTY === true && process.stderr.isTTY === true;
 }
 
-/**
- * Asks for consent; `usual` is the answer to Enter. Refuses if the answer is no, or if there is no
- * terminal.
- */
+/** Asks for consent; `usual` is the answer to Enter. Refuses after a no, or without a terminal. */
 export async function confirmed(question: string, usual = false): Promise<void> {
   if (!canAsk()) {
     throw new Refusal('invalid_input', 'This needs a confirmation, and there is no terminal.', {
@@ -126,10 +123,7 @@ function cleaned(bytes: Buffer, flag: string): string {
   return text;
 }
 
-/**
- * Reads a file that the command line names. The refusal names the field or flag, and what is wrong
- * with the file.
- */
+/** Reads a file that the command line names; the refusal names the field or flag, and the fault. */
 export async function readNamedFile(field: string, path: string): Promise<Buffer> {
   try {
     return await readFile(path);

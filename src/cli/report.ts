@@ -55,7 +55,7 @@ function problem(refusal: Refusal): string {
     title: refusals[refusal.code].title,
     detail: refusal.message,
     code: refusal.code,
-    ...(refusal.hint === undefined ? {} : { hint: refusal.hint }),
+    hint: refusal.hint,
     ...(refusal.faults.length === 0 ? {} : { errors: refusal.faults }),
     ...refusal.extra,
   });

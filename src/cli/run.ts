@@ -15,10 +15,12 @@ import { withProgress } from './progress.ts';
 import { confirmed } from './prompt.ts';
 import { type Examination, failedResult, printSteps } from './steps.ts';
 
+type Given = Record<string, unknown>;
+
 /** An operation as its callers see it: the schema of its input, and the function that runs it. */
-export interface Runs<Schema extends z.ZodType, View> {
-  (ctx: Context, input: z.output<Schema>): Promise<View>;
-  readonly input: Schema;
+export interface Runs<View> {
+  (ctx: Context, input: never): Promise<View>;
+  readonly input: z.ZodType<object>;
   /** The fields that are shown, in their order. */
   readonly output?: z.ZodType | undefined;
   /** Of an operation that names an account: the one that its owner runs. */
@@ -30,15 +32,9 @@ export interface CommandDoor {
   /** The URL of the server; null on the host. */
   readonly server: string | null;
   /** Checks the input, then runs the operation. */
-  operate<S extends z.ZodType, View>(
-    operation: Runs<S, View>,
-    input: Record<string, unknown>,
-  ): Promise<View>;
+  operate<View>(operation: Runs<View>, input: Given): Promise<View>;
   /** Like `operate`, and rolls it back. */
-  rehearse<S extends z.ZodType, View>(
-    operation: Runs<S, View>,
-    input: Record<string, unknown>,
-  ): Promise<View>;
+  rehearse<View>(operation: Runs<View>, input: Given): Promise<View>;
   close(): Promise<void>;
 }
 
@@ -53,6 +49,8 @@ interface Page<Item> {
 /** The texts that a person reads before and after an action that cannot be undone. */
 interface Destruction<View> {
   fields: Fields<View>;
+  /** In place of the input as typed. */
+  input?: Given;
   /** Lines to read before the question. */
   details?: (view: View) => string[];
   question: (view: View) => string;
@@ -64,27 +62,24 @@ type Reads<View> = (view: View) => string;
 /** One running command: its input, and the actions that it may take. */
 export interface Call {
   /** Arguments and options by their names. */
-  readonly input: Record<string, unknown>;
+  readonly input: Given;
   readonly flags: Flags;
   /** The name under which the person types a field: the option, or else the field. */
   typed(field: string): string;
   /** The URL of the server that the command asks; null on the host. */
   readonly server: string | null;
   /** Checks the input, then runs the operation. */
-  operate<S extends z.ZodType, View>(
-    operation: Runs<S, View>,
-    input?: Record<string, unknown>,
-  ): Promise<View>;
-  /** Runs a listing service until its last page. */
-  every<S extends z.ZodType, Item>(
-    operation: Runs<S, Page<Item>>,
-    input?: Record<string, unknown>,
-  ): Promise<Item[]>;
-  /** Runs a listing service and prints the list; `none` tells a person that it is empty. */
-  list<S extends z.ZodType, Item>(
-    operation: Runs<S, Page<Item>>,
+  operate<View>(operation: Runs<View>, input?: Given): Promise<View>;
+  /** Runs an operation with all its refusals, and rolls it back. */
+  rehearse<View>(operation: Runs<View>, input?: Given): Promise<View>;
+  /** Runs a listing operation until its last page. */
+  every<Item>(operation: Runs<Page<Item>>, input?: Given): Promise<Item[]>;
+  /** Runs a listing operation and prints the list; `none` tells a person that it is empty. */
+  list<Item>(
+    operation: Runs<Page<Item>>,
     fields: Fields<Item>,
     none: string,
+    input?: Given,
   ): Promise<void>;
   /** Prints one view as the command's result. */
   show<View>(view: View, fields: Fields<View>): void;
@@ -102,25 +97,10 @@ export interface Call {
   here(command: string): string;
   /** Asks for consent, unless `--yes` has given it; Enter means no, unless `usual` is set. */
   confirm(question: string, usual?: boolean): Promise<void>;
-  /** Runs a service and shows its answer; a dry run rolls it back and shows the same. */
-  perform<S extends z.ZodType, View>(
-    operation: Runs<S, View>,
-    fields: Fields<View>,
-    input?: Record<string, unknown>,
-  ): Promise<View>;
-  /** Runs a service with all its refusals, and rolls it back. */
-  rehearse<S extends z.ZodType, View>(
-    operation: Runs<S, View>,
-    input?: Record<string, unknown>,
-  ): Promise<View>;
-  /**
-   * Runs a destructive service after a confirmation; a dry run rolls it back and shows its answer.
-   */
-  destroy<S extends z.ZodType, View>(
-    operation: Runs<S, View>,
-    telling: Destruction<View>,
-    input?: Record<string, unknown>,
-  ): Promise<void>;
+  /** Runs an operation and shows its view; a dry run rolls it back and shows the same. */
+  perform<View>(operation: Runs<View>, fields: Fields<View>, input?: Given): Promise<View>;
+  /** Runs an operation after a confirmation; a dry run rolls it back and shows its view. */
+  destroy<View>(operation: Runs<View>, telling: Destruction<View>): Promise<void>;
   /** Prints text as the command's result. */
   print(text: string): void;
   /** Closes what the command opened. */
@@ -152,7 +132,8 @@ export function beginCall(line: Pick<Call, 'input' | 'flags' | 'typed'>, door: C
       return value === undefined ? command : `${command} ${option} ${shellWord(value)}`;
     },
     every,
-    list: async (operation, fields, none) => speech.table(await every(operation), fields, none),
+    list: async (operation, fields, none, given) =>
+      speech.table(await every(operation, given), fields, none),
     rehearse: rehearsed,
     perform: async (operation, fields, given = input) => {
       const view = await (flags.dryRun ? rehearsed : operate)(operation, given);
@@ -160,7 +141,7 @@ export function beginCall(line: Pick<Call, 'input' | 'flags' | 'typed'>, door: C
       else speech.show(view, fields);
       return view;
     },
-    destroy: async (operation, { fields, details, question, done }, given = input) => {
+    destroy: async (operation, { fields, details, question, done, input: given = input }) => {
       const foreseen = await rehearsed(operation, given);
       if (flags.dryRun) return showRehearsed(foreseen, fields);
       for (const line of details?.(foreseen) ?? []) speech.note(line);

@@ -51,7 +51,7 @@ async function firstGiven({ input }: Call): Promise<Setup['first']> {
   return {
     organization: input['org'] ?? variable('IDCTL_ORG_NAME'),
     owner: input['owner'] ?? variable('IDCTL_OWNER'),
-    ...(password === undefined ? {} : { password }),
+    password,
   };
 }
 
@@ -109,14 +109,12 @@ export async function setupAsked(
         organization ?? (await askField(shape.organization, 'First organization', 'Default')),
       owner:
         owner ?? (await askField(shape.owner, 'E-mail address of its owner', 'admin@idctl.test')),
-      ...(password === undefined ? {} : { password }),
+      password,
     },
   };
 }
 
-/**
- * The fault of an answer. Other people may read the screen, so an answer must not contain a password.
- */
+/** The fault of an answer. It must not contain a password: other people may read the screen. */
 async function faultIn(
   call: Call,
   settings: Record<string, string>,
@@ -127,9 +125,7 @@ async function faultIn(
   return faultOf(call, settings, async () => {});
 }
 
-/**
- * Asks for the database until it answers. A hidden prompt asks for the password of the URL's user.
- */
+/** Asks for the database until it answers, and unseen for the password of the URL's user. */
 async function askDatabase(
   call: Call,
   settings: Record<string, string>,

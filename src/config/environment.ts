@@ -34,30 +34,20 @@ export async function givenByEnvironment(
   const named = byFullName(env, errors);
   const given = new Map<string, Given>();
   for (const setting of settings()) {
-    const found = await findValue(setting, named, env).catch((error: unknown) => {
+    try {
+      const found = (await fromVariable(setting, named)) ?? (await fromCredential(setting, env));
+      if (found === null) continue;
+      const value = absolute(setting, typed(setting, found.text), cwd);
+      given.set(setting.key, { value, origin: 'environment', where: found.where });
+    } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       errors.push(error);
-      return null;
-    });
-    if (found === null) continue;
-    const value = absolute(setting, typed(setting, found.text), cwd);
-    given.set(setting.key, { value, origin: 'environment', where: found.where });
+    }
   }
   return given;
 }
 
-async function findValue(
-  setting: Setting,
-  named: Map<string, Found>,
-  env: Environment,
-): Promise<Found | null> {
-  return (await fromVariable(setting, named)) ?? (await fromCredential(setting, env));
-}
-
-/**
- * Converts a text from outside to the setting's type, as far as its spelling allows. The schema
- * checks the rest.
- */
+/** Converts a text to the setting's type, as far as it is spelled so; the schema checks the rest. */
 export function typed(setting: Setting, text: string): unknown {
   if (setting.kind === 'integer' && /^-?\d+$/.test(text)) return Number(text);
   if (setting.kind !== 'list') return text;

@@ -15,10 +15,7 @@ import { typed } from './environment.ts';
 import { absolute, type Given, refuseUnknown } from './given.ts';
 import { settings } from './setting-list.ts';
 
-/**
- * The text of a configuration file, or null if it does not exist. Refuses a file that cannot be
- * read.
- */
+/** The text of a configuration file, or null if there is none. Refuses an unreadable file. */
 export async function readConfigFile(path: string): Promise<string | null> {
   try {
     return await readFile(path, 'utf8');
@@ -32,10 +29,7 @@ export async function readConfigFile(path: string): Promise<string | null> {
   }
 }
 
-/**
- * The settings in a configuration file. Broken YAML and unknown names are added to the errors, with
- * the line.
- */
+/** The settings in a configuration file. Broken YAML and unknown names are added to the errors. */
 export function givenByFile(path: string, text: string, errors: Refusal[]): Map<string, Given> {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });

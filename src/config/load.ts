@@ -22,10 +22,7 @@ import { isReloadable, settings } from './setting-list.ts';
 export interface LoadOptions {
   /** The file named by `--config`. */
   file?: string | undefined;
-  /**
-   * These three default to the process's own. Relative paths outside the file are relative to
-   * `cwd`.
-   */
+  /** These three default to the process's own. `cwd` resolves relative paths outside the file. */
   env?: Environment;
   uid?: number;
   cwd?: string;
@@ -40,18 +37,13 @@ export interface LoadedConfig {
   config: Config;
   /** The file that was read, if any. */
   file: string | null;
-  /**
-   * SHA-256 of the file's contents, to detect a change. Kept only in memory, because a file may
-   * hold secrets.
-   */
+  /** SHA-256 of the file, to detect a change. Only in memory: a file may hold secrets. */
   digest: string | null;
   /** The same digest over the file's settings that need a restart. */
   restDigest: string | null;
   /** The source of each setting's value, by key. */
   origins: Map<string, SettingOrigin>;
-  /**
-   * The line of the file, or the variable, that sets a setting; by key, for settings that are set.
-   */
+  /** The line of the file, or the variable, that sets a setting, by the key of those that are set. */
   wheres: Map<string, string>;
   /** Allowed, but worth telling the operator; one sentence each. */
   warnings: string[];

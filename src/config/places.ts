@@ -20,18 +20,12 @@ interface Folders {
 const fileName = 'idctl.yaml';
 const system: Folders = { config: '/etc/idctl', data: '/var/lib/idctl' };
 
-/**
- * The default paths for `init` if no file is named: system folders for root, XDG folders for
- * others.
- */
+/** The default paths for `init`: system folders for root, XDG folders for others. */
 export function defaultPlaces(env: Environment, uid: number): ConfigPlaces {
   return placesIn(uid === 0 ? system : personal(env));
 }
 
-/**
- * The paths of the instance with this configuration file: beside the file, unless it is in a
- * default folder.
- */
+/** The paths for this configuration file: beside it, unless it is in a default folder. */
 export function configPlaces(configFile: string, env: Environment): ConfigPlaces {
   const folder = dirname(resolve(configFile));
   const known = [system, personal(env)].find(({ config }) => config === folder);

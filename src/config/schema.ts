@@ -192,10 +192,7 @@ export const configSchema = allSettings.refine(
   },
 );
 
-/**
- * The checked settings with defaults filled in. Settings that depend on where idctl runs may be
- * absent.
- */
+/** The checked settings with defaults. Those that depend on where idctl runs may be absent. */
 export type Settings = z.output<typeof configSchema>;
 
 /** The settings with paths and base URL resolved, as the rest of idctl reads them. */
@@ -207,10 +204,7 @@ export interface Config extends Settings {
   database: Settings['database'] & { url: string };
 }
 
-/**
- * The instance's client at a social provider. The provider is offered only if both values are set
- * (spec §1).
- */
+/** The client at a social provider, which is offered only if both are set (spec §1). */
 function socialClient(name: string) {
   return {
     clientId: help(someText.optional(), `Client id of the app registered at ${name}`),

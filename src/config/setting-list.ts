@@ -48,7 +48,7 @@ function walk(schema: unknown, key: string): Setting[] {
         key,
         env: envName(key),
         kind: kindOf(schema),
-        default: defaultOf(schema),
+        default: schema instanceof z.ZodDefault ? schema.def.defaultValue : undefined,
         help,
         secret,
         path,
@@ -68,10 +68,6 @@ function kindOf(schema: z.ZodType): Setting['kind'] {
   if (value instanceof z.ZodArray) return 'list';
   if (value instanceof z.ZodEnum) return 'choice';
   return value instanceof z.ZodNumber ? 'integer' : 'text';
-}
-
-function defaultOf(schema: z.ZodType): unknown {
-  return schema instanceof z.ZodDefault ? schema.def.defaultValue : undefined;
 }
 
 function inner(schema: unknown): unknown {

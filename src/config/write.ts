@@ -11,9 +11,7 @@ export function renderConfig(values: Readonly<Record<string, unknown>>): string 
   );
 }
 
-/**
- * The text of `config/idctl.example.yaml`: every setting, commented out, with its help and default.
- */
+/** The text of `config/idctl.example.yaml`: every setting, commented out, its help and default. */
 export function renderExample(): string {
   return render(
     'Every setting of idctl with its default. Take what you need.',

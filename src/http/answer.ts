@@ -3,7 +3,7 @@ import type { Actor, App, Context } from '../context.ts';
 import { Refusal } from '../errors.ts';
 import { isOutage } from '../outage.ts';
 import { type CredentialPlace, findCredential } from './authenticate.ts';
-import { continuationCookies, setCookieHeader } from './cookies.ts';
+import { continuationCookies, setCookies } from './cookies.ts';
 import { asksDryRun, gatherInput, prefersView } from './gather.ts';
 import { oauthFault, oauthRefusal } from './oauth/refusals.ts';
 import { refuseCrossSite } from './origins.ts';
@@ -37,8 +37,7 @@ export function answerRoute(route: Route, door: Door): RequestHandler {
     const answering = () => route.answer(ctx, input);
     const dryRun = asksDryRun(route, request);
     const reply = dryRun ? await door.app.rehearse(answering) : await answering();
-    for (const change of reply.cookies)
-      response.append('Set-Cookie', setCookieHeader(change, secure));
+    setCookies(response, reply.cookies, secure);
     send({ ...route, status: statusOf(route, request, dryRun) }, reply, request, response);
   };
 }
@@ -99,10 +98,7 @@ function send(
   }
 }
 
-/**
- * Answers a thrown error: a refusal as a problem object, any other error as a bug. Only the log
- * explains a bug.
- */
+/** Answers a thrown error: a refusal as a problem object, any other as a bug for the log. */
 export function answerErrors(app: App): ErrorRequestHandler {
   return (error: unknown, request, response, next) => {
     if (response.headersSent) return next(error);
@@ -120,19 +116,15 @@ export function answerErrors(app: App): ErrorRequestHandler {
     }
     trace.refusal = refusal;
     if (isOutage(refusal)) app.tellOutage(refusal);
-    if (trace.speaks === 'oauth') return sendOAuthError(response, refusal);
+    if (trace.speaks === 'oauth') {
+      const { status, headers, body } = oauthRefusal(refusal);
+      return void response.status(status).set(headers).json(body);
+    }
     if (trace.speaks === 'html') return answerBrowser(app, refusal, request, response);
     response.set(refusalHeaders(refusal));
-    const secure = app.config.baseUrl.startsWith('https:');
-    for (const change of continuationCookies(refusal))
-      response.append('Set-Cookie', setCookieHeader(change, secure));
+    setCookies(response, continuationCookies(refusal), app.config.baseUrl.startsWith('https:'));
     sendProblem(response, problemOf(refusal, trace.requestId));
   };
-}
-
-function sendOAuthError(response: Response, refusal: Refusal): void {
-  const { status, headers, body } = oauthRefusal(refusal);
-  response.status(status).set(headers).json(body);
 }
 
 function sendProblem(response: Response, problem: Problem): void {

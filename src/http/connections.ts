@@ -28,9 +28,7 @@ export function answerBrokenRequests(server: Server): void {
   });
 }
 
-/**
- * Refuses a request target that is not a URL; Express finds no path in it and would answer in HTML.
- */
+/** Refuses a request target that is not a URL, which Express would answer in HTML. */
 export function answerStrayTarget(response: ServerResponse): void {
   const requestId = randomUUIDv7();
   const refusal = new Refusal('malformed_request', 'The target of the request is not a URL.');

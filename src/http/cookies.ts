@@ -1,4 +1,5 @@
 import { parseCookie, stringifySetCookie } from 'cookie';
+import type { Response } from 'express';
 import { Refusal } from '../errors.ts';
 import { unconfirmedSeconds } from '../services/people/codes/code.ts';
 import { challengeSeconds } from '../services/people/passkeys/challenge.ts';
@@ -84,6 +85,14 @@ export function passkeyCookie(browser: string): CookieChange {
   return { name: 'passkey', value: browser, maxAge: challengeSeconds };
 }
 
+/** The cookie that binds a sign-in by redirect to this browser. */
+export function flowCookie(
+  name: 'sso_flow' | 'social_flow',
+  { flow, flowExpiresIn }: { flow: string; flowExpiresIn: number },
+): CookieChange {
+  return { name, value: flow, maxAge: flowExpiresIn };
+}
+
 /** The cookies with which a refused client continues, if the refusal has some. */
 export function continuationCookies({ continuation, browser }: Refusal): CookieChange[] {
   return [
@@ -101,17 +110,14 @@ function nameOf(name: CookieName, secure: boolean): string {
   return (name === 'sign_up' || name === 'passkey') && secure ? `__Host-${name}` : name;
 }
 
-/** The `Set-Cookie` header of one change. */
-export function setCookieHeader({ name, value, maxAge }: CookieChange, secure: boolean): string {
-  return stringifySetCookie({
-    name: nameOf(name, secure),
-    value,
-    maxAge,
-    path: paths[name],
-    httpOnly: true,
-    sameSite: 'lax',
-    secure,
-  });
+/** Adds a `Set-Cookie` header for each change. */
+export function setCookies(response: Response, changes: CookieChange[], secure: boolean): void {
+  for (const { name, value, maxAge } of changes) {
+    const path = paths[name];
+    const common = { path, httpOnly: true, sameSite: 'lax', secure } as const;
+    const cookie = { name: nameOf(name, secure), value, maxAge, ...common };
+    response.append('Set-Cookie', stringifySetCookie(cookie));
+  }
 }
 
 /**

@@ -37,23 +37,15 @@ const start = `SwaggerUIBundle({
 export function serveReference(): Router {
   const router = Router({ caseSensitive: true, strict: true });
   router.use('/api/v1/docs', policy);
-  router.get(
-    '/api/v1/docs',
-    send('text/html; charset=utf-8', () => page),
-  );
-  router.get(
-    '/api/v1/docs/start.js',
-    send('text/javascript; charset=utf-8', () => start),
-  );
-  for (const [file, type] of [
-    ['swagger-ui.css', 'text/css; charset=utf-8'],
-    ['swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
-  ] as const) {
-    router.get(
-      `/api/v1/docs/${file}`,
-      send(type, () => readFileSync(join(assets(), file))),
-    );
-  }
+  const asset = (name: string) => () => readFileSync(join(assets(), name));
+  const files = [
+    ['', 'html', () => page],
+    ['/start.js', 'javascript', () => start],
+    ['/swagger-ui.css', 'css', asset('swagger-ui.css')],
+    ['/swagger-ui-bundle.js', 'javascript', asset('swagger-ui-bundle.js')],
+  ] as const;
+  for (const [path, type, read] of files)
+    router.get(`/api/v1/docs${path}`, send(`text/${type}; charset=utf-8`, read));
   return router;
 }
 

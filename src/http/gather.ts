@@ -1,19 +1,12 @@
-import express, { type Request, type Response } from 'express';
+import type { Request, Response } from 'express';
 import { Refusal, refuseField } from '../errors.ts';
+import { hasBody, readJson } from './body.ts';
 import { readCookie } from './cookies.ts';
 import { gatherForm } from './oauth/gather.ts';
 import { type Fill, pathKeys, type Route } from './route.ts';
 
 const usualLimit = 100 * 1024;
 const depthLimit = 32;
-const parsers = new Map<number, ReturnType<typeof express.json>>();
-
-function parserFor(limit: number) {
-  const parser =
-    parsers.get(limit) ?? express.json({ limit, inflate: false, type: 'application/json' });
-  parsers.set(limit, parser);
-  return parser;
-}
 
 /**
  * Collects the input that the route's schema expects. Path keys come from the URL and `filled`
@@ -57,7 +50,7 @@ async function readGiven(route: Route, request: Request, response: Response) {
   if (route.speaks === 'oauth') {
     return await gatherForm((field) => isKnown(route, field), request, response, usualLimit);
   }
-  return await readBody(request, response, route.bodyLimit ?? usualLimit);
+  return await readJson(request, response, route.bodyLimit ?? usualLimit);
 }
 
 function readQuery(route: Route, request: Request): Record<string, unknown> {
@@ -89,36 +82,6 @@ export function prefersView(request: Request): boolean {
 
 function isKnown(route: Route, field: string): boolean {
   return Object.hasOwn(route.input.shape, field) && !Object.hasOwn(route.filled ?? {}, field);
-}
-
-function hasBody({ headers }: Request): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
-}
-
-async function readBody(
-  request: Request,
-  response: Response,
-  limit: number,
-): Promise<Record<string, unknown>> {
-  if (!hasBody(request)) return {};
-  if (!request.is('application/json')) {
-    throw new Refusal('unsupported_media_type', 'The body must be JSON.', {
-      hint: 'Send it with Content-Type: application/json.',
-    });
-  }
-  // The parser reads a whole body before it refuses it; a declared length is refused unread.
-  if (Number(request.headers['content-length']) > limit) {
-    throw new Refusal('payload_too_large', `The body is larger than ${limit / 1024} KiB.`);
-  }
-  await new Promise<void>((resolve, reject) => {
-    parserFor(limit)(request, response, (error: unknown) => (error ? reject(error) : resolve()));
-  });
-  // Express types a body as any.
-  const body: unknown = request.body;
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    throw new Refusal('invalid_input', 'The body must be a JSON object.');
-  }
-  return { ...body };
 }
 
 /** Refuses input that nests too deep, and NUL: no field uses it and PostgreSQL cannot store it. */

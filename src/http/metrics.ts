@@ -136,29 +136,21 @@ function tellSignIns(registry: Registry, { signIns }: App): void {
 }
 
 function tellLoad(registry: Registry, app: App): void {
-  new Gauge({
-    name: 'idctl_password_hashes',
-    help: 'Passwords being hashed, and those that wait for their turn',
-    labelNames: ['state'],
-    registers: [registry],
-    collect() {
-      const { running, waiting } = app.passwords.load();
-      this.set({ state: 'running' }, running);
-      this.set({ state: 'waiting' }, waiting);
-    },
-  });
-  new Gauge({
-    name: 'idctl_database_connections',
-    help: 'Connections to the database: used, idle, and those that are waited for; on SQLite the writers',
-    labelNames: ['state'],
-    registers: [registry],
-    collect() {
-      const { used, idle, waiting } = app.databaseLoad();
-      this.set({ state: 'used' }, used);
-      this.set({ state: 'idle' }, idle);
-      this.set({ state: 'waiting' }, waiting);
-    },
-  });
+  const tell = (name: string, help: string, count: () => Record<string, number>) =>
+    new Gauge({
+      name,
+      help,
+      labelNames: ['state'],
+      registers: [registry],
+      collect() {
+        for (const [state, value] of Object.entries(count())) this.set({ state }, value);
+      },
+    });
+  const hashing = 'Passwords being hashed, and those that wait for their turn';
+  tell('idctl_password_hashes', hashing, () => app.passwords.load());
+  const connections =
+    'Connections to the database: used, idle, and those that are waited for; on SQLite the writers';
+  tell('idctl_database_connections', connections, () => ({ ...app.databaseLoad() }));
 }
 
 /** Returns the function that asks the database once and sets every backlog gauge. */

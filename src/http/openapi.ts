@@ -27,7 +27,7 @@ export function describeSurface(
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: about.baseUrl }],
-    tags: tagsOf(routes).map((name) => ({ name })),
+    tags: [...new Set(routes.map(tagOf))].map((name) => ({ name })),
     paths,
     webhooks: { event: { post: describeWebhook() } },
     components,
@@ -212,10 +212,6 @@ function operationId({ method, path }: Route): string {
     method.toLowerCase() +
     words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')
   );
-}
-
-function tagsOf(routes: Route[]): string[] {
-  return [...new Set(routes.map(tagOf))];
 }
 
 /** The part of the path that groups the route for a reader. */

@@ -17,10 +17,7 @@ export function originsOf(config: { baseUrl: string; http: { corsOrigins: string
   };
 }
 
-/**
- * Lets scripts of the configured origins read answers, and answers their preflight. No other origin
- * gets these headers.
- */
+/** Lets scripts of the configured origins, and no others, read answers; answers preflights. */
 export function allowFriends({ friends }: Origins): RequestHandler {
   return (request, response, next) => {
     const { origin } = request.headers;

@@ -9,16 +9,10 @@ import type { Origins } from './origins.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/**
- * The row of the authority table that the service checks. The server only tells `public` from the
- * rest.
- */
+/** The row of the authority table that the service checks; the server only asks if it is `public`. */
 export type Access = 'public' | Right;
 
-/**
- * The value that the server puts into an input field: a cookie, or whether browser fetch metadata
- * was sent. With `orGiven`, a field that the caller sent wins.
- */
+/** A field that the server fills in; with `orGiven`, a field that the caller sent wins. */
 export type Fill = { cookie: CookieName; orGiven?: true } | 'fetchMetadata';
 
 /** The most bytes of a body with a document or a list: ten thousand entries fit. */
@@ -26,14 +20,10 @@ export const bodyOfManyEntries = 8 * 1024 * 1024;
 
 /** One operation on the HTTP surface, as the files in `routes/` declare it. */
 interface Definition<Input extends z.ZodObject, Output extends z.ZodType, View> {
-  method: Method;
-  /** In Express's form: `/api/v1/orgs/:org`. Every `:key` is a field of the input. */
-  path: string;
   summary: string;
-  access: Access;
   input: Input;
   /** The schema of the answer; without it, the answer is 204. */
-  output?: Output;
+  output?: Output | undefined;
   /** With 204, the view is sent only if the client asks for it, or in a dry run. */
   status?: 200 | 201 | 202 | 204;
   /** Takes `?dryRun=true`: the operation runs, and is rolled back. Every DELETE with a view does. */
@@ -42,16 +32,11 @@ interface Definition<Input extends z.ZodObject, Output extends z.ZodType, View> 
   cli?: string;
   /** The most bytes of a body; without it 100 KiB. */
   bodyLimit?: number;
-  /**
-   * On a public route, the service learns the actor if a credential proves it; else the actor is
-   * anonymous.
-   */
+  /** On a public route, the service learns the actor if a credential proves it. */
   optionalActor?: true;
   /** Unknown query parameters are ignored, as OAuth requires (X6). */
   lenientQuery?: true;
-  /**
-   * OAuth style: the input is a form, the client is in it or in Basic, errors follow RFC 6749 §5.2.
-   */
+  /** OAuth style: a form, the client in it or in Basic, errors by RFC 6749 §5.2. */
   speaks?: 'oauth';
   filled?: { [Field in keyof z.input<Input>]?: Fill };
   cookies?: (view: NoInfer<View>) => CookieChange[];
@@ -67,15 +52,16 @@ export interface Reply {
   location: string | undefined;
 }
 
-/**
- * A route of the surface: plain data, and `answer`, which parses the input, runs the service and
- * shapes its view.
- */
+/** A route: plain data, and `answer`, which parses the input, runs the service, shapes its view. */
 export interface Route
   extends Omit<
     Definition<z.ZodObject, z.ZodType, never>,
     'status' | 'dryRun' | 'cookies' | 'redirect' | 'run'
   > {
+  method: Method;
+  /** In Express's form: `/api/v1/orgs/:org`. Every `:key` is a field of the input. */
+  path: string;
+  access: Access;
   /** The value that `answer` runs; the remote command line finds the route by it. */
   operation: object;
   status: 200 | 201 | 202 | 204;
@@ -84,14 +70,6 @@ export interface Route
   redirects: 'browser' | 'always' | undefined;
   answer(ctx: Context, given: Record<string, unknown>): Promise<Reply>;
 }
-
-/**
- * How HTTP reaches an operation: the parts of `Definition` that the operation does not have itself.
- */
-type Reach<Input extends z.ZodObject, Output extends z.ZodType, View> = Omit<
-  Definition<Input, Output, View>,
-  'method' | 'path' | 'access' | 'input' | 'output' | 'run'
->;
 
 /** Creates a route to an operation, which defines the input and the output. */
 export function route<
@@ -102,66 +80,40 @@ export function route<
   method: Method,
   path: string,
   operation: Operation<Input, Output, View>,
-  reach: Reach<Input, Output, View>,
-): Route;
-/** Creates a route from a whole definition. */
-export function route<
-  Input extends z.ZodObject,
-  Output extends z.ZodType,
-  View extends z.input<Output>,
->(definition: Definition<Input, Output, View>): Route;
-export function route<
-  Input extends z.ZodObject,
-  Output extends z.ZodType,
-  View extends z.input<Output>,
->(
-  ...given:
-    | [Definition<Input, Output, View>]
-    | [Method, string, Operation<Input, Output, View>, Reach<Input, Output, View>]
+  reach: Omit<Definition<Input, Output, View>, 'input' | 'output' | 'run'>,
 ): Route {
-  return given.length === 1 ? tie(given[0]) : tie(definitionOf(...given));
+  const { authority, input, output } = operation;
+  if (authority === 'operator')
+    throw new Error(`${method} ${path}: the operator has no credential over HTTP`);
+  return routeTo(authority, method, path, { ...reach, output, input, run: operation });
 }
 
-function definitionOf<
+/** Creates a route to a function that proves the right `access` itself. */
+export function routeTo<
   Input extends z.ZodObject,
   Output extends z.ZodType,
   View extends z.input<Output>,
 >(
+  access: Access,
   method: Method,
   path: string,
-  operation: Operation<Input, Output, View>,
-  reach: Reach<Input, Output, View>,
-): Definition<Input, Output, View> {
-  const { authority: access, input, output } = operation;
-  if (access === 'operator')
-    throw new Error(`${method} ${path}: the operator has no credential over HTTP`);
-  return {
-    ...reach,
-    method,
-    path,
-    access,
-    input,
-    ...(output === undefined ? {} : { output }),
-    run: operation,
-  };
-}
-
-function tie<Input extends z.ZodObject, Output extends z.ZodType, View extends z.input<Output>>(
-  operation: Definition<Input, Output, View>,
+  definition: Definition<Input, Output, View>,
 ): Route {
-  const { method, output, cookies, redirect, run, ...data } = operation;
-  const { status = method === 'DELETE' ? 204 : 200, dryRun = method === 'DELETE' } = operation;
+  const { output, cookies, redirect, run, ...data } = definition;
+  const { status = method === 'DELETE' ? 204 : 200, dryRun = method === 'DELETE' } = data;
   return {
     ...data,
+    access,
     method,
-    ...(output === undefined ? {} : { output }),
+    path,
+    output,
     operation: run,
     status: output === undefined ? 204 : status,
     dryRun: dryRun && output !== undefined,
     setsCookies: cookies !== undefined,
     redirects: redirect && (redirect.always ? 'always' : 'browser'),
     answer: async (ctx, given) => {
-      const view = await run(ctx, parse(operation.input, given));
+      const view = await run(ctx, parse(data.input, given));
       return {
         body: output?.parse(view),
         cookies: cookies?.(view) ?? [],

@@ -23,10 +23,7 @@ export interface HttpServer {
   listen(hostPort: string): Promise<void>;
   /** `http://` and the address it listens on; null before `listen`. */
   readonly url: string | null;
-  /**
-   * Accepts nothing more, finishes requests in flight and ends within `budgetMs`; safe to call
-   * twice.
-   */
+  /** Accepts nothing more and ends requests in flight within `budgetMs`; safe to call twice. */
   close(budgetMs?: number): Promise<void>;
 }
 
@@ -123,10 +120,7 @@ function securityHeaders(own: string): RequestHandler {
   });
 }
 
-/**
- * Refuses a request that no route answered. If the path has other methods, the answer is 405 and
- * names them; else 404.
- */
+/** Refuses what no route answered: 405 with the other methods of the path, else 404. */
 function refuseUnknown(
   routes: (Pick<Route, 'method' | 'path'> & { setsCookies?: boolean })[],
 ): RequestHandler {
@@ -200,10 +194,7 @@ export function urlOf(address: AddressInfo | string | null): string | null {
 // RFC 9112 §3.2: one name or address, with or without a port. It may be empty.
 const sound = /^(?:[\w.~%!$&'()*+,;=-]*|\[[\da-f:.]+\])(?::\d*)?$/i;
 
-/**
- * Refuses a request that does not name exactly one host, because a proxy could read another host
- * than idctl.
- */
+/** Refuses a request that does not name exactly one host: a proxy could read another one. */
 const requireOneHost: RequestHandler = (request, _response, next) => {
   const fault = faultOf(request);
   if (fault === null) return next();

@@ -7,10 +7,7 @@ import type { Refusal } from '../errors.ts';
 import { isOutage } from '../outage.ts';
 import { sentTokens } from './cookies.ts';
 
-/**
- * The data for the log line of a request, and whether its refusal is a problem object, a page or
- * SCIM.
- */
+/** The data for the log line of a request, and the form of its refusal. */
 export interface Trace {
   requestId: string;
   address: string | null;
@@ -28,10 +25,7 @@ export function traceOf(request: Request): Trace {
   return trace;
 }
 
-/**
- * Gives every request an id, and logs one line when it ends. The line never has its query, headers
- * or body (X4).
- */
+/** Gives every request an id, and a log line without its query, headers or body (X4). */
 export function traceRequests(log: Logger): RequestHandler {
   return (request, response, next) => {
     const trace: Trace = {
@@ -65,9 +59,7 @@ export function traceRequests(log: Logger): RequestHandler {
   };
 }
 
-/**
- * Why a request was refused: a system error, or the reason that a sign-in hides from the client.
- */
+/** Why a request was refused: a system error, or a reason hidden from the client. */
 function reasonOf(cause: unknown): { reason?: string; err?: Error } {
   if (cause instanceof Error) return { err: cause };
   if (typeof cause !== 'object' || cause === null) return {};

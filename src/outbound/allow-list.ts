@@ -16,10 +16,7 @@ interface Allowed {
   port?: number;
 }
 
-/**
- * Parses host names, addresses (either with a port) and CIDR ranges. The first invalid entry is
- * returned as `fault`.
- */
+/** Parses hosts and addresses, perhaps with a port, and ranges; `fault`: the first invalid. */
 export function allowList(entries: string[]): AllowList & { fault?: string } {
   const read = entries.map(readEntry);
   const fault = entries.find((_, at) => read[at] === null);

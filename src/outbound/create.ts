@@ -35,66 +35,46 @@ export function createOutbound(
     );
     return socialOpened;
   };
+  const toNetwork = (what: string) => {
+    assertIdle(what);
+    return network();
+  };
+  const toSocial = (what: string) => {
+    assertIdle(what);
+    return social();
+  };
+  const toMail = (what: string) => {
+    assertIdle(what);
+    return import('./mail.ts');
+  };
   return {
-    async lookupTxt(domain) {
-      assertIdle('a DNS lookup');
-      return (await network()).lookupTxt(domain);
-    },
-    async authorizationUrl(client, request) {
-      assertIdle('the discovery of an identity provider');
-      return (await network()).authorizationUrl(client, request);
-    },
-    async redeem(client, response) {
-      assertIdle('a sign-in at an identity provider');
-      return (await network()).redeem(client, response);
-    },
-    async socialUrl(client, request) {
-      assertIdle('the discovery of a social provider');
-      return (await social()).socialUrl(client, request);
-    },
-    async redeemSocial(client, response) {
-      assertIdle('a sign-in at a social provider');
-      return (await social()).redeemSocial(client, response);
-    },
-    async examineProvider(client, now, showIssuer) {
-      assertIdle('an examination of an identity provider');
-      return (await network()).examineProvider(client, now, showIssuer);
-    },
-    async examineAddress(asked) {
-      assertIdle('a look at an address');
-      return (await network()).examineAddress(asked);
-    },
+    lookupTxt: async (domain) => (await toNetwork('a DNS lookup')).lookupTxt(domain),
+    authorizationUrl: async (...given) =>
+      (await toNetwork('the discovery of an identity provider')).authorizationUrl(...given),
+    redeem: async (...given) =>
+      (await toNetwork('a sign-in at an identity provider')).redeem(...given),
+    socialUrl: async (...given) =>
+      (await toSocial('the discovery of a social provider')).socialUrl(...given),
+    redeemSocial: async (...given) =>
+      (await toSocial('a sign-in at a social provider')).redeemSocial(...given),
+    examineProvider: async (...given) =>
+      (await toNetwork('an examination of an identity provider')).examineProvider(...given),
+    examineAddress: async (asked) =>
+      (await toNetwork('a look at an address')).examineAddress(asked),
+    judgeUrl: async (url) => (await toNetwork('a look at a URL')).judgeUrl(url),
+    postMessage: async (...given) => (await toNetwork('a webhook')).postMessage(...given),
+    sendMail: async (message, stop) =>
+      (await toMail('sending mail')).sendMail(mailServer(), message, limits, stop),
+    greetMailServer: async () =>
+      (await toMail('a visit to the mail server')).greetMailServer(mailServer(), limits),
     async visitDirectory(server) {
       const [{ createGuard }, { visitDirectory }] = await Promise.all([
         import('./guard.ts'),
         import('./directory/visit.ts'),
       ]);
+      const guard = createGuard(allow);
       const plaintext = config.ldap.allowPlaintext === 'on';
-      return visitDirectory(server, {
-        guard: createGuard(allow),
-        roots: tenantRoots,
-        limits,
-        plaintext,
-        assertIdle,
-      });
-    },
-    async sendMail(message, stop) {
-      assertIdle('sending mail');
-      const { sendMail } = await import('./mail.ts');
-      return sendMail(mailServer(), message, limits, stop);
-    },
-    async greetMailServer() {
-      assertIdle('a visit to the mail server');
-      const { greetMailServer } = await import('./mail.ts');
-      await greetMailServer(mailServer(), limits);
-    },
-    async judgeUrl(url) {
-      assertIdle('a look at a URL');
-      await (await network()).judgeUrl(url);
-    },
-    async postMessage(url, message) {
-      assertIdle('a webhook');
-      return (await network()).postMessage(url, message);
+      return visitDirectory(server, { guard, roots: tenantRoots, limits, plaintext, assertIdle });
     },
     async reach(url) {
       assertIdle('a look at an address of this instance');
@@ -172,11 +152,8 @@ function mailServerOf({ mail, instance, baseUrl }: Config, roots: SecureContext 
 }
 
 function allowFault(entry: string): Refusal {
-  return new Refusal(
-    'config_invalid',
-    `outbound.allow: ${entry} is no host name, address or range`,
-    {
-      hint: 'Entries look like idp.internal, idp.internal:8443, 10.1.2.3, [fd00::5]:8443 or 10.0.0.0/8.',
-    },
-  );
+  const message = `outbound.allow: ${entry} is no host name, address or range`;
+  return new Refusal('config_invalid', message, {
+    hint: 'Entries look like idp.internal, idp.internal:8443, 10.1.2.3, [fd00::5]:8443 or 10.0.0.0/8.',
+  });
 }

@@ -27,13 +27,9 @@ export type ProviderMetadata = z.output<typeof metadataSchema>;
 
 /** Discovery documents by issuer, each kept for 10 minutes. A failure is kept for 5 seconds. */
 export interface Discovery {
-  /**
-   * Refuses `provider_failed` if there is no document, or it is not this issuer's (security S5).
-   */
+  /** Refuses `provider_failed` without a document of exactly this issuer (security S5). */
   read(issuer: string): Promise<ProviderMetadata>;
-  /**
-   * Makes the next sign-in read the document again, because its keys or endpoints may have changed.
-   */
+  /** Makes the next sign-in read the document again: keys or endpoints may have changed. */
   forget(issuer: string): void;
 }
 

@@ -29,10 +29,7 @@ export interface Guard {
   checkUrl(url: URL): void;
   /** The addresses of a host name or IP literal, all of them checked. */
   resolve(host: string, way: Way): Promise<LookupAddress[]>;
-  /**
-   * `resolve` in the form that `net.connect` and `tls.connect` take, so that the connection goes to
-   * a checked address.
-   */
+  /** `resolve` as `net.connect` and `tls.connect` take it, so that they go to a checked address. */
   checkedLookup(way: Way): LookupFunction;
 }
 

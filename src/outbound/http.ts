@@ -33,10 +33,7 @@ export interface HttpClient {
 
 /** A client whose TLS connection can also be tested alone. */
 export interface GuardedClient extends HttpClient {
-  /**
-   * Makes a TLS connection like a request does, and returns when the certificate expires. Refuses
-   * like a request.
-   */
+  /** Makes a request's TLS connection; returns when the certificate expires. Refuses alike. */
   handshake(url: URL): Promise<Date>;
 }
 
@@ -87,10 +84,7 @@ function handshake(connect: Connector, url: URL): Promise<Date> {
   });
 }
 
-/**
- * The client for URLs that the operator configured: every address is allowed, within the same
- * limits.
- */
+/** The client for URLs that the operator configured: every address, within the same limits. */
 export function trustedClient(roots: SecureContext | undefined, limits: Limits): HttpClient {
   const connect = { timeout: limits.connect, ...trust(roots) };
   const agent = new Agent({ allowH2: true, maxResponseSize: limits.body, connect });
@@ -115,7 +109,8 @@ function clientOf(dispatcher: Dispatcher, limits: Limits, check: (url: URL) => v
           redirect: 'manual',
           signal: until,
         });
-        if (isRedirect(response)) return await readRedirect(response, url.host, redirects);
+        if (response.status >= 300 && response.status < 400)
+          return await readRedirect(response, url.host, redirects);
         if (answer === 'status') return await readStatus(response, url.host, limits.body);
         return await readWhole(response, url.host, limits.body);
       } catch (error) {
@@ -128,10 +123,6 @@ function clientOf(dispatcher: Dispatcher, limits: Limits, check: (url: URL) => v
 
 type Incoming = Awaited<ReturnType<typeof fetch>>;
 
-function isRedirect({ status }: Incoming): boolean {
-  return status >= 300 && status < 400;
-}
-
 async function readRedirect(response: Incoming, host: string, redirects: 'refuse' | 'show') {
   await response.body?.cancel();
   if (redirects === 'refuse') throw requestFailed(host, 'redirected');
@@ -140,37 +131,35 @@ async function readRedirect(response: Incoming, host: string, redirects: 'refuse
 
 async function readStatus(response: Incoming, host: string, limit: number) {
   const { status } = response;
-  // Read the body so that the connection can be reused. A body that is too long or endless is cut
-  // off; the status stays valid.
-  await skim(response, host, limit).catch(() => undefined);
+  // Read the body so that the connection can be reused, but keep none of it: many receivers may
+  // send theirs slowly at once. One that is too long is cut off; the status stays valid.
+  await eachChunk(response, host, limit, () => {}).catch(() => undefined);
   return new Response(null, { status });
-}
-
-/** Reads the body without keeping it: many receivers may send theirs slowly at once. */
-async function skim({ body }: Incoming, host: string, limit: number): Promise<void> {
-  let size = 0;
-  for await (const chunk of body ?? []) {
-    size += chunk.byteLength;
-    if (size > limit) throw requestFailed(host, 'too_large');
-  }
 }
 
 async function readWhole(response: Incoming, host: string, limit: number) {
   const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body ?? []) {
-    size += chunk.byteLength;
-    if (size > limit) throw requestFailed(host, 'too_large');
-    chunks.push(chunk);
-  }
+  await eachChunk(response, host, limit, (chunk) => chunks.push(chunk));
   const { status, headers } = response;
-  return new Response(size === 0 ? null : Buffer.concat(chunks), { status, headers: [...headers] });
+  const body = Buffer.concat(chunks);
+  return new Response(body.length === 0 ? null : body, { status, headers: [...headers] });
 }
 
-/**
- * Asks an address that the operator configured. Any status and any redirect is an answer. Refuses
- * `upstream_failed`.
- */
+async function eachChunk(
+  { body }: Incoming,
+  host: string,
+  limit: number,
+  take: (chunk: Uint8Array) => void,
+): Promise<void> {
+  let size = 0;
+  for await (const chunk of body ?? []) {
+    size += chunk.byteLength;
+    if (size > limit) throw requestFailed(host, 'too_large');
+    take(chunk);
+  }
+}
+
+/** Asks a configured address; any status or redirect is an answer. Refuses `upstream_failed`. */
 export async function reach(url: string, roots: SecureContext | undefined, limits: Limits) {
   const client = trustedClient(roots, limits);
   try {

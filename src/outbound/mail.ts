@@ -7,14 +7,9 @@ import { Refusal } from '../errors.ts';
 import type { Limits } from './limits.ts';
 import type { MailMessage } from './outbound.ts';
 
-/**
- * The mail server and the sender. The operator sets both, so they are trusted (security S9).
- */
+/** The mail server and the sender. The operator sets both, so they are trusted (security S9). */
 export interface MailServer {
-  /**
-   * `smtps://`, or `smtp://` with STARTTLS required off loopback. With user and password, if the
-   * server requires them.
-   */
+  /** `smtps://`, or `smtp://` with STARTTLS off loopback; with user and password if required. */
   url: string;
   /** For example `Acme <id@acme.com>`, or name and address separately. */
   from: string | { name: string; address: string };

@@ -21,19 +21,13 @@ import type { BoundedFetch } from './http.ts';
 import type { AuthorizationResponse, Outbound, Proof, ProviderClient } from './outbound.ts';
 import { providerFailed, providerRefusal } from './provider-refusal.ts';
 
-/**
- * Security S4. The library checks the algorithm against the server's metadata, so this list
- * replaces the metadata's.
- */
+/** Security S4. The library takes the metadata's list, so this one replaces it. */
 export const algorithms = ['RS256', 'PS256', 'ES256', 'EdDSA'];
 
 /** A client with its secret. */
 export type Confidential = ProviderClient & { clientSecret: string };
 
-/**
- * Signs people in at OpenID providers (security S1, S4, S5, S8). `total` bounds a whole call, in
- * milliseconds.
- */
+/** Signs people in at OpenID providers (S1, S4, S5, S8), each call within `total` milliseconds. */
 export function createProviders(
   fetch: BoundedFetch,
   total: number,
@@ -70,10 +64,7 @@ export function createProviders(
 /** The methods by which idctl can send a client secret. */
 export type SecretMethod = 'client_secret_basic' | 'client_secret_post';
 
-/**
- * HTTP Basic if the provider offers it, because a client may be registered only for it. Otherwise
- * the body.
- */
+/** HTTP Basic if the provider offers it, as the client may be registered so; else the body. */
 export function secretMethodFor(metadata: ProviderMetadata): SecretMethod {
   const methods = metadata.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
   const inBody = methods.includes('client_secret_post') && !methods.includes('client_secret_basic');
@@ -95,9 +86,7 @@ function formEscaped(text: string): string {
   return text.toWellFormed().replace(/[^\x21-\x7e]|[%+]/gu, encodeURIComponent);
 }
 
-/**
- * The library's configuration for a client: how it sends its secret, and the accepted algorithms.
- */
+/** The library's configuration for a client: the way of its secret, the accepted algorithms. */
 export function configure(
   metadata: ProviderMetadata,
   client: Confidential,
@@ -142,9 +131,7 @@ async function redeem(
   return { issuer: client.issuer, subject, userinfo, idToken: idToken ?? {}, managedBy };
 }
 
-/**
- * OpenID Connect Core §2: at most 255 characters. Control characters could not be stored or shown.
- */
+/** At most 255 characters (OpenID Connect Core §2), and none that cannot be stored or shown. */
 function isSubject(subject: string): boolean {
   return subject.length <= 255 && !/\p{Cc}/u.test(subject);
 }

@@ -3,10 +3,7 @@ import type { DirectoryServer, DirectoryVisit } from './directory/directory.ts';
 
 /** All network requests of idctl go through these calls. */
 export interface Outbound {
-  /**
-   * The TXT records of exactly this domain, from the configured resolver. Refuses `resolver_failed`
-   * if the resolver cannot be reached or its answer is malformed.
-   */
+  /** The TXT records of exactly this domain. Refuses `resolver_failed` without a sound answer. */
   lookupTxt(domain: string): Promise<TxtAnswer>;
   /**
    * The provider's URL to send the person to (spec §4.1 start). Refuses `provider_failed`
@@ -25,10 +22,7 @@ export interface Outbound {
   ): Promise<Proof>;
   /** Like `authorizationUrl`, for a social provider. */
   socialUrl(client: SocialClient, request: AuthorizationRequest): Promise<string>;
-  /**
-   * Redeems the authorization code at a social provider and returns the person's data. Refuses like
-   * `redeem`.
-   */
+  /** Redeems the code at a social provider, for the person's data. Refuses like `redeem`. */
   redeemSocial(
     client: SocialClient & { clientSecret: string },
     response: AuthorizationResponse,
@@ -59,20 +53,11 @@ export interface Outbound {
   sendMail(message: MailMessage, stop?: AbortSignal): Promise<string>;
   /** Connects and signs in like for a message, but sends none. Refuses like `sendMail`. */
   greetMailServer(): Promise<void>;
-  /**
-   * Refuses `outbound_refused` for a URL that idctl would never send to. Looks up the host's name
-   * only for plain http.
-   */
+  /** Refuses `outbound_refused` for a URL that idctl never sends to. Looks up hosts of plain http. */
   judgeUrl(url: string): Promise<void>;
-  /**
-   * Posts a message and returns the status, whatever the body. Redirects are not followed. Refuses
-   * `upstream_failed`, whose `extra` has `reason`, or `outbound_refused`.
-   */
+  /** Posts a message; returns the status. Refuses `upstream_failed` or `outbound_refused`. */
   postMessage(url: string, message: OutboundMessage): Promise<number>;
-  /**
-   * The answer of an address that the operator configured (the base URL, the resolver). Refuses
-   * `upstream_failed`.
-   */
+  /** The answer of an address that the operator configured. Refuses `upstream_failed`. */
   reach(url: string): Promise<Reached>;
   /** Closes pooled connections. */
   close(): Promise<void>;
@@ -94,9 +79,7 @@ interface OutboundMessage {
   signal: AbortSignal;
 }
 
-/**
- * A resolver's answer. It lists only values owned by the queried name itself, each joined whole.
- */
+/** A resolver's answer, with values owned by the queried name itself, each joined whole. */
 export interface TxtAnswer {
   /** The response code by name: NOERROR, NXDOMAIN, SERVFAIL, … */
   rcode: string;

@@ -45,11 +45,10 @@ interface Rest {
 }
 
 function providerRefused(stage: Stage, reason: string, cause: unknown): Refusal {
-  const hint = hints[reason];
   return new Refusal(
     'provider_refused',
     `The identity provider's ${names[stage]} was not accepted (${reason})`,
-    { extra: { stage, reason }, cause, ...(hint ? { hint } : {}) },
+    { extra: { stage, reason }, cause, hint: hints[reason] },
   );
 }
 
@@ -87,7 +86,7 @@ function fromNetwork(refusal: Refusal, stage: Stage, error: unknown): Refusal {
     return new Refusal(refusal.code, message, {
       extra: { ...extra, stage },
       cause: error,
-      ...(hint === undefined ? {} : { hint }),
+      hint,
     });
   }
   return providerFailed(stage, String(refusal.extra['reason']), refusal.message, { cause: error });

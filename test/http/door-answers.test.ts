@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { Refusal } from '../../src/errors.ts';
 import { clearedSession, sessionCookies } from '../../src/http/cookies.ts';
-import { route } from '../../src/http/route.ts';
+import { routeTo } from '../../src/http/route.ts';
 import { healthRoutes } from '../../src/http/routes/health.ts';
 import { openDoor } from '../support/door.ts';
 
@@ -14,63 +14,49 @@ const tokens = {
   refreshExpiresIn: 1_209_600,
 };
 const tokenView = z.object({ accessToken: z.string(), refreshToken: z.string() });
-const common = { summary: 'Test', access: 'public', input: nothing } as const;
+const common = { summary: 'Test', input: nothing } as const;
 
-const login = route({
+const login = routeTo('public', 'POST', '/api/v1/auth/login', {
   ...common,
-  method: 'POST',
-  path: '/api/v1/auth/login',
   output: tokenView,
   cookies: sessionCookies,
   run: () => tokens,
 });
-const logout = route({
+const logout = routeTo('public', 'POST', '/api/v1/auth/logout', {
   ...common,
-  method: 'POST',
-  path: '/api/v1/auth/logout',
   cookies: clearedSession,
   run: () => undefined,
 });
-const refresh = route({
+const refresh = routeTo('public', 'POST', '/api/v1/auth/refresh', {
   ...common,
-  method: 'POST',
-  path: '/api/v1/auth/refresh',
   input: z.strictObject({ refreshToken: z.string().min(1) }),
   output: z.object({ got: z.string() }),
   filled: { refreshToken: { cookie: 'refresh_token', orGiven: true } },
   run: (_ctx, input) => ({ got: input.refreshToken }),
 });
-const start = route({
+const start = routeTo('public', 'GET', '/auth/sso/start', {
   ...common,
-  method: 'GET',
-  path: '/auth/sso/start',
   output: z.object({ authorizationUrl: z.string() }),
   redirect: { to: (view) => view.authorizationUrl },
   cookies: () => [{ name: 'sso_flow', value: 'f', maxAge: 600 }],
   run: () => ({ authorizationUrl: 'https://idp.example/authorize?x=1&y=a%20b' }),
 });
-const resume = route({
+const resume = routeTo('public', 'GET', '/api/v1/auth/resume', {
   ...common,
-  method: 'GET',
-  path: '/api/v1/auth/resume',
   output: tokenView,
   redirect: { to: () => '/', always: true },
   cookies: sessionCookies,
   run: () => tokens,
 });
-const fault = route({
+const fault = routeTo('public', 'GET', '/api/v1/fault', {
   ...common,
-  method: 'GET',
-  path: '/api/v1/fault',
   output: nothing,
   run: () => {
     throw new Error('the secret is hunter2');
   },
 });
-const browser = route({
+const browser = routeTo('public', 'GET', '/auth/browser', {
   ...common,
-  method: 'GET',
-  path: '/auth/browser',
   input: z.strictObject({ browser: z.boolean() }),
   output: z.object({ browser: z.boolean() }),
   filled: { browser: 'fetchMetadata' },

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { route } from '../../src/http/route.ts';
+import { routeTo } from '../../src/http/route.ts';
 import { openDoor, type TestDoor } from '../support/door.ts';
 import { sendBytes } from '../support/http.ts';
 
@@ -9,11 +9,8 @@ import { sendBytes } from '../support/http.ts';
 async function openSlowDoor() {
   const arrived = Promise.withResolvers<void>();
   const release = Promise.withResolvers<void>();
-  const slow = route({
-    method: 'GET',
-    path: '/api/v1/slow',
+  const slow = routeTo('public', 'GET', '/api/v1/slow', {
     summary: 'Slow',
-    access: 'public',
     input: z.strictObject({}),
     output: z.object({ done: z.boolean() }),
     run: async () => {
@@ -25,11 +22,8 @@ async function openSlowDoor() {
   return { door: await openDoor([slow]), arrived: arrived.promise, release: release.resolve };
 }
 
-const healthy = route({
-  method: 'GET',
-  path: '/healthz',
+const healthy = routeTo('public', 'GET', '/healthz', {
   summary: 'Healthy',
-  access: 'public',
   input: z.strictObject({}),
   output: z.object({ ok: z.boolean() }),
   run: async () => ({ ok: true }),

@@ -1,14 +1,12 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { route } from '../../src/http/route.ts';
+import { routeTo } from '../../src/http/route.ts';
 import { openDoor } from '../support/door.ts';
 
 const input = z.strictObject({});
 const output = z.object({ kind: z.string(), name: z.string().optional() });
-const whoami = (path: string, extras: { access: 'public' | 'me.see'; optionalActor?: true }) =>
-  route({
-    method: 'GET',
-    path,
+const whoami = (path: string, access: 'public' | 'me.see', extras: { optionalActor?: true } = {}) =>
+  routeTo(access, 'GET', path, {
     summary: 'Who asks',
     input,
     output,
@@ -18,9 +16,9 @@ const whoami = (path: string, extras: { access: 'public' | 'me.see'; optionalAct
 
 const open = () =>
   openDoor([
-    whoami('/api/v1/me', { access: 'me.see' }),
-    whoami('/api/v1/public', { access: 'public' }),
-    whoami('/api/v1/either', { access: 'public', optionalActor: true }),
+    whoami('/api/v1/me', 'me.see'),
+    whoami('/api/v1/public', 'public'),
+    whoami('/api/v1/either', 'public', { optionalActor: true }),
   ]);
 
 test.each([

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { Refusal } from '../../src/errors.ts';
-import { type Method, route } from '../../src/http/route.ts';
+import { type Method, routeTo } from '../../src/http/route.ts';
 import { openDoor } from '../support/door.ts';
 import { sendBytes } from '../support/http.ts';
 
@@ -13,11 +13,8 @@ const fields = z.strictObject({
 });
 const output = z.object({ org: z.string(), name: z.string().optional(), limit: z.number() });
 const echo = (method: Method, path: string) =>
-  route({
-    method,
-    path,
+  routeTo('public', method, path, {
     summary: 'Echo',
-    access: 'public',
     input: fields,
     output,
     run: (_ctx, given) => given,
@@ -28,19 +25,13 @@ const open = () =>
     echo('GET', '/api/v1/orgs/:org'),
     echo('PATCH', '/api/v1/orgs/:org'),
     echo('POST', '/api/v1/orgs'),
-    route({
-      method: 'DELETE',
-      path: '/api/v1/orgs/:org',
+    routeTo('public', 'DELETE', '/api/v1/orgs/:org', {
       summary: 'Delete',
-      access: 'public',
       input: fields,
       run: () => undefined,
     }),
-    route({
-      method: 'GET',
-      path: '/auth/sso/callback',
+    routeTo('public', 'GET', '/auth/sso/callback', {
       summary: 'Lenient',
-      access: 'public',
       lenientQuery: true,
       filled: { org: { cookie: 'sso_flow' } },
       input: fields,
@@ -168,11 +159,8 @@ test.each([
 test('a field that a view does not declare is never sent', async () => {
   const secret = { org: 'a', limit: 1, passwordHash: 'x' };
   const door = await openDoor([
-    route({
-      method: 'GET',
-      path: '/api/v1/x',
+    routeTo('public', 'GET', '/api/v1/x', {
       summary: 'View',
-      access: 'public',
       input: z.strictObject({}),
       output,
       run: () => secret,
@@ -183,11 +171,8 @@ test('a field that a view does not declare is never sent', async () => {
 
 test('a refusal carries its faults, hint and extra members, and Retry-After in a header', async () => {
   const door = await openDoor([
-    route({
-      method: 'POST',
-      path: '/api/v1/x',
+    routeTo('public', 'POST', '/api/v1/x', {
       summary: 'Refuse',
-      access: 'public',
       input: z.strictObject({}),
       run: () => {
         throw new Refusal('too_many_requests', 'Slow down.', {

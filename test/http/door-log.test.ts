@@ -2,24 +2,18 @@ import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { Refusal } from '../../src/errors.ts';
-import { route } from '../../src/http/route.ts';
+import { routeTo } from '../../src/http/route.ts';
 import { createLog } from '../../src/log.ts';
 import { openDoor } from '../support/door.ts';
 
-const where = route({
-  method: 'POST',
-  path: '/api/v1/where/:name',
+const where = routeTo('me.see', 'POST', '/api/v1/where/:name', {
   summary: 'Where from',
-  access: 'me.see',
   input: z.strictObject({ name: z.string(), password: z.string().optional() }),
   output: z.object({ address: z.string().nullable() }),
   run: (ctx) => ctx.client,
 });
-const failed = route({
-  method: 'GET',
-  path: '/api/v1/failed',
+const failed = routeTo('public', 'GET', '/api/v1/failed', {
   summary: 'Fail',
-  access: 'public',
   input: z.strictObject({ code: z.string().optional() }),
   run: () => {
     const cause = {

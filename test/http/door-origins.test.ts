@@ -1,15 +1,12 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { type Access, type Method, route } from '../../src/http/route.ts';
+import { type Access, type Method, routeTo } from '../../src/http/route.ts';
 import { openDoor } from '../support/door.ts';
 
 const own = 'http://id.example.test';
 const friend = 'https://app.example.test';
 const plain = (method: Method, path: string, access: Access) =>
-  route({
-    method,
-    path,
-    access,
+  routeTo(access, method, path, {
     summary: 'Test',
     input: z.strictObject({}),
     output: z.object({ kind: z.string() }),

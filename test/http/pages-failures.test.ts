@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { Refusal } from '../../src/errors.ts';
 import { html } from '../../src/http/pages/html.ts';
 import { page } from '../../src/http/pages/page.ts';
-import { type Access, route } from '../../src/http/route.ts';
+import { type Access, routeTo } from '../../src/http/route.ts';
 import { openDoor } from '../support/door.ts';
 
 // There is nothing behind this door, so that not even the sign-in screen can be shown.
@@ -18,10 +18,7 @@ const failing = (path: string, error: () => Error) =>
     },
   });
 const away = (path: string, access: Access, error: () => Error) =>
-  route({
-    method: 'GET',
-    path,
-    access,
+  routeTo(access, 'GET', path, {
     summary: 'Test',
     input: z.strictObject({}),
     output: z.object({}),

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { appView, newAppView } from '../../services/people/apps/app.ts';
-import { noun, verb } from '../command.ts';
+import { noun, user, verb } from '../command.ts';
 import { type Hiding, make, performSecret } from '../making.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
@@ -31,16 +31,12 @@ const row: Fields<App> = [
 ];
 
 const org = '--org <org>';
-const user = { '--user <user>': 'the account, by address or id' };
 
-/** Declares `idctl app`. */
 export function addAppCommands(program: Command): void {
-  const app = noun(
-    program,
-    'app',
-    'OAuth apps, whose tokens act as their owner',
-    'idctl app list --user ada@example.com',
-  );
+  const app = noun(program, 'app', {
+    summary: 'OAuth apps, whose tokens act as their owner',
+    example: 'idctl app list --user ada@example.com',
+  });
   verb(app, 'create', {
     summary: 'Create an app of an account; --quiet prints only its secret',
     required: { ...user, '--name <name>': 'the name of the app' },
@@ -80,30 +76,6 @@ export function addAppCommands(program: Command): void {
           `Give the app ${name} a new secret? The old one and the app's tokens stop at once.`,
       }),
   });
-  addRevoke(app);
-}
-
-async function create(call: Call): Promise<void> {
-  const { listApps, registerApp } = await operations();
-  const { org: organization, ...input } = call.input;
-  const making = {
-    fields: made,
-    secret: 'clientSecret' as const,
-    repeats: true as const,
-    find: async ({ user, name }: Record<string, unknown>) => {
-      const apps = await call.every(listApps.forOperator, { user });
-      const found = apps.find((app) => app.name === name);
-      return found && { ...found, clientSecret: null };
-    },
-    // The organization may be given by its id or its slug.
-    has: ({ organization: one }: New, given: Record<string, unknown>) => ({
-      organization: one?.id === given['organization'] ? one?.id : (one?.slug ?? null),
-    }),
-  };
-  await make(call, registerApp.forOperator, making, { ...input, organization });
-}
-
-function addRevoke(app: Command): void {
   verb(app, 'revoke <id>', {
     summary: 'Revoke an app and its tokens for good',
     options: { ...user, '--keep-tokens': 'leave its tokens until they expire' },
@@ -112,14 +84,33 @@ function addRevoke(app: Command): void {
     run: async (call) => {
       const { revokeApp } = await operations();
       const keepTokens = call.input['keepTokens'] === true;
-      const telling = {
+      await call.destroy(revokeApp.forOperator, {
+        input: { ...call.input, keepTokens: String(keepTokens) },
         fields: block,
-        question: ({ name }: App) =>
+        question: ({ name }) =>
           `Revoke the app ${name}${keepTokens ? '' : ' and its tokens'} for good?`,
-        done: ({ name }: App) => `Revoked the app ${name}.`,
-      };
-      const input = { ...call.input, keepTokens: String(keepTokens) };
-      await call.destroy(revokeApp.forOperator, telling, input);
+        done: ({ name }) => `Revoked the app ${name}.`,
+      });
     },
+  });
+}
+
+async function create(call: Call): Promise<void> {
+  const { listApps, registerApp } = await operations();
+  const { org: organization, ...input } = call.input;
+  await make<New>(call, registerApp.forOperator, {
+    input: { ...input, organization },
+    fields: made,
+    secret: 'clientSecret',
+    repeats: true,
+    find: async ({ user, name }) => {
+      const apps = await call.every(listApps.forOperator, { user });
+      const found = apps.find((app) => app.name === name);
+      return found && { ...found, clientSecret: null };
+    },
+    // The organization may be given by its id or its slug.
+    has: ({ organization: one }, given) => ({
+      organization: one?.id === given['organization'] ? one?.id : (one?.slug ?? null),
+    }),
   });
 }

@@ -32,7 +32,6 @@ export const backupFields: Fields<z.output<typeof backupView>> = [
   ['Bytes', (view) => view.bytes],
 ];
 
-/** Declares `idctl backup`. */
 export function addBackupCommand(program: Command): void {
   verb(program, 'backup <file>', {
     summary: 'Copy the whole instance to a file, or with - to standard output',
@@ -80,7 +79,6 @@ const fields: Fields<z.output<typeof restoredView>> = [
   ['Webhooks off', (view) => view.disabled.webhooks],
 ];
 
-/** Declares `idctl restore`. */
 export function addRestoreCommand(program: Command): void {
   verb(program, 'restore <file>', {
     summary: 'Restore a backup into an empty database, with the same key',

@@ -54,14 +54,11 @@ const settings = {
   '--role <role>': 'the least role there (default: viewer)',
 };
 
-/** Declares `idctl client`. */
 export function addClientCommands(program: Command): void {
-  const client = noun(
-    program,
-    'client',
-    'Applications in which the people of an organization sign in',
-    'idctl client list --org acme',
-  );
+  const client = noun(program, 'client', {
+    summary: 'Applications in which the people of an organization sign in',
+    example: 'idctl client list --org acme',
+  });
   verb(client, 'create <name>', {
     summary: 'Make a client for an application; --quiet prints only its secret',
     required: org,
@@ -143,8 +140,8 @@ export function addClientCommands(program: Command): void {
     run: async (call) =>
       call.destroy((await operations()).removeClient, {
         fields: block,
-        question: ({ name }: Client) => `Remove ${name}? Then people cannot sign in there.`,
-        done: ({ name }: Client) => `Removed ${name}.`,
+        question: ({ name }) => `Remove ${name}? Then people cannot sign in there.`,
+        done: ({ name }) => `Removed ${name}.`,
       }),
   });
 }
@@ -152,17 +149,17 @@ export function addClientCommands(program: Command): void {
 async function create(call: Call): Promise<void> {
   const { createClient, showClient } = await operations();
   const { pkce, ...given } = settingsOf(call.input);
-  const making = {
+  await make<New>(call, createClient, {
+    // Commander fills in true where --no-pkce is absent.
+    input: pkce === false ? { ...given, pkce } : given,
     fields: made,
-    secret: 'clientSecret' as const,
-    find: async ({ org, name }: Record<string, unknown>) => {
+    secret: 'clientSecret',
+    find: async ({ org, name }) => {
       const found = await ifFound(call.operate(showClient, { org, client: name }));
       return found && { ...found, clientSecret: null };
     },
-    has: (view: New) => ({ ...view }),
-  };
-  // Commander fills in true where --no-pkce is absent.
-  await make(call, createClient, making, pkce === false ? { ...given, pkce } : given);
+    has: (view) => ({ ...view }),
+  });
 }
 
 const lists = {

@@ -6,9 +6,11 @@ import { readConfiguration } from '../operator.ts';
 import { type Fields, masked } from '../output.ts';
 import type { Call } from '../run.ts';
 
-/** Declares `idctl config`. */
 export function addConfigCommands(program: Command): void {
-  const config = noun(program, 'config', 'The configuration in use', 'idctl config show');
+  const config = noun(program, 'config', {
+    summary: 'The configuration in use',
+    example: 'idctl config show',
+  });
   verb(config, 'show', {
     summary: 'Print every setting, its value and where it comes from',
     options: { '--origin': 'name the line or the variable that sets it' },

@@ -34,14 +34,11 @@ const fields: Fields<Moved | Foreseen> = [
   ],
 ];
 
-/** Declares `idctl database`. */
 export function addDatabaseCommands(program: Command): void {
-  const database = noun(
-    program,
-    'database',
-    'The database of the instance',
-    'idctl database move --to sqlite:moved.db',
-  );
+  const database = noun(program, 'database', {
+    summary: 'The database of the instance',
+    example: 'idctl database move --to sqlite:moved.db',
+  });
   verb(database, 'move', {
     summary: 'Move the instance to another, empty database',
     detail:
@@ -122,9 +119,8 @@ async function warnOfReaders(call: Call, file: string): Promise<void> {
 
 async function checked(field: string, url: string): Promise<string> {
   const { databaseUrl } = await import('../../config/values.ts');
-  const { success, error } = databaseUrl.safeParse(url);
-  if (success) return url;
-  throw refuseField(field, error.issues[0]?.message ?? 'is invalid');
+  const { parseField } = await import('../../input.ts');
+  return parseField(field, databaseUrl, url);
 }
 
 async function openAt(

@@ -16,7 +16,6 @@ import { withProgress } from '../progress.ts';
 import type { Call } from '../run.ts';
 import { failedResult } from '../steps.ts';
 
-/** Declares `idctl doctor`. */
 export function addDoctorCommand(program: Command): void {
   verb(program, 'doctor', {
     summary: 'Find what is wrong, and say what to change; exit 1 on a fault',

@@ -11,7 +11,6 @@ import { pendingResult } from '../steps.ts';
 
 const operations = () => import('../../services/provisioning/document/operations.ts');
 
-/** Declares `idctl export`. */
 export function addExportCommand(program: Command): void {
   verb(program, 'export', {
     summary: 'Print an organization as a YAML document, without secrets',
@@ -39,7 +38,6 @@ export function addExportCommand(program: Command): void {
   });
 }
 
-/** Declares `idctl schema`. */
 export function addSchemaCommand(program: Command): void {
   verb(program, 'schema', {
     summary: 'Print the JSON Schema of the document of an organization',
@@ -60,7 +58,6 @@ const options = {
 const exitCodes = `Exit codes: 0 in sync, 8 changes or something blocked, 2 an error in the document,
 1 refused.`;
 
-/** Declares `idctl plan`. */
 export function addPlanCommand(program: Command): void {
   verb(program, 'plan', {
     summary: 'Show what an apply of a document would change',
@@ -76,7 +73,6 @@ export function addPlanCommand(program: Command): void {
   });
 }
 
-/** Declares `idctl apply`. */
 export function addApplyCommand(program: Command): void {
   verb(program, 'apply', {
     summary: 'Make an organization as its document says',
@@ -144,10 +140,7 @@ async function planOf(call: Call, { given, read }: Given): Promise<PlanView> {
   return plan;
 }
 
-/**
- * Looks up the TXT records of pending domains if the plan waits for one. Answers whether a domain is
- * verified now.
- */
+/** Looks up the TXT records that the plan waits for; whether a domain is verified now. */
 async function verifyAwaited(call: Call, plan: PlanView): Promise<boolean> {
   if (plan.blocked.every(({ code }) => code !== 'domain_unverified')) return false;
   const { listDomains, verifyDomain } = await import(

@@ -9,6 +9,7 @@ import { noun, org, verb } from '../command.ts';
 import {
   affectedFields,
   affectedOwners,
+  sentences,
   sessionsEndedField,
   sessionsEnding,
   shutOutBy,
@@ -46,14 +47,11 @@ const removed: Fields<Removed> = [
   sessionsEndedField,
 ];
 
-/** Declares `idctl domain`. */
 export function addDomainCommands(program: Command): void {
-  const domain = noun(
-    program,
-    'domain',
-    'E-mail domains of an organization',
-    'idctl domain list --org acme',
-  );
+  const domain = noun(program, 'domain', {
+    summary: 'E-mail domains of an organization',
+    example: 'idctl domain list --org acme',
+  });
   verb(domain, 'add <domain>', {
     summary: 'Claim a domain and get the TXT record that proves it',
     required: org,
@@ -79,21 +77,35 @@ export function addDomainCommands(program: Command): void {
     example: 'idctl domain list --org acme',
     run: async (call) => call.list((await operations()).listDomains, row, 'There are no domains.'),
   });
-  addRemove(domain);
+  verb(domain, 'remove <domain>', {
+    summary: 'Give a domain up; single sign-on for it is switched off',
+    required: org,
+    destroys: true,
+    example: 'idctl domain remove acme.com --org acme --yes',
+    run: async (call) => {
+      const { removeDomain } = await operations();
+      const shutOut = await shutOutBy(call, 'domain.remove');
+      await call.destroy(removeDomain, {
+        fields: removed,
+        question: (view) => sentences([`Give ${view.domain} up?`, ...consequences(view), shutOut]),
+        done: (view) => sentences([`Removed ${view.domain}.`, ...consequences(view)]),
+      });
+    },
+  });
 }
 
 async function add(call: Call): Promise<void> {
   const { addDomain, listDomains, overrideDomain } = await operations();
   const { override, ...input } = call.input;
   if (override === true) requireHost(call, '--override');
-  const making = {
+  const { view } = await make<Domain>(call, override === true ? overrideDomain : addDomain, {
+    input,
     fields: block,
-    find: async ({ org, domain }: Record<string, unknown>) => {
+    find: async ({ org, domain }) => {
       const domains = await call.every(listDomains, { org });
       return domains.find((added) => added.domain === domain);
     },
-  };
-  const { view } = await make(call, override === true ? overrideDomain : addDomain, making, input);
+  });
   if (call.flags.dryRun || view.state === 'Verified') return;
   call.note(
     `Publish that TXT record, then:\n  ${call.here(`idctl domain verify ${shellWord(view.domain)} --org ${shellWord(String(call.input['org']))}`)}`,
@@ -114,10 +126,7 @@ async function verify(call: Call): Promise<Domain> {
     : once();
 }
 
-/**
- * Repeats `look` until it succeeds. A pending or unreachable record is retried until the time is
- * over.
- */
+/** Repeats `look` while the record is pending or unreachable, until the time is over. */
 async function until<View>(
   limit: number,
   look: () => Promise<View>,
@@ -144,29 +153,7 @@ function seconds(text: unknown): number {
   return parsed;
 }
 
-function addRemove(domain: Command): void {
-  verb(domain, 'remove <domain>', {
-    summary: 'Give a domain up; single sign-on for it is switched off',
-    required: org,
-    destroys: true,
-    example: 'idctl domain remove acme.com --org acme --yes',
-    run: async (call) => {
-      const { removeDomain } = await operations();
-      const shutOut = await shutOutBy(call, 'domain.remove');
-      await call.destroy(removeDomain, {
-        fields: removed,
-        question: (view) =>
-          `Give ${view.domain} up?${consequences(view)}${shutOut === null ? '' : ` ${shutOut}`}`,
-        done: (view) => `Removed ${view.domain}.${consequences(view)}`,
-      });
-    },
-  });
-}
-
-function consequences(view: Removed): string {
+function consequences(view: Removed): string[] {
   const off = view.ssoDisabled ? 'Its single sign-on is switched off.' : '';
-  return [off, sessionsEnding(view), affectedOwners(view)]
-    .filter((sentence) => sentence !== '')
-    .map((sentence) => ` ${sentence}`)
-    .join('');
+  return [off, sessionsEnding(view), affectedOwners(view)];
 }

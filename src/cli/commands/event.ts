@@ -43,16 +43,21 @@ const options = {
 
 const everyMs = 1000;
 
-/** Declares `idctl event`. */
 export function addEventCommands(program: Command): void {
-  const event = noun(program, 'event', 'Audit log', 'idctl event list --org acme');
+  const event = noun(program, 'event', {
+    summary: 'Audit log',
+    example: 'idctl event list --org acme',
+  });
   verb(event, 'list', {
     summary: 'List events, oldest first; --json prints their data too',
     options: { ...options, '--since <when>': 'a time, or how long ago: 30m, 24h, 7d' },
     example: "idctl event list --org acme --kind 'member.*' --since 24h",
     run: async (call) => {
       if (call.server !== null) await fillOrganization(call);
-      const events = await readAll(call);
+      const { listAllEvents, listEvents } = await operations();
+      // The operator lists the whole instance; from afar, one organization is listed.
+      const listing = call.server === null ? listAllEvents : listEvents;
+      const events = await call.every<Event>(listing);
       const once = new Map(events.map((one) => [one.id, one]));
       const shown = [...once.values()];
       const organizations = new Set(shown.map(({ organization }) => organization));
@@ -67,28 +72,17 @@ export function addEventCommands(program: Command): void {
   });
 }
 
-/** With `--org`, all events belong to one organization, so its column is left out. */
-function fieldsFor({ input }: Call): Fields<Event> {
-  return input['org'] === undefined ? everywhere : fields;
-}
-
-/** Reads all pages. The operator lists the whole instance; from afar, one organization is listed. */
-async function readAll(call: Call): Promise<Event[]> {
-  const { listAllEvents, listEvents } = await operations();
-  return call.server === null ? call.every(listAllEvents) : call.every(listEvents);
-}
-
 async function readPage(call: Call, at: Record<string, unknown>): Promise<Page> {
   const { listAllEvents, listEvents } = await operations();
-  const input = { ...call.input, ...at };
-  return call.server === null
-    ? call.operate(listAllEvents, input)
-    : call.operate(listEvents, input);
+  const listing = call.server === null ? listAllEvents : listEvents;
+  return call.operate<Page>(listing, { ...call.input, ...at });
 }
 
 async function tail(call: Call): Promise<void> {
   if (call.server !== null) await fillOrganization(call);
   const over = ended();
+  // With `--org`, all events belong to one organization, so its column is left out.
+  const columns = call.input['org'] === undefined ? everywhere : fields;
   // Past the events of the last minute: the clocks of the daemons may differ by seconds.
   let page = await readPage(call, { since: '1m', limit: 200 });
   while (page.hasMore) page = await readPage(call, { cursor: page.nextCursor, limit: 200 });
@@ -96,7 +90,7 @@ async function tail(call: Call): Promise<void> {
   call.note('Waiting for events. Ctrl-C ends it.');
   for (let shown = new Set(page.items.map(({ id }) => id)); ; ) {
     page = await readPage(call, { cursor, limit: 200 });
-    for (const event of page.items) if (!shown.has(event.id)) call.line(event, fieldsFor(call));
+    for (const event of page.items) if (!shown.has(event.id)) call.line(event, columns);
     shown = new Set([...page.items.map(({ id }) => id), ...(page.items.length > 0 ? [] : shown)]);
     cursor = page.nextCursor ?? cursor;
     if (!page.hasMore && (await Promise.race([over, pause(everyMs)])) === 'over') return;

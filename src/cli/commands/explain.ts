@@ -37,7 +37,6 @@ function factsOf({ member, keptGroups, projects, next, attempts }: Explained) {
   ] as const;
 }
 
-/** Declares `idctl explain`. */
 export function addExplainCommand(program: Command): void {
   verb(program, 'explain <user>', {
     summary: 'Explain how a person could sign in, and what keeps them out',
@@ -57,12 +56,8 @@ export function addExplainCommand(program: Command): void {
 
 function unknownText(keptGroups: string[] | null): string {
   if (keptGroups === null) return 'not known: no groups yet';
-  return `gives no role. Activate the person at the provider; ${keptText(keptGroups)}`;
-}
-
-/** The groups that SCIM keeps for a deactivated person. */
-function keptText(groups: string[]): string {
-  return groups.length === 0 ? 'SCIM keeps no groups' : `SCIM keeps ${fewOf(groups).join(', ')}`;
+  const kept = keptGroups.length === 0 ? 'no groups' : fewOf(keptGroups).join(', ');
+  return `gives no role. Activate the person at the provider; SCIM keeps ${kept}`;
 }
 
 /** Prints the explanation for people: its parts one below the other, on one screen. */

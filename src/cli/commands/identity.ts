@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { identityView, unlinkedView } from '../../services/tenancy/identities/operations.ts';
-import { noun, verb } from '../command.ts';
+import { noun, user, verb } from '../command.ts';
+import { counted } from '../consequences.ts';
 import type { Fields } from '../output.ts';
 
 const operations = () => import('../../services/tenancy/identities/operations.ts');
@@ -24,24 +25,21 @@ const unlinked: Fields<Unlinked> = [
   ['Sessions ended', (view) => view.sessionsEnded],
 ];
 
-/** Declares `idctl identity`. */
 export function addIdentityCommands(program: Command): void {
-  const identity = noun(
-    program,
-    'identity',
-    'External identities linked to accounts',
-    'idctl identity list --user ada@example.com',
-  );
+  const identity = noun(program, 'identity', {
+    summary: 'External identities linked to accounts',
+    example: 'idctl identity list --user ada@example.com',
+  });
   verb(identity, 'list', {
     summary: 'List the external identities of an account',
-    required: { '--user <user>': 'the account, by address or id' },
+    required: user,
     example: 'idctl identity list --user ada@example.com',
     run: async (call) =>
       call.list((await operations()).listIdentities, row, 'There are no identities.'),
   });
   verb(identity, 'unlink [id]', {
     summary: 'Unlink one identity, or all identities of an account',
-    options: { '--user <user>': 'the account, by address or id' },
+    options: user,
     destroys: true,
     example: 'idctl identity unlink --user ada@example.com --yes',
     run: async (call) =>
@@ -59,5 +57,5 @@ function whose({ email, name }: Unlinked): string {
 }
 
 function count({ identities: { length } }: Unlinked): string {
-  return length === 1 ? '1 identity' : `${length} identities`;
+  return counted(length, 'identity', 'identities');
 }

@@ -45,7 +45,6 @@ const fields = (without: 'as given' | 'unchanged'): Fields<View> => [
   ['Password', (view) => view.owner.password ?? without],
 ];
 
-/** Declares `idctl init`. */
 export function addInitCommand(program: Command): void {
   verb(program, 'init', {
     summary: 'Set up an instance: configuration, key, database, first owner',
@@ -90,7 +89,12 @@ async function init(call: Call): Promise<void> {
   await prepare(site);
   const operator = await withProgress(() => openWithKey(site.loaded), !call.flags.quiet);
   try {
-    if (file === null) await writeConfiguration(site, reachable(site.loaded, setup.settings));
+    if (file === null) {
+      const { renderConfig } = await import('../../config/write.ts');
+      const text = renderConfig(reachable(site.loaded, setup.settings));
+      // Everything that the file names was found to work.
+      await writeFile(site.configFile, text, { flag: 'wx', mode: 0o600 });
+    }
     const { created, ...made } = await operator.run((ctx) => initialize(ctx, first));
     const given = created && first.password !== undefined;
     call.show<View>({ ...view, ...made }, fields(given ? 'as given' : 'unchanged'));
@@ -161,15 +165,6 @@ function reachable({ config, origins }: LoadedConfig, settings: Record<string, s
   return chosen || listen === null || listen === config.listen ? settings : { ...settings, listen };
 }
 
-/** Runs only after everything that the file names was found to work. */
-async function writeConfiguration(
-  { configFile }: Site,
-  options: Record<string, string>,
-): Promise<void> {
-  const { renderConfig } = await import('../../config/write.ts');
-  await writeFile(configFile, renderConfig(options), { flag: 'wx', mode: 0o600 });
-}
-
 /** Refusals that occur before anything is sealed with the key. */
 const beforeSealing: RefusalCode[] = [
   'key_invalid',
@@ -179,10 +174,7 @@ const beforeSealing: RefusalCode[] = [
   'schema_newer',
 ];
 
-/**
- * Opens the instance with its key, and makes a missing key. If opening fails before the key is
- * used, a new key is removed.
- */
+/** Opens the instance; makes a missing key, and removes that if opening fails before its use. */
 async function openWithKey(loaded: LoadedConfig) {
   const { ensureKeyFile } = await import('../../services/instance/setup/key.ts');
   const key = await ensureKeyFile(loaded.config.keyFile);

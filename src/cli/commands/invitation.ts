@@ -33,14 +33,11 @@ function mailOf({ email, mailed, mailLimited }: Shown): string | null {
     : 'not sent: send the link yourself';
 }
 
-/** Declares `idctl invitation`. */
 export function addInvitationCommands(program: Command): void {
-  const invitation = noun(
-    program,
-    'invitation',
-    'Invitations of people, with or without an account',
-    'idctl invitation list --org acme',
-  );
+  const invitation = noun(program, 'invitation', {
+    summary: 'Invitations of people, with or without an account',
+    example: 'idctl invitation list --org acme',
+  });
   verb(invitation, 'create <email>', {
     summary: 'Invite an address; mailed, if mail is set up; --quiet prints only the link',
     required: org,
@@ -74,25 +71,21 @@ async function create(call: Call): Promise<void> {
   const { createInvitation, listInvitations } = await operations();
   const { listMembers } = await import('../../services/tenancy/memberships/operations.ts');
   const of = (email: unknown) => (one: { email: string | null }) => one.email === email;
-  const { view, made: isNew } = await make<typeof createInvitation.input, Shown>(
-    call,
-    createInvitation,
-    {
-      fields: made,
-      secret: 'url',
-      hides: ['token'],
-      repeats: true,
-      // An accepted invitation is gone, and its person is a member.
-      find: async ({ org, email }) => {
-        const waiting = (await call.every(listInvitations, { org })).find(of(email));
-        if (waiting !== undefined) return { ...waiting, ...unknown };
-        const member = (await call.every(listMembers, { org })).find(of(email));
-        if (member === undefined) return undefined;
-        return { id: null, email: member.email, role: member.role, expiresAt: null, ...unknown };
-      },
-      has: ({ role }) => ({ role }),
+  const { view, made: isNew } = await make<Shown>(call, createInvitation, {
+    fields: made,
+    secret: 'url',
+    hides: ['token'],
+    repeats: true,
+    // An accepted invitation is gone, and its person is a member.
+    find: async ({ org, email }) => {
+      const waiting = (await call.every(listInvitations, { org })).find(of(email));
+      if (waiting !== undefined) return { ...waiting, ...unknown };
+      const member = (await call.every(listMembers, { org })).find(of(email));
+      if (member === undefined) return undefined;
+      return { id: null, email: member.email, role: member.role, expiresAt: null, ...unknown };
     },
-  );
+    has: ({ role }) => ({ role }),
+  });
   if (isNew && view.replaced) call.note('The earlier invitation is revoked.');
 }
 

@@ -60,20 +60,20 @@ function questionOf({ leaving }: Foreseen): string {
   return `${lost}Replace the master key?`;
 }
 
-/** Declares `idctl key`. */
 export function addKeyCommands(program: Command): void {
-  const key = noun(
-    program,
-    'key',
-    'The master key and the keys that sign sessions',
-    'idctl key list',
-  );
+  const key = noun(program, 'key', {
+    summary: 'The master key and the keys that sign sessions',
+    example: 'idctl key list',
+  });
   verb(key, 'list', {
     summary: 'List the keys by id, and what each is used for now',
     example: 'idctl key list',
     run: async (call) => call.list((await operations()).listKeys, row, 'There are no keys.'),
   });
-  const rotate = noun(key, 'rotate', 'Replace a key', 'idctl key rotate signing --yes');
+  const rotate = noun(key, 'rotate', {
+    summary: 'Replace a key',
+    example: 'idctl key rotate signing --yes',
+  });
   verb(rotate, 'master', {
     summary: 'Seal all stored secrets with a new master key, while daemons run',
     options: { '--prepare': 'only write it into the key file, to copy it to other hosts first' },

@@ -57,14 +57,11 @@ const settings = {
   '--no-groups-attribute': 'do not read groups (default)',
 };
 
-/** Declares `idctl ldap`. */
 export function addLdapCommands(program: Command): void {
-  const ldap = noun(
-    program,
-    'ldap',
-    'Sign-in by the directory of an organization (LDAP)',
-    'idctl ldap show --org acme',
-  );
+  const ldap = noun(program, 'ldap', {
+    summary: 'Sign-in by the directory of an organization (LDAP)',
+    example: 'idctl ldap show --org acme',
+  });
   verb(ldap, 'set', {
     summary: 'Make the connection, or change what is given of it',
     required: org,
@@ -108,8 +105,30 @@ export function addLdapCommands(program: Command): void {
         called,
       }),
   });
-  addTest(ldap);
-  addRelink(ldap);
+  verb(ldap, 'test', {
+    summary: 'Test the directory step by step; exit 1 if a step fails',
+    required: org,
+    options: {
+      '--username <name>': 'try the filter with this user name',
+      '--password-stdin': "try a whole sign-in; reads the user's password from standard input",
+      ...settings,
+      '--bind-password-file <file>': 'read another bind password from a file',
+    },
+    example: 'idctl ldap test --org acme --username ada --password-stdin <password',
+    run: test,
+  });
+  verb(ldap, 'relink', {
+    summary: 'After a change of server: link people again at their next sign-in',
+    required: org,
+    rehearsable: true,
+    example: 'idctl ldap relink --org acme --dry-run',
+    run: async (call) =>
+      relinkPeople(call, (await operations()).relinkLdap, {
+        fields: relinked,
+        question: ({ people, uri }) =>
+          `Unlink the entries of ${persons(people)}? At their next sign-in, ${uri} names the holder of each address.`,
+      }),
+  });
   verb(ldap, 'remove', {
     summary: 'Remove the connection and its sessions; accounts stay',
     required: org,
@@ -145,10 +164,7 @@ async function requireUsable(call: Call, input: Given): Promise<void> {
   await requirePassed(call, 'directory', await call.operate(testLdap, input));
 }
 
-/**
- * The settings under the names of the view; the `--no-` form of an option with a value becomes
- * null.
- */
+/** The settings under the names of the view; a `--no-` form of an option with a value is null. */
 async function asFields({ caFile, groupsAttribute, ...rest }: Given): Promise<Given> {
   return {
     ...rest,
@@ -167,21 +183,6 @@ function withPassword<View>(
   work: (password: string | undefined) => Promise<View>,
 ): Promise<View> {
   return withSecret({ name: 'bindPassword', question: 'Bind password', secret }, work);
-}
-
-function addTest(ldap: Command): void {
-  verb(ldap, 'test', {
-    summary: 'Test the directory step by step; exit 1 if a step fails',
-    required: org,
-    options: {
-      '--username <name>': 'try the filter with this user name',
-      '--password-stdin': "try a whole sign-in; reads the user's password from standard input",
-      ...settings,
-      '--bind-password-file <file>': 'read another bind password from a file',
-    },
-    example: 'idctl ldap test --org acme --username ada --password-stdin <password',
-    run: test,
-  });
 }
 
 async function test(call: Call): Promise<void> {
@@ -205,18 +206,3 @@ const relinked: Fields<z.output<typeof ldapRelinkedView>> = [
   ['People', (view) => view.people],
   sessionsEndedField,
 ];
-
-function addRelink(ldap: Command): void {
-  verb(ldap, 'relink', {
-    summary: 'After a change of server: link people again at their next sign-in',
-    required: org,
-    rehearsable: true,
-    example: 'idctl ldap relink --org acme --dry-run',
-    run: async (call) =>
-      relinkPeople(call, (await operations()).relinkLdap, {
-        fields: relinked,
-        question: ({ people, uri }) =>
-          `Unlink the entries of ${persons(people)}? At their next sign-in, ${uri} names the holder of each address.`,
-      }),
-  });
-}

@@ -27,7 +27,6 @@ const loggedIn: Fields<View & { email: string | null }> = [
   ...row,
 ];
 
-/** Declares `idctl login`. */
 export function addLoginCommand(program: Command): void {
   verb(program, 'login <url>', {
     summary: 'Store a server and a token, for commands from anywhere',
@@ -65,7 +64,6 @@ async function login(call: Call): Promise<void> {
   call.show({ email, ...viewOf({ ...stored, current: true }) }, loggedIn);
 }
 
-/** Declares `idctl logout`. */
 export function addLogoutCommand(program: Command): void {
   verb(program, 'logout [name]', {
     summary: 'Forget a server and its token; without a name, the one in use',
@@ -83,9 +81,11 @@ export function addLogoutCommand(program: Command): void {
   });
 }
 
-/** Declares `idctl server`. */
 export function addServerCommands(program: Command): void {
-  const server = noun(program, 'server', 'Servers that you have logged in to', 'idctl server list');
+  const server = noun(program, 'server', {
+    summary: 'Servers that you have logged in to',
+    example: 'idctl server list',
+  });
   verb(server, 'list', {
     summary: 'List the stored servers, without their tokens',
     example: 'idctl server list',

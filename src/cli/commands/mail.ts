@@ -14,14 +14,11 @@ async function namingFile(call: Call, error: unknown): Promise<never> {
   });
 }
 
-/** Declares `idctl mail`. */
 export function addMailCommands(program: Command): void {
-  const mail = noun(
-    program,
-    'mail',
-    'The mail server of this instance',
-    'idctl mail test ada@example.com',
-  );
+  const mail = noun(program, 'mail', {
+    summary: 'The mail server of this instance',
+    example: 'idctl mail test ada@example.com',
+  });
   verb(mail, 'test <address>', {
     summary: "Send a real mail, and print the mail server's answer",
     example: 'idctl mail test ada@example.com',

@@ -6,7 +6,6 @@ import type { Fields } from '../output.ts';
 
 type Preview = z.output<typeof previewView>;
 
-/** Declares `idctl mappings preview`. */
 export function addPreview(mappings: Command): void {
   verb(mappings, 'preview', {
     summary: "Show what a person's next sign-in would do; writes nothing",

@@ -35,14 +35,11 @@ const imported: Fields<Imported> = [
   ['Removed', ({ removed }) => removed.map(told)],
 ];
 
-/** Declares `idctl mappings`. */
 export function addMappingCommands(program: Command): void {
-  const mappings = noun(
-    program,
-    'mappings',
-    'Groups of directories and SCIM turned into roles',
-    'idctl mappings list --org acme',
-  );
+  const mappings = noun(program, 'mappings', {
+    summary: 'Groups of directories and SCIM turned into roles',
+    example: 'idctl mappings list --org acme',
+  });
   verb(mappings, 'add', {
     summary: 'Map a group to a role in a project, or in the organization',
     required: { ...org, '--group <group>': 'name exactly as the provider sends it' },
@@ -75,7 +72,30 @@ export function addMappingCommands(program: Command): void {
       }),
   });
   addPreview(mappings);
-  addImport(mappings);
+  verb(mappings, 'import <file>', {
+    summary: 'Add the mappings of a CSV or YAML file',
+    required: org,
+    detail: fileFormat,
+    options: { '--replace': 'also remove those that the file does not have' },
+    rehearsable: true,
+    example: 'idctl mappings import mappings.csv --org acme --replace --dry-run',
+    run: async (call) => {
+      const { importMappings } = await operations();
+      const { faultsOfOthers, inFile, readMappingFile } = await import('../mapping-file.ts');
+      const { file, ...input } = call.input;
+      const read = await readMappingFile(String(file));
+      const given = { ...input, mappings: read.mappings };
+      const asks = input['replace'] === true && !call.flags.dryRun;
+      try {
+        if (asks) await call.destroy(importMappings, { ...replacing, input: given });
+        else await call.perform(importMappings, imported, given);
+      } catch (error) {
+        const rehearse = (mappings: unknown[]) =>
+          call.rehearse(importMappings, { ...given, mappings });
+        throw inFile(await faultsOfOthers(error, read.mappings, rehearse), read);
+      }
+    },
+  });
   verb(mappings, 'export', {
     summary: 'Print the mappings as CSV, for idctl mappings import',
     required: org,
@@ -117,33 +137,6 @@ function whenGiven({ group, scimGroup }: z.output<typeof newMappingView>): strin
     return 'Members of the SCIM group have the role now, others get it at their next sign-in.';
   const like = scimGroup ? `, but ${JSON.stringify(scimGroup)}: case matters` : '';
   return `SCIM has pushed no group ${JSON.stringify(group)}${like}. People get the role at the next sign-in that sends this group.`;
-}
-
-function addImport(mappings: Command): void {
-  verb(mappings, 'import <file>', {
-    summary: 'Add the mappings of a CSV or YAML file',
-    required: org,
-    detail: fileFormat,
-    options: { '--replace': 'also remove those that the file does not have' },
-    rehearsable: true,
-    example: 'idctl mappings import mappings.csv --org acme --replace --dry-run',
-    run: async (call) => {
-      const { importMappings } = await operations();
-      const { faultsOfOthers, inFile, readMappingFile } = await import('../mapping-file.ts');
-      const { file, ...input } = call.input;
-      const read = await readMappingFile(String(file));
-      const given = { ...input, mappings: read.mappings };
-      const asks = input['replace'] === true && !call.flags.dryRun;
-      try {
-        if (asks) await call.destroy(importMappings, replacing, given);
-        else await call.perform(importMappings, imported, given);
-      } catch (error) {
-        const rehearse = (mappings: unknown[]) =>
-          call.rehearse(importMappings, { ...given, mappings });
-        throw inFile(await faultsOfOthers(error, read.mappings, rehearse), read);
-      }
-    },
-  });
 }
 
 const fileFormat = `CSV begins with the line group,project,role or group,project,role,orgRole. A file

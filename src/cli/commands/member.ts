@@ -25,14 +25,11 @@ const fields: Fields<Member> = [
 
 const role = { '--role <role>': 'member, admin or owner' };
 
-/** Declares `idctl member`. */
 export function addMemberCommands(program: Command): void {
-  const member = noun(
-    program,
-    'member',
-    'Members of an organization',
-    'idctl member list --org acme',
-  );
+  const member = noun(program, 'member', {
+    summary: 'Members of an organization',
+    example: 'idctl member list --org acme',
+  });
   verb(member, 'add <email>', {
     summary: 'Add an existing account to an organization',
     detail:
@@ -70,29 +67,22 @@ export function addMemberCommands(program: Command): void {
         done: ({ email, name }) => `Removed ${email ?? name} from ${call.input['org']}.`,
       }),
   });
-  addLeave(member);
-}
-
-function addLeave(member: Command): void {
   verb(member, 'leave', {
     summary: 'Leave an organization yourself; only from afar',
     required: org,
     destroys: true,
     example: 'idctl member leave --org acme --server https://id.acme.com --yes',
     run: async (call) => {
-      if (call.server === null) throw onlyFromAfar();
+      if (call.server === null)
+        throw new Refusal('invalid_input', 'The operator on the host is no member to leave.', {
+          hint: 'From afar: idctl login URL. To remove a member here: idctl member remove EMAIL',
+        });
       await call.destroy((await operations()).leaveOrganization, {
         fields,
         question: () => `Leave ${call.input['org']}?`,
         done: () => `You left ${call.input['org']}.`,
       });
     },
-  });
-}
-
-function onlyFromAfar(): Refusal {
-  return new Refusal('invalid_input', 'The operator on the host is no member to leave.', {
-    hint: 'From afar: idctl login URL. To remove a member here: idctl member remove EMAIL',
   });
 }
 
@@ -109,17 +99,14 @@ async function add(call: Call): Promise<void> {
     has: ({ role }: Member) => ({ role }),
   };
   if (call.server !== null) {
-    await make(call, addMember, making, input);
+    await make(call, addMember, { ...making, input });
     return;
   }
   const credentials = keepCredentials === true ? 'keep' : await agreedFate(call, input);
-  await make(call, addMemberAsOperator, making, { ...input, credentials });
+  await make(call, addMemberAsOperator, { ...making, input: { ...input, credentials } });
 }
 
-/**
- * Asks whether to end credentials that an earlier holder may have left. Undefined if there are
- * none, or no terminal.
- */
+/** Asks whether to end credentials of an earlier holder; undefined without any, or a terminal. */
 async function agreedFate(call: Call, input: Record<string, unknown>): Promise<'end' | undefined> {
   if (call.flags.yes) return 'end';
   // Without a question, the service refuses and names both options.

@@ -3,7 +3,6 @@ import { verb } from '../command.ts';
 import { openOperator, readConfiguration } from '../operator.ts';
 import { withProgress } from '../progress.ts';
 
-/** Declares `idctl migrate`. */
 export function addMigrateCommand(program: Command): void {
   verb(program, 'migrate', {
     summary: 'Bring the database up to this version of idctl',

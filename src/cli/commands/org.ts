@@ -24,9 +24,11 @@ const row: Fields<Organization> = [
   ['ID', (view) => view.id, 'whole'],
 ];
 
-/** Declares `idctl org`. */
 export function addOrganizationCommands(program: Command): void {
-  const org = noun(program, 'org', 'Organizations of this instance', 'idctl org list');
+  const org = noun(program, 'org', {
+    summary: 'Organizations of this instance',
+    example: 'idctl org list',
+  });
   verb(org, 'create <name>', {
     summary: 'Create an organization',
     options: { '--slug <slug>': 'short name in paths (default: made from the name)' },
@@ -50,7 +52,17 @@ export function addOrganizationCommands(program: Command): void {
     example: "idctl org rename acme 'Acme Limited'",
     run: async (call) => call.perform((await operations()).renameOrganization, fields),
   });
-  addDelete(org);
+  verb(org, 'delete <org>', {
+    summary: 'Delete an organization with its members, domains and connections',
+    destroys: true,
+    example: 'idctl org delete acme --yes',
+    run: async (call) =>
+      call.destroy((await operations()).deleteOrganization, {
+        fields: [...fields, ['Members', (view) => view.members]],
+        question: ({ name, members }) => `Delete ${name} (members: ${members})?`,
+        done: ({ name }) => `Deleted ${name}.`,
+      }),
+  });
 }
 
 async function create(call: Call): Promise<void> {
@@ -68,24 +80,7 @@ async function create(call: Call): Promise<void> {
   if (overruled !== null) call.note(heardNoMore(call, overruled));
 }
 
-/**
- * The only organization governs every account. Next to others, it governs only accounts on its
- * verified domains (security O1).
- */
+/** Next to others, an organization governs only accounts on its verified domains (security O1). */
 function heardNoMore({ here }: Call, slug: string): string {
   return `The sign-in settings of ${slug} now govern no account: it has no verified domain,\nand is no longer the only organization. Verify one: ${here(`idctl domain add DOMAIN --org ${shellWord(slug)}`)}`;
-}
-
-function addDelete(org: Command): void {
-  verb(org, 'delete <org>', {
-    summary: 'Delete an organization with its members, domains and connections',
-    destroys: true,
-    example: 'idctl org delete acme --yes',
-    run: async (call) =>
-      call.destroy((await operations()).deleteOrganization, {
-        fields: [...fields, ['Members', (view) => view.members]],
-        question: ({ name, members }) => `Delete ${name} (members: ${members})?`,
-        done: ({ name }) => `Deleted ${name}.`,
-      }),
-  });
 }

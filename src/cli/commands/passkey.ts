@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { passkeyView } from '../../services/people/passkeys/passkey.ts';
-import { noun, verb } from '../command.ts';
+import { noun, user, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 
 const operations = () => import('../../services/signin/passkeys/operations.ts');
@@ -17,26 +17,17 @@ const row: Fields<Passkey> = [
   ['ID', (view) => view.id, 'whole'],
 ];
 
-const user = { '--user <user>': 'the account, by address or id' };
-
-/** Declares `idctl passkey`. */
 export function addPasskeyCommands(program: Command): void {
-  const passkey = noun(
-    program,
-    'passkey',
-    'Passkeys; people add them on their account page',
-    'idctl passkey list --user ada@example.com',
-  );
+  const passkey = noun(program, 'passkey', {
+    summary: 'Passkeys; people add them on their account page',
+    example: 'idctl passkey list --user ada@example.com',
+  });
   verb(passkey, 'list', {
     summary: 'List the passkeys of an account',
     required: user,
     example: 'idctl passkey list --user ada@example.com',
     run: async (call) =>
-      call.table(
-        await call.every((await operations()).listPasskeys.forOperator),
-        row,
-        'There are no passkeys.',
-      ),
+      call.list((await operations()).listPasskeys.forOperator, row, 'There are no passkeys.'),
   });
   verb(passkey, 'remove <id>', {
     summary: 'Remove a passkey; the sessions that began by one end',

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { Refusal } from '../../errors.ts';
 import type { newTokenView, tokenView } from '../../services/people/tokens/token.ts';
 import type { memberTokenView } from '../../services/tenancy/memberships/operations.ts';
-import { noun, verb } from '../command.ts';
+import { noun, user, verb } from '../command.ts';
 import { type Hiding, make, performSecret } from '../making.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
@@ -38,17 +38,23 @@ const row: Fields<Token> = [
 
 const memberRow: Fields<MemberToken> = [['User', ({ user }) => user.email ?? user.name], ...row];
 
-const user = { '--user <user>': 'the account, by address or id' };
-
-/** Declares `idctl pat`. */
 export function addPatCommands(program: Command): void {
-  const pat = noun(
-    program,
-    'pat',
-    'Personal access tokens',
-    'idctl pat list --user ada@example.com',
-  );
-  addCreate(pat);
+  const pat = noun(program, 'pat', {
+    summary: 'Personal access tokens',
+    example: 'idctl pat list --user ada@example.com',
+  });
+  verb(pat, 'create', {
+    summary: 'Create a token that acts as an account; --quiet prints only the token',
+    required: { ...user, '--name <name>': 'the name of the token' },
+    options: {
+      '--description <text>': 'the purpose of the token',
+      '--expires-in-days <days>': '1 to 365; without it until revoked (scope admin: 90)',
+      '--scope <scope>': 'the scope: read, write (default) or admin',
+    },
+    makes: true,
+    example: 'idctl pat create --user ada@example.com --name backup --scope read',
+    run: create,
+  });
   verb(pat, 'list', {
     summary: 'List the tokens of an account, or those of scope admin of an organization',
     options: { ...user, '--org <org>': 'the organization whose tokens of scope admin to list' },
@@ -67,7 +73,18 @@ export function addPatCommands(program: Command): void {
         question: ({ name }) => `Give the token ${name} a new value? The old one stops at once.`,
       }),
   });
-  addRevoke(pat);
+  verb(pat, 'revoke <id>', {
+    summary: 'Revoke a token for good',
+    options: user,
+    destroys: true,
+    example: 'idctl pat revoke 01991f6e-5c1f-7d0e-8a4b-2f6c1d9e0b37 --yes',
+    run: async (call) =>
+      call.destroy((await operations()).revokeToken.forOperator, {
+        fields: block,
+        question: ({ name, prefix }) => `Revoke the token ${name} (${prefix}…) for good?`,
+        done: ({ name, prefix }) => `Revoked the token ${name} (${prefix}…).`,
+      }),
+  });
 }
 
 async function list(call: Call): Promise<void> {
@@ -78,46 +95,29 @@ async function list(call: Call): Promise<void> {
         hint: 'See idctl pat list --help',
       });
     const { listTokens } = await operations();
-    return call.table(await call.every(listTokens.forOperator), row, 'There are no tokens.');
+    return call.list(listTokens.forOperator, row, 'There are no tokens.');
   }
   const { listAdminTokens } = await import('../../services/tenancy/memberships/operations.ts');
-  const tokens = await call.every(listAdminTokens);
-  call.table(tokens, memberRow, 'No member has a token of scope admin.');
-}
-
-function addCreate(pat: Command): void {
-  verb(pat, 'create', {
-    summary: 'Create a token that acts as an account; --quiet prints only the token',
-    required: { ...user, '--name <name>': 'the name of the token' },
-    options: {
-      '--description <text>': 'the purpose of the token',
-      '--expires-in-days <days>': '1 to 365; without it until revoked (scope admin: 90)',
-      '--scope <scope>': 'the scope: read, write (default) or admin',
-    },
-    makes: true,
-    example: 'idctl pat create --user ada@example.com --name backup --scope read',
-    run: create,
-  });
+  await call.list(listAdminTokens, memberRow, 'No member has a token of scope admin.');
 }
 
 async function create(call: Call): Promise<void> {
   const { createToken, listTokens } = await operations();
-  const input = { ...call.input, expiresInDays: numeric(call.input['expiresInDays']) };
-  const making = {
+  await make<NewToken>(call, createToken.forOperator, {
+    input: { ...call.input, expiresInDays: numeric(call.input['expiresInDays']) },
     fields: made,
-    secret: 'token' as const,
-    repeats: true as const,
-    find: async ({ user, name }: Record<string, unknown>) => {
+    secret: 'token',
+    repeats: true,
+    find: async ({ user, name }) => {
       const tokens = await call.every(listTokens.forOperator, { user });
       const found = tokens.find((token) => token.name === name && !isExpired(token));
       return found && { ...found, token: null };
     },
-    has: (view: NewToken) => {
+    has: (view) => {
       const { description, scope } = view;
       return { description, scope, expiresInDays: daysOf(view) };
     },
-  };
-  await make(call, createToken.forOperator, making, input);
+  });
 }
 
 function isExpired({ expiresAt }: Token): boolean {
@@ -133,19 +133,4 @@ function daysOf({ createdAt, expiresAt }: NewToken): number | null {
 /** Converts digits to a number; the schema refuses anything else. */
 function numeric(text: unknown): unknown {
   return typeof text === 'string' && /^-?\d+$/.test(text) ? Number(text) : text;
-}
-
-function addRevoke(pat: Command): void {
-  verb(pat, 'revoke <id>', {
-    summary: 'Revoke a token for good',
-    options: user,
-    destroys: true,
-    example: 'idctl pat revoke 01991f6e-5c1f-7d0e-8a4b-2f6c1d9e0b37 --yes',
-    run: async (call) =>
-      call.destroy((await operations()).revokeToken.forOperator, {
-        fields: block,
-        question: ({ name, prefix }) => `Revoke the token ${name} (${prefix}…) for good?`,
-        done: ({ name, prefix }) => `Revoked the token ${name} (${prefix}…).`,
-      }),
-  });
 }

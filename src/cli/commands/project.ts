@@ -35,14 +35,11 @@ async function locate(call: Call): Promise<void> {
   if (!isUuid(String(call.input['project']))) await fillOrganization(call, true);
 }
 
-/** Declares `idctl project`. */
 export function addProjectCommands(program: Command): void {
-  const project = noun(
-    program,
-    'project',
-    'Projects of an organization',
-    'idctl project list --org acme',
-  );
+  const project = noun(program, 'project', {
+    summary: 'Projects of an organization',
+    example: 'idctl project list --org acme',
+  });
   verb(project, 'create <name>', {
     summary: 'Create a project',
     required: org,
@@ -120,14 +117,11 @@ const role = { '--role <role>': 'viewer, commenter, member or admin' };
 
 const grants = projectRoles.map(({ role, grants }) => `  ${role.padEnd(9)}  ${grants}`).join('\n');
 
-/** Declares `idctl project-member`. */
 export function addProjectMemberCommands(program: Command): void {
-  const member = noun(
-    program,
-    'project-member',
-    `Members of a project. Their roles, lowest first:\n\n${grants}`,
-    'idctl project-member list --org acme --project website',
-  ).summary('Members of a project');
+  const member = noun(program, 'project-member', {
+    summary: `Members of a project. Their roles, lowest first:\n\n${grants}`,
+    example: 'idctl project-member list --org acme --project website',
+  }).summary('Members of a project');
   verb(member, 'add <user>', {
     summary: 'Add a member of the organization to a project',
     required: { ...at, ...role },
@@ -152,25 +146,8 @@ export function addProjectMemberCommands(program: Command): void {
     required: { ...at, ...role },
     example:
       'idctl project-member role ada@example.com --org acme \\\n      --project website --role admin',
-    run: async (call) =>
-      call.show(await call.operate((await memberOperations()).changeProjectMember), memberFields),
+    run: async (call) => call.perform((await memberOperations()).changeProjectMember, memberFields),
   });
-  addRemove(member);
-}
-
-async function add(call: Call): Promise<void> {
-  const { addProjectMember, listProjectMembers } = await memberOperations();
-  await make(call, addProjectMember, {
-    fields: memberFields,
-    find: async ({ org, project, user }) => {
-      const members = await call.every(listProjectMembers, { org, project });
-      return members.find(({ userId, email }) => userId === user || email === user);
-    },
-    has: ({ role }) => ({ role }),
-  });
-}
-
-function addRemove(member: Command): void {
   verb(member, 'remove <user>', {
     summary: 'Remove a member from a project',
     required: at,
@@ -184,5 +161,17 @@ function addRemove(member: Command): void {
         done: ({ email, name, synced }) =>
           `Removed ${email ?? name} from ${call.input['project']}.${synced ? ' Group sync adds them again at the next sign-in.' : ''}`,
       }),
+  });
+}
+
+async function add(call: Call): Promise<void> {
+  const { addProjectMember, listProjectMembers } = await memberOperations();
+  await make(call, addProjectMember, {
+    fields: memberFields,
+    find: async ({ org, project, user }) => {
+      const members = await call.every(listProjectMembers, { org, project });
+      return members.find(({ userId, email }) => userId === user || email === user);
+    },
+    has: ({ role }) => ({ role }),
   });
 }

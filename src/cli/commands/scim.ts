@@ -50,55 +50,15 @@ const request: Fields<z.output<typeof scimRequestView>> = [
   ['Reason', (view) => view.reason, 'broken'],
 ];
 
-/** Declares `idctl scim`. */
 export function addScimCommands(program: Command): void {
-  const scim = noun(
-    program,
-    'scim',
-    'Provisioning of members by SCIM 2.0',
-    'idctl scim users --org acme',
-  );
-  addToken(scim);
-  verb(scim, 'users', {
-    summary: 'List the users SCIM can see, including former members',
-    required: org,
+  const scim = noun(program, 'scim', {
+    summary: 'Provisioning of members by SCIM 2.0',
     example: 'idctl scim users --org acme',
-    run: async (call) => {
-      const { listScimUsers } = await import('../../services/provisioning/scim/list/records.ts');
-      call.table(await call.every(listScimUsers), user, 'There are no users.');
-    },
   });
-  verb(scim, 'groups', {
-    summary: 'List the groups that the SCIM client pushed',
-    required: org,
-    options: { '--members <group>': 'list the users in this group instead, by name or id' },
-    example: 'idctl scim groups --org acme',
-    run: async (call) => {
-      const groups = await import('../../services/provisioning/scim/groups/admin.ts');
-      if (call.input['members'] === undefined)
-        call.table(await call.every(groups.listScimGroups), group, 'There are no groups.');
-      else call.table(await call.every(groups.listScimGroupMembers), user, 'The group is empty.');
-    },
+  const token = noun(scim, 'token', {
+    summary: 'The token of the SCIM client, one for an organization',
+    example: 'idctl scim token show --org acme',
   });
-  verb(scim, 'log', {
-    summary: "List the SCIM client's last requests, newest first",
-    required: org,
-    example: 'idctl scim log --org acme',
-    run: async (call) => {
-      const { listScimRequests } = await import('../../services/provisioning/scim/log.ts');
-      const requests = await call.every(listScimRequests);
-      call.table(requests, request, 'The SCIM client has sent no request yet.');
-    },
-  });
-}
-
-function addToken(scim: Command): void {
-  const token = noun(
-    scim,
-    'token',
-    'The token of the SCIM client, one for an organization',
-    'idctl scim token show --org acme',
-  );
   verb(token, 'rotate', {
     summary: 'Make a token; an existing one stops at once. --quiet prints only the token',
     required: org,
@@ -123,6 +83,36 @@ function addToken(scim: Command): void {
         question: ({ prefix }) => `Revoke the SCIM token ${prefix}…?`,
         done: ({ prefix }) => `Revoked the SCIM token ${prefix}….`,
       }),
+  });
+  verb(scim, 'users', {
+    summary: 'List the users SCIM can see, including former members',
+    required: org,
+    example: 'idctl scim users --org acme',
+    run: async (call) => {
+      const { listScimUsers } = await import('../../services/provisioning/scim/list/records.ts');
+      await call.list(listScimUsers, user, 'There are no users.');
+    },
+  });
+  verb(scim, 'groups', {
+    summary: 'List the groups that the SCIM client pushed',
+    required: org,
+    options: { '--members <group>': 'list the users in this group instead, by name or id' },
+    example: 'idctl scim groups --org acme',
+    run: async (call) => {
+      const groups = await import('../../services/provisioning/scim/groups/admin.ts');
+      if (call.input['members'] === undefined)
+        await call.list(groups.listScimGroups, group, 'There are no groups.');
+      else await call.list(groups.listScimGroupMembers, user, 'The group is empty.');
+    },
+  });
+  verb(scim, 'log', {
+    summary: "List the SCIM client's last requests, newest first",
+    required: org,
+    example: 'idctl scim log --org acme',
+    run: async (call) => {
+      const { listScimRequests } = await import('../../services/provisioning/scim/log.ts');
+      await call.list(listScimRequests, request, 'The SCIM client has sent no request yet.');
+    },
   });
 }
 

@@ -22,7 +22,6 @@ const stopBudget = 8000;
 /** For a daemon that is configured by its environment alone. */
 const noFile: ConfigurationFile = { file: '', digest: '', restDigest: '' };
 
-/** Declares `idctl serve`. */
 export function addServeCommand(program: Command): void {
   verb(program, 'serve', {
     summary: 'Run the daemon: migrate, serve, and drain on SIGTERM',
@@ -114,10 +113,7 @@ function isTerminalGone(): boolean {
   }
 }
 
-/**
- * Applies the changed settings that a running daemon can apply, and logs the settings that need a
- * restart.
- */
+/** Applies the changed settings that a daemon can apply, and logs those that need a restart. */
 async function reloadConfiguration(
   app: App,
   read: () => Promise<LoadedConfig>,

@@ -3,7 +3,8 @@ import type { z } from 'zod';
 import { Refusal, refuseField } from '../../errors.ts';
 import type { sessionView } from '../../services/people/sessions/operations.ts';
 import { programOf } from '../../services/people/sessions/program.ts';
-import { noun, verb } from '../command.ts';
+import { noun, user, verb } from '../command.ts';
+import { counted } from '../consequences.ts';
 import type { Fields } from '../output.ts';
 import { canAsk } from '../prompt.ts';
 import type { Call } from '../run.ts';
@@ -18,16 +19,11 @@ const fields: Fields<z.output<typeof sessionView>> = [
   ['ID', (view) => view.id, 'whole'],
 ];
 
-const user = { '--user <user>': 'the account, by address or id' };
-
-/** Declares `idctl session`. */
 export function addSessionCommands(program: Command): void {
-  const session = noun(
-    program,
-    'session',
-    'Live sessions',
-    'idctl session list --user ada@example.com',
-  );
+  const session = noun(program, 'session', {
+    summary: 'Live sessions',
+    example: 'idctl session list --user ada@example.com',
+  });
   verb(session, 'list', {
     summary: 'List the live sessions of an account',
     required: user,
@@ -64,7 +60,7 @@ async function revoke(call: Call): Promise<void> {
 
 function questionOf({ input: { user } }: Call, count: number): string {
   const whose = user === undefined ? '' : ` of ${String(user)}`;
-  return `End ${count === 1 ? '1 session' : `${count} sessions`}${whose}?`;
+  return `End ${counted(count, 'session')}${whose}?`;
 }
 
 async function listed(call: Call) {

@@ -36,14 +36,11 @@ function fieldsOf({ obstacles }: Reach): Fields<Settings> {
 
 const org = { '--org <org>': 'id or slug' };
 
-/** Declares `idctl signin`. */
 export function addSignInCommands(program: Command): void {
-  const signin = noun(
-    program,
-    'signin',
-    'How people of an organization may sign in',
-    'idctl signin show --org acme',
-  );
+  const signin = noun(program, 'signin', {
+    summary: 'How people of an organization may sign in',
+    example: 'idctl signin show --org acme',
+  });
   verb(signin, 'show', {
     summary: 'Show which ways to sign in are on',
     required: org,

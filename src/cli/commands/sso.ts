@@ -42,15 +42,38 @@ const fields: Fields<Connection> = [
 
 const called = ({ issuer }: Connection) => issuer;
 
-/** Declares `idctl sso`. */
 export function addSsoCommands(program: Command): void {
-  const sso = noun(
-    program,
-    'sso',
-    'Single sign-on of an organization (OpenID Connect)',
-    'idctl sso show --org acme',
-  );
-  addSet(sso);
+  const sso = noun(program, 'sso', {
+    summary: 'Single sign-on of an organization (OpenID Connect)',
+    example: 'idctl sso show --org acme',
+  });
+  verb(sso, 'set', {
+    summary: 'Make the connection, or change what is given of it',
+    required: org,
+    options: {
+      '--domain <domain>': 'e-mail domain of the people who sign in',
+      '--issuer <url>': 'the provider; its endpoints are discovered',
+      '--client-id <id>': 'the client registered at the provider',
+      '--secret-stdin': 'read the client secret from standard input',
+      '--secret-file <file>': 'read the client secret from a file',
+      '--redirect-uri <uri>': "default: this instance's /auth/sso/callback",
+      '--groups-claim <claim>': 'claim with the group names (default: groups)',
+      '--sync-on-login': 'sync groups on every login (default)',
+      '--no-sync-on-login': 'sync groups on the first login only',
+      '--auto-remove': 'remove synced memberships without a group',
+      '--no-auto-remove': 'keep them (default)',
+      '--absent-groups <what>': 'a missing groups claim is: unknown (default) or none',
+      '--ignore-email-verified': "do not ask for the provider's email_verified",
+      '--no-ignore-email-verified': 'refuse when it is false (default)',
+      '--require-local-two-factor': 'ask for the second factor here too',
+      '--no-require-local-two-factor': 'trust the provider with it (default)',
+      ...force('provider'),
+    },
+    detail: 'If the connection is enabled, it tests the provider first, and asks if a step fails.',
+    example: `idctl sso set --org acme --domain acme.com \\
+      --issuer https://id.acme.com --client-id idctl --secret-stdin <secret`,
+    run: set,
+  });
   verb(sso, 'show', {
     summary: 'Show the connection, without its secret',
     required: org,
@@ -78,9 +101,52 @@ export function addSsoCommands(program: Command): void {
         called,
       }),
   });
-  addTest(sso);
-  addAttempts(sso);
-  addRelink(sso);
+  verb(sso, 'test', {
+    summary: 'Test the provider step by step; exit 1 if a step fails',
+    required: org,
+    options: {
+      '--issuer <url>': 'another provider than the one stored',
+      '--client-id <id>': 'another client',
+      '--secret-stdin': 'read its secret from standard input',
+      '--secret-file <file>': 'read its secret from a file',
+      '--redirect-uri <uri>': 'another redirect URI',
+    },
+    example: 'idctl sso test --org acme',
+    run: async (call) => {
+      const { testSso } = await tests();
+      const view = await withClientSecret(call.input, (input) => call.operate(testSso, input));
+      await tellOlderDaemon(call);
+      call.examination(view);
+    },
+  });
+  verb(sso, 'attempts', {
+    summary: 'List the last sign-ins, newest first; they are kept 7 days',
+    required: org,
+    options: { '--reference <id>': 'the reference that a refused person was shown' },
+    example: 'idctl sso attempts --org acme',
+    run: async (call) => {
+      const { attemptDays, listAttempts } = await import('../../services/signin/attempts.ts');
+      const { reference } = call.input;
+      const kept = `Check it; attempts are kept ${attemptDays} days.`;
+      const unknown = `No attempt has the reference ${String(reference)}. ${kept}`;
+      const none = reference === undefined ? 'No sign-in attempts yet.' : unknown;
+      await call.list(listAttempts, attempt, none);
+    },
+  });
+  verb(sso, 'relink', {
+    summary: 'After a change of provider: link people again at their next sign-in',
+    required: { ...org, '--from-issuer <url>': 'the provider that was used before' },
+    rehearsable: true,
+    example: 'idctl sso relink --org acme --from-issuer https://id.acme.com --dry-run',
+    run: async (call) => {
+      const { relinkSso } = await import('../../services/tenancy/sso/relink.ts');
+      await relinkPeople(call, relinkSso, {
+        fields: relinked,
+        question: ({ people, fromIssuer, issuer }) =>
+          `Unlink the identities of ${persons(people)} at ${fromIssuer}? At the next sign-in, the address that ${issuer} names decides which account is linked.`,
+      });
+    },
+  });
   verb(sso, 'remove', {
     summary: 'Remove the connection and its sessions; accounts stay',
     required: org,
@@ -93,36 +159,6 @@ export function addSsoCommands(program: Command): void {
         called,
         next: 'To link them to another provider, see idctl sso relink --help',
       }),
-  });
-}
-
-function addSet(sso: Command): void {
-  verb(sso, 'set', {
-    summary: 'Make the connection, or change what is given of it',
-    required: org,
-    options: {
-      '--domain <domain>': 'e-mail domain of the people who sign in',
-      '--issuer <url>': 'the provider; its endpoints are discovered',
-      '--client-id <id>': 'the client registered at the provider',
-      '--secret-stdin': 'read the client secret from standard input',
-      '--secret-file <file>': 'read the client secret from a file',
-      '--redirect-uri <uri>': "default: this instance's /auth/sso/callback",
-      '--groups-claim <claim>': 'claim with the group names (default: groups)',
-      '--sync-on-login': 'sync groups on every login (default)',
-      '--no-sync-on-login': 'sync groups on the first login only',
-      '--auto-remove': 'remove synced memberships without a group',
-      '--no-auto-remove': 'keep them (default)',
-      '--absent-groups <what>': 'a missing groups claim is: unknown (default) or none',
-      '--ignore-email-verified': "do not ask for the provider's email_verified",
-      '--no-ignore-email-verified': 'refuse when it is false (default)',
-      '--require-local-two-factor': 'ask for the second factor here too',
-      '--no-require-local-two-factor': 'trust the provider with it (default)',
-      ...force('provider'),
-    },
-    detail: 'If the connection is enabled, it tests the provider first, and asks if a step fails.',
-    example: `idctl sso set --org acme --domain acme.com \\
-      --issuer https://id.acme.com --client-id idctl --secret-stdin <secret`,
-    run: set,
   });
 }
 
@@ -183,27 +219,6 @@ async function withClientSecret<View>(
   );
 }
 
-function addTest(sso: Command): void {
-  verb(sso, 'test', {
-    summary: 'Test the provider step by step; exit 1 if a step fails',
-    required: org,
-    options: {
-      '--issuer <url>': 'another provider than the one stored',
-      '--client-id <id>': 'another client',
-      '--secret-stdin': 'read its secret from standard input',
-      '--secret-file <file>': 'read its secret from a file',
-      '--redirect-uri <uri>': 'another redirect URI',
-    },
-    example: 'idctl sso test --org acme',
-    run: async (call) => {
-      const { testSso } = await tests();
-      const view = await withClientSecret(call.input, (input) => call.operate(testSso, input));
-      await tellOlderDaemon(call);
-      call.examination(view);
-    },
-  });
-}
-
 const attempt: Fields<z.output<typeof attemptView>> = [
   ['At', (view) => view.at],
   ['Result', (view) => (view.ok ? 'signed in' : view.code), 'whole'],
@@ -213,43 +228,9 @@ const attempt: Fields<z.output<typeof attemptView>> = [
   ['Reference', (view) => view.reference, 'below'],
 ];
 
-function addAttempts(sso: Command): void {
-  verb(sso, 'attempts', {
-    summary: 'List the last sign-ins, newest first; they are kept 7 days',
-    required: org,
-    options: { '--reference <id>': 'the reference that a refused person was shown' },
-    example: 'idctl sso attempts --org acme',
-    run: async (call) => {
-      const { attemptDays, listAttempts } = await import('../../services/signin/attempts.ts');
-      const { reference } = call.input;
-      const kept = `Check it; attempts are kept ${attemptDays} days.`;
-      const unknown = `No attempt has the reference ${String(reference)}. ${kept}`;
-      const none = reference === undefined ? 'No sign-in attempts yet.' : unknown;
-      await call.list(listAttempts, attempt, none);
-    },
-  });
-}
-
 const relinked: Fields<z.output<typeof ssoRelinkedView>> = [
   ['Old issuer', (view) => view.fromIssuer],
   ['Issuer now', (view) => view.issuer],
   ['People', (view) => view.people],
   sessionsEndedField,
 ];
-
-function addRelink(sso: Command): void {
-  verb(sso, 'relink', {
-    summary: 'After a change of provider: link people again at their next sign-in',
-    required: { ...org, '--from-issuer <url>': 'the provider that was used before' },
-    rehearsable: true,
-    example: 'idctl sso relink --org acme --from-issuer https://id.acme.com --dry-run',
-    run: async (call) => {
-      const { relinkSso } = await import('../../services/tenancy/sso/relink.ts');
-      await relinkPeople(call, relinkSso, {
-        fields: relinked,
-        question: ({ people, fromIssuer, issuer }) =>
-          `Unlink the identities of ${persons(people)} at ${fromIssuer}? At the next sign-in, the address that ${issuer} names decides which account is linked.`,
-      });
-    },
-  });
-}

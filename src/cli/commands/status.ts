@@ -43,7 +43,6 @@ const row: Fields<Organization> = [
   ['Last sign-in', (view) => view.lastSignInAt?.slice(0, 10)],
 ];
 
-/** Declares `idctl status`. */
 export function addStatusCommand(program: Command): void {
   verb(program, 'status', {
     summary: 'Show the daemon, the database and the organizations at a glance',

@@ -1,23 +1,19 @@
 import type { Command } from 'commander';
 import { Refusal } from '../../errors.ts';
 import { shellWord } from '../../shell-word.ts';
-import { noun, verb } from '../command.ts';
+import { noun, user, verb } from '../command.ts';
 import { askCode, canAsk } from '../prompt.ts';
 import type { Call } from '../run.ts';
 
 const operations = () => import('../../services/people/two-factor/operations.ts');
 
-const user = { '--user <user>': 'the account, by address or id' };
 const code = { '--code <digits>': 'the six digits that the authenticator shows' };
 
-/** Declares `idctl totp`. */
 export function addTotpCommands(program: Command): void {
-  const totp = noun(
-    program,
-    'totp',
-    'Two-factor authentication by an authenticator app',
-    'idctl totp enroll --user ada@example.com',
-  );
+  const totp = noun(program, 'totp', {
+    summary: 'Two-factor authentication by an authenticator app',
+    example: 'idctl totp enroll --user ada@example.com',
+  });
   verb(totp, 'enroll', {
     summary: 'Begin an enrolment: a QR code to scan, then a code that confirms it',
     required: user,

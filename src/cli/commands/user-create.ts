@@ -27,7 +27,6 @@ export const passwordOptions = {
   '--password-file <file>': 'read the password from a file',
 };
 
-/** Declares `idctl user create`. */
 export function addUserCreate(user: Command): void {
   verb(user, 'create <email>', {
     summary: 'Create an account; without a password it signs in by other ways',
@@ -45,17 +44,17 @@ async function create(call: Call): Promise<void> {
   const { createUser } = await import('../../services/people/users/operations.ts');
   const { passwordStdin: stdin, passwordFile: file, ...input } = call.input;
   const password = await givenSecret({ name: 'password', stdin, file });
-  const making = {
+  const { view, made } = await make<User>(call, createUser, {
+    input: { ...input, password },
     fields: block,
-    find: async ({ email }: Record<string, unknown>) => {
+    find: async ({ email }) => {
       const { showUser } = await import('../../services/tenancy/profile/operations.ts');
       const { userView } = await import('../../services/people/accounts/account.ts');
       const shown = await ifFound(call.operate(showUser, { user: email }));
       return shown && userView.parse(shown);
     },
-    has: ({ name, locale }: User) => ({ name, locale }),
-  };
-  const { view, made } = await make(call, createUser, making, { ...input, password });
+    has: ({ name, locale }) => ({ name, locale }),
+  });
   if (!made || password !== undefined) return;
   await tellNext(call, String(view.email));
 }

@@ -7,7 +7,7 @@ import type { passwordSetView, shownUserView } from '../../services/people/users
 import type { deletedUserView } from '../../services/tenancy/profile/operations.ts';
 import { commandLine } from '../../shell-word.ts';
 import { noun, verb } from '../command.ts';
-import { credentialText } from '../consequences.ts';
+import { counted, credentialText } from '../consequences.ts';
 import type { Fields } from '../output.ts';
 import { canAsk, secretOrAsk } from '../prompt.ts';
 import type { Call } from '../run.ts';
@@ -56,14 +56,11 @@ const proofs: Record<z.output<typeof shownUserView>['emailProof'], string> = {
   social: 'Google or GitHub',
 };
 
-/** Declares `idctl user`. */
 export function addUserCommands(program: Command): void {
-  const user = noun(
-    program,
-    'user',
-    'Accounts of people, each named by address or id',
-    'idctl user list',
-  );
+  const user = noun(program, 'user', {
+    summary: 'Accounts of people, each named by address or id',
+    example: 'idctl user list',
+  });
   addUserCreate(user);
   verb(user, 'list', {
     summary: 'List the accounts',
@@ -96,30 +93,6 @@ export function addUserCommands(program: Command): void {
     example: 'idctl user unlock ada@example.com',
     run: async (call) => call.perform((await operations()).unlockUser, block),
   });
-  addPassword(user);
-  addTotpReset(user);
-  addLoginLink(user);
-  addDelete(user);
-}
-
-const passwordSet: Fields<z.output<typeof passwordSetView>> = [
-  ...block,
-  ['Sessions ended', (view) => view.ended.sessions],
-  ['Tokens ended', (view) => view.ended.tokens],
-];
-
-async function disable(call: Call): Promise<void> {
-  const { disableUser, listOwnedAlone } = await operations();
-  const user = String(call.input['user']);
-  const owned = await call.operate(listOwnedAlone);
-  const alone = `${user} is the only active owner of ${owned.join(', ')}. `;
-  const question = `${owned.length > 0 ? alone : ''}Disable the account of ${user}? Its sessions end.`;
-  // In an emergency, a script must be able to disable an account.
-  if (!call.flags.dryRun && (owned.length > 0 || canAsk())) await call.confirm(question);
-  await call.perform(disableUser, block);
-}
-
-function addPassword(user: Command): void {
   verb(user, 'password <user>', {
     summary: "Set an account's password and end its sessions, codes and tokens",
     detail: 'Apps keep their secrets. On a terminal it asks first when the account has tokens.',
@@ -140,25 +113,6 @@ function addPassword(user: Command): void {
       if (left > 0) call.note(notePasskeys(left, String(input['user'])));
     },
   });
-}
-
-/** Tells of passkeys left: a thief may have added one, so a new password alone shuts no one out. */
-export function notePasskeys(left: number, user: string): string {
-  const passkeys = left === 1 ? '1 passkey is' : `${left} passkeys are`;
-  return `${passkeys} left and may sign in alone. To remove them, run: ${commandLine('idctl user totp-reset --passkeys', user)}`;
-}
-
-async function confirmTokensEnd(call: Call): Promise<void> {
-  const { listTokens } = await import('../../services/people/tokens/operations.ts');
-  const { user } = call.input;
-  const { length } = await call.every(listTokens.forOperator, { user });
-  if (length === 0) return;
-  const tokens = length === 1 ? '1 token' : `${length} tokens`;
-  call.note('--keep-tokens leaves tokens as they are.');
-  await call.confirm(`A new password also ends ${tokens} of ${String(user)}. Continue?`);
-}
-
-function addTotpReset(user: Command): void {
   verb(user, 'totp-reset <user>', {
     summary: 'Turn two-factor off for a person who lost the authenticator',
     options: { '--passkeys': 'remove all passkeys too' },
@@ -178,25 +132,6 @@ function addTotpReset(user: Command): void {
       });
     },
   });
-}
-
-const totpReset: Fields<TotpReset> = [
-  ...block,
-  ['Authenticator app', (view) => (view.authenticatorRemoved ? 'removed' : 'none')],
-  ['Passkeys', (view) => `${view.passkeysRemoved} removed, ${view.passkeysLeft} left`],
-];
-
-function factorsGone({ authenticatorRemoved, passkeysRemoved: count }: TotpReset): string {
-  const passkeys = count === 0 ? [] : [count === 1 ? '1 passkey' : `${count} passkeys`];
-  return [...(authenticatorRemoved ? ['the authenticator app'] : []), ...passkeys].join(' and ');
-}
-
-const link: Fields<z.output<typeof loginLinkView>> = [
-  ['Link', (view) => view.url],
-  ['Good until', (view) => view.expiresAt],
-];
-
-function addLoginLink(user: Command): void {
   verb(user, 'login-link <user>', {
     summary: 'Make a link that signs the account in once, within ten minutes',
     example: 'idctl user login-link ada@example.com',
@@ -206,14 +141,6 @@ function addLoginLink(user: Command): void {
       call.showSecret(view, link, ({ url }) => url, 'Copy the link now: it is not shown again.');
     },
   });
-}
-
-type Deleted = z.output<typeof deletedUserView>;
-
-const slugsOf = ({ ownerless }: Deleted) => ownerless.map(({ slug }) => slug).join(', ');
-const deleted: Fields<Deleted> = [...block, ['Without owner', (view) => slugsOf(view) || null]];
-
-function addDelete(user: Command): void {
   verb(user, 'delete <user>', {
     summary: 'Delete an account with its memberships and sessions',
     detail: 'It is never refused: organizations that it leaves without an owner are named.',
@@ -238,3 +165,57 @@ function addDelete(user: Command): void {
     },
   });
 }
+
+const passwordSet: Fields<z.output<typeof passwordSetView>> = [
+  ...block,
+  ['Sessions ended', (view) => view.ended.sessions],
+  ['Tokens ended', (view) => view.ended.tokens],
+];
+
+async function disable(call: Call): Promise<void> {
+  const { disableUser, listOwnedAlone } = await operations();
+  const user = String(call.input['user']);
+  const owned = await call.operate(listOwnedAlone);
+  const alone = `${user} is the only active owner of ${owned.join(', ')}. `;
+  const question = `${owned.length > 0 ? alone : ''}Disable the account of ${user}? Its sessions end.`;
+  // In an emergency, a script must be able to disable an account.
+  if (!call.flags.dryRun && (owned.length > 0 || canAsk())) await call.confirm(question);
+  await call.perform(disableUser, block);
+}
+
+/** Tells of passkeys left: a thief may have added one, so a new password alone shuts no one out. */
+export function notePasskeys(left: number, user: string): string {
+  return `${counted(left, 'passkey is', 'passkeys are')} left and may sign in alone. To remove them, run: ${commandLine('idctl user totp-reset --passkeys', user)}`;
+}
+
+async function confirmTokensEnd(call: Call): Promise<void> {
+  const { listTokens } = await import('../../services/people/tokens/operations.ts');
+  const { user } = call.input;
+  const { length } = await call.every(listTokens.forOperator, { user });
+  if (length === 0) return;
+  call.note('--keep-tokens leaves tokens as they are.');
+  await call.confirm(
+    `A new password also ends ${counted(length, 'token')} of ${String(user)}. Continue?`,
+  );
+}
+
+const totpReset: Fields<TotpReset> = [
+  ...block,
+  ['Authenticator app', (view) => (view.authenticatorRemoved ? 'removed' : 'none')],
+  ['Passkeys', (view) => `${view.passkeysRemoved} removed, ${view.passkeysLeft} left`],
+];
+
+function factorsGone({ authenticatorRemoved, passkeysRemoved: count }: TotpReset): string {
+  const passkeys = count === 0 ? [] : [counted(count, 'passkey')];
+  return [...(authenticatorRemoved ? ['the authenticator app'] : []), ...passkeys].join(' and ');
+}
+
+const link: Fields<z.output<typeof loginLinkView>> = [
+  ['Link', (view) => view.url],
+  ['Good until', (view) => view.expiresAt],
+];
+
+type Deleted = z.output<typeof deletedUserView>;
+
+const slugsOf = ({ ownerless }: Deleted) => ownerless.map(({ slug }) => slug).join(', ');
+const deleted: Fields<Deleted> = [...block, ['Without owner', (view) => slugsOf(view) || null]];

@@ -2,7 +2,6 @@ import type { Command } from 'commander';
 import { refuseField } from '../../errors.ts';
 import { verb } from '../command.ts';
 
-/** Declares `idctl version`. */
 export function addVersionCommand(program: Command): void {
   verb(program, 'version', {
     summary: 'Print the version, with the commit and the date of the build',
@@ -16,7 +15,6 @@ export function addVersionCommand(program: Command): void {
   });
 }
 
-/** Declares `idctl completion`. */
 export function addCompletionCommand(program: Command): void {
   verb(program, 'completion <shell>', {
     summary: 'Print the script that makes bash, zsh or fish complete idctl',

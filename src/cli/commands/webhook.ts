@@ -9,6 +9,7 @@ import type {
   webhookView,
 } from '../../services/tenancy/webhooks/webhook.ts';
 import { noun, org, verb } from '../command.ts';
+import { counted } from '../consequences.ts';
 import { type Hiding, make, performSecret } from '../making.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
@@ -18,7 +19,6 @@ const operations = () => import('../../services/tenancy/webhooks/operations.ts')
 const deliveryOperations = () => import('../../services/tenancy/webhooks/delivery/operations.ts');
 
 type Webhook = z.output<typeof webhookView>;
-type Removed = z.output<typeof webhookRemovedView>;
 
 const row: Fields<Webhook> = [
   ['URL', (view) => view.url, 'whole'],
@@ -40,7 +40,10 @@ type New = Hiding<z.output<typeof newWebhookView>, 'secret'>;
 
 const made: Fields<New> = [['Secret', (view) => view.secret], ...block];
 
-const removed: Fields<Removed> = [...block, ['Waiting', (view) => view.waiting]];
+const removed: Fields<z.output<typeof webhookRemovedView>> = [
+  ...block,
+  ['Waiting', (view) => view.waiting],
+];
 
 const rotated: Fields<Hiding<z.output<typeof rotatedWebhookView>, 'secret'>> = [
   ['Secret', (view) => view.secret],
@@ -61,9 +64,8 @@ const delivery: Fields<Delivery> = [
 
 function answerTo({ attempts, error, responseStatus, nextAt }: Delivery): string | null {
   if (attempts === 0) return null;
-  const tries = attempts === 1 ? '1 try' : `${attempts} tries`;
   const next = nextAt === null ? '' : `, next ${nextAt}`;
-  return `${error ?? responseStatus ?? ''} (${tries}${next})`;
+  return `${error ?? responseStatus ?? ''} (${counted(attempts, 'try', 'tries')}${next})`;
 }
 
 const tested: Fields<z.output<typeof webhookTestView>> = [
@@ -73,14 +75,11 @@ const tested: Fields<z.output<typeof webhookTestView>> = [
 
 const example = '0199c3a4-7c1e-7d55-8d1f-3f0e8a1b2c3d';
 
-/** Declares `idctl webhook`. */
 export function addWebhookCommands(program: Command): void {
-  const webhook = noun(
-    program,
-    'webhook',
-    'Where the events of an organization are sent',
-    'idctl webhook list --org acme',
-  );
+  const webhook = noun(program, 'webhook', {
+    summary: 'Where the events of an organization are sent',
+    example: 'idctl webhook list --org acme',
+  });
   verb(webhook, 'add <url>', {
     summary: 'Send events to a URL; --quiet prints only the secret that signs them',
     detail: 'A dry run does not look the host up.',
@@ -107,8 +106,8 @@ export function addWebhookCommands(program: Command): void {
     example: `idctl webhook rotate ${example}`,
     run: async (call) => {
       const { rotateWebhook } = await operations();
-      const telling = { fields: rotated, secret: 'secret' } as const;
-      await performSecret(call, rotateWebhook, telling, await located(call));
+      const input = await located(call);
+      await performSecret(call, rotateWebhook, { fields: rotated, secret: 'secret', input });
     },
   });
   verb(webhook, 'test <id>', {
@@ -117,25 +116,61 @@ export function addWebhookCommands(program: Command): void {
     example: `idctl webhook test ${example}`,
     run: test,
   });
-  addRemove(webhook);
-  addDeliveries(webhook);
+  verb(webhook, 'remove <id>', {
+    summary: 'Remove a webhook; events that wait for it are not sent',
+    options: org,
+    destroys: true,
+    example: `idctl webhook remove ${example} --yes`,
+    run: async (call) => {
+      const { removeWebhook } = await operations();
+      await call.destroy(removeWebhook, {
+        input: await located(call),
+        fields: removed,
+        question: ({ url, waiting }) =>
+          `Remove the webhook to ${url} and its ${waiting} waiting events?`,
+        done: ({ url }) => `Removed the webhook to ${url}.`,
+      });
+    },
+  });
+  verb(webhook, 'deliveries <id>', {
+    summary: 'List the deliveries to a webhook: sent, waiting or dead, newest first',
+    options: { ...org, '--status <status>': 'only waiting, delivered or dead ones' },
+    example: `idctl webhook deliveries ${example} \\\n      --status dead`,
+    run: async (call) => {
+      const { listDeliveries } = await deliveryOperations();
+      const { status } = call.input;
+      const none =
+        status === undefined ? 'There are no deliveries yet.' : `No delivery is ${status}.`;
+      await call.list(listDeliveries, delivery, none, { ...(await located(call)), status });
+    },
+  });
+  verb(webhook, 'retry <delivery>', {
+    summary: 'Send a delivery again now, with the same id, whatever its status',
+    options: org,
+    example: `idctl webhook retry ${example}`,
+    run: async (call) => {
+      const { locateDelivery, retryDelivery } = await deliveryOperations();
+      const at = await call.operate(locateDelivery);
+      call.show(await call.operate(retryDelivery, at), delivery);
+      call.note('The daemon sends it within seconds.');
+    },
+  });
 }
 
 async function add(call: Call): Promise<void> {
   const { addWebhook, listWebhooks } = await operations();
   const { events, ...input } = call.input;
-  const given = typeof events === 'string' ? { ...input, events: kindsOf(events) } : input;
-  const making = {
+  await make<New>(call, addWebhook, {
+    input: typeof events === 'string' ? { ...input, events: kindsOf(events) } : input,
     fields: made,
-    secret: 'secret' as const,
-    repeats: true as const,
-    find: async ({ org, url }: Record<string, unknown>) => {
+    secret: 'secret',
+    repeats: true,
+    find: async ({ org, url }) => {
       const found = (await call.every(listWebhooks, { org })).find((one) => one.url === url);
       return found && { ...found, secret: null };
     },
-    has: ({ events: kinds }: New) => ({ events: kinds }),
-  };
-  await make(call, addWebhook, making, given);
+    has: ({ events: kinds }) => ({ events: kinds }),
+  });
 }
 
 /** The kinds of a list; one with `*` means all. */
@@ -161,53 +196,6 @@ function addSwitch(webhook: Command, name: 'enable' | 'disable', summary: string
       const { changeWebhook } = await operations();
       const given = { ...(await located(call)), enabled: name === 'enable' };
       await call.perform(changeWebhook, block, given);
-    },
-  });
-}
-
-function addRemove(webhook: Command): void {
-  verb(webhook, 'remove <id>', {
-    summary: 'Remove a webhook; events that wait for it are not sent',
-    options: org,
-    destroys: true,
-    example: `idctl webhook remove ${example} --yes`,
-    run: async (call) => {
-      const { removeWebhook } = await operations();
-      const telling = {
-        fields: removed,
-        question: ({ url, waiting }: Removed) =>
-          `Remove the webhook to ${url} and its ${waiting} waiting events?`,
-        done: ({ url }: Removed) => `Removed the webhook to ${url}.`,
-      };
-      await call.destroy(removeWebhook, telling, await located(call));
-    },
-  });
-}
-
-function addDeliveries(webhook: Command): void {
-  verb(webhook, 'deliveries <id>', {
-    summary: 'List the deliveries to a webhook: sent, waiting or dead, newest first',
-    options: { ...org, '--status <status>': 'only waiting, delivered or dead ones' },
-    example: `idctl webhook deliveries ${example} \\\n      --status dead`,
-    run: async (call) => {
-      const { listDeliveries } = await deliveryOperations();
-      const { status } = call.input;
-      const given = { ...(await located(call)), ...(status === undefined ? {} : { status }) };
-      const deliveries = await call.every(listDeliveries, given);
-      const none =
-        status === undefined ? 'There are no deliveries yet.' : `No delivery is ${status}.`;
-      call.table(deliveries, delivery, none);
-    },
-  });
-  verb(webhook, 'retry <delivery>', {
-    summary: 'Send a delivery again now, with the same id, whatever its status',
-    options: org,
-    example: `idctl webhook retry ${example}`,
-    run: async (call) => {
-      const { locateDelivery, retryDelivery } = await deliveryOperations();
-      const at = await call.operate(locateDelivery);
-      call.show(await call.operate(retryDelivery, at), delivery);
-      call.note('The daemon sends it within seconds.');
     },
   });
 }

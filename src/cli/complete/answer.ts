@@ -12,10 +12,7 @@ const files = ':files';
 /** The longest wait for a database after Tab, in milliseconds. */
 const patience = 2000;
 
-/**
- * Answers zsh and fish: one value per line, then a tab and its description. Both shells quote the
- * values. It prints no errors.
- */
+/** Answers zsh and fish: a value in each line, a tab, its description. Both quote values. */
 export async function answerShell(program: Command, line: readonly string[]): Promise<void> {
   const offered = await offer(program, line);
   if (offered === 'files') return print([files]);
@@ -26,10 +23,7 @@ export async function answerShell(program: Command, line: readonly string[]): Pr
   print(lines);
 }
 
-/**
- * Answers bash, which puts each line in place of `replaced`, the end of the line as typed. It
- * prints no errors.
- */
+/** Answers bash, which puts each line in place of `replaced`, the end of the typed line. */
 export async function answerBash(
   program: Command,
   [line = '', replaced = '']: string[],

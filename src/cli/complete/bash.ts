@@ -8,9 +8,7 @@ interface Word {
   value: string;
   /** The quote that is still open at the end of the word. */
   quote: '' | "'" | '"';
-  /**
-   * The value is unknown: bash would expand a part of the word, or the word ends inside an escape.
-   */
+  /** The value is unknown: bash would expand a part, or the word ends inside an escape. */
   live: boolean;
 }
 
@@ -63,10 +61,7 @@ function readSign(word: Word, sign: string, next: string): 1 | 2 {
   return 1;
 }
 
-/**
- * The replacements for `replaced`, the typed end of the word, that turn the word into each value.
- * Values that do not continue the typed text are left out.
- */
+/** The replacements for `replaced`, the end of the word, that turn the word into each value. */
 export function repliesFor(word: Word, replaced: string, values: readonly string[]): string[] {
   if (word.live || !word.raw.endsWith(replaced)) return [];
   const kept =

@@ -2,15 +2,10 @@ import type { Command, Option } from 'commander';
 import type { Kind, NamedThing } from '../../services/instance/completion.ts';
 import { findCommand } from '../aliases.ts';
 
-/**
- * The possible completions of a command line: idctl's own words, names in the database, or files.
- */
+/** The possible completions of a line: idctl's own words, names in the database, or files. */
 export interface Wanted {
   words: NamedThing[];
-  /**
-   * Names of this kind, in the organization that the line names, if any. `dashes` includes names
-   * that begin with a dash.
-   */
+  /** Names of this kind, perhaps in one organization; `dashes`: also those that begin with one. */
   names: { kind: Kind; begin: string; org: string | undefined; dashes: boolean } | null;
   files: boolean;
   /** Kinds of events with this prefix. */
@@ -21,9 +16,7 @@ export interface Wanted {
 
 const nothing: Wanted = { words: [], names: null, files: false, events: null, before: '' };
 
-/**
- * Finds the completions of the last word, which may be empty; `line` has the words after `idctl`.
- */
+/** Finds the completions of the last word, perhaps empty; `line` is without `idctl`. */
 export function wantedAt(program: Command, line: readonly string[]): Wanted {
   const last = line.at(-1) ?? '';
   const { command, awaited, positions, org, ended } = walk(program, line.slice(0, -1));

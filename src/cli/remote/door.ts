@@ -1,4 +1,3 @@
-import type { z } from 'zod';
 import { Refusal, refuseField } from '../../errors.ts';
 import { pathKeys, type Route } from '../../http/route.ts';
 import { operationRoutes } from '../../http/routes/list.ts';
@@ -11,19 +10,19 @@ import { serverFailed } from './refusals.ts';
 
 type Given = Record<string, unknown>;
 
-const routes = new Map(operationRoutes.map((route) => [route.operation, route]));
+const routes = new Map<object, Route>(operationRoutes.map((route) => [route.operation, route]));
 
 /** Runs operations on a server: by the route of each, as the account of the token. */
 export function remoteDoor(server: Server): CommandDoor {
   const client = openRemoteClient(server);
-  const send = async <S extends z.ZodType, View>(
-    operation: Runs<S, View>,
+  const send = async <View>(
+    operation: Runs<View>,
     given: Given,
     dryRun: boolean,
   ): Promise<View> => {
     if (operation.forPeople === undefined || given['user'] !== undefined)
       parse(operation.input, given);
-    const route = routeOf(operation);
+    const route = routes.get(operation.forPeople ?? operation);
     if (route === undefined) throw new Error('a remote command runs an operation without a route');
     const input = operation.forPeople === undefined ? given : await own(given);
     if (operation.forPeople !== undefined) parse(route.input, input);
@@ -33,10 +32,7 @@ export function remoteDoor(server: Server): CommandDoor {
     // The schema of the answer is the operation's own.
     return readView(route, answer) as View;
   };
-  /**
-   * Runs the work with the organization that the route needs. Where an id names the thing, it is
-   * looked for in each organization of the account.
-   */
+  /** Runs the work with the route's organization; a thing known by id is looked for in each. */
   const inOrganization = async (
     route: Route,
     input: Given,
@@ -70,10 +66,6 @@ export function remoteDoor(server: Server): CommandDoor {
     rehearse: (operation, given) => send(operation, given, true),
     close: () => client.close(),
   };
-}
-
-function routeOf<S extends z.ZodType>(operation: Runs<S, unknown>): Route | undefined {
-  return routes.get(operation.forPeople ?? operation);
 }
 
 function requestOf(route: Route, given: Given, dryRun: boolean): RemoteRequest {

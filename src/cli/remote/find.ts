@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { Environment } from '../../config/places.ts';
 import { Refusal, refuseField } from '../../errors.ts';
+import { parseField } from '../../input.ts';
 import type { Flags } from '../operator.ts';
 import { readNamedFile } from '../prompt.ts';
 import { serverUrl, tokenText } from './address.ts';
@@ -49,9 +50,7 @@ async function serverOf(
 
 /** Checks the address of a server; the refusal names the field. */
 export function requireUrl(field: string, text: string): string {
-  const read = serverUrl.safeParse(text);
-  if (read.success) return read.data;
-  throw refuseField(field, read.error.issues[0]?.message ?? 'is not an address');
+  return parseField(field, serverUrl, text);
 }
 
 /** `IDCTL_TOKEN` belongs to `IDCTL_SERVER`; no other server gets it, where that is set. */
@@ -72,9 +71,7 @@ async function givenToken(env: Environment): Promise<string | undefined> {
 
 /** Checks the form of a token; the refusal names the field and never the token. */
 export function requireToken(field: string, text: string): string {
-  const read = tokenText.safeParse(text.trim());
-  if (read.success) return read.data;
-  throw refuseField(field, read.error.issues[0]?.message ?? 'is not a token');
+  return parseField(field, tokenText, text.trim());
 }
 
 async function withCa(

@@ -58,7 +58,7 @@ function refusalOf(code: RefusalCode, given: Problem): Refusal {
   const { detail, hint, errors = [] } = given;
   const more = Object.entries(given).filter(([name]) => !common.includes(name));
   return new Refusal(code, detail, {
-    ...(hint === undefined ? {} : { hint }),
+    hint,
     faults: errors.map(({ path, message }) => ({ path, message })),
     extra: Object.fromEntries(more),
   });

@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express';
 import { Refusal, refuseField } from '../../errors.ts';
-import { readForm } from '../form.ts';
+import { readForm } from '../body.ts';
 
 // A client sends a form (RFC 6749 §2.3, §3.2), and identifies itself in the form or by Basic. An
 // unknown field is ignored, an empty field counts as absent, a repeated field is refused (security
@@ -31,10 +31,7 @@ export async function gatherForm(
   return { ...given, ...client };
 }
 
-/**
- * Null if the client does not use Basic. An unreadable header is refused, not ignored (security
- * P3).
- */
+/** Null if the client does not use Basic. An unreadable header is refused (security P3). */
 export function readBasic(request: Request): { client_id: string; client_secret: string } | null {
   const [value, ...more] = request.headersDistinct['authorization'] ?? [];
   const encoded = /^basic(?![\w!#$%&'*+.^`|~-]) *(.*)$/is.exec(value ?? '')?.[1];

@@ -6,7 +6,7 @@ import { encoded, innerRequest } from '../../services/signin/provider/inner.ts';
 import { findLiveSession } from '../../services/signin/provider/live-session.ts';
 import { type Named, readNamed } from '../../services/signin/provider/reading.ts';
 import { isClientId } from '../../services/tenancy/clients/client.ts';
-import { readForm } from '../form.ts';
+import { readForm } from '../body.ts';
 import { refuseCrossSite } from '../origins.ts';
 import { recognize } from '../pages/answer.ts';
 import { pagePolicy } from '../pages/layout.ts';

@@ -4,8 +4,8 @@ import { Refusal, refuseField } from '../../errors.ts';
 import { findPendingReturn } from '../../services/signin/admit.ts';
 import { type Application, findApplication } from '../../services/signin/provider/client-row.ts';
 import { findCredential } from '../authenticate.ts';
-import { type CookieName, readCookie, setCookieHeader } from '../cookies.ts';
-import { readForm } from '../form.ts';
+import { readForm } from '../body.ts';
+import { type CookieName, readCookie, setCookies } from '../cookies.ts';
 import { refuseCrossSite } from '../origins.ts';
 import { refusalHeaders, statuses } from '../refusals.ts';
 import type { Door } from '../route.ts';
@@ -43,9 +43,7 @@ export function answerPage(page: Page, { app, origins, authenticate }: Door): Re
     const script = 'script' in reply && reply.script === true;
     response.set(pagePolicy(app.config, { origins: [...back, ...further], script }));
     const bound = { name: 'form', value: browser, maxAge: 24 * 3600 } as const;
-    for (const change of [bound, ...(reply.cookies ?? [])]) {
-      response.append('Set-Cookie', setCookieHeader(change, secure));
-    }
+    setCookies(response, [bound, ...(reply.cookies ?? [])], secure);
     send(app, application, reply, request, response);
   };
 }

@@ -2,7 +2,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import { isLoopback } from '../../address.ts';
 import type { App } from '../../context.ts';
 import { type Refusal, type RefusalCode, refusals } from '../../errors.ts';
-import { setCookieHeader } from '../cookies.ts';
+import { setCookies } from '../cookies.ts';
 import { refusalHeaders, statuses } from '../refusals.ts';
 import { openRequest, speaksToPeople, traceOf } from '../trace.ts';
 import { html, textOf } from './html.ts';
@@ -12,10 +12,7 @@ import { type ShownPage, toSecondFactor } from './page.ts';
 import { alert } from './parts.ts';
 import { renewalPath } from './renew.ts';
 
-/**
- * Answers a browser with a page where another client gets a problem object. A null refusal is a
- * bug, which only the log explains.
- */
+/** Answers a browser with a page. A null refusal is a bug, which only the log explains. */
 export async function answerBrowser(
   app: App,
   refusal: Refusal | null,
@@ -25,8 +22,7 @@ export async function answerBrowser(
   response.set(pagePolicy(app.config));
   if (refusal?.continuation !== undefined) {
     const { goTo, cookies } = toSecondFactor(refusal.continuation);
-    const secure = app.config.baseUrl.startsWith('https:');
-    for (const change of cookies) response.append('Set-Cookie', setCookieHeader(change, secure));
+    setCookies(response, cookies, app.config.baseUrl.startsWith('https:'));
     return void response.status(303).location(goTo).end();
   }
   if (
@@ -41,9 +37,7 @@ export async function answerBrowser(
   response.type('html').end(textOf(presentPage(lookOf(app.config), shown)));
 }
 
-/**
- * The address of the sign-in page. After the sign-in it returns to the page that needed a session.
- */
+/** The address of the sign-in page, which returns to the page that needed a session. */
 function signInAt(asked: unknown): string {
   const returnTo = typeof asked === 'string' ? asked : '/';
   if (returnTo.startsWith('/login?')) return returnTo;
@@ -123,10 +117,7 @@ export function refuseUnsetAddress({ config, log }: App): RequestHandler {
   };
 }
 
-/**
- * The address that the person typed, as far as the request shows it. Null if it is the address that
- * idctl listens on.
- */
+/** The address that the person typed, as far as seen; null if idctl listens on it. */
 function addressSeen({ headers }: Request, own: string): string | null {
   const first = (name: string) =>
     String(headers[name] ?? '')

@@ -29,10 +29,7 @@ interface Field {
 
 type Draft = Pick<Visit, 'given' | 'refusal'>;
 
-/**
- * A field with its label. After a refusal, it is marked if it was wrong. It keeps what was typed,
- * unless that is a secret.
- */
+/** A field with its label. A wrong one is marked, and keeps what was typed, unless a secret. */
 export function field(draft: Draft, of: Field): Html {
   const { id = of.name, type = 'text' } = of;
   const faults = draft.refusal?.faults ?? [];

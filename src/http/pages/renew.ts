@@ -1,7 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { refuseField } from '../../errors.ts';
 import { resumeSession } from '../../services/signin/return-to.ts';
-import { readCookie, sessionCookies, setCookieHeader } from '../cookies.ts';
+import { readCookie, sessionCookies, setCookies } from '../cookies.ts';
 import { refuseCrossSite } from '../origins.ts';
 import type { Door } from '../route.ts';
 import { openRequest, traceOf } from '../trace.ts';
@@ -26,10 +26,7 @@ export function renewalTo(back: string): string {
   return `${renewalPath}?${new URLSearchParams({ returnTo: back })}`;
 }
 
-/**
- * Redirects a request without a session to the renewal. If the renewal gave no session, it
- * redirects to the sign-in page.
- */
+/** Redirects a request without a session to the renewal; after that, to the sign-in page. */
 export function sendToRenewal({ method, path }: Page, request: Request, response: Response): void {
   const [status, back] = method === 'GET' ? [303, '/'] : [307, path];
   if (request.query['again'] !== undefined)
@@ -49,8 +46,7 @@ export function renewForForm({ app, origins }: Door): RequestHandler {
     }
     const refreshToken = readCookie(request.headers.cookie, 'refresh_token');
     const session = await resumeSession(openRequest(app, request), { returnTo, refreshToken });
-    for (const change of sessionCookies(session))
-      response.append('Set-Cookie', setCookieHeader(change, secure));
+    setCookies(response, sessionCookies(session), secure);
     response.status(307).location(session.returnTo).end();
   };
 }

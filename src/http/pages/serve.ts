@@ -44,7 +44,8 @@ function serveAssets({ instance }: Pick<Config, 'instance'>): Router {
         "default-src 'none'; style-src 'unsafe-inline'; sandbox",
       );
       response.set('Cache-Control', 'public, max-age=3600');
-      response.type(typeOf(logo)).end(await read(logo));
+      const type = /\.svgz?$/i.test(logo) ? 'image/svg+xml' : 'image/png';
+      response.type(type).end(await read(logo));
     });
   }
   return router;
@@ -56,8 +57,4 @@ async function read(logo: string): Promise<Buffer> {
   } catch (cause) {
     throw new Refusal('not_found', 'The logo of this instance cannot be read.', { cause });
   }
-}
-
-function typeOf(file: string): string {
-  return /\.svgz?$/i.test(file) ? 'image/svg+xml' : 'image/png';
 }

@@ -8,7 +8,7 @@ import {
   registerApp,
   revokeApp,
 } from '../../services/people/apps/operations.ts';
-import { route } from '../route.ts';
+import { route, routeTo } from '../route.ts';
 
 /** OAuth apps, and the requests that apps send themselves (spec §2.8, §4.4). */
 export const appRoutes = [
@@ -22,12 +22,9 @@ export const appRoutes = [
     status: 201,
     cli: 'app create',
   }),
-  route({
-    method: 'PATCH',
-    path: '/api/v1/me/apps/:id',
+  // The right that the route needs in addition to `me.credentials`.
+  routeTo('apps.introspect', 'PATCH', '/api/v1/me/apps/:id', {
     summary: 'Name the organization whose tokens your app may introspect; you are an admin there',
-    // The right that the route needs in addition to `me.credentials`.
-    access: 'apps.introspect',
     dryRun: true,
     input: changeApp.input,
     output: appView,

@@ -7,26 +7,20 @@ import { signInInput } from '../../services/signin/methods/password.ts';
 import { resumeOrReturn } from '../../services/signin/return-to.ts';
 import { signUp } from '../../services/signin/sign-up/sign-up.ts';
 import { clearedSession, sessionCookies, signUpCookie } from '../cookies.ts';
-import { route } from '../route.ts';
+import { route, routeTo } from '../route.ts';
 
 /** Signing in, staying signed in and signing out. */
 export const authRoutes = [
-  route({
-    method: 'POST',
-    path: '/api/v1/auth/login',
+  routeTo('public', 'POST', '/api/v1/auth/login', {
     summary: 'Sign in with e-mail address and password',
-    access: 'public',
     input: signInInput,
     output: signedInView,
     filled: { browser: { cookie: 'passkey' } },
     cookies: sessionCookies,
     run: signIn,
   }),
-  route({
-    method: 'POST',
-    path: '/api/v1/auth/signup',
+  routeTo('public', 'POST', '/api/v1/auth/signup', {
     summary: 'Create your own account, if the instance allows sign-up',
-    access: 'public',
     input: signUpInput,
     output: signedUpView,
     status: 201,
@@ -38,11 +32,8 @@ export const authRoutes = [
     filled: { refreshToken: { cookie: 'refresh_token', orGiven: true } },
     cookies: sessionCookies,
   }),
-  route({
-    method: 'GET',
-    path: '/api/v1/auth/resume',
+  routeTo('public', 'GET', '/api/v1/auth/resume', {
     summary: 'Renew the session by the refresh cookie and redirect back',
-    access: 'public',
     input: resumeInput,
     output: z.object({ returnTo: z.string() }),
     filled: { refreshToken: { cookie: 'refresh_token' } },

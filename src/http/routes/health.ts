@@ -1,24 +1,18 @@
 import { z } from 'zod';
-import { route } from '../route.ts';
+import { routeTo } from '../route.ts';
 
 const input = z.strictObject({});
 
 /** Health checks for a supervisor: whether the process answers, and whether it can do its work. */
 export const healthRoutes = [
-  route({
-    method: 'GET',
-    path: '/healthz',
+  routeTo('public', 'GET', '/healthz', {
     summary: 'Whether the process answers',
-    access: 'public',
     input,
     output: z.strictObject({ status: z.literal('ok') }),
     run: () => ({ status: 'ok' as const }),
   }),
-  route({
-    method: 'GET',
-    path: '/readyz',
+  routeTo('public', 'GET', '/readyz', {
     summary: 'Whether database, migrations and keys are ready',
-    access: 'public',
     input,
     output: z.strictObject({ status: z.literal('ready'), writable: z.boolean() }),
     run: async (ctx) => {

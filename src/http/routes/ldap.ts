@@ -12,7 +12,7 @@ import {
 } from '../../services/tenancy/ldap/operations.ts';
 import { signInByLdapInput } from '../../services/tenancy/ldap/schema.ts';
 import { sessionCookies } from '../cookies.ts';
-import { route } from '../route.ts';
+import { route, routeTo } from '../route.ts';
 
 /** Sign-in by an organization's directory: the connection, and signing in (spec §2.5, §4.2). */
 export const ldapRoutes = [
@@ -53,11 +53,8 @@ export const ldapRoutes = [
     dryRun: true,
     cli: 'ldap relink',
   }),
-  route({
-    method: 'POST',
-    path: '/auth/ldap/login',
+  routeTo('public', 'POST', '/auth/ldap/login', {
     summary: "Sign in with the user name and password of an organization's directory",
-    access: 'public',
     input: signInByLdapInput,
     output: signedInView,
     filled: { browser: { cookie: 'passkey' } },

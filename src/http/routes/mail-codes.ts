@@ -14,68 +14,50 @@ import {
   verifyEmailInput,
 } from '../../services/signin/methods/codes.ts';
 import { sessionCookies } from '../cookies.ts';
-import { route } from '../route.ts';
+import { routeTo } from '../route.ts';
 
 /** Codes by mail: for confirming an address, for signing in and for a new password. */
 export const mailCodeRoutes = [
-  route({
-    method: 'POST',
-    path: '/api/v1/auth/verify-email',
+  routeTo('public', 'POST', '/api/v1/auth/verify-email', {
     summary:
       'Confirm the address of a new account by the mailed code, and sign in. The password stays only for the client that sends the cookie of its sign-up, or the password itself',
-    access: 'public',
     input: verifyEmailInput,
     output: verifiedView,
     filled: { ticket: { cookie: 'sign_up' } },
     cookies: sessionCookies,
     run: verifyEmail,
   }),
-  route({
-    method: 'POST',
-    path: '/api/v1/auth/verify-email/resend',
+  routeTo('public', 'POST', '/api/v1/auth/verify-email/resend', {
     summary: 'Mail another code to confirm an address with',
-    access: 'public',
     input: requestCodeInput,
     output: requestedView,
     status: 202,
     run: resendVerification,
   }),
-  route({
-    method: 'POST',
-    path: '/api/v1/auth/magic-code',
+  routeTo('public', 'POST', '/api/v1/auth/magic-code', {
     summary: 'Mail a code to sign in with',
-    access: 'public',
     input: requestCodeInput,
     output: requestedView,
     status: 202,
     run: requestMagicCode,
   }),
-  route({
-    method: 'POST',
-    path: '/api/v1/auth/magic-code/verify',
+  routeTo('public', 'POST', '/api/v1/auth/magic-code/verify', {
     summary: 'Sign in with the code that was mailed',
-    access: 'public',
     input: signInByCodeInput,
     output: signedInView,
     filled: { browser: { cookie: 'passkey' } },
     cookies: sessionCookies,
     run: signInByCode,
   }),
-  route({
-    method: 'POST',
-    path: '/api/v1/auth/password/reset',
+  routeTo('public', 'POST', '/api/v1/auth/password/reset', {
     summary: 'Mail a code to choose a new password with',
-    access: 'public',
     input: requestCodeInput,
     output: requestedView,
     status: 202,
     run: requestPasswordReset,
   }),
-  route({
-    method: 'POST',
-    path: '/api/v1/auth/password/reset/confirm',
+  routeTo('public', 'POST', '/api/v1/auth/password/reset/confirm', {
     summary: 'Choose a new password with the code that was mailed; ends all sessions',
-    access: 'public',
     input: resetPasswordInput,
     filled: { browser: { cookie: 'passkey' } },
     run: resetPassword,

@@ -11,7 +11,7 @@ import {
   renamePasskey,
 } from '../../services/signin/passkeys/operations.ts';
 import { passkeyCookie, sessionCookies } from '../cookies.ts';
-import { route } from '../route.ts';
+import { route, routeTo } from '../route.ts';
 
 const filled = { browser: { cookie: 'passkey' } } as const;
 const cookies = ({ browser }: { browser: string }) => [passkeyCookie(browser)];
@@ -43,11 +43,8 @@ export const passkeyRoutes = [
     filled,
     cookies,
   }),
-  route({
-    method: 'POST',
-    path: '/api/v1/auth/passkey',
+  routeTo('public', 'POST', '/api/v1/auth/passkey', {
     summary: 'Sign in with a passkey alone; it counts as both factors',
-    access: 'public',
     input: signInByPasskeyInput,
     output: signedInView,
     filled,

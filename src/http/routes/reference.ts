@@ -2,15 +2,12 @@ import { z } from 'zod';
 import { jwksView, viewJwks } from '../../services/foundation/keys/signing-key.ts';
 import { readVersion } from '../../version.ts';
 import { describeSurface } from '../openapi.ts';
-import { type Route, route } from '../route.ts';
+import { type Route, routeTo } from '../route.ts';
 
 /** The OpenAPI document of these routes and of itself. */
 export function referenceRoutes(routes: Route[]): Route[] {
-  const reference: Route = route({
-    method: 'GET',
-    path: '/api/v1/openapi.json',
+  const reference: Route = routeTo('public', 'GET', '/api/v1/openapi.json', {
     summary: 'This document (OpenAPI 3.1)',
-    access: 'public',
     input: z.strictObject({}),
     output: z.looseObject({ openapi: z.string() }),
     run: (ctx) =>
@@ -25,11 +22,8 @@ export function referenceRoutes(routes: Route[]): Route[] {
 
 /** The public keys that verify session tokens. */
 export const keyRoutes = [
-  route({
-    method: 'GET',
-    path: '/.well-known/jwks.json',
+  routeTo('public', 'GET', '/.well-known/jwks.json', {
     summary: 'The public signing keys (RFC 7517)',
-    access: 'public',
     input: z.strictObject({}),
     output: jwksView,
     run: viewJwks,

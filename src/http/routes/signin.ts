@@ -9,10 +9,7 @@ import {
 } from '../../services/tenancy/signin-settings/operations.ts';
 import { route } from '../route.ts';
 
-/**
- * The sign-in settings of an organization, and the sign-in methods offered for an address (spec
- * §2.9).
- */
+/** The sign-in settings of an organization, and the methods for an address (spec §2.9). */
 export const signInRoutes = [
   route('GET', '/api/v1/auth/methods', listMethods, {
     summary:

@@ -13,8 +13,8 @@ import {
 } from '../../services/tenancy/sso/operations.ts';
 import { relinkSso } from '../../services/tenancy/sso/relink.ts';
 import { testSso } from '../../services/tenancy/sso/test.ts';
-import { sessionCookies } from '../cookies.ts';
-import { route } from '../route.ts';
+import { flowCookie, sessionCookies } from '../cookies.ts';
+import { route, routeTo } from '../route.ts';
 
 /** Single sign-on: the connection, and the two public steps of signing in (spec §2.2, §4.1). */
 export const ssoRoutes = [
@@ -59,25 +59,17 @@ export const ssoRoutes = [
     summary: 'The last sign-ins through the connection, newest first; kept 7 days',
     cli: 'sso attempts',
   }),
-  route({
-    method: 'GET',
-    path: '/auth/sso/start',
+  routeTo('public', 'GET', '/auth/sso/start', {
     summary: "Begin a sign-in: the provider's address for an e-mail domain",
-    access: 'public',
     input: startSsoInput,
     output: startView,
     filled: { flow: { cookie: 'sso_flow' } },
-    cookies: ({ flow, flowExpiresIn }) => [
-      { name: 'sso_flow', value: flow, maxAge: flowExpiresIn },
-    ],
+    cookies: (view) => [flowCookie('sso_flow', view)],
     redirect: { to: (view) => view.authorizationUrl },
     run: startSso,
   }),
-  route({
-    method: 'GET',
-    path: '/auth/sso/callback',
+  routeTo('public', 'GET', '/auth/sso/callback', {
     summary: 'Finish a sign-in: the redirect back from the provider',
-    access: 'public',
     lenientQuery: true,
     input: callbackInput,
     output: signedInView,

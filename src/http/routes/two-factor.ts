@@ -6,12 +6,9 @@ import {
 } from '../../services/people/two-factor/operations.ts';
 import { answerPendingSignIn, secondFactorInput } from '../../services/signin/admit.ts';
 import { pendingCookie, sessionCookies } from '../cookies.ts';
-import { route } from '../route.ts';
+import { route, routeTo } from '../route.ts';
 
-/**
- * The second factor: enrolling, turning it off, and answering it in a sign-in by redirect (spec
- * §3.4).
- */
+/** The second factor: enrolling, turning off, answering in a sign-in by redirect (spec §3.4). */
 export const twoFactorRoutes = [
   route('POST', '/api/v1/me/totp', startTotp, {
     summary: 'Begin an enrolment: a fresh secret, shown once',
@@ -28,11 +25,8 @@ export const twoFactorRoutes = [
     dryRun: true,
     cli: 'totp disable',
   }),
-  route({
-    method: 'POST',
-    path: '/api/v1/auth/second-factor',
+  routeTo('public', 'POST', '/api/v1/auth/second-factor', {
     summary: 'Finish a sign-in by redirect with a code',
-    access: 'public',
     input: secondFactorInput,
     output: signedInView,
     filled: { pending: { cookie: 'second_factor' }, browser: { cookie: 'passkey' } },

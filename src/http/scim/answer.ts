@@ -3,6 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Request, Response } from 'express';
 import type { Context } from '../../context.ts';
 import type { Refusal } from '../../errors.ts';
+import { namesTag } from '../../services/provisioning/scim/users/present.ts';
 import { refusalHeaders, statuses } from '../refusals.ts';
 
 /** The media type of every SCIM answer (RFC 7644 §3.1); Express would add a charset to it. */
@@ -12,9 +13,8 @@ const errorSchema = 'urn:ietf:params:scim:api:messages:2.0:Error';
 /** The reply to one SCIM request. */
 export interface ScimReply {
   status: number;
+  /** A value, or its JSON in parts. */
   body?: unknown;
-  /** The JSON of the body in parts, in place of `body`. */
-  stream?: AsyncIterable<string>;
   headers?: Record<string, string>;
 }
 
@@ -34,13 +34,37 @@ export type Answer = (asked: UserRequest) => Promise<ScimReply>;
 
 /** Sends a reply. Throws if a part cannot be made; the answer then breaks off. */
 export async function send(response: Response, reply: ScimReply): Promise<void> {
-  const { status, body, stream, headers = {} } = reply;
+  const { status, body, headers = {} } = reply;
   response.status(status).set({ 'Cache-Control': 'private, no-cache', ...headers });
-  if (body === undefined && stream === undefined) return void response.end();
+  if (body === undefined) return void response.end();
   response.setHeader('Content-Type', mediaType);
-  if (stream === undefined) return void response.end(JSON.stringify(body));
+  if (!isInParts(body)) return void response.end(JSON.stringify(body));
   if (response.req.method === 'HEAD') return void response.end();
-  await pipeline(Readable.from(stream, { objectMode: false }), response);
+  await pipeline(Readable.from(body, { objectMode: false }), response);
+}
+
+function isInParts(body: unknown): body is AsyncIterable<string> {
+  return typeof body === 'object' && body !== null && Symbol.asyncIterator in body;
+}
+
+/** A resource as its service presents it. */
+interface Resource {
+  body: unknown;
+  etag: string;
+  location: string;
+}
+
+/** The headers of RFC 7644 §3. RFC 7643 §3.1: Content-Location equals meta.location. */
+export function shown({ body, etag, location }: Resource, status = 200): ScimReply {
+  const headers = { ETag: etag, Location: location, 'Content-Location': location };
+  return { status, body, headers };
+}
+
+/** Shows a resource, unless the client has it in this version. */
+export function shownIfChanged({ request }: UserRequest, resource: Resource): ScimReply {
+  const known = request.headers['if-none-match'];
+  if (known === undefined || !namesTag(known, resource.etag)) return shown(resource);
+  return { status: 304, headers: { ETag: resource.etag } };
 }
 
 /** An error of RFC 7644 §3.12; its status is a string. */

@@ -2,24 +2,14 @@ import express, { type Request, type Response } from 'express';
 import { Refusal } from '../../errors.ts';
 import { countSteps } from '../../queue.ts';
 import { scimRefusal } from '../../services/foundation/scim-user/refusal.ts';
+import { parseBody } from '../body.ts';
 import { refusalOfParser } from '../refusals.ts';
 
 const usualKib = 256;
 const depthLimit = 32;
 const mediaTypes = ['application/scim+json', 'application/json'];
-const parsers = new Map<number, ReturnType<typeof express.json>>();
 
-function parserOf(kib: number) {
-  const parser =
-    parsers.get(kib) ?? express.json({ limit: kib * 1024, inflate: false, type: () => true });
-  parsers.set(kib, parser);
-  return parser;
-}
-
-/**
- * Reads the JSON body of a request. Refuses other media types, and a body that is too large or
- * nests too deep.
- */
+/** Reads the JSON body; refuses other media types, and a body too large or nested too deep. */
 export async function readBody(
   request: Request,
   response: Response,
@@ -36,13 +26,10 @@ export async function readBody(
   // A proxy that is still sending needs its body read to the end, which the parser does. A far
   // larger body is refused unread.
   if (Number(request.headers['content-length']) > 16 * kib * 1024) throw tooLarge(kib);
-  await new Promise<void>((resolve, reject) => {
-    parserOf(kib)(request, response, (error: unknown) =>
-      error ? reject(refusalOf(error, kib)) : resolve(),
-    );
+  const parser = express.json({ limit: kib * 1024, inflate: false, type: () => true });
+  const body = await parseBody(parser, request, response).catch((error: unknown) => {
+    throw refusalOf(error, kib);
   });
-  // Express types a body as any.
-  const body: unknown = request.body;
   await requireShallow(body);
   return body;
 }

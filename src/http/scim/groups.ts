@@ -7,13 +7,11 @@ import {
   replaceGroup,
   showGroupResource,
 } from '../../services/provisioning/scim/groups/operations.ts';
-import type { PresentedGroup } from '../../services/provisioning/scim/groups/present.ts';
 import { readWindow } from '../../services/provisioning/scim/list/query.ts';
 import { listUserResources } from '../../services/provisioning/scim/users/operations.ts';
-import { namesTag } from '../../services/provisioning/scim/users/present.ts';
-import type { Answer, ScimReply, UserRequest } from './answer.ts';
+import { type Answer, type ScimReply, shown, shownIfChanged, type UserRequest } from './answer.ts';
 import { readBody } from './body.ts';
-import { type ListParameters, readQuery, readSearch } from './query.ts';
+import { type ListParameters, readOne, readQuery, readSearch } from './query.ts';
 
 // The places of Groups. Their JSON is sent in parts, so that a long list is never held in memory.
 
@@ -34,7 +32,7 @@ type At = Pick<UserRequest, 'ctx' | 'org'>;
 async function list({ ctx, org }: At, parameters: ListParameters): Promise<ScimReply> {
   const { total, resources } = await listGroupResources(ctx, { org, ...parameters });
   const { startIndex } = readWindow({ org, ...parameters });
-  return { status: 200, stream: writeList({ total, startIndex }, resources) };
+  return { status: 200, body: writeList({ total, startIndex }, resources) };
 }
 
 /** Answers a search of Groups. */
@@ -61,7 +59,7 @@ export async function searchAll({ ctx, org, request, response }: UserRequest): P
     ...(groups.value?.resources ?? []),
   ];
   const total = found + (groups.value?.total ?? 0);
-  return { status: 200, stream: writeList({ total, startIndex }, resources) };
+  return { status: 200, body: writeList({ total, startIndex }, resources) };
 }
 
 /** Null for a filter or an order with an attribute that this kind of resource does not have. */
@@ -96,21 +94,14 @@ async function* writeList(
 
 /** The place of one Group. */
 export function oneGroup(id: string): Record<string, Answer> {
-  const at = ({ org, request }: UserRequest) => {
-    return { org, id, ifMatch: request.headers['if-match'], ...readQuery(request) };
-  };
   const body = ({ request, response }: UserRequest) => readBody(request, response, kib);
   return {
-    GET: async (asked) => {
-      const group = await showGroupResource(asked.ctx, at(asked));
-      const known = asked.request.headers['if-none-match'];
-      if (known === undefined || !namesTag(known, group.etag)) return shown(group);
-      return { status: 304, headers: { ETag: group.etag } };
-    },
+    GET: async (asked) =>
+      shownIfChanged(asked, await showGroupResource(asked.ctx, readOne(asked, id))),
     PUT: async (asked) =>
-      shown(await replaceGroup(asked.ctx, { ...at(asked), body: await body(asked) })),
+      shown(await replaceGroup(asked.ctx, { ...readOne(asked, id), body: await body(asked) })),
     PATCH: async (asked) => {
-      const input = at(asked);
+      const input = readOne(asked, id);
       const group = await patchGroup(asked.ctx, { ...input, body: await body(asked) });
       // The members are only read for a client that asks for them.
       if (input.attributes !== undefined || input.excludedAttributes !== undefined)
@@ -118,13 +109,8 @@ export function oneGroup(id: string): Record<string, Answer> {
       return { status: 204, headers: { ETag: group.etag } };
     },
     DELETE: async (asked) => {
-      await deleteGroupResource(asked.ctx, at(asked));
+      await deleteGroupResource(asked.ctx, readOne(asked, id));
       return { status: 204 };
     },
   };
-}
-
-function shown({ body, etag, location }: PresentedGroup, status = 200): ScimReply {
-  const headers = { ETag: etag, Location: location, 'Content-Location': location };
-  return { status, stream: body, headers };
 }

@@ -2,6 +2,7 @@ import type { Request } from 'express';
 import type { Refusal } from '../../errors.ts';
 import { type ScimType, scimRefusal } from '../../services/foundation/scim-user/refusal.ts';
 import type { ListQuery } from '../../services/provisioning/scim/list/query.ts';
+import type { UserRequest } from './answer.ts';
 
 /** The parameters of a list or a projection, from the URL or from a search request. */
 export type ListParameters = Omit<ListQuery, 'org'>;
@@ -12,6 +13,11 @@ export function readQuery(request: Request): ListParameters {
   const given: Record<string, unknown> = Object.create(null);
   for (const [name, value] of searchParams) given[name.toLowerCase()] ??= value;
   return parametersOf(given);
+}
+
+/** The one resource that a request is about, and its parameters. */
+export function readOne({ org, request }: UserRequest, id: string) {
+  return { org, id, ifMatch: request.headers['if-match'], ...readQuery(request) };
 }
 
 /** Reads the parameters in the body of a search request (RFC 7644 §3.4.3). */

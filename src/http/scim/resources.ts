@@ -12,17 +12,18 @@ import {
   replaceUser,
   showUserResource,
 } from '../../services/provisioning/scim/users/operations.ts';
-import { namesTag, type Presented } from '../../services/provisioning/scim/users/present.ts';
 import {
   type Answer,
   errorReply,
   methodReply,
   type ScimReply,
+  shown,
+  shownIfChanged,
   type UserRequest,
 } from './answer.ts';
 import { readBody } from './body.ts';
 import { allGroups, oneGroup, searchAll, searchGroups } from './groups.ts';
-import { readQuery, readSearch } from './query.ts';
+import { readOne, readQuery, readSearch } from './query.ts';
 
 /** Answers any request below the base. */
 export async function answerResource(asked: UserRequest): Promise<ScimReply> {
@@ -91,39 +92,19 @@ async function create({ ctx, org, request, response }: UserRequest): Promise<Sci
 }
 
 function one(id: string): Record<string, Answer> {
-  const at = ({ org, request }: UserRequest) => {
-    return { org, id, ifMatch: request.headers['if-match'], ...readQuery(request) };
-  };
   const change = (service: typeof replaceUser) => async (asked: UserRequest) => {
     const body = await readBody(asked.request, asked.response);
-    return shown(await service(asked.ctx, { ...at(asked), body }));
+    return shown(await service(asked.ctx, { ...readOne(asked, id), body }));
   };
   return {
-    GET: async (asked) => show(asked, await showUserResource(asked.ctx, at(asked))),
+    GET: async (asked) =>
+      shownIfChanged(asked, await showUserResource(asked.ctx, readOne(asked, id))),
     PUT: change(replaceUser),
     PATCH: change(patchUser),
     DELETE: async (asked) => {
-      await deleteUserResource(asked.ctx, at(asked));
+      await deleteUserResource(asked.ctx, readOne(asked, id));
       return { status: 204 };
     },
-  };
-}
-
-function show({ request }: UserRequest, user: Presented): ScimReply {
-  const known = request.headers['if-none-match'];
-  if (known === undefined || !namesTag(known, user.etag)) return shown(user);
-  return { status: 304, headers: { ETag: user.etag } };
-}
-
-/**
- * Adds the headers of the examples in RFC 7644 §3. RFC 7643 §3.1 wants Content-Location equal to
- * meta.location.
- */
-function shown({ body, etag, location }: Presented, status = 200): ScimReply {
-  return {
-    status,
-    body,
-    headers: { ETag: etag, Location: location, 'Content-Location': location },
   };
 }
 

@@ -18,10 +18,7 @@ export interface DirectoryServer {
 export interface DirectoryVisit {
   /** Connects and returns when the certificate expires; null without TLS. */
   greet(): Promise<{ validUntil: Date | null }>;
-  /**
-   * Binds as the searching account, then returns the matching entries, and whether there are more.
-   * References are not followed.
-   */
+  /** Binds as the searching account, and finds entries. References are not followed. */
   search(account: DirectoryAccount, query: DirectoryQuery): Promise<DirectoryAnswer<FoundEntries>>;
   /** Binds with this DN, exactly as received, and this password, which must not be empty. */
   prove(account: DirectoryAccount): Promise<DirectoryAnswer<null>>;

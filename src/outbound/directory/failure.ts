@@ -10,10 +10,7 @@ const words: Record<DirectoryFailure, string> = {
   busy: 'says that it is too busy',
 };
 
-/**
- * The refusal of a directory that cannot be reached or understood (security L7). `extra` has where
- * and why; `more` continues the sentence.
- */
+/** The refusal of a directory out of reach (security L7): `extra` has where and why. */
 export function directoryFailed(
   host: string,
   at: DirectoryPlace,
@@ -27,10 +24,7 @@ export function directoryFailed(
   });
 }
 
-/**
- * The refusal for an error while connecting. `certificate` describes the received certificate, if
- * any.
- */
+/** The refusal for an error while connecting; `certificate` describes the one received. */
 export function notConnected(
   host: string,
   at: DirectoryPlace,

@@ -23,10 +23,7 @@ export interface SoundMessage {
   result: { code: number; extended: boolean } | null;
 }
 
-/**
- * The size of the message that begins here. Null while its head is incomplete, Infinity if it is
- * malformed.
- */
+/** The size of the message that begins here; null: incomplete head, Infinity: malformed. */
 export function sizeOf(head: Buffer): number | null {
   if (head.length === 0) return null;
   if (head[0] !== sequence) return Number.POSITIVE_INFINITY;

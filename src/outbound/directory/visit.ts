@@ -9,10 +9,7 @@ import type {
 import { bindReason, directoryFailed, searchReason } from './failure.ts';
 import { openWire, type Wire, type WireSurroundings } from './wire.ts';
 
-/**
- * A visit to one directory (security L5): a new connection for each question, all within one time
- * limit.
- */
+/** A visit to a directory (security L5): a connection for each question, one limit for all. */
 export function visitDirectory(server: DirectoryServer, around: WireSurroundings): DirectoryVisit {
   const { limits } = around;
   // Slightly shorter, so that our own answer is within the limit too.
@@ -46,9 +43,7 @@ export function visitDirectory(server: DirectoryServer, around: WireSurroundings
   };
 }
 
-/**
- * Asks within the time limit of one operation. Returns the answer, or the directory's result code.
- */
+/** Asks within the time limit of one operation; gives the answer, or the directory's code. */
 type Ask = <T>(what: () => Promise<T>) => Promise<Asked<T>>;
 type Asked<T> = { ok: true; value: T } | { ok: false; code: number; said: string };
 

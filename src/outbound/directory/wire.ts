@@ -192,20 +192,14 @@ function wireOn(
 
 const unbind = Buffer.from([0x30, 0x05, 0x02, 0x01, 0x7f, 0x42, 0x00]);
 
-/**
- * Sends an unbind (RFC 4511 §4.3), so that the directory logs no lost connection. Waits for no
- * answer.
- */
+/** Sends an unbind (RFC 4511 §4.3), so that the directory logs no lost connection. */
 function leave(socket: Socket): void {
   socket.write(unbind);
   socket.destroySoon();
   setTimeout(() => socket.destroy(), 1000).unref();
 }
 
-/**
- * The subject and issuer of this certificate. Only its names come from outside, and none with
- * invisible characters (security X9).
- */
+/** The subject and issuer of a certificate, without invisible characters (security X9). */
 function describeCertificate({ subject, issuer }: Partial<PeerCertificate>): string {
   const itself = isDeepStrictEqual({ ...subject }, { ...issuer });
   return `that of ${called(subject)}, issued by ${itself ? 'itself' : called(issuer)}`;

@@ -13,7 +13,7 @@ import {
   type SecretMethod,
   secretMethodFor,
 } from '../oidc.ts';
-import { unanswered } from './finding.ts';
+import { jsonIn, unanswered } from './finding.ts';
 
 /** The token endpoint's answer: the status, and the error code if it is one of RFC 6749 §5.2. */
 interface Verdict {
@@ -119,7 +119,8 @@ async function askToken(
   let verdict: Verdict | undefined;
   const watched: CustomFetch = async (url, options) => {
     const response = await fetch(url, options);
-    verdict = { status: response.status, error: errorIn(await response.clone().text()) };
+    const text = await response.clone().text();
+    verdict = { status: response.status, error: jsonIn(text, errors)?.error ?? null };
     return response;
   };
   const configuration = configure(metadata, client, watched, method);
@@ -149,11 +150,3 @@ const errors = z.object({
     'invalid_scope',
   ]),
 });
-
-function errorIn(text: string): string | null {
-  try {
-    return errors.safeParse(JSON.parse(text)).data?.error ?? null;
-  } catch {
-    return null;
-  }
-}

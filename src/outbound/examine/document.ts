@@ -3,7 +3,7 @@ import { type Finding, found, right, wrong } from '../../finding.ts';
 import { metadataSchema, type ProviderMetadata, spoiled } from '../discovery.ts';
 import { type Guard, wayOf } from '../guard.ts';
 import type { BoundedFetch } from '../http.ts';
-import { unanswered } from './finding.ts';
+import { jsonIn, unanswered } from './finding.ts';
 import { isLookupError } from './place.ts';
 
 /** A discovery document as received, with the provider's time. */
@@ -33,7 +33,7 @@ export async function examineDiscovery(
       );
     }
     const text = await response.text();
-    const document = objectIn(text);
+    const document = jsonIn(text, z.record(z.string(), z.unknown()));
     if (document === null)
       return wrong('something that is no JSON object', 'Check the issuer, its path too.');
     return found(
@@ -45,14 +45,6 @@ export async function examineDiscovery(
   }
 }
 
-function objectIn(text: string): Record<string, unknown> | null {
-  try {
-    return z.record(z.string(), z.unknown()).safeParse(JSON.parse(text)).data ?? null;
-  } catch {
-    return null;
-  }
-}
-
 // RFC 9111 §4.2.3: a cached answer was made `Age` seconds ago.
 function dateOf(headers: Headers): number | null {
   const date = Date.parse(headers.get('date') ?? '');
@@ -60,10 +52,7 @@ function dateOf(headers: Headers): number | null {
   return Number.isNaN(date) ? null : date + (age > 0 && Number.isFinite(age) ? age * 1000 : 0);
 }
 
-/**
- * Whether the document belongs to exactly this issuer (security S5). With `shown`, the finding
- * includes the other issuer.
- */
+/** Whether the document is of exactly this issuer (security S5); `shown` shows the other one. */
 export function examineIssuer(issuer: string, { document }: Discovered, shown: boolean): Finding {
   const named = document['issuer'];
   if (named === issuer) return right('the same');
@@ -93,9 +82,7 @@ function differenceOf(issuer: string, named: string): string {
   return 'one with another path or spelling';
 }
 
-/**
- * Whether the endpoints exist, may be reached, and are as encrypted as the issuer (security S9).
- */
+/** Whether the endpoints exist, may be reached, and are encrypted like the issuer (security S9). */
 export async function examineEndpoints(
   guard: Guard,
   { document }: Discovered,

@@ -10,10 +10,7 @@ import { examineKeys } from './keys.ts';
 import { examineName, examineTls } from './place.ts';
 import { examineRedirect } from './redirect.ts';
 
-/**
- * Examines a provider step by step, within `total` milliseconds. A step is skipped if a step that
- * it needs failed.
- */
+/** Examines a provider in steps, within `total` milliseconds; skips what needs a failed step. */
 export function createExaminer(
   client: GuardedClient,
   guard: Guard,
@@ -99,10 +96,7 @@ const expectations: Record<StepName, (subject: Confidential) => string> = {
   clock: () => "at most 60 seconds off this machine's clock",
 };
 
-/**
- * Whether the provider's clock agrees with ours. Milliseconds since 1970; null if the provider
- * sends no time.
- */
+/** Whether both clocks agree, in milliseconds since 1970; null if the provider sends no time. */
 function examineClock(theirs: number | null, ours: number): Finding {
   if (theirs === null) return right('the provider sends no time');
   const seconds = Math.round((theirs - ours) / 1000);

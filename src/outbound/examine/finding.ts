@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import { Refusal } from '../../errors.ts';
 import { type Finding, wrong } from '../../finding.ts';
 import { type Failure, failureWords } from '../failure.ts';
@@ -5,6 +6,15 @@ import { type Failure, failureWords } from '../failure.ts';
 // The findings of an examination, in our own sentences. They never quote the provider (security
 // S8), except for host names that the operator must allow. The issuer is shown too, but only to the
 // operator.
+
+/** The value of a JSON text, if it has this form. */
+export function jsonIn<T>(text: string, schema: z.ZodType<T>): T | null {
+  try {
+    return schema.safeParse(JSON.parse(text)).data ?? null;
+  } catch {
+    return null;
+  }
+}
 
 /** The steps in order, by their names. */
 export const stepNames = [

@@ -4,7 +4,7 @@ import { type Finding, right, wrong } from '../../finding.ts';
 import type { ProviderMetadata } from '../discovery.ts';
 import type { BoundedFetch } from '../http.ts';
 import { algorithms } from '../oidc.ts';
-import { unanswered } from './finding.ts';
+import { jsonIn, unanswered } from './finding.ts';
 
 const keySet = z.object({ keys: z.array(z.record(z.string(), z.unknown())) });
 
@@ -32,8 +32,8 @@ export async function examineKeys(
 const publish = 'Have the provider publish its keys at its jwks_uri.';
 
 function judge(text: string): Finding {
-  const keys = keysIn(text);
-  if (keys === null) return wrong('a response that is not a key set', publish);
+  const { keys } = jsonIn(text, keySet) ?? {};
+  if (keys === undefined) return wrong('a response that is not a key set', publish);
   const usable = algorithms.filter((algorithm) =>
     keys.some((key) => algorithmsOf(key).includes(algorithm)),
   );
@@ -45,17 +45,7 @@ function judge(text: string): Finding {
   );
 }
 
-function keysIn(text: string): Record<string, unknown>[] | null {
-  try {
-    return keySet.safeParse(JSON.parse(text)).data?.keys ?? null;
-  } catch {
-    return null;
-  }
-}
-
-/**
- * The accepted algorithms that a key can verify: those of its kind, unless the key names another.
- */
+/** The accepted algorithms of the key's kind, unless the key names another. */
 function algorithmsOf(jwk: Record<string, unknown>): string[] {
   const { alg, use } = jwk;
   if (use !== undefined && use !== 'sig') return [];

@@ -51,10 +51,7 @@ async function silentRequest(metadata: ProviderMetadata, client: Confidential): 
   });
 }
 
-/**
- * The parameters that the provider sends to the redirect URI, or null if it redirects elsewhere or
- * not at all.
- */
+/** The parameters sent to the redirect URI; null without a redirect, or for one elsewhere. */
 function wayBack(response: Response, from: URL, redirectUri: string): URLSearchParams | null {
   const location = response.headers.get('location');
   if (location === null || !URL.canParse(location, from.href)) return null;

@@ -18,42 +18,13 @@ import { leaveOrganization } from '../../../services/tenancy/memberships/operati
 import { updateMe } from '../../../services/tenancy/profile/operations.ts';
 import { clearedSession } from '../../cookies.ts';
 import { markSignInNotice } from '../marks.ts';
-import { form, type Page, page } from '../page.ts';
+import { form, type Page, type PageReply, page, type Visit } from '../page.ts';
 import { showAccount } from './overview.ts';
 import { passkeyForms } from './passkey-forms.ts';
 import { back, changeForm, sectionForm } from './section-form.ts';
 import { leadAway } from './social.ts';
 import { newToken } from './tokens.ts';
 import { confirmAgain, enrolment } from './two-factor.ts';
-
-/** The account page. */
-const accountPage = page({
-  path: '/',
-  access: 'person',
-  input: z.object({ done: z.string().max(50).optional(), again: z.string().max(10).optional() }),
-  // `again` marks a renewed session; the redirect removes it from the address.
-  show: (visit, { again }) => (again === undefined ? showAccount(visit) : { goTo: '/' }),
-});
-
-const profileForm = changeForm(
-  'profile',
-  'profile',
-  updateMe.input.required({ name: true }),
-  updateMe,
-  'profile',
-);
-
-const passwordForm = changeForm(
-  'password',
-  'password',
-  changePassword.input.extend({ email: z.string().optional() }),
-  (ctx, { currentPassword, newPassword }) => changePassword(ctx, { currentPassword, newPassword }),
-  'password',
-);
-
-const startForm = sectionForm('two-factor', 'two-factor', z.strictObject({}), async (visit) =>
-  enrolment(visit, await startTotp(visit.ctx, {})),
-);
 
 /** Accepts the space with which authenticator apps show a code in two halves. */
 const spaced = ({ shape }: typeof confirmTotp.input) =>
@@ -64,107 +35,83 @@ const spaced = ({ shape }: typeof confirmTotp.input) =>
       .pipe(shape.code),
   });
 
-const confirmForm = form({
-  path: '/account/two-factor/confirm',
-  access: 'person',
-  input: spaced(confirmTotp.input),
-  act: async (visit, input) => {
-    await confirmTotp(visit.ctx, input);
-    return back(visit, 'two-factor-on', 'two-factor');
-  },
-  refused: confirmAgain,
-});
-
-const disableForm = changeForm(
-  'two-factor',
-  'two-factor/disable',
-  spaced(disableTotp.input),
-  disableTotp,
-  'two-factor-off',
-);
-
-const endForm = changeForm(
-  'sessions',
-  'sessions/end',
-  revokeSession.input,
-  revokeSession,
-  'session',
-);
-
-const endClientForm = changeForm(
-  'sessions',
-  'clients/end',
-  endSignedIn.input,
-  endSignedIn,
-  'client',
-);
+const nothing = z.strictObject({});
+const provider = z.strictObject({ provider: z.enum(socialProviders) });
 
 // A form sends only text.
-const createTokenForm = createToken.input.extend({
+const tokenInput = createToken.input.extend({
   expiresInDays: z.coerce.number().pipe(createToken.input.shape.expiresInDays.unwrap()).optional(),
-});
-
-const createForm = sectionForm('tokens', 'tokens', createTokenForm, async ({ ctx }, input) =>
-  newToken(await createToken(ctx, input)),
-);
-
-const regenerateForm = sectionForm(
-  'tokens',
-  'tokens/regenerate',
-  regenerateToken.input,
-  async ({ ctx }, input) => newToken(await regenerateToken(ctx, input)),
-);
-
-const revokeForm = changeForm('tokens', 'tokens/revoke', revokeToken.input, revokeToken, 'token');
-
-const linkForm = sectionForm(
-  'sign-in',
-  'social',
-  z.strictObject({ provider: z.enum(socialProviders) }),
-  (visit, input) => leadAway(visit, input.provider),
-);
-
-const unlinkForm = changeForm(
-  'sign-in',
-  'social/unlink',
-  z.strictObject({ provider: z.enum(socialProviders) }),
-  (ctx, { provider }) => unlinkSocial(ctx, provider),
-  'unlinked',
-);
-
-const leaveForm = sectionForm(
-  'organizations',
-  'organizations/leave',
-  leaveOrganization.input,
-  async (visit, input) => {
-    const { signedOut } = await leaveOrganization(visit.ctx, input);
-    if (!signedOut) return back(visit, 'left', 'organizations');
-    return { goTo: `/login?done=${markSignInNotice(visit, 'left')}`, cookies: clearedSession() };
-  },
-);
-
-const signOutForm = sectionForm('sessions', 'sign-out', z.strictObject({}), async (visit) => {
-  await signOut(visit.ctx, {});
-  const goTo = `/login?done=${markSignInNotice(visit, 'signed-out')}`;
-  return { goTo, cookies: clearedSession() };
 });
 
 /** The account page and its forms. */
 export const accountPages: Page[] = [
-  accountPage,
-  profileForm,
-  passwordForm,
-  startForm,
-  confirmForm,
-  disableForm,
+  page({
+    path: '/',
+    access: 'person',
+    input: z.object({ done: z.string().max(50).optional(), again: z.string().max(10).optional() }),
+    // `again` marks a renewed session; the redirect removes it from the address.
+    show: (visit, { again }) => (again === undefined ? showAccount(visit) : { goTo: '/' }),
+  }),
+  changeForm('profile', 'profile', updateMe.input.required({ name: true }), updateMe, 'profile'),
+  changeForm(
+    'password',
+    'password',
+    changePassword.input.extend({ email: z.string().optional() }),
+    (ctx, { email: _, ...input }) => changePassword(ctx, input),
+    'password',
+  ),
+  sectionForm('two-factor', 'two-factor', nothing, async (visit) =>
+    enrolment(visit, await startTotp(visit.ctx, {})),
+  ),
+  form({
+    path: '/account/two-factor/confirm',
+    access: 'person',
+    input: spaced(confirmTotp.input),
+    act: async (visit, input) => {
+      await confirmTotp(visit.ctx, input);
+      return back(visit, 'two-factor-on', 'two-factor');
+    },
+    refused: confirmAgain,
+  }),
+  changeForm(
+    'two-factor',
+    'two-factor/disable',
+    spaced(disableTotp.input),
+    disableTotp,
+    'two-factor-off',
+  ),
   ...passkeyForms,
-  endForm,
-  endClientForm,
-  createForm,
-  regenerateForm,
-  revokeForm,
-  linkForm,
-  unlinkForm,
-  leaveForm,
-  signOutForm,
+  changeForm('sessions', 'sessions/end', revokeSession.input, revokeSession, 'session'),
+  changeForm('sessions', 'clients/end', endSignedIn.input, endSignedIn, 'client'),
+  sectionForm('tokens', 'tokens', tokenInput, async ({ ctx }, input) =>
+    newToken(await createToken(ctx, input)),
+  ),
+  sectionForm('tokens', 'tokens/regenerate', regenerateToken.input, async ({ ctx }, input) =>
+    newToken(await regenerateToken(ctx, input)),
+  ),
+  changeForm('tokens', 'tokens/revoke', revokeToken.input, revokeToken, 'token'),
+  sectionForm('sign-in', 'social', provider, (visit, input) => leadAway(visit, input.provider)),
+  changeForm(
+    'sign-in',
+    'social/unlink',
+    provider,
+    (ctx, input) => unlinkSocial(ctx, input.provider),
+    'unlinked',
+  ),
+  sectionForm('organizations', 'organizations/leave', leaveOrganization.input, leave),
+  sectionForm('sessions', 'sign-out', nothing, async (visit) => {
+    await signOut(visit.ctx, {});
+    return toSignIn(visit, 'signed-out');
+  }),
 ];
+
+async function leave(visit: Visit, input: { org: string }): Promise<PageReply> {
+  const { signedOut } = await leaveOrganization(visit.ctx, input);
+  return signedOut ? toSignIn(visit, 'left') : back(visit, 'left', 'organizations');
+}
+
+/** Leads to the sign-in page, which shows the notice, and clears the cookies of the session. */
+function toSignIn(visit: Visit, notice: string): PageReply {
+  const goTo = `/login?done=${markSignInNotice(visit, notice)}`;
+  return { goTo, cookies: clearedSession() };
+}

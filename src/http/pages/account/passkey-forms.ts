@@ -15,63 +15,43 @@ import { confirmingSections, isConfirming } from './confirm.ts';
 import { showAccount } from './overview.ts';
 import { back, changeForm, sectionForm } from './section-form.ts';
 
-const addPasskeyForm = sectionForm(
-  'passkeys',
-  'passkeys',
-  z.strictObject({
-    name: registerPasskey.input.shape.name,
-    passkey: answered(registrationInput),
-  }),
-  async (visit, { name, passkey: credential }) => {
-    const browser = visit.cookie('passkey');
-    await registerPasskey(visit.ctx, {
-      name: name ?? programOf(visit.ctx.client.userAgent),
-      credential,
-      browser,
-    });
-    return back(visit, 'passkey-added', 'passkeys');
-  },
-);
-
-const renamePasskeyForm = changeForm(
-  'passkeys',
-  'passkeys/rename',
-  renamePasskey.input,
-  renamePasskey,
-  'passkey-renamed',
-);
-
-const removePasskeyForm = changeForm(
-  'passkeys',
-  'passkeys/remove',
-  removePasskey.input,
-  removePasskey,
-  'passkey-removed',
-);
-
-const confirmSessionForm = form({
-  path: '/account/confirm',
-  access: 'person',
-  input: z.strictObject({
-    section: z.enum(confirmingSections),
-    password: givenPassword.optional(),
-    totpCode,
-    passkey: passkeyAnswer,
-  }),
-  act: async (visit, { section, ...given }) => {
-    await confirmSession(visit.ctx, { ...given, browser: visit.cookie('passkey') });
-    return back(visit, `confirmed-${section}`, section);
-  },
-  refused: (visit) => {
-    const { section } = visit.given;
-    return showAccount(visit, isConfirming(section) ? section : 'passkeys');
-  },
-});
-
 /** The forms about passkeys, and the one that confirms who the person is. */
 export const passkeyForms: Page[] = [
-  addPasskeyForm,
-  renamePasskeyForm,
-  removePasskeyForm,
-  confirmSessionForm,
+  sectionForm(
+    'passkeys',
+    'passkeys',
+    z.strictObject({
+      name: registerPasskey.input.shape.name,
+      passkey: answered(registrationInput),
+    }),
+    async (visit, { name, passkey: credential }) => {
+      const browser = visit.cookie('passkey');
+      await registerPasskey(visit.ctx, {
+        name: name ?? programOf(visit.ctx.client.userAgent),
+        credential,
+        browser,
+      });
+      return back(visit, 'passkey-added', 'passkeys');
+    },
+  ),
+  changeForm('passkeys', 'passkeys/rename', renamePasskey.input, renamePasskey, 'passkey-renamed'),
+  changeForm('passkeys', 'passkeys/remove', removePasskey.input, removePasskey, 'passkey-removed'),
+  form({
+    path: '/account/confirm',
+    access: 'person',
+    input: z.strictObject({
+      section: z.enum(confirmingSections),
+      password: givenPassword.optional(),
+      totpCode,
+      passkey: passkeyAnswer,
+    }),
+    act: async (visit, { section, ...given }) => {
+      await confirmSession(visit.ctx, { ...given, browser: visit.cookie('passkey') });
+      return back(visit, `confirmed-${section}`, section);
+    },
+    refused: (visit) => {
+      const { section } = visit.given;
+      return showAccount(visit, isConfirming(section) ? section : 'passkeys');
+    },
+  }),
 ];

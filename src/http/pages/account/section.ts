@@ -15,10 +15,7 @@ export type ShownToken = Awaited<ReturnType<typeof listTokens>>['items'][number]
 /** Facts that the page shows in addition to the API's views. */
 export type Described = Awaited<ReturnType<typeof describeAccount>>;
 
-/**
- * The state of a section: its refused input, or the notice of what was done in it; and how the person
- * confirms who they are, if this section asks.
- */
+/** The state of a section: refused input, or a notice; and how the person confirms, if asked. */
 export type Draft = Pick<Visit, 'ctx' | 'token' | 'given' | 'refusal'> & {
   notice?: string;
   toConfirm?: ToConfirm;

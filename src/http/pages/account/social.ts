@@ -5,6 +5,7 @@ import {
   type SocialProvider,
   socialProviders,
 } from '../../../services/tenancy/identities/providers.ts';
+import { flowCookie } from '../../cookies.ts';
 import { type Html, html } from '../html.ts';
 import { markNotice } from '../marks.ts';
 import type { PageReply, Visit } from '../page.ts';
@@ -34,19 +35,18 @@ export function socialSection(draft: Draft, linked: SocialProvider[]): Html | nu
   );
 }
 
-/**
- * Leads to the provider by a page: the page policy limits the redirect after a form to this site.
- */
+/** Leads to the provider by a page: the page policy keeps redirects after forms on this site. */
 export async function leadAway(visit: Visit, provider: SocialProvider): Promise<PageReply> {
   const name = providerNames[provider];
-  const { authorizationUrl, flow, flowExpiresIn } = await startLinking(visit.ctx, provider, {
+  const started = await startLinking(visit.ctx, provider, {
     returnTo: `/?done=${markNotice(visit, 'linked')}#sign-in`,
   });
+  const { authorizationUrl } = started;
   return {
     title: `Connect ${name}`,
     handOff: authorizationUrl,
     main: html`<h1>Connect ${name}</h1>
 <p><a class="button" href="${authorizationUrl}">Continue to ${name}</a></p>`,
-    cookies: [{ name: 'social_flow', value: flow, maxAge: flowExpiresIn }],
+    cookies: [flowCookie('social_flow', started)],
   };
 }

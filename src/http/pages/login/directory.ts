@@ -11,10 +11,7 @@ import { type Directory, directoryForm } from './forms.ts';
 import { askWho, showMethods } from './methods.ts';
 import { identify, type LoginPlace, linkTo, returnTo } from './place.ts';
 
-/**
- * Asks for user name and password if the instance has one organization. Otherwise it redirects to
- * the first screen.
- */
+/** Asks for user name and password if there is one organization; else leads to the first screen. */
 const askPage = page({
   path: '/login/directory',
   access: 'public',

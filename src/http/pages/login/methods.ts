@@ -19,10 +19,7 @@ import {
 } from './forms.ts';
 import { identify, type LoginPlace, linkTo } from './place.ts';
 
-/**
- * The first screen asks for an address, a user name or a company's domain. It also offers the
- * providers that accept every address.
- */
+/** The first screen: asks who it is, and offers the providers that accept every address. */
 export async function askWho(
   visit: Pick<Visit, 'ctx' | 'given' | 'refusal'> & Partial<Pick<Visit, 'token'>>,
   place: LoginPlace,
@@ -75,10 +72,7 @@ interface Known extends LoginPlace {
   identifier: string;
 }
 
-/**
- * The ways to sign in for an address. A company's domain alone leads straight to its provider (spec
- * §5.4).
- */
+/** The ways to sign in for an address. A domain alone leads to its provider (spec §5.4). */
 export async function showMethods(
   visit: Visit,
   place: Known,

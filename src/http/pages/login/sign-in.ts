@@ -26,7 +26,7 @@ const notices: Record<string, string> = {
 };
 
 /** The sign-in screen: asks for an identifier, then shows the ways to sign in with it. */
-export const signInPage = page({
+const signInPage = page({
   path: '/login',
   access: 'public',
   input: z.object({
@@ -48,10 +48,7 @@ export const signInPage = page({
   },
 });
 
-/**
- * Whether a link led here a browser that was signed in before: perhaps only its access token
- * expired.
- */
+/** Whether a link led here a browser whose access token may only have expired. */
 function mayBeSignedIn({ ctx, given, cookie }: Visit): boolean {
   const sent = given['returnTo'] !== undefined || given['invitation'] !== undefined;
   const first = given['again'] === undefined && given['identifier'] === undefined;
@@ -64,7 +61,7 @@ function asksFresh(returnTo: string | undefined): boolean {
 }
 
 /** Signs in with address and password. */
-export const passwordPage = form({
+const passwordPage = form({
   path: '/login/password',
   access: 'public',
   input: z.strictObject({ email, password: givenPassword, returnTo }),
@@ -79,7 +76,7 @@ export const passwordPage = form({
 });
 
 /** Signs in with a passkey alone; the script sends the form. */
-export const passkeyPage = form({
+const passkeyPage = form({
   path: '/login/passkey',
   access: 'public',
   input: z.strictObject({ passkey: answered(assertionInput), returnTo }),
@@ -117,9 +114,6 @@ const answerCodePage = form({
     return shown === null || 'goTo' in shown ? askWho(visit, {}) : shown;
   },
 });
-
-/** The screen of the second factor, and its form. */
-export const secondFactorPages = [askCodePage, answerCodePage];
 
 /** Whether the pending sign-in is over, so a code cannot complete it. */
 function isOver({ refusal }: Visit): boolean {
@@ -171,8 +165,16 @@ const enterByLinkPage = form({
   refused: (visit) => askWho(visit, {}),
 });
 
-/** The operator's one-time link: the account that it signs in, and the button. */
-export const linkPages = [linkPage, enterByLinkPage];
+/** The pages that sign in: by password, passkey, second factor, or the operator's link. */
+export const signInPages = [
+  signInPage,
+  passwordPage,
+  passkeyPage,
+  linkPage,
+  enterByLinkPage,
+  askCodePage,
+  answerCodePage,
+];
 
 async function askToEnter(visit: Visit, link: string): Promise<ShownPage> {
   const { email, name } = await lookAtLoginLink(visit.ctx, { token: link });

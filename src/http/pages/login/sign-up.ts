@@ -52,7 +52,7 @@ const signUpPage = form({
     const target = requireReturnTo(ctx, returnTo);
     const signedUp = await signUp(ctx, input);
     if (signedUp.emailVerification === 'done') return arrive(signedUp, target);
-    const goTo = linkToVerify({ identifier: input.email, returnTo });
+    const goTo = linkTo(verifyPath, { identifier: input.email, returnTo });
     return { goTo, cookies: [signUpCookie(signedUp.ticket)] };
   },
   refused: (visit) => {
@@ -60,9 +60,6 @@ const signUpPage = form({
     return ask(visit, { returnTo, invitation });
   },
 });
-
-/** The sign-up pages, with or without an invitation. */
-export const signUpPages = [askPage, signUpPage];
 
 /** Refuses early if the filled-in form would be refused, as far as that is known. */
 async function requireOpen({ ctx }: Visit, { identifier, invitation }: Newcomer): Promise<void> {
@@ -124,18 +121,13 @@ const resendPage = form({
   input: z.strictObject({ email, returnTo }),
   act: async ({ ctx }, { email, returnTo }) => {
     await resendVerification(ctx, { email });
-    return { goTo: linkToVerify({ identifier: email, returnTo }) };
+    return { goTo: linkTo(verifyPath, { identifier: email, returnTo }) };
   },
   refused: (visit) => askVerification(visit, placeOf(visit)),
 });
 
-/** The pages that confirm the address of a new account (spec §4.4). */
-export const verifyPages = [askVerificationPage, verifyPage, resendPage];
-
-/** The link to the page that confirms an address. */
-function linkToVerify(place: LoginPlace): string {
-  return linkTo(verifyPath, place);
-}
+/** The pages of a sign-up, and those that confirm the new address (spec §4.4). */
+export const signUpPages = [askPage, signUpPage, askVerificationPage, verifyPage, resendPage];
 
 function placeOf({ given }: Visit): LoginPlace {
   return { identifier: given['email'], returnTo: given['returnTo'] };
