@@ -12,7 +12,10 @@ import {
   unlinkSocial,
 } from '../../services/signin/methods/social.ts';
 import { callbackInput, startView } from '../../services/signin/redirect/state.ts';
-import { providerNames, socialProviders } from '../../services/tenancy/identities/providers.ts';
+import {
+  providerNames,
+  socialProviders,
+} from '../../services/tenancy/identities/social-providers.ts';
 import { flowCookie, sessionCookies } from '../cookies.ts';
 import { routeTo } from '../route.ts';
 

@@ -11,7 +11,7 @@ import { requirePasskeys } from '../people/passkeys/relying-party.ts';
 import { inWordsOf, type openLoginLinkInput, signInFailed } from '../people/sessions/schema.ts';
 import { answerSecondFactor } from '../people/two-factor/second-factor.ts';
 import { proveAddress } from '../tenancy/addresses/prove-address.ts';
-import type { SocialProvider } from '../tenancy/identities/providers.ts';
+import type { SocialProvider } from '../tenancy/identities/social-providers.ts';
 import type { DirectoryPerson } from '../tenancy/ldap/person.ts';
 import type { signInByLdapInput } from '../tenancy/ldap/schema.ts';
 import { chooseDirectory } from '../tenancy/signin-settings/methods.ts';

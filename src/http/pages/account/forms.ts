@@ -13,7 +13,7 @@ import {
 } from '../../../services/people/two-factor/operations.ts';
 import { unlinkSocial } from '../../../services/signin/methods/social.ts';
 import { endSignedIn } from '../../../services/signin/provider/operations.ts';
-import { socialProviders } from '../../../services/tenancy/identities/providers.ts';
+import { socialProviders } from '../../../services/tenancy/identities/social-providers.ts';
 import { leaveOrganization } from '../../../services/tenancy/memberships/operations.ts';
 import { updateMe } from '../../../services/tenancy/profile/operations.ts';
 import { clearedSession } from '../../cookies.ts';

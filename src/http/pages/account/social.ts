@@ -4,7 +4,7 @@ import {
   providerNames,
   type SocialProvider,
   socialProviders,
-} from '../../../services/tenancy/identities/providers.ts';
+} from '../../../services/tenancy/identities/social-providers.ts';
 import { flowCookie } from '../../cookies.ts';
 import { type Html, html } from '../html.ts';
 import { markNotice } from '../marks.ts';

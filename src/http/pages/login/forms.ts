@@ -1,4 +1,7 @@
-import { providerNames, socialProviders } from '../../../services/tenancy/identities/providers.ts';
+import {
+  providerNames,
+  socialProviders,
+} from '../../../services/tenancy/identities/social-providers.ts';
 import { type Html, html } from '../html.ts';
 import type { Visit } from '../page.ts';
 import { field, postForm } from '../parts.ts';

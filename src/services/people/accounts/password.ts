@@ -4,7 +4,9 @@ import type { Account } from '../../../database/models/account.ts';
 import { refuseField } from '../../../errors.ts';
 import { knownClient } from '../../foundation/limits/password.ts';
 
-const shortest = 8;
+// `password.minLength` in the configuration is the least length of a whole password. This is the
+// least that is left without the words of the account.
+const shortestRest = 8;
 const longest = 128;
 
 type Whose = Pick<Account, 'email' | 'name'>;
@@ -35,7 +37,7 @@ export async function requireGoodPassword(
   }
   const lower = password.toLowerCase();
   const rest = withoutWords(lower, wordsOf([whose.email, whose.name, config.instance.name]));
-  if ([...rest].length < shortest) {
+  if ([...rest].length < shortestRest) {
     const fault = 'must not be made of the name, the address or the name of this service';
     throw refuseField(field, fault);
   }

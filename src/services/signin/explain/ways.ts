@@ -9,7 +9,10 @@ import { findUsableEmail } from '../../foundation/domain-names/owns.ts';
 import { after } from '../../foundation/time.ts';
 import { provedByMail } from '../../tenancy/addresses/prove-address.ts';
 import { planIdentity, planSocial } from '../../tenancy/identities/plan.ts';
-import { findSocialClient, type SocialProvider } from '../../tenancy/identities/providers.ts';
+import {
+  findSocialClient,
+  type SocialProvider,
+} from '../../tenancy/identities/social-providers.ts';
 import { restOfSignIns } from '../../tenancy/ldap/bind-tries.ts';
 import { findMethods, type Offered, offeredMethod } from '../../tenancy/signin-settings/methods.ts';
 import { findBar } from '../begin.ts';

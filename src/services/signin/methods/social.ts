@@ -20,7 +20,7 @@ import {
   requireSocialClient,
   type SocialProvider,
   socialProviders,
-} from '../../tenancy/identities/providers.ts';
+} from '../../tenancy/identities/social-providers.ts';
 import { joinByDomain } from '../../tenancy/signin-settings/methods.ts';
 import { type Begun, beginSession } from '../begin.ts';
 import {

@@ -10,8 +10,8 @@ import { isMailConfigured } from '../../foundation/mail/configured.ts';
 import { idLikeOthers, lockAccount } from '../../people/accounts/account.ts';
 import { detachIdentities, recordUnlinked } from './operations.ts';
 import { hasKeyOn, type OutsideProof, planIdentity, planSocial, type SocialProof } from './plan.ts';
-import { providerNames, type SocialProvider } from './providers.ts';
 import { reclaim } from './reclaim.ts';
+import { providerNames, type SocialProvider } from './social-providers.ts';
 
 // The only code that links an outside proof to an account (security I1). No other code may join an
 // e-mail address to an account.

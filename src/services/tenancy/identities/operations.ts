@@ -12,7 +12,7 @@ import { operation } from '../../foundation/operation.ts';
 import { pageInput, pageOf, readRows } from '../../foundation/page.ts';
 import { requireAccount } from '../../people/accounts/account.ts';
 import { endSessions } from '../../people/sessions/end.ts';
-import { socialProviders } from './providers.ts';
+import { socialProviders } from './social-providers.ts';
 
 export const identityView = z.object({
   id,

@@ -4,7 +4,7 @@ import { Identity } from '../../../database/models/identity.ts';
 import { domainOf } from '../../foundation/domain-names/canonical.ts';
 import { findOwner } from '../../foundation/domain-names/owns.ts';
 import { findByEmail } from '../../people/accounts/account.ts';
-import type { SocialProvider } from './providers.ts';
+import type { SocialProvider } from './social-providers.ts';
 
 // Decides which account an outside proof leads to, without writing. `attach.ts` carries it out, and
 // `idctl explain` shows it.

@@ -13,7 +13,11 @@ import { domain, isUuid } from '../../foundation/fields.ts';
 import { isMailConfigured } from '../../foundation/mail/configured.ts';
 import { operation } from '../../foundation/operation.ts';
 import { findPasskeyObstacle } from '../../people/passkeys/relying-party.ts';
-import { findSocialClient, providerNames, socialProviders } from '../identities/providers.ts';
+import {
+  findSocialClient,
+  providerNames,
+  socialProviders,
+} from '../identities/social-providers.ts';
 import type { signInByLdapInput } from '../ldap/schema.ts';
 import { ensureMember } from '../memberships/join-and-leave.ts';
 import { findUsable } from '../sso/connection.ts';

@@ -11,7 +11,7 @@ import { Refusal } from '../../../errors.ts';
 import { domainOf } from '../../foundation/domain-names/canonical.ts';
 import { isMailConfigured } from '../../foundation/mail/configured.ts';
 import { findPasskeyObstacle } from '../../people/passkeys/relying-party.ts';
-import { findSocialClient, socialProviders } from '../identities/providers.ts';
+import { findSocialClient, socialProviders } from '../identities/social-providers.ts';
 import { pushedIn } from '../memberships/membership.ts';
 import {
   findGoverningSettings,
