@@ -185,15 +185,16 @@ describe('L8 a bind password cannot be guessed either', () => {
     expect(await signIn('ada')).toMatchObject({ status: 200 });
   });
 
-  test('L8 twenty at once do not pass together, and the refusal says when to try again', async () => {
+  test('L8 five at once do not pass together, and the refusal says when to try again', async () => {
     const { org, owner, dn, tried } = await findingOne();
     const refused = { bindDn: dn, bindPassword: 'wrong' };
     const input = testLdapInput.parse({ org, ...refused });
+    for (let at = 0; at < 3; at += 1) await testLdap(as(owner), input);
     const all = await Promise.allSettled(
-      Array.from({ length: 20 }, () => testLdap(as(owner), input)),
+      Array.from({ length: 5 }, () => testLdap(as(owner), input)),
     );
     const turnedAway = all.filter(({ status }) => status === 'rejected');
-    expect(turnedAway).toHaveLength(15);
+    expect(turnedAway).toHaveLength(3);
     for (const one of turnedAway)
       expect(one).toMatchObject({
         reason: {
