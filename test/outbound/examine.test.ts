@@ -10,7 +10,9 @@ import { type Authority, createAuthority } from '../support/certificates.ts';
 import { type LyingProvider, startLyingProvider } from '../support/lying-provider.ts';
 import { openNetwork } from '../support/network.ts';
 import { portOf } from '../support/ports.ts';
-import { asked, client, outbound, provider } from './lying.ts';
+import { asked, client, outbound, provider, useLyingProvider } from './lying.ts';
+
+useLyingProvider();
 
 const names = [
   'name',

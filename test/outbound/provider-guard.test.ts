@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { openNetwork } from '../support/network.ts';
-import { bound, client, provider, redeem } from './lying.ts';
+import { bound, client, provider, redeem, useLyingProvider } from './lying.ts';
+
+useLyingProvider();
 
 describe('S9 the guard covers every endpoint', () => {
   test('S9 refuses a provider on loopback that the operator did not allow', async () => {
