@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Daemon, main, startDaemon, surroundings } from '../support/daemon.ts';
+import { type Daemon, startDaemon, surroundings, typedProgram } from '../support/daemon.ts';
 import { freshDatabaseUrl } from '../support/database.ts';
 import { freePorts } from '../support/ports.ts';
 
@@ -18,7 +18,7 @@ let host: Record<string, string>;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'idctl-ci-'));
   await mkdir(join(folder, 'bin'));
-  const program = `#!/bin/sh\nexec '${process.execPath}' '${main}' "$@"\n`;
+  const program = `#!/bin/sh\nexec ${typedProgram} "$@"\n`;
   await writeFile(join(folder, 'bin/idctl'), program, { mode: 0o755 });
   const [port = 0] = await freePorts(1);
   const database = await freshDatabaseUrl();

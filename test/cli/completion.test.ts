@@ -5,7 +5,7 @@ import { delimiter, join } from 'node:path';
 import { promisify, stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { counterpartMissing } from '../support/counterpart.ts';
-import { main, surroundings } from '../support/daemon.ts';
+import { main, surroundings, typedProgram } from '../support/daemon.ts';
 import { freshDatabaseUrl } from '../support/database.ts';
 import { inTerminal } from '../support/pseudo-terminal.ts';
 
@@ -29,7 +29,7 @@ describe('interface page: idctl completion bash|zsh|fish', { timeout: 120_000 },
     folder = await mkdtemp(join(tmpdir(), 'idctl-completion-'));
     const bin = join(folder, 'bin');
     await mkdir(bin);
-    const script = `#!/bin/sh\nexec '${process.execPath}' '${main}' "$@"\n`;
+    const script = `#!/bin/sh\nexec ${typedProgram} "$@"\n`;
     await writeFile(join(bin, 'idctl'), script, { mode: 0o755 });
     const base = surroundings();
     env = {

@@ -7,7 +7,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { generateSync } from 'otplib';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { counterpartMissing } from '../support/counterpart.ts';
-import { main, surroundings } from '../support/daemon.ts';
+import { surroundings, typedProgram } from '../support/daemon.ts';
 import { dialect } from '../support/database.ts';
 import { helpPages } from '../support/help.ts';
 import { freePorts } from '../support/ports.ts';
@@ -186,7 +186,7 @@ describe.skipIf(dialect !== 'sqlite' || missing)('the example works', { timeout:
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'idctl-examples-'));
     await mkdir(join(folder, 'bin'));
-    const program = `#!/bin/sh\nexec '${process.execPath}' '${main}' "$@"\n`;
+    const program = `#!/bin/sh\nexec ${typedProgram} "$@"\n`;
     await writeFile(join(folder, 'bin/idctl'), program, { mode: 0o755 });
     const [port] = await freePorts(1);
     address = `127.0.0.1:${port}`;

@@ -5,7 +5,7 @@ import { stripVTControlCharacters } from 'node:util';
 import measure from 'fast-string-truncated-width';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { counterpartMissing } from '../support/counterpart.ts';
-import { main, startDaemon } from '../support/daemon.ts';
+import { startDaemon, typedProgram } from '../support/daemon.ts';
 import { freshDatabaseUrl } from '../support/database.ts';
 import { createClient } from '../support/http.ts';
 import { type Answers, inTerminal } from '../support/pseudo-terminal.ts';
@@ -16,7 +16,7 @@ describe.skipIf(counterpartMissing('bsdutils'))('on a terminal', { timeout: 120_
   let folder: string;
   let env: NodeJS.ProcessEnv;
   const idctl = (line: string, answers: Answers = [], more: NodeJS.ProcessEnv = {}) => {
-    return inTerminal(`'${process.execPath}' '${main}' ${line}`, { ...env, ...more }, answers);
+    return inTerminal(`${typedProgram} ${line}`, { ...env, ...more }, answers);
   };
 
   beforeAll(async () => {
@@ -241,7 +241,7 @@ describe.skipIf(counterpartMissing('bsdutils'))('on a terminal', { timeout: 120_
       'config show',
       'event list',
     ];
-    const typed = lines.map((line) => `'${process.execPath}' '${main}' ${line}`);
+    const typed = lines.map((line) => `${typedProgram} ${line}`);
     const { shown } = await inTerminal(
       typed.join('; ').replace('org create', `org create ${name} --slug wide`),
       {
@@ -270,7 +270,7 @@ describe.skipIf(counterpartMissing('bsdutils'))('on a terminal', { timeout: 120_
   });
 
   it('a reader that closes the pipe early causes no error', async () => {
-    const idctl = `'${process.execPath}' '${main}' config show --quiet`;
+    const idctl = `${typedProgram} config show --quiet`;
     const { shown } = await inTerminal(`(${idctl}; echo "ended with $?" >&2) | head -n 1`, env);
     expect(shown).toContain('KEY');
     expect(shown).toContain('ended with 0');

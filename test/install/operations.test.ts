@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { main, surroundings } from '../support/daemon.ts';
+import { surroundings, typedProgram } from '../support/daemon.ts';
 import { blocksOf } from '../support/operations.ts';
 import { postgresMissing, startPostgres } from '../support/postgres.ts';
 
@@ -33,7 +33,7 @@ beforeAll(async () => {
   await cp(join(checkout, 'config'), join(release, 'config'), { recursive: true });
   await symlink('releases/new', join(folder, 'prefix/current'));
   await symlink('releases/old', join(folder, 'prefix/previous'));
-  await program('idctl', `exec '${process.execPath}' '${main}' "$@"`);
+  await program('idctl', `exec ${typedProgram} "$@"`);
   await program('systemctl', `echo "$@" >>'${folder}/systemctl'`);
   // It would install for good and compile the package sqlite3; install.test.ts and packed.test.ts are about it.
   await writeFile(join(folder, 'install.sh'), `#!/bin/sh\necho "$@" >>'${folder}/installed'\n`, {

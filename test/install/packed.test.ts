@@ -140,16 +140,19 @@ describe.skipIf(process.env['CI'] !== 'true')(
         });
         expect([release(), previous()]).toEqual([first, null]);
 
-        const [upgrade = ''] = blocksOf('sh').filter((block) => block.includes('git pull'));
-        const upgraded = await run(upgrade.replace('./install.sh', install));
-        expect(upgraded).toMatchObject({
-          code: 0,
-          err: '',
-          out: expect.stringContaining('Building idctl'),
-        });
-        expect(release()).not.toBe(first);
-        expect(previous()).toBe(first);
-        expect(link()).toBe(join(prefix, 'lib/idctl/current/bin/idctl'));
+        // The upgrade does the same for each user, and takes half of the time.
+        if (name === people[0]?.[0]) {
+          const [upgrade = ''] = blocksOf('sh').filter((block) => block.includes('git pull'));
+          const upgraded = await run(upgrade.replace('./install.sh', install));
+          expect(upgraded).toMatchObject({
+            code: 0,
+            err: '',
+            out: expect.stringContaining('Building idctl'),
+          });
+          expect(release()).not.toBe(first);
+          expect(previous()).toBe(first);
+          expect(link()).toBe(join(prefix, 'lib/idctl/current/bin/idctl'));
+        }
         const listed = await run(`'${bin}' org list --json`);
         expect(JSON.parse(listed.out)).toMatchObject([{ slug: 'default' }]);
 

@@ -27,6 +27,7 @@ const query = {
   limit: 2,
 };
 const brisk = { connect: 400, operation: 500, total: 1000 };
+const patient = { connect: 60_000, operation: 60_000, total: 60_000 };
 const dn = `uid=ada,ou=people,${suffix}`;
 
 /** A visit to a server, with the limits shortened. */
@@ -131,33 +132,43 @@ describe('L5 a server that breaks the protocol is given up in time', () => {
   });
 
   test('L5 a server that floods, in one message or in many', async () => {
-    const endless = await scripted((request) => {
-      const head = Buffer.from([0x30, 0x84, 0x7f, 0, 0, 0]);
-      return request.kind === 'search'
-        ? Buffer.concat([head, Buffer.alloc(2 ** 20)])
-        : result(request);
-    });
+    const endless = await scripted(
+      (request) => {
+        const head = Buffer.from([0x30, 0x84, 0x7f, 0, 0, 0]);
+        return request.kind === 'search'
+          ? Buffer.concat([head, Buffer.alloc(2 ** 20)])
+          : result(request);
+      },
+      undefined,
+      patient,
+    );
     await expect(endless.visit.search(account, query)).rejects.toMatchObject(
       refusal('answer', 'too_large'),
     );
-    const many = await scripted((request) => {
-      if (request.kind !== 'search') return result(request);
-      const batch = Buffer.concat(
-        Array.from({ length: 500 }, () => entry(request, dn, { mail: ['a@b.test'] })),
-      );
-      const pour = () => {
-        while (!request.socket.destroyed && request.socket.write(batch));
-      };
-      request.socket.on('drain', pour);
-      pour();
-      return undefined;
-    });
+    const many = await scripted(
+      (request) => {
+        if (request.kind !== 'search') return result(request);
+        const batch = Buffer.concat(
+          Array.from({ length: 500 }, () => entry(request, dn, { mail: ['a@b.test'] })),
+        );
+        const pour = () => {
+          while (!request.socket.destroyed && request.socket.write(batch));
+        };
+        request.socket.on('drain', pour);
+        pour();
+        return undefined;
+      },
+      undefined,
+      patient,
+    );
     const before = process.memoryUsage();
-    let lag = 0;
-    let last = performance.now();
+    // In processor time of this thread, which does not depend on what else the machine does.
+    let longest = 0;
+    let last = process.threadCpuUsage();
     const watch = setInterval(() => {
-      lag = Math.max(lag, performance.now() - last - 10);
-      last = performance.now();
+      const { user, system } = process.threadCpuUsage(last);
+      longest = Math.max(longest, (user + system) / 1000);
+      last = process.threadCpuUsage();
     }, 10);
     await expect(many.visit.search(account, query)).rejects.toMatchObject(
       refusal('answer', 'too_large'),
@@ -165,7 +176,7 @@ describe('L5 a server that breaks the protocol is given up in time', () => {
     clearInterval(watch);
     const grown = process.memoryUsage().rss - before.rss;
     expect(grown).toBeLessThan(64 * 2 ** 20);
-    expect(lag).toBeLessThan(1000);
+    expect(longest).toBeLessThan(1000);
   });
 });
 

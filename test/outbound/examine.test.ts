@@ -10,7 +10,9 @@ import { type Authority, createAuthority } from '../support/certificates.ts';
 import { type LyingProvider, startLyingProvider } from '../support/lying-provider.ts';
 import { openNetwork } from '../support/network.ts';
 import { portOf } from '../support/ports.ts';
-import { asked, client, outbound, provider } from './lying.ts';
+import { asked, client, outbound, provider, shortenTime, useLyingProvider } from './lying.ts';
+
+useLyingProvider();
 
 const names = [
   'name',
@@ -368,15 +370,15 @@ describe('an endpoint that cannot be reached', () => {
 
   test('S9 a provider that drips is given up, and steps that did not run are not ok', async () => {
     provider.answers.discovery = () => ({ body: dripping() });
-    const began = performance.now();
+    await shortenTime();
     const { failed, ran } = await examine();
-    expect(performance.now() - began).toBeLessThan(5000);
     expect(failed).toMatchObject([{ name: 'discovery' }]);
     expect(ran).toEqual(['name', 'TLS', 'discovery']);
   });
 
   test('a key document that drips does not stop the other steps', async () => {
     provider.answers.jwks = () => ({ body: dripping() });
+    await shortenTime();
     const { failed, step } = await examine();
     expect(failed).toMatchObject([{ name: 'keys' }]);
     expect(step('redirect URI')?.ok).toBe(true);

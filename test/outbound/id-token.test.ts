@@ -1,6 +1,16 @@
 import { generateKeyPair, type JWTHeaderParameters, SignJWT } from 'jose';
 import { describe, expect, test } from 'vitest';
-import { answerIdToken, asked, bound, client, provider, redeem } from './lying.ts';
+import {
+  answerIdToken,
+  asked,
+  bound,
+  client,
+  provider,
+  redeem,
+  useLyingProvider,
+} from './lying.ts';
+
+useLyingProvider();
 
 describe('S4 ID tokens that are refused', () => {
   const refused = (reason: string) => ({

@@ -3,7 +3,7 @@ import type { Outbound } from '../../src/outbound/outbound.ts';
 import { type LyingProvider, startLyingProvider } from '../support/lying-provider.ts';
 import { openNetwork } from '../support/network.ts';
 
-// Imported by a test file, it gives each of its tests a fresh provider and a fresh network.
+// What the tests of a client of an OpenID provider share.
 
 /** What the sign-in bound to its request. */
 export const bound = { state: 'state-1', nonce: 'nonce-1', codeVerifier: 'v'.repeat(43) };
@@ -14,14 +14,26 @@ export const said = { ...bound, query: { code: 'code-1', state: 'state-1' } };
 export let provider: LyingProvider;
 /** The network, allowed to reach the provider. */
 export let outbound: Outbound;
-beforeEach(async () => {
-  provider = await startLyingProvider('idctl', bound.nonce);
-  outbound = openNetwork({ outbound: { allow: ['127.0.0.1'] } }, { total: 1000 });
-});
-afterEach(async () => {
+
+/** Gives each test of the file a fresh provider and a fresh network. */
+export function useLyingProvider(): void {
+  beforeEach(async () => {
+    provider = await startLyingProvider('idctl', bound.nonce);
+    outbound = openNetwork(toProvider);
+  });
+  afterEach(async () => {
+    await outbound.close();
+    await provider.stop();
+  });
+}
+
+const toProvider = { outbound: { allow: ['127.0.0.1'] } };
+
+/** Shortens the time of the network for the rest of a test whose provider never ends its answer. */
+export async function shortenTime(): Promise<void> {
   await outbound.close();
-  await provider.stop();
-});
+  outbound = openNetwork(toProvider, { total: 1000 });
+}
 
 /** The client that is registered at the provider. */
 export const client = (issuer = provider.issuer) => ({

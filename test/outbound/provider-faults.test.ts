@@ -10,7 +10,10 @@ import {
   redeem,
   said,
   start,
+  useLyingProvider,
 } from './lying.ts';
+
+useLyingProvider();
 
 describe('§4.1 client authentication', () => {
   const basic = `Basic ${Buffer.from('idctl:a:b/c%20d').toString('base64')}`;

@@ -1,7 +1,9 @@
 import { generateKeyPair } from 'jose';
 import { describe, expect, test } from 'vitest';
 import type { LyingProvider } from '../support/lying-provider.ts';
-import { answerIdToken, asked, provider, redeem, start } from './lying.ts';
+import { answerIdToken, asked, provider, redeem, start, useLyingProvider } from './lying.ts';
+
+useLyingProvider();
 
 describe('S4 userinfo', () => {
   test('S4 reads userinfo always, with the access token', async () => {

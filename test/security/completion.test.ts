@@ -9,7 +9,7 @@ import { createUser } from '../../src/services/people/users/operations.ts';
 import { createOrganization } from '../../src/services/tenancy/organizations/operations.ts';
 import { createProject } from '../../src/services/tenancy/projects/operations.ts';
 import { counterpartMissing } from '../support/counterpart.ts';
-import { main, surroundings } from '../support/daemon.ts';
+import { surroundings, typedProgram } from '../support/daemon.ts';
 import { type Installation, install } from '../support/installation.ts';
 import { type Answers, inTerminal } from '../support/pseudo-terminal.ts';
 
@@ -71,7 +71,7 @@ beforeAll(async () => {
   await mkdir(bin);
   const program = (name: string, text: string) =>
     writeFile(join(bin, name), `#!/bin/sh\n${text}\n`).then(() => chmod(join(bin, name), 0o755));
-  const real = `exec '${process.execPath}' '${main}' "$@"`;
+  const real = `exec ${typedProgram} "$@"`;
   await program(
     'idctl',
     `case "$1" in __complete* | completion) ${real} ;; esac

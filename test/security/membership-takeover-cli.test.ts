@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fresh, organization, password, verifiedDomain } from '../support/builders.ts';
 import { counterpartMissing } from '../support/counterpart.ts';
-import { main, surroundings } from '../support/daemon.ts';
+import { main, surroundings, typedProgram } from '../support/daemon.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { type Answers, inTerminal } from '../support/pseudo-terminal.ts';
 
@@ -54,7 +54,7 @@ describe('I3 the operator adds a member', { timeout: 120_000 }, () => {
       child.stdin?.end();
     });
   const typed = (line: string, answers: Answers) =>
-    inTerminal(`'${process.execPath}' '${main}' ${line}`, env, answers);
+    inTerminal(`${typedProgram} ${line}`, env, answers);
 
   test('I3 off a terminal `member add` names both options and ends nothing until one is given', async () => {
     const [ended, kept] = [await squatted(), await squatted()];

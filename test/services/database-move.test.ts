@@ -139,7 +139,7 @@ describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
   test('killed at any statement and run again, it ends with everything in one place', async () => {
     const { statements, begin } = await interruptions(site, both, otherKind);
     const anywhere = () => 1 + Math.floor(Math.random() * statements);
-    for (const killAt of [anywhere(), anywhere(), anywhere(), statements]) {
+    for (const killAt of [anywhere(), anywhere(), statements]) {
       const move = await begin();
       await killAndRunAgain(move, killAt);
       expect([killAt, await rowsIn(move.to, 'accounts')]).toEqual([killAt, crowd + 1]);
@@ -268,22 +268,29 @@ describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
     expect((await site.run(['org', 'list'], '', at(from))).code).toBe(0);
   });
 
-  test('X4 a password in an argument is refused, and so is an address that is none', async () => {
-    for (const [words, said] of [
-      [['--to', 'postgres://idctl:secret@127.0.0.1/idctl'], '--to: must not contain the password'],
-      [
-        ['--to', 'postgres://127.0.0.1/idctl?user=a&password=secret'],
-        '--to: must not contain the password',
-      ],
-      [['--to', 'mysql://127.0.0.1/idctl'], '--to: must be sqlite:'],
-      [['--to', 'sqlite:a', '--to-file', 'b'], '--to-file: cannot be combined'],
-      [['--to-file', '/nowhere/at/all'], '--to-file: /nowhere/at/all'],
-      [[], '--to: is required'],
-    ] as const) {
-      const { code, err } = await site.run(['database', 'move', ...words]);
-      expect([words, code, err]).toEqual([words, 2, expect.stringContaining(said)]);
-    }
-  });
+  // Refused before any database is opened.
+  test.runIf(dialect === 'sqlite')(
+    'X4 a password in an argument is refused, and so is an address that is none',
+    async () => {
+      for (const [words, said] of [
+        [
+          ['--to', 'postgres://idctl:secret@127.0.0.1/idctl'],
+          '--to: must not contain the password',
+        ],
+        [
+          ['--to', 'postgres://127.0.0.1/idctl?user=a&password=secret'],
+          '--to: must not contain the password',
+        ],
+        [['--to', 'mysql://127.0.0.1/idctl'], '--to: must be sqlite:'],
+        [['--to', 'sqlite:a', '--to-file', 'b'], '--to-file: cannot be combined'],
+        [['--to-file', '/nowhere/at/all'], '--to-file: /nowhere/at/all'],
+        [[], '--to: is required'],
+      ] as const) {
+        const { code, err } = await site.run(['database', 'move', ...words]);
+        expect([words, code, err]).toEqual([words, 2, expect.stringContaining(said)]);
+      }
+    },
+  );
 });
 
 /** Has the database open, in a transaction that writes, until told to end. */

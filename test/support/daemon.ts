@@ -9,6 +9,12 @@ import { driverSetting } from './sqlite-driver.ts';
 export const main =
   process.env['IDCTL_TEST_MAIN'] ?? resolve(import.meta.dirname, '../../src/main.ts');
 
+/** What runs a command as `bin/idctl` does: with room for what it makes while it loads. */
+export const program = [process.execPath, '--min-semi-space-size=16', main] as const;
+
+/** The same as words of a shell. */
+export const typedProgram = program.map((word) => `'${word}'`).join(' ');
+
 /** The real daemon, as a process of its own. */
 export interface Daemon {
   url: string;

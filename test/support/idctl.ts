@@ -63,6 +63,13 @@ export async function openIdctl(given: Given = {}, place?: Place): Promise<Idctl
     passwords: 'password' in given ? opened.passwords : quickHasher(opened.passwords),
   };
   const server = createServer(app, surface);
+  const close = async () => {
+    leftOpen.delete(close);
+    await server.close(0);
+    await app.close();
+    await rm(folder, { recursive: true, force: true });
+  };
+  leftOpen.add(close);
   await server.listen(`127.0.0.1:${port}`);
   return {
     app,
@@ -73,12 +80,15 @@ export async function openIdctl(given: Given = {}, place?: Place): Promise<Idctl
     wait: (seconds) => {
       lead += seconds * 1000;
     },
-    close: async () => {
-      await server.close(0);
-      await app.close();
-      await rm(folder, { recursive: true, force: true });
-    },
+    close,
   };
+}
+
+const leftOpen = new Set<() => Promise<void>>();
+
+/** Closes what a failed test has left open: test files that follow share the process. */
+export async function closeLeftOpen(): Promise<void> {
+  for (const close of leftOpen) await close();
 }
 
 /**

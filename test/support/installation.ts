@@ -11,7 +11,7 @@ import { configSchema } from '../../src/config/schema.ts';
 import { type Context, openContext } from '../../src/context.ts';
 import { createKeyFile } from '../../src/crypto/key-file.ts';
 import { initialize } from '../../src/services/instance/setup/initialize.ts';
-import { type Daemon, main, startDaemon, surroundings } from './daemon.ts';
+import { type Daemon, program, startDaemon, surroundings } from './daemon.ts';
 import { sqliteDriver } from './sqlite-driver.ts';
 
 /** What clients and providers know its daemons by, wherever they listen. */
@@ -50,7 +50,7 @@ interface InstallOptions {
 
 /** Makes an instance; a process can have one open at a time, and this one does not once it is made. */
 export async function install(options: InstallOptions = {}): Promise<Installation> {
-  const { env = {}, prepare, program = [process.execPath, main] } = options;
+  const { env = {}, prepare } = options;
   const folder = await mkdtemp(join(tmpdir(), 'idctl-install-'));
   const keyFile = join(folder, 'master.key');
   await createKeyFile(keyFile);
@@ -64,13 +64,13 @@ export async function install(options: InstallOptions = {}): Promise<Installatio
     owner,
     run: (words, input, more) =>
       runCommand(
-        [...program, ...words],
+        [...(options.program ?? program), ...words],
         { IDCTL_DATABASE: database, IDCTL_KEY_FILE: keyFile, ...env, ...more },
         input,
       ),
     serve: async (more, port) => {
       const daemon = await startDaemon({
-        program,
+        ...(options.program && { program: options.program }),
         database,
         keyFile,
         env: { IDCTL_BASE_URL: baseUrl, ...env, ...more },

@@ -1,6 +1,6 @@
 /**
- * What is about a terminal, a browser or the network, and takes long: the suite runs it on SQLite alone, to stay under a
- * quarter of an hour, and `npm run test:long` on PostgreSQL too.
+ * What is about a terminal, a browser, the network or the configuration of a daemon, and takes long: the suite runs it on
+ * SQLite alone, to stay short, and `npm run test:long` on PostgreSQL too.
  */
 export const onOneDatabase = [
   'test/cli/**/*.test.ts',
@@ -11,4 +11,6 @@ export const onOneDatabase = [
   'test/security/completion.test.ts',
   'test/security/outbound.test.ts',
   'test/security/terminal.test.ts',
+  'test/services/daemon-configuration.test.ts',
+  'test/services/doctor.test.ts',
 ];

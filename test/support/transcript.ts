@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { expect } from 'vitest';
-import { main } from './daemon.ts';
+import { typedProgram } from './daemon.ts';
 
 // A transcript is what a terminal shows. A line that begins with `$ ` is typed into sh; the lines after it
 // are its standard output, those that begin with `! ` its standard error, and `[N]` its exit code when
@@ -87,7 +87,7 @@ async function openTerminal({ env, values, commands }: Surroundings = {}): Promi
 
 async function installIdctl(bin: string): Promise<void> {
   await mkdir(bin);
-  const script = `#!/bin/sh\nexec '${process.execPath}' '${main}' "$@"\n`;
+  const script = `#!/bin/sh\nexec ${typedProgram} "$@"\n`;
   await writeFile(join(bin, 'idctl'), script, { mode: 0o755 });
 }
 
