@@ -55,7 +55,7 @@ export function codeOf(cause: unknown): string | undefined {
     : undefined;
 }
 
-/** The user that runs idctl: root may have become the owner of the database. */
+/** The name of the user that idctl runs as, for messages. */
 export function userName(): string {
   try {
     return userInfo().username;

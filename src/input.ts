@@ -44,7 +44,7 @@ function wording(issue: z.core.$ZodIssue): string {
   return issue.message;
 }
 
-// The messages for schemas without their own. It also notes the names that an object may have.
+// The messages for schemas without their own. Also notes the field names that an object may have.
 const plainly =
   (known: Known) =>
   (issue: z.core.$ZodRawIssue): string | undefined => {

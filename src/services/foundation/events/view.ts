@@ -53,7 +53,7 @@ function describeKind(name: EventName) {
 
 /** The message for an unknown kind: the kinds that begin alike, or else the groups. */
 function noKind(name: string): string {
-  return `${name.slice(0, 100)} is no kind of event; there are ${alike(name).join(', ')}`;
+  return `${name.slice(0, 100)} is not a kind of event; choose from ${alike(name).join(', ')}`;
 }
 
 function alike(name: string): string[] {

@@ -100,7 +100,7 @@ export function merge(attribute: Attribute, held: ScimResource, given: unknown):
 /** Parts of a complex value by name; undefined for a part to remove. */
 export type Parts = ReadonlyMap<string, ScimValue | undefined>;
 
-/** The given parts, or null if something is given but none of it is a part. */
+/** The parts to set and remove, or null if the client gave only unknown parts. */
 export function readParts(attribute: Attribute, given: unknown): Parts | null {
   const value = unwrapped(given);
   if (!isObject(value) && findSub(attribute, 'value') === null)
@@ -140,7 +140,7 @@ function coerceText(attribute: Attribute, value: unknown): string {
 
 const goneWhenEmpty = new Set(['emails', 'phoneNumbers', 'manager']);
 
-/** Whether a connector removes an e-mail, telephone number or manager by an empty `value`. */
+/** Whether a connector removes an e-mail, telephone number or manager with an empty `value`. */
 export function isEmptied({ name }: Attribute, given: ScimResource): boolean {
   return (
     goneWhenEmpty.has(name) && typeof given['value'] === 'string' && given['value'].trim() === ''

@@ -22,7 +22,7 @@ export const tokenView = z.object({
   createdAt: instant,
   lastUsedAt: instant.nullable(),
   expiresAt: instant.nullable(),
-  /** Only while it is suspended, because it came out of a backup. */
+  /** Only while the token is suspended, because a backup was restored. */
   suspendedAt: instant.optional(),
 });
 export const tokenPage = pageOf(tokenView);
@@ -63,11 +63,11 @@ export function recordTokenEvent(
 }
 
 // A provider is trusted only with the accounts of its own organization (security P12). A token or
-// app it made in such an account must not serve it in another organization later.
+// app that it made in such an account must not give it access to another organization later.
 
 /**
- * The organization whose provider alone is behind the caller's session: it began it, or made the
- * second factor that the session passed. A token passes its own on.
+ * The organization whose provider is the only proof behind the caller's session. The provider began
+ * it, or the second factor that it passed was added in such a session. A token has its own.
  */
 export async function voucherOf({ actor }: Context): Promise<string | null> {
   if (actor.kind !== 'user') return null;
@@ -79,7 +79,7 @@ export async function voucherOf({ actor }: Context): Promise<string | null> {
   return session.vouchedBy ?? (alone ? session.organizationId : null);
 }
 
-/** The organization whose provider alone let the person add this second factor. */
+/** The organization whose provider was the only proof when the factor was added, or null. */
 export async function voucherOfFactor(
   { totpVouchedBy }: Pick<Account, 'totpVouchedBy'>,
   factor: SecondFactor,
@@ -88,8 +88,8 @@ export async function voucherOfFactor(
   return (await Passkey.findByPk(factor.passkeyId))?.vouchedBy ?? null;
 }
 
-// The last use of a token is known to the minute, and no request waits for the write
-// (security P13). The request remembers the use; the clock writes it.
+// The last use of a token is known to the minute, and no request waits for the write (security
+// P13). The request notes the use; a job writes it.
 
 const minuteMs = 60_000;
 
@@ -98,7 +98,7 @@ export function noteTokenUse(ctx: Context, id: string, lastUsedAt: Date | null):
   if (lastUsedAt === null || lastUsedAt <= minuteBefore(ctx.now)) ctx.tokenUses.set(id, ctx.now);
 }
 
-/** Writes the remembered uses, each in a transaction; a failed write is left for the next time. */
+/** Writes the noted uses, each in a transaction. After a failure, the next run writes the rest. */
 export async function writeTokenUses(ctx: Context): Promise<void> {
   for (const [id, at] of [...ctx.tokenUses]) {
     const stale = {
@@ -113,7 +113,7 @@ function minuteBefore(instant: Date): Date {
   return new Date(instant.getTime() - minuteMs);
 }
 
-/** The refusal of the second of two changes at once. */
+/** The refusal of the later of two changes at once. */
 export function changedMeanwhile(what: 'app' | 'token'): Refusal {
   return new Refusal('conflict', `This ${what} was regenerated or revoked at the same moment.`, {
     hint: `List the ${what}s and try again.`,

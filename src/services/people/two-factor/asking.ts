@@ -5,7 +5,7 @@ import { type AssertionOptions, askForPasskey } from '../passkeys/assertion.ts';
 
 // How a sign-in asks for the second factor.
 
-/** The ways in which an account answers the second factor. */
+/** The second factors that an account has. */
 export function factorsOf({
   totpEnabledAt,
   hasPasskey,
@@ -16,7 +16,7 @@ export function factorsOf({
   ];
 }
 
-/** The same refusal with what a browser needs to answer with a passkey of the account. */
+/** Like `secondFactorRequired`, with the options to answer with a passkey of the account. */
 export async function askSecondFactor(
   ctx: Context,
   account: Pick<Account, 'id' | 'totpEnabledAt' | 'hasPasskey'>,
@@ -30,8 +30,8 @@ export async function askSecondFactor(
 }
 
 /**
- * The refusal of an answer, with what the next one needs: the challenge of a passkey works once.
- * Any other error stays as it is.
+ * Adds new passkey options to the refusal of a wrong answer: each challenge works once. Any other
+ * error stays unchanged.
  */
 export async function askAgain(
   ctx: Context,
@@ -51,7 +51,7 @@ export async function askAgain(
 }
 
 interface Asking {
-  /** A token with which the answer can be sent alone. */
+  /** A token for sending the second factor without repeating the first. */
   continuation?: string | undefined;
   browser?: string;
   passkeyOptions?: AssertionOptions;

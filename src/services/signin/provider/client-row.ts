@@ -4,7 +4,7 @@ import { select } from '../../../database/select.ts';
 import { clientIdOf, rowIdOf } from '../../tenancy/clients/client.ts';
 import { isProtected } from '../../tenancy/clients/forward.ts';
 
-/** A client as the provider reads it at each request. */
+/** A client as idctl's OpenID provider reads it at each request. */
 export interface ClientRow
   extends Pick<
     Client,
@@ -30,7 +30,7 @@ interface Row extends Omit<ClientRow, 'redirectUris' | 'postLogoutRedirectUris' 
   suspendedAt: unknown;
 }
 
-// Bypasses the ORM, as every request to the provider runs it.
+// Bypasses the ORM, as every request to idctl's OpenID provider runs it.
 const read = `SELECT id, organization_id AS "organizationId", name, secret_hash AS "secretHash",
     redirect_uris AS "redirectUris", post_logout_redirect_uris AS "postLogoutRedirectUris",
     backchannel_logout_uri AS "backchannelLogoutUri", pkce, id_token_alg AS "idTokenAlg",
@@ -81,13 +81,13 @@ export interface Application {
 
 /**
  * The client id and the position of the redirect URI. A forged mark can only name a registered
- * address.
+ * redirect URI.
  */
 export function markOf(client: Pick<ClientRow, 'id' | 'redirectUris'>, uri: unknown): string {
   return `${clientIdOf(client)}.${client.redirectUris.indexOf(String(uri))}`;
 }
 
-/** The application of the sign-in that returns there, or null. */
+/** The application that the sign-in returns to, or null. */
 export async function findApplication(returnTo: string | undefined): Promise<Application | null> {
   const [path = '', query] = returnTo?.split('?', 2) ?? [];
   const given = new URLSearchParams(query);
@@ -103,7 +103,7 @@ async function findMarked(mark: string): Promise<Application | null> {
   return { name: row.name, origins: uri === undefined ? [] : [new URL(uri).origin] };
 }
 
-// The host, not the name: a stranger who guesses it learns as much as at `/auth/verify`.
+// Shows the host, not the name: a stranger who guesses it learns no more than at `/auth/verify`.
 async function findProtected(origin: string): Promise<Application | null> {
   return (await isProtected(origin)) ? { name: new URL(origin).host, origins: [] } : null;
 }

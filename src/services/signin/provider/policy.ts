@@ -8,7 +8,7 @@ import { grantsOf } from './grants.ts';
 import { isGrantTaken } from './store.ts';
 import { type LiveSession, visitNow } from './visit.ts';
 
-/** Every scope that idctl knows. A grant covers them all; a request names those that it wants. */
+/** Every scope that idctl knows. A grant covers them all; a request names the scopes it wants. */
 export const scopes = ['openid', 'profile', 'email', 'groups', 'offline_access'];
 
 /**
@@ -47,7 +47,7 @@ async function admitPerson(koa: KoaContextWithOIDC): Promise<void> {
   await requireGrant(koa, row, session);
 }
 
-/** One grant for each session and client. It is made once a person is admitted. */
+/** One grant for each session and client, made once the person is admitted. */
 async function requireGrant(
   koa: KoaContextWithOIDC,
   client: ClientRow,

@@ -9,7 +9,7 @@ import type { ClientRow } from './client-row.ts';
 // The provider has no session of its own: each of its requests is bound to a live session of idctl,
 // or to none. Nothing in a cookie of the provider can stand in for that row.
 
-/** A live session, as the provider sees it. */
+/** A live session, as idctl's OpenID provider sees it. */
 export interface LiveSession extends Pick<Session, 'id' | 'accountId' | 'method'> {
   startedAt: Date;
   /** Whether idctl checked the account's second factor. */
@@ -24,25 +24,25 @@ export type Answering = Pick<
   'path' | 'status' | 'body' | 'set' | 'remove' | 'response'
 >;
 
-/** How the provider shows itself to people and programs. */
+/** The answers to people and programs that idctl makes itself. */
 export interface Pages {
   /** Shows why a request cannot go back to its client. */
   fail(koa: Answering, out: ErrorOut, error: unknown): void;
-  /** Sends an answer to the client by a form, without script. */
+  /** Sends an answer to the client with a form that needs no script. */
   post(koa: Answering, redirectUri: string, answer: Record<string, unknown>): void;
-  /** Answers a program, where the package or the database failed. */
+  /** Answers a program after the package or the database failed. */
   breakOff(koa: Answering, fault: unknown): void;
 }
 
-/** One request to the provider. */
+/** One request to idctl's OpenID provider. */
 export interface ProviderVisit {
   ctx: Context;
   session: LiveSession | null;
   /** The clients that this request has read, by client id. */
   clients: Map<string, ClientRow>;
-  /** How this request is answered where idctl answers in the place of the package. */
+  /** The answers that idctl makes in place of the package. */
   pages: Pages;
-  /** The code that this request uses up with the access token that it gives. */
+  /** The code to spend when this request stores the access token. */
   code?: string;
   /** Why the package failed, if it did. */
   fault?: unknown;
@@ -92,7 +92,7 @@ export async function findLiveSession(ctx: Context, id: string): Promise<LiveSes
   };
 }
 
-/** How each method proves the person (RFC 8176; `fed` is another provider's sign-in). */
+/** How each method proves the person (RFC 8176; `fed` is a sign-in at an external provider). */
 const proofs: Record<Session['method'], string> = {
   password: 'pwd',
   ldap: 'pwd',

@@ -19,9 +19,9 @@ interface Returned {
 }
 
 /**
- * Runs `work` with the state if it is ours, unexpired, from this browser and unused. It uses the
- * state up (security S2, S3) and binds the returned code to its provider (security S5). If too many
- * callbacks wait for the provider, it refuses `overloaded` and uses nothing up (security S9).
+ * Runs `work` with the state if we made it, for this browser, and it is unexpired and unused.
+ * Spends the state (security S2, S3) and binds the returned code to its provider (security S5). If
+ * too many callbacks wait for the provider, refuses `overloaded` and spends nothing (security S9).
  */
 export async function acceptState<T>(
   ctx: Context,
@@ -57,7 +57,7 @@ async function spend(state: FlowState, places: CallbackPlaces): Promise<void> {
     const row = { id: state.id, expiresAt: new Date(state.expires * 1000) };
     const message = 'This sign-in was finished already.';
     await refusingDuplicate(SpentState.create(row), { message });
-    // Last, so that a refusal rolls the use of the state back.
+    // Last, so that a refusal rolls back the use of the state.
     places.take();
   });
   await spending.catch((error: unknown) => {
@@ -67,7 +67,7 @@ async function spend(state: FlowState, places: CallbackPlaces): Promise<void> {
   });
 }
 
-// RFC 6749 §10.10 wants 128 bits of a code. A shorter one is no secret, and may repeat by chance.
+// RFC 6749 §10.10 requires codes of 128 bits. A shorter code is no secret, and may repeat.
 const shortest = 22;
 
 /**
@@ -95,15 +95,15 @@ function digest(text: string): string {
 /** How many callbacks may wait for a provider at once in one process (security S9). */
 const mostWaiting = { client: 10, connection: 50 };
 
-/** The places of a callback: one of its client's and one of its connection's. */
+/** Counts a callback under two limits: that of its client and that of its connection. */
 interface CallbackPlaces {
-  /** Takes both places; a repeated call takes no more. Refuses `overloaded`. */
+  /** Counts the callback, once. Refuses `overloaded` if a limit is full. */
   take(): void;
-  /** Returns the places it took. */
+  /** Takes the count back. */
   leave(): void;
 }
 
-/** The places of a callback of this client, through this connection or social provider. */
+/** The two limits of a callback of this client, through this connection or social provider. */
 function callbackPlaces(
   { callbacksUnderWay: busy, client }: Context,
   connection: string,

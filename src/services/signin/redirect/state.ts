@@ -60,7 +60,7 @@ export function beginFlow(
 /** How long a state is valid, in seconds (spec §8). */
 export const stateSeconds = 600;
 
-/** The kinds of sign-in by redirect; a state of one is invalid for the other. */
+/** The kinds of sign-in by redirect. A state of one kind is invalid for the other. */
 export type Flow = 'sso' | 'social';
 
 const stateFields = z.strictObject({
@@ -82,14 +82,14 @@ const stateFields = z.strictObject({
 /** The data that a sign-in keeps between its start and its callback. */
 export type FlowState = z.output<typeof stateFields>;
 
-/** Reads a state that we signed for such a sign-in within ten minutes; else returns null. */
+/** Reads a state that we signed for this kind of sign-in within ten minutes; else returns null. */
 export function readState(ctx: Context, flow: Flow, text: string): FlowState | null {
   const state =
     stateFields.safeParse(openState(ctx.keyring.derive(`${flow}-state`), text)).data ?? null;
   return state !== null && ctx.now.getTime() < state.expires * 1000 ? state : null;
 }
 
-/** The PKCE verifier and the nonce of a state; only the master key can derive them from its id. */
+/** The PKCE verifier and the nonce of a state. Deriving them from its id needs the master key. */
 function secretsOf(ctx: Context, stateId: string): { codeVerifier: string; nonce: string } {
   const make = (purpose: string) =>
     createHmac('sha256', ctx.keyring.derive(purpose)).update(stateId).digest('base64url');

@@ -12,15 +12,15 @@ import { idleSince, isUsable } from '../../people/sessions/live.ts';
 import { barredFrom, rolesOf } from './admits.ts';
 import { recordBarred } from './client.ts';
 
-// Forward auth: a proxy asks about each request to a protected origin. The browser carries its
-// session there once, by a ticket, and then has a cookie that means nothing elsewhere.
+// Forward auth: a proxy asks about each request to a protected origin. A ticket carries the
+// browser's session to the origin once. Then the browser has a cookie that is valid only there.
 
 const ticketSeconds = 30;
 
 /** A person that may use a protected origin. */
 interface Visitor {
   accountId: string;
-  /** Empty unless the person has proved it, because applications take it for who it is. */
+  /** Empty unless it is verified, because applications identify people by it. */
   email: string;
   name: string;
   /** The role in the organization, then `project:role` for each project. */
@@ -62,7 +62,7 @@ async function requireProtected(origin: string): Promise<ProtectingClient> {
   });
 }
 
-/** The cookie of a browser that begins at the origin, new unless it has one, and its hash. */
+/** The cookie for a browser that starts at the origin, and its hash. Keeps a known cookie. */
 export async function beginAtHost(
   origin: string,
   known: string | undefined,
@@ -99,7 +99,7 @@ async function requireAdmitted(
   const reason = await barredFrom(ctx, client, accountId);
   if (reason === null) return;
   await recordBarred(ctx, client, { accountId, reason });
-  // The host, as a stranger must not learn the name.
+  // Shows the host, because a stranger must not learn the client's name.
   const { host } = new URL(client.origin);
   throw new Refusal('forbidden', `You cannot open ${host} with this account.`, {
     hint: 'Sign in with another account, or ask your administrator.',
@@ -153,7 +153,7 @@ export async function spendTicket(
   await requireAdmitted(ctx, client, accountId);
   const cookie = randomToken(256);
   await transaction(async () => {
-    // A browser that comes again gets a new cookie, and the old one ends.
+    // If the browser had a cookie, it ends.
     const { sessionId } = spent;
     await HostSession.destroy({ where: { sessionId, origin } });
     await HostSession.create({ id: hashOfToken(cookie), sessionId, origin, createdAt: ctx.now });
@@ -161,7 +161,7 @@ export async function spendTicket(
   return { cookie, to: spent.returnTo };
 }
 
-/** Deletes the ticket and returns it. Of several uses at once, one gets it. */
+/** Deletes the ticket and returns it. Of several uses at once, only one gets it. */
 async function takeTicket(id: string): Promise<HostTicket | null> {
   const found = await HostTicket.findByPk(id);
   return found !== null && (await HostTicket.destroy({ where: { id } })) === 1 ? found : null;
@@ -171,7 +171,7 @@ const atHosts = `session_id IN (SELECT id FROM sessions WHERE account_id = $1)
   AND origin IN (SELECT origin FROM client_origins WHERE client_id = $2)`;
 
 /**
- * Ends the cookies and tickets of a person at the origins of a client. Returns the sessions of those
+ * Ends the cookies and tickets of a person at the origins of a client. Returns the sessions of the
  * cookies. Call it inside a transaction.
  */
 export async function leaveHosts(accountId: string, clientId: string): Promise<string[]> {

@@ -17,10 +17,10 @@ import { reclaim } from './reclaim.ts';
 // e-mail address to an account.
 
 /**
- * Returns the account of the proof: by its key if that is known, whatever the address says now.
- * Otherwise it links the key to the account of the address, or to a new account. It returns null if
- * the address's account has another key on this connection or a former one. This conflict lasts
- * until an unlink or relink. Call it inside the sign-in's transaction.
+ * Returns the account of the proof. A known key decides, whatever the address says now. Otherwise
+ * links the key to the account of the address, or to a new account. Returns null if that account
+ * has another key, on this connection or a former one. Only an unlink or relink ends that conflict.
+ * Call it inside the sign-in's transaction.
  */
 export async function attachIdentity(ctx: Context, proof: OutsideProof): Promise<Account | null> {
   const { kind, connection, email, name } = proof;
@@ -45,7 +45,7 @@ export async function attachIdentity(ctx: Context, proof: OutsideProof): Promise
   }
 }
 
-/** Moves a former key to the connection that proved it; null if its account has one there. */
+/** Moves a former key to the connection that proved it; null if its account has a key there. */
 async function adopt(
   ctx: Context,
   key: Identity,
@@ -136,7 +136,7 @@ export interface Provisioned {
 
 /**
  * The account for a new record: that of the address, or a new one, whose address is proved if the
- * organization has verified the domain (security I4). For the transaction of the record.
+ * organization has verified the domain (security I4). Call it inside the record's transaction.
  */
 export async function attachProvisioned(
   ctx: Context,
@@ -154,8 +154,8 @@ export async function attachProvisioned(
 }
 
 /**
- * Sets the address of an account that provisioning made without one; returns whether it did. A
- * foreign address is not set, because that would tell of an account elsewhere (security I4).
+ * Sets the address of an account that SCIM made without one; returns whether it did. A foreign
+ * address is not set, because that would reveal an account elsewhere (security I4).
  */
 export async function attachAddress(
   ctx: Context,

@@ -52,7 +52,7 @@ export const listDeliveries = operation({
   },
 });
 
-/** Sends a delivery again under its id, with its tries reset; a paused webhook is tried at once. */
+/** Sends a delivery again with the same id and all its attempts; resumes a paused webhook. */
 export const retryDelivery = operation({
   authority: 'webhooks.change',
   input: z.strictObject({ org: ref, id, delivery: id }),
