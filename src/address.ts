@@ -86,7 +86,7 @@ function listOf(ranges: string[]): BlockList {
   return list;
 }
 
-/** An address, or a range such as `10.0.0.0/8`; null for any other text. */
+/** Parses an address, or a range such as `10.0.0.0/8`; null for any other text. */
 export function parseRange(text: string): BlockList | null {
   const list = new BlockList();
   return addRange(list, text) ? list : null;
@@ -102,7 +102,7 @@ function addRange(list: BlockList, text: string): boolean {
   return true;
 }
 
-/** Whether the address is in one of these ranges. Ignores its zone. */
+/** Whether an address is in a list of ranges. Ignores the zone of the address. */
 export function isIn(list: BlockList, address: string): boolean {
   const bare = withoutZone(address);
   const family = isIP(bare);

@@ -30,7 +30,7 @@ export interface App {
   /** The state of the job that reports sign-outs to clients, kept between runs. */
   signOuts: {
     turns: number;
-    /** The latest events when the job last looked for ended sessions. */
+    /** A mark of the latest events when the job last looked for ended sessions. */
     lastLook: string | null;
     isLooking: boolean;
     /** The clients to which messages are being sent. */
@@ -74,7 +74,7 @@ export type Actor =
   | { kind: 'system'; name: string }
   | { kind: 'anonymous' };
 
-/** How a person signed in to this request: a session or a token (`bot`: one of their app). */
+/** How a request proves its person: with a session or a token (`bot`: of the person's app). */
 type Proof =
   | { via: 'session'; sessionId: string }
   | { via: 'pat' | 'bot'; tokenId: string; scope: TokenScope };
@@ -95,13 +95,13 @@ export interface Context
   };
 }
 
-/** Makes a context of this instant for local work: an operator's command, or a job. */
+/** Makes a context with the current time, for an operator's command or a job. */
 export function openContext(app: App, actor: Actor): Context {
   const client = { address: null, userAgent: null };
   return { ...app, actor, now: app.clock(), requestId: randomUUIDv7(), client };
 }
 
-/** The tools of a long-running job. */
+/** A long-running job gets this instead of one context. */
 export interface Turn {
   /** Aborted when the process is to end. */
   stop: AbortSignal;

@@ -163,8 +163,8 @@ export function withReason(refusal: Refusal): Refusal {
 }
 
 /**
- * For a database file, which is opened for writing: its path and the fault. Otherwise the first
- * line of the error.
+ * For a database file that is opened for writing, its path and fault. Otherwise the first line of
+ * the error.
  */
 function reasonOf(root: Error): string {
   const path =

@@ -21,7 +21,7 @@ export function parse<Schema extends z.ZodType>(schema: Schema, value: unknown):
   );
 }
 
-/** The names that the schema knows, for each object that has an unknown one. */
+/** The known field names, for each object that has an unknown field. */
 type Known = Map<unknown, string[]>;
 
 function faultsOf(issue: z.core.$ZodIssue, known: Known): InputFault[] {
@@ -44,7 +44,7 @@ function wording(issue: z.core.$ZodIssue): string {
   return issue.message;
 }
 
-// The messages for schemas without their own. Also notes the field names that an object may have.
+// Gives a message to schemas without their own. Also notes the known field names of objects.
 const plainly =
   (known: Known) =>
   (issue: z.core.$ZodRawIssue): string | undefined => {

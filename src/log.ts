@@ -40,8 +40,8 @@ export interface LogSettings {
 }
 
 /**
- * Creates the daemon's structured log: one line each, of listed scalar fields, an error and a
- * message. It is JSON, or text for people at a terminal.
+ * Creates the daemon's structured log: one line per entry, with the listed scalar fields, an error
+ * and a message. It is JSON, or text for people at a terminal.
  */
 export function createLog({ log }: LogSettings, stream?: DestinationStream): Logger {
   const isText =

@@ -41,7 +41,7 @@ function outputFailed({ code }: NodeJS.ErrnoException): void {
   tellUnwritten();
 }
 
-/** Reported at the end of the command, when it is known whether all work was done. */
+/** Reports failed output at the end of the command, when its outcome is known. */
 function tellUnwritten(): void {
   if (unwritten === undefined || ended === undefined) return;
   process.exitCode = 3;

@@ -32,8 +32,8 @@ export interface ScimMemory {
   /** Like `requests`, for requests without a valid token. */
   rejected: Noted[];
   /**
-   * Positions in the list of each organization, so that a page deep inside is found without
-   * counting up to it.
+   * Positions in the list of each organization, so that a late page is found without counting all
+   * records before it.
    */
   places: Map<string, ListPlaces>;
   /**

@@ -16,7 +16,7 @@ import {
   type ProjectRight,
 } from './authority/table.ts';
 
-/** The right that an operation needs: a row of the table, being the operator, or none. */
+/** The right that an operation needs: a row of the table, `operator`, or `public` for none. */
 type Authority = OrganizationRight | ProjectRight | OwnRight | 'operator' | 'public';
 
 type Proved<Needed extends Authority> = Needed extends ProjectRight

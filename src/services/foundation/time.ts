@@ -1,4 +1,4 @@
-// How long things last, in one place.
+// The lifetimes of tokens and sessions.
 
 /** How long a session token is valid, in seconds (interface page, "Sessions and accounts"). */
 export const accessTokenSeconds = 15 * 60;

@@ -52,7 +52,7 @@ export const confirmSession = operation({
       await holdAccount(ctx, accountId);
       const now = await Account.findByPk(accountId, { rejectOnEmpty: true });
       await acceptSecondFactor(now, answer);
-      // A session that a provider began stays marked (security P12).
+      // A session with only a provider's proof behind it stays marked (security P12).
       const marked = (await voucherOf(ctx)) !== null;
       const vouchedBy = marked ? await voucherOfFactor(now, answer) : null;
       await Session.update({ secondFactorAt: ctx.now, vouchedBy }, { where: { id } });

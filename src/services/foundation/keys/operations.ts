@@ -191,7 +191,7 @@ export const rotateMasterKey = operation({
   },
 });
 
-/** Two rotations at once would each replace the key file. */
+/** Keeps out a second rotation, which would also replace the key file. */
 async function alone(): Promise<void> {
   if (dialectOfDatabase() === 'postgres')
     await execute('LOCK TABLE key_canaries IN EXCLUSIVE MODE', []);

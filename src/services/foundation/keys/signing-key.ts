@@ -34,7 +34,7 @@ interface ReadyKey {
   retiredAt: Date | null;
 }
 
-/** The context needed to read the keys. The app has it before it has a full context. */
+/** The part of a context that reads the keys. The app has it before it has a full context. */
 export type KeyContext = Pick<Context, 'keyring' | 'now'>;
 
 interface KeySet {
@@ -128,8 +128,8 @@ export function isRsa(publicJwk: { kty?: unknown }): boolean {
 export const jwksView = z.strictObject({ keys: z.array(publicJwkSchema) });
 
 /**
- * The public keys that verify this instance's tokens, for anyone. Only seconds old, because another
- * daemon may have made the first RSA key just now.
+ * The public keys that verify this instance's tokens, for anyone. The keys are only seconds old,
+ * because another daemon may have made the first RSA key just now.
  */
 export async function viewJwks(ctx: KeyContext): Promise<z.output<typeof jwksView>> {
   const set = await readSet(ctx);

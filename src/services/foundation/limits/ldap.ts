@@ -41,7 +41,7 @@ export function entryLimit(
   return ldapLimit(ctx, 'ldap entry', `${issuer} ${subject}`, organizationId);
 }
 
-/** How many bind passwords an organization may try, for all accounts: a name has many spellings. */
+/** How many bind passwords an organization may try, for any account: names have many spellings. */
 export function bindLimit(ctx: Context, organizationId: string): Limit {
   return ldapLimit(ctx, 'ldap bind', organizationId);
 }
@@ -77,7 +77,7 @@ export function operatorBindLimit(ctx: Context, organizationId: string): Limit {
   return ldapLimit(ctx, 'ldap bind of operator', organizationId);
 }
 
-/** Like `operatorBindLimit`, over all organizations, because one person can make many. */
+/** Like `operatorBindLimit`, over all organizations: one person can make many organizations. */
 export function operatorBindsLimit(ctx: Context): Limit {
   const { addressFailures: most } = ctx.config.limits;
   return { name: 'ldap binds of operator', of: 'all', most, seconds: 900 };
@@ -88,7 +88,7 @@ export function sharedBindTries({ of, apart }: StoredPassword): Limit {
   return { name: 'ldap bind shared', of, apart, most: 1_000_000_000, seconds: 900 };
 }
 
-/** Full, for a year, if the directory last accepted the stored bind password. */
+/** A mark: full, for a year, if the directory last accepted the stored bind password. */
 export function acceptedBindMark({ of, apart }: StoredPassword): Limit {
   return { name: 'ldap bind password', of, apart, most: 1, seconds: 365 * 86_400 };
 }

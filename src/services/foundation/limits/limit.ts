@@ -11,11 +11,11 @@ export interface Limit {
   name: string;
   /** The subject: an account's canonical address or id, or a client's network. */
   of: string;
-  /** Counts separately for each value. */
+  /** Each value has its own count. */
   apart?: string;
   most: number;
   seconds: number;
-  /** Each window after a full one is twice as long, up to this. Without it all are equal. */
+  /** Each window after a full one is twice as long, up to this. Without it, all last `seconds`. */
   longest?: number;
 }
 
@@ -96,8 +96,8 @@ export function epochSeconds(instant: Date): number {
 }
 
 // How a credential is checked (security P8): `requireRoom` first, `spend` right before the check,
-// `giveBack` unless it was refused. The count is committed before the check, so parallel guesses
-// cannot pass together, over any number of processes.
+// `giveBack` unless the credential was refused. The count is committed before the check, so
+// parallel guesses cannot pass together, over any number of processes.
 
 const decrement = 'UPDATE counters SET used = used - 1 WHERE used > 0 AND key IN';
 
@@ -186,7 +186,7 @@ export function inWords(seconds: number): string {
   return `${count} ${unit}${count === 1 ? '' : 's'}`;
 }
 
-/** Resets every count of these subjects (`Limit.of`). Returns whether there was any. */
+/** Resets every count of these subjects (`Limit.of`). Returns whether any was above zero. */
 export async function forgetCounts(ctx: Context, of: string[]): Promise<boolean> {
   const theirs = { subject: of.map((each) => subjectOf(ctx, each)), used: { [Op.gt]: 0 } };
   const [ended] = await Counter.update({ used: 0, beganAt: 0 }, { where: theirs });

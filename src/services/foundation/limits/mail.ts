@@ -12,14 +12,14 @@ export async function countAsking(ctx: Context): Promise<void> {
 }
 
 /**
- * How many invitations are mailed to one mailbox in a day: from one organization, and from all. Of
- * the latter, some are reserved for organizations with a verified domain, one each.
+ * How many invitations are mailed to one mailbox in a day: from one organization, and from all.
+ * `kept` of `ofAll` are reserved for organizations with a verified domain, one each.
  */
 const mostInvitations = { ofOne: 2, ofAll: 5, kept: 2 };
 
 /**
- * Whether the organization may mail one more invitation to this address. Mail of others does not
- * count. Call it inside the transaction that queues the mail.
+ * Whether the organization may mail one more invitation to this address. Mail of other
+ * organizations does not count. Call it inside the transaction that queues the mail.
  */
 export function mayMailInvitation(
   ctx: Context,

@@ -63,7 +63,7 @@ async function isRemembered(ctx: Context, own: Limit): Promise<boolean> {
   return (await select(finding, [keyOf(ctx, own)], { prepared: true })).length > 0;
 }
 
-/** Remembers a sign-in from here for 30 days. Call it inside the sign-in's transaction. */
+/** Remembers a sign-in from this network for 30 days. Call it inside the sign-in's transaction. */
 export async function rememberClient(ctx: Context, email: string): Promise<void> {
   await rememberNetwork(ctx, email);
   if (ctx.config.limits.enabled === 'off') return;
@@ -75,7 +75,7 @@ export async function rememberClient(ctx: Context, email: string): Promise<void>
   await execute(rememberingClient, values, { prepared: true });
 }
 
-/** Whether the person of this mailbox has signed in lately, but never here with this address. */
+/** Whether the person of this mailbox has signed in lately, but not here with this address. */
 export async function isStranger(ctx: Context, email: string): Promise<boolean> {
   // All other rows of this subject expire earlier, with their second window.
   const remembered = epochSeconds(ctx.now) + 2 * day;
@@ -116,7 +116,7 @@ interface Lockout {
   until: string;
 }
 
-/** The lockouts of the account with their ends: its password by network, and its second factor. */
+/** The account's lockouts and when they end: its password by network, and its second factor. */
 export async function listLockouts(
   ctx: Context,
   account: Pick<Account, 'id' | 'email'>,

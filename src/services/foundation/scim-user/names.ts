@@ -17,7 +17,7 @@ export interface Names {
   findSchema(name: string): string | null;
 }
 
-/** The names of the attributes, and of the schemas. */
+/** Makes the lookup of a resource's attribute and schema names. */
 export function namesOf(
   kind: Names['kind'],
   attributes: readonly Attribute[],

@@ -96,13 +96,13 @@ export function assertSound(resource: ScimResource): void {
   }
 }
 
-/** Refuses an implausible number of values of an attribute. */
+/** Refuses too many values of an attribute. */
 export function assertFew({ name }: Attribute, values: ScimValue[]): void {
   if (values.length <= most.elements) return;
   throw scimRefusal(400, 'invalidValue', `${name} has at most ${most.elements} values.`);
 }
 
-/** The canonical address: `userName` if it is one, else the first of `emails`, or null. */
+/** The canonical address: `userName` if it is an address, else the first of `emails`, or null. */
 export function emailOf(resource: ScimResource): string | null {
   return canonicalEmail(givenName(resource) ?? '') ?? canonicalEmail(firstEmail(resource) ?? '');
 }

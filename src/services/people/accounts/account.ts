@@ -21,7 +21,7 @@ import {
 } from '../../foundation/fields.ts';
 import { isMailConfigured } from '../../foundation/mail/configured.ts';
 
-/** A password as given. Only its size is checked: a wrong one is refused without a reason. */
+/** A password as given. Only its size is checked: a wrong password is refused without a reason. */
 export const givenPassword = z.string().min(1, 'is required').max(1024, 'is too long');
 
 export const userRefInput = z.strictObject({ user: userRef });
@@ -106,8 +106,7 @@ const locks = { alone: 'NO KEY UPDATE', beside: 'SHARE' };
 /**
  * Locks the account until the transaction ends and returns its current row; null if it is gone.
  * Code that begins or ends sessions locks it first, so that no session begins while an account is
- * shut out. `beside` lets others only begin sessions too; `alone` is for code that changes the
- * account.
+ * shut out. Use `beside` only to begin a session, and `alone` to change the account.
  */
 export function lockAccount(
   id: string,

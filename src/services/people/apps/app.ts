@@ -63,7 +63,7 @@ export function recordAppEvent(
 }
 
 /**
- * Ends the tokens, apps and passkeys for which only the provider of another organization vouched.
+ * Ends the tokens, apps and passkeys with no proof but that of another organization's provider.
  * Does so only if the account has a second factor of its own; such a passkey is none. Call it where
  * an account joins this organization, with the account locked.
  */

@@ -80,7 +80,7 @@ function limitOf({ config }: Context, app: ProvedApp) {
 
 /**
  * Locks the account, and with it the app. Refuses an app that was revoked or regenerated meanwhile.
- * Returns whether it has the most live tokens allowed, and who vouches for it (`voucherOf`).
+ * Returns whether it has the most live tokens allowed, and its `vouchedBy` (`voucherOf`).
  */
 async function holdApp(ctx: Context, { id, accountId, secretHash }: ProvedApp) {
   // SQLite has one writer.
@@ -111,7 +111,7 @@ async function makeRoom(ctx: Context, { id: appId }: ProvedApp): Promise<void> {
   }
 }
 
-/** RFC 7662 §2.2. `client_id` is there for the tokens of apps; a session has no `scope`. */
+/** RFC 7662 §2.2. `client_id` is present for tokens of apps; a session has no `scope`. */
 const introspectionView = z.union([
   z.object({
     active: z.literal(true),

@@ -89,7 +89,7 @@ function hashOf(ctx: Context, { accountId, purpose }: CodeOf, code: string): str
 // The code proves who reads the mailbox, not who chose the password (security P11). So the client
 // that signs up gets a ticket, and shows it to confirm.
 
-/** How many seconds an account with an unverified address, and its sign-up ticket, last. */
+/** How many seconds an unverified sign-up and its ticket last. */
 export const unconfirmedSeconds = 7 * 24 * 3600;
 
 /**

@@ -150,7 +150,7 @@ interface Row {
   last: string | Date | null;
 }
 
-/** Selects one kind. PostgreSQL needs typed columns before any row has a value. */
+/** The query of one kind. The casts give types to columns that are NULL in every row. */
 const some = (kind: string, from: string, at: string, organization = 'CAST(NULL AS TEXT)') =>
   `SELECT '${kind}' AS kind, ${organization} AS organization, COUNT(*) AS count, MIN(${at}) AS first, MAX(${at}) AS last
      FROM ${from}`;

@@ -155,7 +155,7 @@ export function challengeIn(clientDataJSON: string): string {
   }
 }
 
-/** Why the passkey is refused, or null: it has another account, or may not be used for this. */
+/** Why the passkey is refused: it is of another account, or not for this use. Null if accepted. */
 function refusalOfOwner(
   { response: { userHandle } }: GivenAssertion,
   { purpose, accountId }: Bound,

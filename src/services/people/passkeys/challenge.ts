@@ -78,7 +78,7 @@ export async function spendChallenge(
   return (await spend(id, expires)) ? null : 'challenge_replayed';
 }
 
-/** Whether this is the first use, across all processes. */
+/** Whether this is the first use of the challenge, across all processes. */
 async function spend(id: string, expires: number): Promise<boolean> {
   const row = { id: `passkey ${id}`, expiresAt: new Date(expires * 1000) };
   return transaction(() => SpentState.create(row)).then(

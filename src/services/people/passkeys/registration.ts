@@ -90,7 +90,7 @@ export async function askForNewPasskey(
 
 const boundTo = (accountId: string): Bound => ({ purpose: 'register', accountId });
 
-/** The facts of a new credential. */
+/** The data of a new credential. */
 export type NewCredential = Pick<
   Passkey,
   | 'credentialId'

@@ -21,7 +21,7 @@ export const signedInView = z.object({
   expiresIn: z.int(),
 });
 
-/** The answer to a sign-up: a session, or that a mailed code must first confirm the address. */
+/** The answer to a sign-up: a session, or a request for the mailed code of the address. */
 export const signedUpView = z.discriminatedUnion('emailVerification', [
   signedInView.extend({ emailVerification: z.literal('done') }),
   z.object({ emailVerification: z.literal('required') }),

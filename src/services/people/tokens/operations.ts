@@ -181,7 +181,7 @@ function requireRenewable(ctx: Context, { kind, expiresAt }: AccessToken): void 
     });
   }
   if (expiresAt !== null && expiresAt <= ctx.now) {
-    throw new Refusal('conflict', 'This token has expired, and a new value would expire with it.', {
+    throw new Refusal('conflict', 'This token has expired. A new value would not extend it.', {
       hint: 'Revoke it and create another.',
     });
   }

@@ -63,11 +63,11 @@ export function recordTokenEvent(
 }
 
 // A provider is trusted only with the accounts of its own organization (security P12). A token or
-// app that it made in such an account must not give it access to another organization later.
+// app with no other proof must not give it access to another organization later.
 
 /**
- * The organization whose provider is the only proof behind the caller's session. The provider began
- * it, or the second factor that it passed was added in such a session. A token has its own.
+ * The organization whose provider is the only proof behind the caller's session, or null. A passed
+ * second factor is also a proof, unless it was added in such a session. A token has its own.
  */
 export async function voucherOf({ actor }: Context): Promise<string | null> {
   if (actor.kind !== 'user') return null;

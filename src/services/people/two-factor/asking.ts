@@ -77,7 +77,7 @@ const askingWords: Record<string, { message: string; hint: string }> & {
   totp: { message: string; hint: string };
 } = {
   totp: {
-    message: 'A code of your authenticator is needed.',
+    message: 'A code from your authenticator is needed.',
     hint: 'Send the current six digits as `totpCode`.',
   },
   passkey: {
@@ -85,7 +85,7 @@ const askingWords: Record<string, { message: string; hint: string }> & {
     hint: 'Send the answer of a passkey to `passkeyOptions` as `passkey`.',
   },
   'totp passkey': {
-    message: 'A code of your authenticator, or your passkey, is needed.',
+    message: 'A code from your authenticator, or your passkey, is needed.',
     hint: 'Send the current six digits as `totpCode`, or the answer of a passkey as `passkey`.',
   },
 };

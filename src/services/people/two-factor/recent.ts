@@ -43,7 +43,7 @@ export async function recentSignInRequired(
   });
 }
 
-/** How the person of an account can confirm, with the options for a passkey if that is a way. */
+/** How the person of an account can confirm, and the options if a passkey is a way. */
 export async function askToConfirm(ctx: Context, account: Account, given: string | undefined) {
   const bound = { purpose: 'confirm', accountId: account.id } as const;
   const asked = account.hasPasskey ? await askForPasskey(ctx, bound, given) : null;

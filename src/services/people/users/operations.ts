@@ -102,7 +102,7 @@ export const createUser = operation({
   },
 });
 
-/** Makes an operation of the operator that changes one account, in a transaction. */
+/** Makes an operation with which the operator changes one account, in a transaction. */
 function changesUser(change: (ctx: Context, account: Account) => Promise<void>) {
   return operation({
     authority: 'operator',

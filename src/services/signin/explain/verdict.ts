@@ -8,9 +8,9 @@ import { type Entrant, findBar, type SignIn } from '../begin.ts';
 import { reasonToRecord } from '../refused.ts';
 import { type Attempts, lastRoom } from './attempts.ts';
 
-// The verdict on a way to sign in after a correct proof: the rules once the account is known.
+// The verdict on a way to sign in whose proof is correct.
 
-/** Whether a way lets the person in, and the reason; null is not shown. */
+/** Whether a way lets the person in, and the reason; null if the caller may not know. */
 export interface Verdict {
   could: boolean | null;
   reason: string;
@@ -25,7 +25,7 @@ export interface Verdict {
 export const closed = (reason: string, until?: Date): Verdict =>
   until === undefined ? { could: false, reason } : { could: false, reason, until };
 
-/** The rules that remain once the account is known. */
+/** The limits and the second factor, which still decide once the account is known. */
 interface Rest {
   attempts: Attempts[];
   /** When the limits of the method are no longer full. */

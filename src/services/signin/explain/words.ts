@@ -146,7 +146,7 @@ interface Block {
   until?: string;
 }
 
-/** The obstacles of the ways that are on, each once. If a way works, a missing password is none. */
+/** The obstacles of the ways that are on, each once. A missing password is none if a way works. */
 export function blocksOf(scene: Scene, ways: SignInWay[]): Block[] {
   const closed = ways.filter(({ on, could }) => on && could === false);
   const isIn = ways.some(({ could }) => could === true);

@@ -84,7 +84,7 @@ export const registerPasskey = operation({
     const made = transaction(async () => {
       await holdAccount(ctx, accountId);
       const now = await Account.findByPk(accountId, { rejectOnEmpty: true });
-      // A second factor may have been enabled since this began.
+      // A second factor may have been enabled since the registration began.
       await requireRecentSignIn(ctx, now);
       const count = await Passkey.count({ where: { accountId } });
       if (count >= mostPasskeys) throw tooMany();

@@ -47,7 +47,7 @@ const sessions: Adapter = {
   },
 };
 
-/** A live session of idctl in the package's words. */
+/** A live session of idctl as a session of the package. */
 export function sessionPayload(live: LiveSession): AdapterPayload {
   return {
     kind: 'Session',

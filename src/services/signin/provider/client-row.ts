@@ -57,7 +57,7 @@ function listOf(value: string | string[]): string[] {
   return typeof value === 'string' ? JSON.parse(value) : value;
 }
 
-/** A client in the package's words. The hash stands for the secret, which idctl does not know. */
+/** The package's metadata of a client. The hash stands for the secret, which is not stored. */
 export function metadataOf(client: ClientRow): ClientMetadata {
   const { secretHash, redirectUris, idTokenAlg } = client;
   return {

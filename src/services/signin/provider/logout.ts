@@ -18,7 +18,7 @@ export interface Logout {
   client: ClientRow | null;
   /** Where the browser goes afterwards; null means idctl's own page. */
   goTo: string | null;
-  /** Whether an ID token proved that the application asks. */
+  /** Whether an ID token proved that the request comes from the application. */
   isHinted: boolean;
   /** Whether the ID token belongs to the caller's session. */
   isCertain: boolean;

@@ -63,7 +63,7 @@ async function readSignedIn(ctx: Context, accountId: string) {
   return [...found.values()];
 }
 
-/** Lists the applications that the caller is signed in to. They are few, so it is one page. */
+/** Lists the applications that the caller is signed in to: one page, because they are few. */
 export const listSignedIn = ownOperation({
   authority: 'sessions.see',
   input: z.strictObject(pageInput),

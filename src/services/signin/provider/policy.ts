@@ -12,7 +12,7 @@ import { type LiveSession, visitNow } from './visit.ts';
 export const scopes = ['openid', 'profile', 'email', 'groups', 'offline_access'];
 
 /**
- * What an authorization request has to pass: a sign-in, fresh if it is asked for, then the client's
+ * The checks of an authorization request: a sign-in, fresh if it is asked for, then the client's
  * organization and role. There is no consent page; `prompt=consent` is accepted without one.
  */
 export function makePolicy(): interactionPolicy.DefaultPolicy {

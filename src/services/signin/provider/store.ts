@@ -20,7 +20,7 @@ function idOf(model: string, value: string): string {
   return createHash('sha256').update(`${model}:${value}`).digest('hex');
 }
 
-/** Stores one model of the package. */
+/** The adapter that stores one of the package's models. */
 export function storedAdapter(model: string): Adapter {
   return {
     upsert: (id, payload) => keep(model, id, payload),
@@ -88,7 +88,7 @@ async function keep(model: string, id: string, payload: AdapterPayload): Promise
 /** Stores an access token. If a code gives it, spends the code in the same transaction. */
 async function keepAccess(row: Record<string, unknown>): Promise<void> {
   const { code } = visitNow();
-  // If a power cut takes an access token back, the client asks for another; not so a spent code.
+  // An access token lost in a power cut is requested again. A spent code must stay spent.
   const write = code === undefined ? unsynced : transaction;
   const isSpent = await write(async () => {
     if (code !== undefined && !(await spend('AuthorizationCode', code))) return true;

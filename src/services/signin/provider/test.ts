@@ -103,7 +103,7 @@ async function examineInstance(ctx: Context, client: Client, take: Take): Promis
     const rsa = (await listSigningKeys()).find(({ publicJwk }) => isRsa(publicJwk));
     if (alg === 'RS256' && rsa === undefined)
       return skipped('the first sign-in of an application makes the key');
-    // Daemons publish keys that are seconds old.
+    // Other daemons publish a new key after some seconds.
     if (alg === 'RS256' && rsa !== undefined && after(rsa.createdAt, 10) > ctx.now)
       return skipped('the key was made a few seconds ago');
     return wrong(`no key for ${alg}`, 'Restart the daemon; then look at: idctl key list');

@@ -6,8 +6,8 @@ import { select } from '../../../database/select.ts';
 import { idleSince, isUsable } from '../../people/sessions/live.ts';
 import type { ClientRow } from './client-row.ts';
 
-// The provider has no session of its own: each of its requests is bound to a live session of idctl,
-// or to none. Nothing in a cookie of the provider can stand in for that row.
+// idctl's OpenID provider has no session of its own: each request is bound to a live session of
+// idctl, or to none. No cookie of the package can stand in for that row.
 
 /** A live session, as idctl's OpenID provider sees it. */
 export interface LiveSession extends Pick<Session, 'id' | 'accountId' | 'method'> {
@@ -50,12 +50,12 @@ export interface ProviderVisit {
 
 const visits = new AsyncLocalStorage<ProviderVisit>();
 
-/** Runs the work as this request. */
+/** Runs the work with this request as the current one. */
 export function during<T>(visit: ProviderVisit, work: () => T): T {
   return visits.run(visit, work);
 }
 
-/** The request that runs now. */
+/** The current request. */
 export function visitNow(): ProviderVisit {
   const visit = visits.getStore();
   if (visit === undefined) throw new Error('the provider runs outside a request');

@@ -62,7 +62,7 @@ export function settingsOfClient(client: Client) {
   };
 }
 
-/** The client id in the protocol. */
+/** The client id as applications send it. */
 export function clientIdOf({ id }: Pick<Client, 'id'>): string {
   return prefix + id;
 }

@@ -102,7 +102,7 @@ export type ClientSettings = z.output<z.ZodObject<typeof clientSettings>>;
 
 const { shape } = z.object(clientSettings);
 
-/** The settings in one order, without those that have their default. */
+/** The settings in a fixed order, without those that are at their default. */
 export function spareSettings(settings: Partial<ClientSettings>): Partial<ClientSettings> {
   const schemas = new Map<string, z.ZodType>(Object.entries(shape));
   const said = Object.entries(settings).filter(([field, value]) => {

@@ -109,7 +109,7 @@ async function requireAdmitted(
 
 interface Going {
   origin: string;
-  /** The hash of the cookie of the browser that began at the origin. */
+  /** The hash of the cookie that the browser got at the origin. */
   browser: string;
   /** A path at the origin. */
   to: string;
@@ -153,7 +153,7 @@ export async function spendTicket(
   await requireAdmitted(ctx, client, accountId);
   const cookie = randomToken(256);
   await transaction(async () => {
-    // If the browser had a cookie, it ends.
+    // An earlier cookie of this session at the origin ends.
     const { sessionId } = spent;
     await HostSession.destroy({ where: { sessionId, origin } });
     await HostSession.create({ id: hashOfToken(cookie), sessionId, origin, createdAt: ctx.now });

@@ -19,7 +19,7 @@ import {
 import { type ClientSettings, faultOfSettings } from './fields.ts';
 import { writeOrigins } from './origins.ts';
 
-// How clients are written, each step with its event. Call all of it inside a transaction.
+// Writes clients, each step with its event. Call these functions inside a transaction.
 
 const mostClients = 200;
 
@@ -64,7 +64,7 @@ export async function updateClient(
     nameTaken(organization, given.name),
   );
   await writeOrigins(ctx, client, given.forwardAuthOrigins);
-  // An address that is set later gets no messages about earlier ends.
+  // An address that is set later gets no messages about sessions that ended earlier.
   if (given.backchannelLogoutUri === null)
     await ClientSignOut.destroy({ where: { clientId: client.id } });
   const changed = await reload(client.id);

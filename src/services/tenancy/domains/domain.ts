@@ -88,11 +88,11 @@ export async function markVerified(
     const [changed] = await refusingDuplicate(Domain.update(proof, { where: claim }), {
       code: 'domain_taken',
       message: `${domain.name} is verified by another organization.`,
-      hint: 'It has to remove the domain first; a domain belongs to exactly one organization.',
+      hint: 'That organization must remove it first: a domain belongs to only one organization.',
     });
     if (changed === 0) {
       throw new Refusal('conflict', `${domain.name} was changed in the meantime.`, {
-        hint: 'Look at it, then verify again.',
+        hint: 'Check the domain, then verify again.',
       });
     }
     await recordEvent(ctx, {

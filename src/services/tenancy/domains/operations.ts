@@ -99,7 +99,7 @@ async function claim(
   });
 }
 
-/** Looks the proof up in the DNS. Refuses `domain_not_verified` with what was found. */
+/** Looks up the proof in the DNS. Refuses `domain_not_verified` with what was found. */
 export const verifyDomain = operation({
   authority: 'domains.change',
   input: domainInput,

@@ -65,13 +65,11 @@ async function adopt(
 }
 
 /**
- * Returns the account of a social proof, and whether it is new. A known key decides. Else it is the
- * account of `linkTo`, the signed-in person who asked for the link. Else it is that of the address,
- * or a new one.
- *
- * The account's address must be proved to get a key (security O5): otherwise a stranger may have
- * made the account. Null if the key is another account's, or the account has another key of this
- * provider. Call it inside the sign-in's transaction.
+ * Returns the account of a social proof, and whether it is new. A known key decides; else `linkTo`,
+ * the signed-in person who asked for the link; else the address. To get a key, the account's
+ * address must be proved (security O5), because a stranger may have made the account. Null if
+ * another account has the key, or the account has another key of this provider. Call it inside the
+ * sign-in's transaction.
  */
 export async function attachSocial(
   ctx: Context,
@@ -126,7 +124,7 @@ function connectFirst(provider: SocialProvider, message: string): Refusal {
 
 type Holder = Pick<Account, 'id' | 'email' | 'emailProof' | 'name'>;
 
-/** A person as an organization's provisioning names them, without a record in it yet. */
+/** A person that SCIM names in an organization, without a record there yet. */
 export interface Provisioned {
   organizationId: string;
   /** Canonical, and unique in the organization; null if unknown. */

@@ -71,7 +71,7 @@ export async function reclaimMember(
   return true;
 }
 
-/** Whether `reclaimMember` would reclaim it. The domain then stays until the transaction ends. */
+/** Whether `reclaimMember` would reclaim. If so, the domain stays until the transaction ends. */
 export async function isToReclaim(
   ctx: Context,
   account: Candidate,

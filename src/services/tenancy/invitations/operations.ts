@@ -100,7 +100,7 @@ async function requireNoMember(organization: Organization, address: string): Pro
   );
   if (rows.length === 0) return;
   throw new Refusal('already_exists', `${address} is a member of ${organization.slug} already.`, {
-    hint: 'idctl member role changes what they may do.',
+    hint: 'To change the role, run: idctl member role',
   });
 }
 

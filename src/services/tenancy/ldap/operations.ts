@@ -69,7 +69,7 @@ export const saveLdap = operation({
       const connection = await refusingDuplicate(writing, {
         code: 'conflict',
         message: 'Another admin has just saved a connection of this organization.',
-        hint: 'Look at it, then save again.',
+        hint: 'Check the connection, then save again.',
       });
       await recordEvent(ctx, {
         kind: 'ldap.saved',

@@ -113,7 +113,7 @@ export const signInByLdapInput = z.strictObject({
   ...secondFactorFields,
 });
 
-/** The settings to try instead of the stored ones, and the user to try. */
+/** The settings to test instead of the stored ones, and a user to sign in as a test. */
 export const testLdapInput = changeLdapInput.extend({
   enabled: z.boolean().optional(),
   username: username.optional(),

@@ -28,7 +28,7 @@ export async function joinOrganization(
   await lockAccount(account.id);
   const membership = await refusingDuplicate(addMembership(ctx, organization.id, account.id, as), {
     message: `${account.email ?? account.name} is a member of ${organization.slug} already.`,
-    hint: 'idctl member role changes what they may do.',
+    hint: 'To change the role, run: idctl member role',
   });
   await endSessionsPastSecondFactor(ctx, account.id);
   await endVouchedTokens(ctx, account.id, organization.id);

@@ -50,7 +50,7 @@ export function originOfRole({ synced, origin }: Pick<Membership, 'synced' | 'or
   return began;
 }
 
-/** Whether a membership that begins like this has a synced role. */
+/** Whether a membership with this origin has a synced role. */
 export function isSyncedBy({ kind }: Origin): boolean {
   return kind === 'scim' || kind === 'sso' || kind === 'ldap';
 }

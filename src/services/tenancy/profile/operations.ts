@@ -168,7 +168,7 @@ export const deleteUser = operation({
   },
 });
 
-/** Organizations whose last owner is this account, with the name each shows for it. */
+/** Organizations whose last owner is this account, with the name that each shows for the person. */
 async function findLeftOwnerless(account: Account) {
   const where = { accountId: account.id, role: 'owner' };
   const owned = await Membership.findAll({ where, order: ['organizationId'] });

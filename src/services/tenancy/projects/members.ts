@@ -96,7 +96,7 @@ async function put(ctx: Context, within: Within, input: Put, expected?: 'absent'
 
 function alreadyIn({ project }: Put, { email, name }: Shown): Refusal {
   return new Refusal('already_exists', `${email ?? name} is in ${project} already.`, {
-    hint: 'idctl project-member role changes what they may do.',
+    hint: 'To change the role, run: idctl project-member role',
   });
 }
 

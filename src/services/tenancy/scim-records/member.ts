@@ -90,7 +90,7 @@ async function insertMemberRecord(
   });
 }
 
-/** Updates the name in records that SCIM did not provision: active ones, and the one of `by`. */
+/** Updates the name in records that SCIM did not provision: active ones, and the record in `by`. */
 export async function recordRenamed(
   ctx: Context,
   account: RecordedPerson,

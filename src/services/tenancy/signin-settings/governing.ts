@@ -36,7 +36,7 @@ export function settingsOf(
   };
   return {
     password: hold('password'),
-    // The first that is set decides: the organization's passkey or password, the instance's.
+    // The organization's `passkey` or else `password` decides; then the instance's.
     passkey: hold(isPasskeySet(config, stored) ? 'passkey' : 'password'),
     magicCode: hold('magicCode'),
     google: hold('google'),
@@ -46,7 +46,7 @@ export function settingsOf(
   };
 }
 
-/** Whether a passkey setting, and not a password setting, decides about passkeys. */
+/** Whether a `passkey` setting decides about passkeys, and not a `password` setting. */
 function isPasskeySet({ signin }: Context['config'], stored: Partial<Stored>): boolean {
   if ((stored.passkey ?? null) !== null) return true;
   return (stored.password ?? null) === null && signin.passkey !== undefined;

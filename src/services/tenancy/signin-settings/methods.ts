@@ -169,8 +169,8 @@ export async function joinByDomain(ctx: Context, account: Account, origin: Origi
 }
 
 /**
- * Chooses the one directory to query, before any packet: the named organization's, or else that of
- * the one that governs the address (security L1). Refuses an address that none governs.
+ * Chooses the one directory to query, before any packet: that of the named organization, or of the
+ * organization that governs the address (security L1). Refuses an address that none governs.
  */
 export async function chooseDirectory(
   ctx: Context,

@@ -64,7 +64,7 @@ function obstaclesOf(ctx: Context) {
   return Object.fromEntries(found.filter(([, why]) => why !== null));
 }
 
-/** Saves all sign-in settings; an absent one is left to the instance. */
+/** Saves all sign-in settings. For an absent setting, the instance's applies. */
 export const saveSignInSettings = operation({
   authority: 'signin.change',
   input: choicesInput,
@@ -73,7 +73,7 @@ export const saveSignInSettings = operation({
     transaction(() => write(ctx, organization, () => choicesIn(input))),
 });
 
-/** Saves the given sign-in settings; the others stay as they are. */
+/** Saves the given sign-in settings. An absent setting keeps its value. */
 export const changeSignInSettings = operation({
   authority: 'signin.change',
   input: choicesInput,
@@ -135,7 +135,7 @@ export function saysSomething(settings: SignInSettings | null): boolean {
   return settings !== null && settingNames.some((name) => settings[name] !== null);
 }
 
-/** Whether the organization governs no account: without a domain, and not alone (security O1). */
+/** Whether the organization governs no account: no domain, and not the only one (security O1). */
 export async function governsNoAccount(
   ctx: Context,
   { id: organizationId }: Pick<Organization, 'id'>,

@@ -127,7 +127,7 @@ async function requireTrustedDomain(
 /** The refusal of a second enabled connection for one e-mail domain (spec §2.2). */
 const domainInUse = (emailDomain: string | null) => ({
   code: 'domain_taken' as const,
-  message: `Another organization signs in with ${emailDomain}.`,
+  message: `Another organization has an enabled connection for ${emailDomain}.`,
   hint: 'An e-mail domain belongs to exactly one enabled connection.',
 });
 

@@ -52,7 +52,7 @@ export const listDeliveries = operation({
   },
 });
 
-/** Sends a delivery again with the same id and all its attempts; resumes a paused webhook. */
+/** Sends a delivery again with its id and all attempts anew; resumes a paused webhook at once. */
 export const retryDelivery = operation({
   authority: 'webhooks.change',
   input: z.strictObject({ org: ref, id, delivery: id }),
