@@ -82,7 +82,7 @@ function embeddings(range: string): string[] {
 
 function listOf(ranges: string[]): BlockList {
   const list = new BlockList();
-  for (const text of ranges) if (!addRange(list, text)) throw new Error(`${text} is no range`);
+  for (const text of ranges) if (!addRange(list, text)) throw new Error(`${text} is not a range`);
   return list;
 }
 

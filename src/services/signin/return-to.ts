@@ -43,7 +43,7 @@ export async function resumeSession(ctx: Context, input: z.output<typeof resumeI
 
 /**
  * Like `resumeSession`. An authorization request that is marked as tried returns even without a
- * session, because it answers the application itself.
+ * session, because the request then answers the application itself.
  */
 export async function resumeOrReturn(ctx: Context, input: z.output<typeof resumeInput>) {
   try {

@@ -63,7 +63,7 @@ export const eventKinds = {
   'organization.renamed': inOrg('organization', 'An organization was renamed', { from: text }),
   'organization.deleted': inOrg(
     'organization',
-    'An organization was deleted; `members` counts its members',
+    'An organization was deleted, with this many members',
     members,
   ),
   'organization.ownerless': inOrg(
@@ -94,11 +94,7 @@ export const eventKinds = {
 
   'project.created': inOrg('project', 'A project was created', {}),
   'project.renamed': inOrg('project', 'A project was renamed', { from: text }),
-  'project.deleted': inOrg(
-    'project',
-    'A project was deleted; `members` counts its members',
-    members,
-  ),
+  'project.deleted': inOrg('project', 'A project was deleted, with this many members', members),
   'project.member.added': inOrg('user', 'An account was added to a project', {
     ...inProject,
     origin: text,
@@ -137,15 +133,11 @@ export const eventKinds = {
     owners,
   ),
   'sso.removed': inOrg('sso', 'The connection was removed; `owners` signed in with it', ended),
-  'sso.relinked': inOrg(
-    'sso',
-    'All accounts were unlinked after a change of provider, to be linked again',
-    {
-      fromIssuer: text,
-      people: number,
-      sessionsEnded: number,
-    },
-  ),
+  'sso.relinked': inOrg('sso', 'Accounts were unlinked after a change of provider', {
+    fromIssuer: text,
+    people: number,
+    sessionsEnded: number,
+  }),
   'sso.domain.lost': inOrg('sso', 'Another organization verified the domain of the connection', {
     emailDomain: text,
   }),
@@ -171,14 +163,10 @@ export const eventKinds = {
     owners,
   ),
   'ldap.removed': inOrg('ldap', 'The connection was removed; `owners` signed in with it', ended),
-  'ldap.relinked': inOrg(
-    'ldap',
-    'All accounts were unlinked after a change of directory, to be linked again',
-    {
-      people: number,
-      sessionsEnded: number,
-    },
-  ),
+  'ldap.relinked': inOrg('ldap', 'Accounts were unlinked after a change of directory', {
+    people: number,
+    sessionsEnded: number,
+  }),
   'ldap.signin.refused': inOrg('ldap', 'Sign-ins through the directory were refused', {
     entry: text.optional(),
     ...refused,
@@ -229,26 +217,14 @@ export const eventKinds = {
     attributes: list,
   }),
   'scim.user.recorded': inOrg('user', 'SCIM created a User who is not active, so not a member', {}),
-  'scim.group.created': inOrg(
-    'scimGroup',
-    'SCIM made a group; `members` counts its members',
-    members,
-  ),
-  'scim.group.updated': inOrg(
-    'scimGroup',
-    'SCIM changed a group; `added` and `removed` count its members',
-    {
-      added: number,
-      removed: number,
-      renamed: z.object({ from: text, to: text }).nullable(),
-      externalId: z.object({ from: text.nullable(), to: text.nullable() }).nullable(),
-    },
-  ),
-  'scim.group.deleted': inOrg(
-    'scimGroup',
-    'SCIM deleted a group; `members` counts its members',
-    members,
-  ),
+  'scim.group.created': inOrg('scimGroup', 'SCIM made a group with this many members', members),
+  'scim.group.updated': inOrg('scimGroup', 'SCIM changed a group; this many joined and left', {
+    added: number,
+    removed: number,
+    renamed: z.object({ from: text, to: text }).nullable(),
+    externalId: z.object({ from: text.nullable(), to: text.nullable() }).nullable(),
+  }),
+  'scim.group.deleted': inOrg('scimGroup', 'SCIM deleted a group with this many members', members),
   'scim.groups.synced': inOrg('user', 'SCIM groups changed project memberships', synced),
   'scim.groups.planned': inOrg(
     null,
@@ -299,7 +275,7 @@ export const eventKinds = {
   ),
 
   'webhook.added': inOrg('webhook', 'A webhook was added', { events: list }),
-  'webhook.changed': inOrg('webhook', 'The event kinds of a webhook were changed', {
+  'webhook.changed': inOrg('webhook', 'The events of a webhook were changed', {
     events: list,
   }),
   'webhook.enabled': inOrg('webhook', 'A webhook was switched on', {}),
@@ -336,14 +312,10 @@ export const eventKinds = {
     { by: z.enum(['domain', 'mail', 'operator', 'signup']) },
   ),
 
-  'session.started': either(
-    'user',
-    'A session began; recorded in the organization whose connection was used',
-    {
-      method: text,
-      session: text,
-    },
-  ),
+  'session.started': either('user', 'A session began; in an organization, through its connection', {
+    method: text,
+    session: text,
+  }),
   'session.ended': onInstance('session', 'A session was ended', { account: text.optional() }),
   'session.confirmed': onInstance('session', 'A person confirmed their identity in a session', {
     account: text,
@@ -371,7 +343,7 @@ export const eventKinds = {
 
   'user.created': either(
     'user',
-    'An account was made; recorded in the organization whose connection made it',
+    'An account was made; in an organization, through its connection',
     { by: text.optional() },
   ),
   'user.deleted': onInstance(
@@ -407,15 +379,11 @@ export const eventKinds = {
     { purpose: text, address: text, ...refused },
   ),
 
-  'token.created': onInstance(
-    'token',
-    'A personal access token was made; if an app made it, a bot token',
-    {
-      account: text,
-      app: text.optional(),
-      scope: text.optional(),
-    },
-  ),
+  'token.created': onInstance('token', 'A personal access token, or an app’s bot token, was made', {
+    account: text,
+    app: text.optional(),
+    scope: text.optional(),
+  }),
   'token.regenerated': onInstance('token', 'A personal access token has a new value', ofAccount),
   'token.revoked': onInstance('token', 'A personal access token or bot token was revoked', {
     account: text,
@@ -436,16 +404,12 @@ export const eventKinds = {
     ...tally,
   }),
 
-  'mail.abandoned': either(
-    null,
-    'A mail could not be sent; recorded in the organization if it was an invitation',
-    {
-      about: z.enum(['code', 'signup', 'account', 'passkey', 'invitation']),
-      email: text.optional(),
-      invitation: text.optional(),
-      reason: text,
-    },
-  ),
+  'mail.abandoned': either(null, 'A mail could not be sent; in an organization, an invitation', {
+    about: z.enum(['code', 'signup', 'account', 'passkey', 'invitation']),
+    email: text.optional(),
+    invitation: text.optional(),
+    reason: text,
+  }),
 
   'key.signing.rotated': onInstance('key', 'A new key to sign sessions was made', {
     signsFrom: instant,

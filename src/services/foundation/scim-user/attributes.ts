@@ -104,11 +104,7 @@ const core: Attribute[] = [
   text('locale', 'The locale for dates, numbers and the like, such as en-US.'),
   text('timezone', 'The time zone, such as Europe/Vienna.'),
   boolean('active', 'Whether the User is a member of the organization.', { column: 'active' }),
-  text('password', 'Ignored, never stored.', {
-    mutability: 'writeOnly',
-    returned: 'never',
-    searchable: false,
-  }),
+  text('password', 'Ignored.', { mutability: 'writeOnly', returned: 'never', searchable: false }),
   values('emails', 'E-mail addresses.', ['work', 'home', 'other'], {
     column: 'email',
     maxLength: 400,
@@ -142,10 +138,7 @@ const core: Attribute[] = [
       text('value', 'The id of the group.', { ...readOnly, column: 'group' }),
       reference('$ref', 'The address of the group.', ['Group'], unseen),
       text('display', 'The name of the group.', unseen),
-      text('type', 'How the User belongs to the group.', {
-        ...unseen,
-        canonicalValues: ['direct'],
-      }),
+      text('type', 'How the User is in the group.', { ...unseen, canonicalValues: ['direct'] }),
     ],
     { mutability: 'readOnly', multiValued: true, column: 'group' },
   ),

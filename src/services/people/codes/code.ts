@@ -72,9 +72,7 @@ export async function giveTryBack({ accountId, purpose, hash }: RightCode): Prom
   await transaction(() => select(untake, [accountId, purpose, hash]));
 }
 
-/**
- * Spends the code. Call it inside the transaction that acts on it. False if it was already spent.
- */
+/** Spends the code. Call it inside the transaction that acts on it. False if already spent. */
 export async function spendCode(code: RightCode): Promise<boolean> {
   const { accountId, purpose, hash } = code;
   return (await MailCode.destroy({ where: { accountId, purpose, hash } })) === 1;
@@ -92,9 +90,7 @@ function hashOf(ctx: Context, { accountId, purpose }: CodeOf, code: string): str
 /** How many seconds an unverified sign-up and its ticket last. */
 export const unconfirmedSeconds = 7 * 24 * 3600;
 
-/**
- * The sign-up ticket of a stored password. No two sign-ups share one, even with equal passwords.
- */
+/** The sign-up ticket of a stored password. Equal passwords of two sign-ups have two tickets. */
 export function signUpTicket({ keyring }: Pick<Context, 'keyring'>, passwordHash: string): string {
   return createHmac('sha256', keyring.derive('sign-up tickets'))
     .update(passwordHash)

@@ -47,10 +47,7 @@ export const shownUserView = userView.extend({
     .array(
       z.object({
         of: z.enum(['password', 'secondFactor']),
-        network: z
-          .string()
-          .nullable()
-          .describe('The network that is locked out; null means all others.'),
+        network: z.string().nullable().describe('The locked network; null means all others.'),
         until: instant,
       }),
     )

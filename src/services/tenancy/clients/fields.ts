@@ -91,10 +91,7 @@ export const clientSettings = {
   pkce: z.boolean().default(true).describe('Off only for a client with a secret.'),
   idTokenAlg: z.enum(idTokenAlgs, `must be one of ${idTokenAlgs.join(', ')}`).default('RS256'),
   project: ref.nullable().default(null).describe('Only members of this project get in.'),
-  role: projectRole
-    .nullable()
-    .default(null)
-    .describe('The lowest role in the project; default: viewer.'),
+  role: projectRole.nullable().default(null).describe('The lowest role in it; default: viewer.'),
 };
 
 /** The settings of a client, checked one by one. */
@@ -137,6 +134,6 @@ export function faultOfSettings(
   if (settings.public && !settings.pkce)
     return { path: 'pkce', message: 'must stay on: a public client has no secret' };
   if (project === null && role !== null)
-    return { path: 'role', message: 'needs a project: give one too' };
+    return { path: 'role', message: 'needs a project' };
   return null;
 }

@@ -44,7 +44,7 @@ export const listDomains = operation({
     readRows(Domain, { where: { organizationId: organization.id } }, input, viewDomain),
 });
 
-/** Claims a domain; this reserves nothing (security I2). Refuses `domain_shared` (security D2). */
+/** Claims a domain, without reserving it (security I2). Refuses `domain_shared` (security D2). */
 export const addDomain = operation({
   authority: 'domains.change',
   input: domainInput,

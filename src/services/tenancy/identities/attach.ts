@@ -133,8 +133,9 @@ export interface Provisioned {
 }
 
 /**
- * The account for a new record: that of the address, or a new one, whose address is proved if the
- * organization has verified the domain (security I4). Call it inside the record's transaction.
+ * The account for a new record: the account of the address, or a new account. A new address is
+ * proved if the organization has verified its domain (security I4). Call it inside the record's
+ * transaction.
  */
 export async function attachProvisioned(
   ctx: Context,
