@@ -133,7 +133,6 @@ export function faultOfSettings(
     return { path: 'redirectUris', message: 'give one, or an origin for forward auth' };
   if (settings.public && !settings.pkce)
     return { path: 'pkce', message: 'must stay on: a public client has no secret' };
-  if (project === null && role !== null)
-    return { path: 'role', message: 'needs a project' };
+  if (project === null && role !== null) return { path: 'role', message: 'needs a project' };
   return null;
 }
