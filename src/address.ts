@@ -1,6 +1,6 @@
 import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
 
-// Every rule about addresses is here. Decision 16 says why no package has them.
+// All rules about network addresses are in this file. Decision 16 says why no package is used.
 
 /** The kind of an address. Only `public` ones may be reached without the operator's permission. */
 export type AddressKind =
@@ -14,11 +14,11 @@ export type AddressKind =
   | 'multicast'
   | 'reserved';
 
-// RFC 6890 and the IANA special-purpose registries. The first matching kind wins. A range of IPv4
-// also covers its addresses inside IPv6.
+// RFC 6890 and the IANA special-purpose registries. The first matching kind wins. An IPv4 range
+// also covers its addresses embedded in IPv6.
 const special: [AddressKind, string][] = [
   ['metadata', '169.254.169.254/32'],
-  ['metadata', '168.63.129.16/32'], // Azure's, inside a public range
+  ['metadata', '168.63.129.16/32'], // Azure, inside a public range
   ['metadata', '100.100.100.200/32'],
   ['unspecified', '0.0.0.0/8'],
   ['loopback', '127.0.0.0/8'],
@@ -51,7 +51,7 @@ const special: [AddressKind, string][] = [
 // Outside these ranges, no Internet host has an IPv6 address.
 const routable = ['2000::/3', '::ffff:0:0/96', '64:ff9b::/96'];
 
-/** Every kind with its range, and the ranges of Internet hosts. Made when first asked for. */
+/** Every kind with its range, and the ranges of Internet hosts. Built at the first use. */
 let ranges: { kinds: { kind: AddressKind; list: BlockList }[]; routable: BlockList } | undefined;
 
 /** The kind of an IPv4 or IPv6 address, or of an IPv4 address wrapped in an IPv6 one. */
@@ -67,7 +67,7 @@ function rangeOfKind([kind, range]: [AddressKind, string]) {
   return { kind, list: listOf(range.includes(':') ? [range] : [range, ...embeddings(range)]) };
 }
 
-/** The same IPv4 range in mapped, translated (RFC 6052) and 6to4 (RFC 3056) addresses. */
+/** The IPv6 ranges that embed an IPv4 range: mapped, translated (RFC 6052) and 6to4 (RFC 3056). */
 function embeddings(range: string): string[] {
   const [net = '', bits] = range.split('/');
   const [a = 0, b = 0, c = 0, d = 0] = net.split('.').map(Number);
@@ -82,11 +82,11 @@ function embeddings(range: string): string[] {
 
 function listOf(ranges: string[]): BlockList {
   const list = new BlockList();
-  for (const text of ranges) if (!addRange(list, text)) throw new Error(`${text} is no range`);
+  for (const text of ranges) if (!addRange(list, text)) throw new Error(`${text} is not a range`);
   return list;
 }
 
-/** An address, or a range such as `10.0.0.0/8`; null for any other text. */
+/** Parses an address, or a range such as `10.0.0.0/8`; null for any other text. */
 export function parseRange(text: string): BlockList | null {
   const list = new BlockList();
   return addRange(list, text) ? list : null;
@@ -102,7 +102,7 @@ function addRange(list: BlockList, text: string): boolean {
   return true;
 }
 
-/** Whether the address is in one of these ranges, whatever its zone. */
+/** Whether an address is in a list of ranges. Ignores the zone of the address. */
 export function isIn(list: BlockList, address: string): boolean {
   const bare = withoutZone(address);
   const family = isIP(bare);
@@ -114,9 +114,7 @@ export function isLoopback(host: string): boolean {
   return ['localhost', '::1', '[::1]'].includes(host) || (isIPv4(host) && host.startsWith('127.'));
 }
 
-/**
- * A host name in the one form used for comparison: lower case, without brackets and the root's dot.
- */
+/** A host name as it is compared: lower case, without brackets and without the final dot. */
 export function canonicalHost(host: string): string {
   return host
     .toLowerCase()
@@ -125,19 +123,19 @@ export function canonicalHost(host: string): string {
 }
 
 /**
- * The network that counts as one client: an IPv4 address, or an IPv6 /64. No client gets less
- * (security P8).
+ * The network that counts as one client (security P8): an IPv4 address, or an IPv6 /64. One client
+ * can use every address of a /64.
  */
 export function networkOf(address: string | null): string {
   return blockOf(address, 4);
 }
 
-/** The /48 of an IPv6 address, the most that a site gets; an IPv4 address as it is. */
+/** The /48 of an IPv6 address, the largest block that a site gets; an IPv4 address unchanged. */
 export function siteOf(address: string | null): string {
   return blockOf(address, 3);
 }
 
-/** The first groups of an IPv6 address as a block of addresses; an IPv4 address as it is. */
+/** The block of an IPv6 address, of this many groups; an IPv4 address unchanged. */
 function blockOf(address: string | null, length: 3 | 4): string {
   const bare = address === null ? 'unknown' : withoutZone(address);
   if (!isIPv6(bare)) return bare;

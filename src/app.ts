@@ -17,8 +17,8 @@ import { ensureSigningKey, requireRightKey } from './services/foundation/keys/op
 
 interface OpenOptions {
   /**
-   * Whether pending migrations are applied, or refused with `not_ready`. The end of a move opens its
-   * copy, which is migrated and refused to all others.
+   * `yes` applies pending migrations, `refuse-pending` refuses them with `not_ready`. `already`
+   * skips both: the end of a move opens its migrated copy.
    */
   migrate: 'yes' | 'refuse-pending' | 'already';
   /** Called with the name of each applied migration. */

@@ -11,7 +11,7 @@ import type { ScimMemory } from './scim-memory.ts';
 
 /**
  * The resources of one process from start to end. All code below HTTP and the command line reaches
- * the outside through it.
+ * the outside through them.
  */
 export interface App {
   config: Config;
@@ -22,22 +22,22 @@ export interface App {
   passwords: PasswordHasher;
   log: Logger;
   /**
-   * The last use of each access token, by its id, until a job writes it. Requests do not wait for
-   * that (security P13).
+   * The last use of each personal access token and bot token, by its id, until a job writes it.
+   * Requests do not wait for that write (security P13).
    */
   tokenUses: Map<string, Date>;
   scim: ScimMemory;
-  /** What the job that tells clients of sign-outs remembers from turn to turn. */
+  /** The state of the job that reports sign-outs to clients, kept between runs. */
   signOuts: {
     turns: number;
-    /** The latest events when it last looked for ended sessions. */
+    /** A mark of the latest events when the job last looked for ended sessions. */
     lastLook: string | null;
     isLooking: boolean;
-    /** The clients that get messages now. */
+    /** The clients to which messages are being sent. */
     served: Set<string>;
   };
   /**
-   * How many sign-ins have ended since the process began, by method and outcome; for the metrics.
+   * How many sign-ins ended since the process started, by method and outcome. The metrics show it.
    */
   signIns: Map<string, number>;
   /** How much work waits for the network: callbacks by client and connection, tests by organization. */
@@ -49,7 +49,7 @@ export interface App {
    * `not_ready`, `database_unreachable` or `key_invalid` otherwise.
    */
   ready(): Promise<{ writable: boolean }>;
-  /** Logs an outage once, even if it is reported again, and later its end. */
+  /** Logs an outage once, however often it is reported, and later logs its end. */
   tellOutage(refusal: Refusal): void;
   /** Resolves once an outage says that the database was moved away. */
   moved: Promise<Refusal>;
@@ -63,20 +63,18 @@ export interface App {
   close(): Promise<void>;
 }
 
-/** The caller. */
+/** The caller of an operation. */
 export type Actor =
   | { kind: 'operator'; name: string }
   | ({ kind: 'user'; accountId: string; name: string } & Proof)
-  /** The provisioning client of one organization, by its SCIM token. */
+  /** The provisioning client of one organization, authenticated with its SCIM token. */
   | { kind: 'scim'; organizationId: string; name: string }
-  /** An app that has proved itself by its secret. */
+  /** An app that has authenticated with its secret. */
   | { kind: 'app'; appId: string; name: string }
   | { kind: 'system'; name: string }
   | { kind: 'anonymous' };
 
-/**
- * How a person has proved who they are: by a session or a token (`bot`: one minted for their app).
- */
+/** How a request proves its person: with a session or a token (`bot`: of the person's app). */
 type Proof =
   | { via: 'session'; sessionId: string }
   | { via: 'pat' | 'bot'; tokenId: string; scope: TokenScope };
@@ -85,7 +83,7 @@ type Proof =
 export interface Context
   extends Omit<App, 'clock' | 'refusalOf' | 'rehearse' | 'tellOutage' | 'moved' | 'close'> {
   actor: Actor;
-  /** The instant of the request, read once, so that everything in it agrees. */
+  /** The time of the request, read once, so that all its parts use the same time. */
   now: Date;
   requestId: string;
   /** The origin of the request, if it came over the network. */
@@ -97,13 +95,13 @@ export interface Context
   };
 }
 
-/** Makes a context of this instant for local work: an operator's command, or a job. */
+/** Makes a context with the current time, for an operator's command or a job. */
 export function openContext(app: App, actor: Actor): Context {
   const client = { address: null, userAgent: null };
   return { ...app, actor, now: app.clock(), requestId: randomUUIDv7(), client };
 }
 
-/** What a job gets that runs longer than one instant. */
+/** A long-running job gets this instead of one context. */
 export interface Turn {
   /** Aborted when the process is to end. */
   stop: AbortSignal;

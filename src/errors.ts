@@ -20,7 +20,7 @@ export type RefusalKind =
 export const refusals = {
   invalid_input: { kind: 'invalid', title: 'Invalid input' },
   invalid_json: { kind: 'invalid', title: 'Unparsable body' },
-  unsupported_grant_type: { kind: 'invalid', title: 'Grant not served' },
+  unsupported_grant_type: { kind: 'invalid', title: 'Grant type not supported' },
   malformed_request: { kind: 'invalid', title: 'Malformed request' },
   unauthenticated: { kind: 'unauthenticated', title: 'Authentication required' },
   invalid_credential: { kind: 'unauthenticated', title: 'Credential not accepted' },
@@ -45,7 +45,7 @@ export const refusals = {
   social_not_configured: { kind: 'missing', title: 'Not offered here' },
   method_not_allowed: { kind: 'method', title: 'Method not allowed' },
   passkeys_unavailable: { kind: 'conflict', title: 'No passkeys at this address' },
-  last_way_in: { kind: 'conflict', title: 'The last way in stays' },
+  last_way_in: { kind: 'conflict', title: 'No other way to sign in' },
   already_exists: { kind: 'conflict', title: 'Already exists' },
   exists_differently: { kind: 'conflict', title: 'Exists with other settings' },
   conflict: { kind: 'conflict', title: 'Conflict' },
@@ -53,15 +53,15 @@ export const refusals = {
   sign_in_first: { kind: 'conflict', title: 'Sign in first' },
   groups_unknown: { kind: 'conflict', title: 'Groups not known' },
   invite_instead: { kind: 'conflict', title: 'Invitation needed' },
-  last_owner: { kind: 'conflict', title: 'The last owner stays' },
+  last_owner: { kind: 'conflict', title: 'No other owner' },
   owners_locked_out: { kind: 'conflict', title: 'No owner could sign in' },
   domain_taken: { kind: 'conflict', title: 'Domain verified by another organization' },
   domain_shared: { kind: 'conflict', title: 'Domain shared by many organizations' },
   domain_unverified: { kind: 'conflict', title: 'Domain not verified' },
   domain_not_verified: { kind: 'pending', title: 'Domain not verified yet' },
   plan_outdated: { kind: 'conflict', title: 'Changed since the plan' },
-  version_mismatch: { kind: 'precondition', title: 'Changed meanwhile' },
-  secret_required: { kind: 'conflict', title: 'Secret needed again' },
+  version_mismatch: { kind: 'precondition', title: 'Changed in the meantime' },
+  secret_required: { kind: 'conflict', title: 'Secret required again' },
   payload_too_large: { kind: 'tooLarge', title: 'Body too large' },
   unsupported_media_type: { kind: 'mediaType', title: 'Unsupported media type' },
   too_many_requests: { kind: 'limited', title: 'Too many requests' },
@@ -101,7 +101,7 @@ interface RefusalOptions {
   hint?: string | undefined;
   /** The refused fields, for `invalid_input`. */
   faults?: InputFault[];
-  /** Seconds until a new try can succeed, for `limited` and `overloaded`. */
+  /** Seconds until a new attempt can succeed, for `limited` and `overloaded`. */
   retryAfter?: number;
   /** More public members of the problem object. */
   extra?: Record<string, unknown>;
@@ -109,7 +109,7 @@ interface RefusalOptions {
   continuation?: string | undefined;
   /** The value of the cookie that binds the passkey challenge in `extra` to this browser. */
   browser?: string | undefined;
-  /** The reason, only for the log: never shown outside. */
+  /** The reason, for the log only. */
   cause?: unknown;
 }
 
@@ -163,8 +163,8 @@ export function withReason(refusal: Refusal): Refusal {
 }
 
 /**
- * For a database file, which is opened for writing: its path and the fault. Otherwise the first
- * line of the error.
+ * For a database file that is opened for writing, its path and fault. Otherwise the first line of
+ * the error.
  */
 function reasonOf(root: Error): string {
   const path =
@@ -173,7 +173,7 @@ function reasonOf(root: Error): string {
   return root.message.split('\n')[0] ?? '';
 }
 
-/** The error at the bottom of the causes. Of several attempts at one name, the first. */
+/** The innermost cause. Of an error that holds several attempts, the first attempt. */
 function rootOf(error: Error): Error {
   let root = error;
   for (let depth = 0; depth < 10; depth += 1) {

@@ -25,7 +25,7 @@ export function fileFault(cause: unknown, wanted: 'read' | 'written'): string {
   }
 }
 
-/** The fix if the user that runs idctl may not read a file; undefined for other errors. */
+/** The hint if idctl's user may not read a file; undefined for other errors. */
 export function accessHint(cause: unknown): string | undefined {
   const denied = ['EACCES', 'EPERM'].includes(codeOf(cause) ?? '');
   return denied
@@ -55,7 +55,7 @@ export function codeOf(cause: unknown): string | undefined {
     : undefined;
 }
 
-/** The user that runs idctl: root may have become the owner of the database. */
+/** The name of the user that idctl runs as, for messages. */
 export function userName(): string {
   try {
     return userInfo().username;

@@ -2,7 +2,7 @@
 // directories.
 
 /**
- * A finding. Later steps need `value`. A hint is the one thing to change, or further information.
+ * The result of a step. Later steps use `value`. A hint says what to change, or adds information.
  */
 export type Finding<Value = null> =
   | { ok: true; seen: string; hint?: string; value: Value; skipped?: true }
@@ -23,7 +23,7 @@ export function wrong(seen: string, hint: string): Finding<never> & { ok: false 
   return { ok: false, seen, hint };
 }
 
-/** The step could not run, and why; that is no fault. */
+/** The step could not run, for the reason `why`. That is no fault. */
 export function skipped(why: string, hint?: string): Finding {
   return { ...right(`not checked: ${why}`, hint), skipped: true };
 }

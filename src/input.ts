@@ -60,7 +60,7 @@ function wording(issue: z.core.$ZodIssue): string {
   return issue.message;
 }
 
-// The messages for schemas without their own. It also notes the names that an object may have.
+// Gives a message to schemas without their own. Also notes the known field names of objects.
 const plainly =
   (known: Known) =>
   (issue: z.core.$ZodRawIssue): string | undefined => {

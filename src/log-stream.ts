@@ -1,15 +1,14 @@
 import { writeSync } from 'node:fs';
 import type { DestinationStream } from 'pino';
 
-// How much text waits for a reader that has stopped, or for room on the disk.
+// How many bytes of text wait while the reader has stopped or the disk is full.
 const mostWaiting = 1024 * 1024;
 const retryAfter = 20;
 
 /**
- * Standard error as a stream that never waits and never fails, because a service is worth more than
- * its log. Text that cannot be written waits, up to one MiB; lines beyond that are lost. `lost`
- * makes the line that says how many. A pipe does not block, because main.ts has used
- * `process.stderr`.
+ * Standard error as a stream that never blocks and never fails: the service matters more than its
+ * log. Text that cannot be written waits, up to one MiB; lines beyond that are lost. `lost` makes
+ * the line that says how many. A pipe does not block, because main.ts has used `process.stderr`.
  */
 export function createLogStream(lost: (count: number) => string): DestinationStream {
   const waiting: Buffer[] = [];
@@ -24,7 +23,7 @@ export function createLogStream(lost: (count: number) => string): DestinationStr
   const writeFirst = (first: Buffer) => {
     const written = writeSync(2, first);
     size -= written;
-    // A full pipe or disk may take a part of a line; the rest comes first the next time.
+    // A full pipe or disk may take a part of a line; the next write begins with the rest.
     if (written < first.length) waiting[0] = first.subarray(written);
     else waiting.shift();
   };

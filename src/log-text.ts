@@ -1,6 +1,6 @@
 import { escaped } from './escape.ts';
 
-/** One JSON log line as text for a person at a terminal. It is short; only a bug has its stack. */
+/** One JSON log line as short text for a person at a terminal. Only a bug shows its stack. */
 export function asText(json: string): string {
   const { level, time, msg, err, ...fields } = parsed(json);
   const said = msg === 'request' ? requestIn(fields) : [String(msg ?? ''), ...restOf(fields)];

@@ -40,8 +40,8 @@ export interface LogSettings {
 }
 
 /**
- * Creates the daemon's structured log: one line each, of listed scalar fields, an error and a
- * message. It is JSON, or text for people at a terminal.
+ * Creates the daemon's structured log: one line per entry, with the listed scalar fields, an error
+ * and a message. It is JSON, or text for people at a terminal.
  */
 export function createLog({ log }: LogSettings, stream?: DestinationStream): Logger {
   const isText =
@@ -59,7 +59,7 @@ export function createLog({ log }: LogSettings, stream?: DestinationStream): Log
   );
 }
 
-/** The line that stands for lines that could not be written. */
+/** The line that reports how many lines were lost. */
 function lost(count: number): string {
   const line = { level: 'warn', time: new Date().toISOString(), count, msg: 'log lines were lost' };
   return `${JSON.stringify(line)}\n`;
@@ -70,7 +70,7 @@ function listed(given: Record<string, unknown>): Record<string, unknown> {
     ([key, value]) =>
       key === 'err' || (fields.has(key) && (value === null || typeof value !== 'object')),
   );
-  // A refusal is not a bug, so its place in the program helps no reader.
+  // A refusal is not a bug, so its stack helps no reader.
   const isRefusal = 'code' in given;
   return Object.fromEntries(
     kept.map(([key, value]) => [key, key === 'err' ? describe(value, isRefusal) : value]),
@@ -87,9 +87,7 @@ function tellable(error: Error): string {
   return [error.name, ...stack.split('\n').filter((line) => /^ +at /.test(line))].join('\n');
 }
 
-/**
- * An error by name, code and stack, with its causes. Its other properties hold queries and bodies.
- */
+/** An error by name, code and stack, with its causes. Its other properties may hold secrets. */
 function describe(error: unknown, isRefusal: boolean, depth = 0): Record<string, unknown> {
   if (!(error instanceof Error)) return { type: typeof error };
   const told = tellable(error);

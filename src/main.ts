@@ -41,19 +41,19 @@ function outputFailed({ code }: NodeJS.ErrnoException): void {
   tellUnwritten();
 }
 
-/** Reported at the end of the command, when it is known whether all work was done. */
+/** Reports failed output at the end of the command, when its outcome is known. */
 function tellUnwritten(): void {
   if (unwritten === undefined || ended === undefined) return;
   process.exitCode = 3;
   process.stderr.write(
-    `idctl: The result could not be written (${unwritten})${ended === 0 ? '; what was asked for has been done' : ''}.\n` +
-      'hint: Make room where standard output goes, then check the result with a command that only shows.\n',
+    `idctl: The result could not be written (${unwritten})${ended === 0 ? ', but the command has done its work' : ''}.\n` +
+      'hint: Free space where standard output goes. Then check the result with a command that only reads.\n',
   );
 }
 
 /**
- * Lets signals end this process where it is the first one of a container. The kernel ends such a
- * process by no signal that it does not handle. Handlers that are added later replace this one.
+ * Lets signals end idctl as process 1 of a container. For process 1, the kernel ignores signals
+ * without a handler. Handlers added later replace this one.
  */
 function endBySignals(): void {
   const signals = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;

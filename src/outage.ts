@@ -9,7 +9,7 @@ const outages: RefusalCode[] = [
 ];
 const lookEvery = 1_000;
 
-/** Whether the refusal says that the database cannot be used, by any request. */
+/** Whether the refusal means that no request can use the database. */
 export function isOutage({ code }: Refusal): boolean {
   return outages.includes(code);
 }

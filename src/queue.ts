@@ -3,8 +3,8 @@ import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import PQueue from 'p-queue';
 
 /**
- * Runs the work when each queue in turn has room, the first one first. Work that has not begun
- * after `patience` milliseconds is dropped, and the caller gets the error `late()`.
+ * Runs the work once it has passed every queue, in the given order. Work that has not begun after
+ * `patience` milliseconds is dropped, and the caller gets the error `late()`.
  */
 export function waitForTurn<T>(
   queues: (() => PQueue)[],
@@ -22,7 +22,7 @@ export function waitForTurn<T>(
   return passThrough(queues, begin, waiting.signal);
 }
 
-/** Work that is added now begins at once. */
+/** Whether work that is added now begins at once. */
 function hasRoom({ size, pending, concurrency }: PQueue): boolean {
   return size === 0 && pending < concurrency;
 }
@@ -52,8 +52,8 @@ export function queueForEach(): (key: string) => PQueue {
 }
 
 /**
- * Counts the steps of a long piece of work. Answers a turn to wait for when others have waited for
- * so many steps, else null.
+ * Counts the steps of a long piece of work. After every `most` steps it returns a promise that lets
+ * other work run; before that, null.
  */
 export function countSteps(most = 200): () => Promise<void> | null {
   let left = most;
@@ -65,7 +65,7 @@ export function countSteps(most = 200): () => Promise<void> | null {
   };
 }
 
-/** The items, with a turn for others between them: a list may be very long. */
+/** Yields the items, and lets other work run between them: a list may be very long. */
 export async function* slowly<Item>(items: Iterable<Item>): AsyncGenerator<Item> {
   const step = countSteps();
   for (const item of items) {

@@ -5,7 +5,7 @@ import type { App } from './context.ts';
 import { assertNoTransaction } from './database/transaction.ts';
 import { createOutbound } from './outbound/create.ts';
 
-/** Requests to other servers end within ten seconds; then their clients can be closed. */
+/** Requests to other servers end within ten seconds. Then the former HTTP clients can be closed. */
 const outboundGraceMs = 15_000;
 
 /** The keys of changed settings: applied by the reload, or needing a restart. */
@@ -31,7 +31,7 @@ export function reload(app: App, next: Config): Reloaded {
   const former = app.outbound;
   setTimeout(() => void former.close(), outboundGraceMs).unref();
   app.outbound = network;
-  // Other code holds a reference to this object.
+  // Changed in place, because other code holds a reference to this object.
   Object.assign(app.config, { outbound, mail, social, limits });
   app.config.log.level = next.log.level;
   app.log.level = next.log.level;

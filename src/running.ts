@@ -1,6 +1,6 @@
 import { codeOf } from './file-fault.ts';
 
-/** Whether another process of this machine has this id. What a killed process left can go. */
+/** Whether another process on this machine has this id. If not, its leftovers can be deleted. */
 export function isOtherRunning(pid: number): boolean {
   if (pid === process.pid) return false;
   try {

@@ -6,7 +6,7 @@ export interface ListPlace {
 
 /** The remembered positions in an organization's list. */
 export interface ListPlaces {
-  /** The shift number at which they were valid. */
+  /** How often positions in the list had shifted when these were read. */
   shifts: number;
   /** Every `step`-th record: the last record of each group of `step`. */
   at: readonly ListPlace[];
@@ -32,13 +32,13 @@ export interface ScimMemory {
   /** Like `requests`, for requests without a valid token. */
   rejected: Noted[];
   /**
-   * Positions in the list of each organization, so that a page deep inside is found without
-   * counting up to it.
+   * Positions in the list of each organization, so that a late page is found without counting all
+   * records before it.
    */
   places: Map<string, ListPlaces>;
   /**
-   * Some account ids as of that time. The ids shown for strangers' accounts are made to look like
-   * them (security I4).
+   * A sample of account ids and its time. The ids made for accounts at strangers' addresses look
+   * like these (security I4).
    */
   accountIds: { ids: string[]; at: Date };
 }

@@ -1,8 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/**
- * The commit and date of a release's build. Null in a checkout, and if the build could not tell.
- */
+/** The commit and date of a release's build. Null in a checkout, or if the build did not know. */
 export interface Build {
   commit: string | null;
   date: string | null;

@@ -33,8 +33,8 @@ const origin = { kind: 'mapping' as const, group: 'Engineering, all sites' };
 test('explain fits a screen of 80 columns and 24 lines, with much to say', () => {
   const lines = shown({
     ways: [
-      way('password', 'Too many refused tries, until 2026-11-22T12:10Z.'),
-      way('magicCode', 'Too many refused tries, until 2026-11-22T12:10Z.'),
+      way('password', 'Too many refused attempts, until 2026-11-22T12:10Z.'),
+      way('magicCode', 'Too many refused attempts, until 2026-11-22T12:10Z.'),
       way('sso', 'The account is linked to another identity.'),
       way('ldap', 'The account is linked to another identity.'),
       way('google', 'Google is not set up (social.google).', false),
@@ -51,13 +51,13 @@ test('explain fits a screen of 80 columns and 24 lines, with much to say', () =>
       {
         code: 'too_many_tries',
         message:
-          'Too many tries were refused. Wait, or the operator runs: idctl user unlock ada.byron@engineering.example.com',
+          'Too many attempts were refused. Wait, or the operator runs: idctl user unlock ada.byron@engineering.example.com',
         until,
       },
       {
         code: 'identity_conflict',
         message:
-          'The account is linked to another identity. If the provider or directory is a new one, relink it (idctl sso relink). For this person alone, the operator runs: idctl identity unlink --user ada.byron@engineering.example.com',
+          'The account is linked to another identity. If the provider or directory is a new one, relink it (idctl sso relink). To unlink only this person, the operator runs: idctl identity unlink --user ada.byron@engineering.example.com',
       },
     ],
     next: { adds: [], changes: [], removes: [], orgRole: null },

@@ -93,7 +93,7 @@ describe('wrong usage is refused before a file or database is opened', () => {
     [['org', 'show', ''], 'org: must not be empty'],
     [
       ['event', 'list', ...org, '--kind', 'x'.repeat(101)],
-      `--kind: ${'x'.repeat(100)} is no kind of event`,
+      `--kind: ${'x'.repeat(100)} is not a kind of event`,
     ],
     [['user', 'show', 'nobody'], 'user: must be an e-mail address or an id'],
     [['help', 'nope'], "unknown command 'nope'"],

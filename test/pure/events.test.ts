@@ -112,5 +112,5 @@ test.each([
   ['constructor', 'organization.*'],
 ])('a list of %s is refused with the kinds there are', (kind, known) => {
   const { error } = listEvents.input.safeParse({ org: 'acme', kind });
-  expect(error?.issues[0]?.message).toContain(`is no kind of event; there are ${known}`);
+  expect(error?.issues[0]?.message).toContain(`is not a kind of event; choose from ${known}`);
 });

@@ -425,7 +425,7 @@ describe('P15 a token of scope admin is made', () => {
       expect(text).toMatch(new RegExp(`for ${scope} .*scope ${scope}`));
     const refused = await create(earlier, 'admin');
     expect(refused.status).toBe(403);
-    expect(refused.text).toContain('Sign in again by a way that asks for your second factor.');
+    expect(refused.text).toContain('Sign in again in a way that asks for your second factor.');
   });
 
   test('P15 by the operator, for 90 days too', async () => {

@@ -314,7 +314,7 @@ describe.skipIf(missing)('a backup made under load', () => {
     const { code, err } = await site.run(['org', 'list'], '', { IDCTL_DATABASE: target });
     expect([code, err]).toEqual([
       3,
-      expect.stringMatching(/There is no database|not the one of this database/),
+      expect.stringMatching(/There is no database|not the key of this database/),
     ]);
     await placed.takeBack();
     await (await placeBackup(await openBackup(file, site.keyFile), address)).takeBack();

@@ -121,7 +121,7 @@ describe('X1 `key rotate master`', () => {
     await writeFile(keyFile(), `${former}\n`);
     await expect(start()).rejects.toMatchObject({
       code: 'key_invalid',
-      message: expect.stringContaining('is not the one of this database'),
+      message: expect.stringContaining('is not the key of this database'),
     });
   });
 

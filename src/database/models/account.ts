@@ -84,7 +84,7 @@ export function isProved({ emailProof }: Pick<Account, 'emailProof'>): boolean {
   return emailProof !== 'none' && emailProof !== 'auto';
 }
 
-/** Whether the proof holds against others: one by a former owner of the domain does not. */
+/** Whether the proof still counts. A proof by a former owner of the domain does not. */
 export function isProvedForGood(account: Pick<Account, 'emailProof'>): boolean {
   return isProved(account) && account.emailProof !== 'former domain';
 }

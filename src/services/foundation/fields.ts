@@ -119,13 +119,13 @@ export function slugOf(name: string): string {
     .slice(0, 60)
     .replace(/^-+|-+$/g, '');
   if (slug.safeParse(text).success) return text;
-  throw new Refusal('invalid_input', `slug: no short name can be made of ${JSON.stringify(name)}`, {
+  throw new Refusal('invalid_input', `slug: cannot be made from ${JSON.stringify(name)}`, {
     faults: [{ path: 'slug', message: 'is required: no short name can be derived from this name' }],
     hint: 'Give one with --slug (or `slug`): lower-case letters, digits and single dashes.',
   });
 }
 
-/** The steps of a test of a connection that ran, in order. */
+/** The steps of a connection test that ran, in order. */
 export const testSteps = z.array(
   z.object({
     name: z.string(),

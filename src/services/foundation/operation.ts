@@ -16,7 +16,7 @@ import {
   type ProjectRight,
 } from './authority/table.ts';
 
-/** The right that an operation needs: a row of the authority table, the operator alone, or none. */
+/** The right that an operation needs: a row of the table, `operator`, or `public` for none. */
 type Authority = OrganizationRight | ProjectRight | OwnRight | 'operator' | 'public';
 
 type Proved<Needed extends Authority> = Needed extends ProjectRight
@@ -35,11 +35,11 @@ interface Definition<
   Proof,
 > {
   authority: Needed;
-  /** Proves the right if one row does not describe it. Never less than `authority`. */
+  /** Proves the right if a row alone does not describe it. Never requires less than `authority`. */
   prove?: (ctx: Context, input: z.output<Input>) => Proof | Promise<Proof>;
   /** Every field, including those of a path: an organization is `org`, a project `project`. */
   input: Input;
-  /** The fields that may leave. Without it the answer over HTTP is empty. */
+  /** The fields of the answer. Without it, the answer over HTTP is empty. */
   output?: Output;
   run: (ctx: Context, input: z.output<Input>, proof: Proof) => Promise<View>;
 }
@@ -80,7 +80,7 @@ async function prove(ctx: Context, authority: Authority, input: Record<string, u
   return requireProjectAuthority(ctx, authority, { org, project: text(input, 'project') });
 }
 
-/** The reference that an operation of this authority has in its input. */
+/** The organization or project that the input names. */
 function text(input: Record<string, unknown>, field: 'org' | 'project'): string {
   const value = input[field];
   if (typeof value === 'string') return value;

@@ -1,6 +1,6 @@
-// How long things last, in one place.
+// The lifetimes of tokens and sessions.
 
-/** Durations in seconds (interface page, "Sessions and accounts"). */
+/** How long a session token is valid, in seconds (interface page, "Sessions and accounts"). */
 export const accessTokenSeconds = 15 * 60;
 /** How long an unused refresh token is valid. */
 export const refreshIdleSeconds = 14 * 24 * 3600;

@@ -19,7 +19,7 @@ import { isTrusted } from '../tenancy/sso/connection.ts';
 import { asksOwnSecondFactor } from './methods/sso.ts';
 import { listPasskeys, mostPasskeys } from './passkeys/operations.ts';
 
-/** Describes what the account page shows beside the API views. */
+/** Describes what the account page shows in addition to the API views. */
 export async function describeAccount(ctx: Context, browser: string | undefined) {
   const { accountId } = requireUser(ctx, 'me.see');
   const account = await Account.findByPk(accountId, { rejectOnEmpty: true });
@@ -46,7 +46,7 @@ async function describePassword(ctx: Context, { email, passwordHash }: Account) 
 }
 
 /**
- * The passkeys of the account, and why it cannot add one, if so; null if passkeys do not work here.
+ * The passkeys of the account, and why none can be added, if so; null if passkeys do not work here.
  */
 async function describePasskeys(ctx: Context, account: Account) {
   const { items } = await listPasskeys(ctx, { limit: mostPasskeys });
@@ -57,7 +57,7 @@ async function describePasskeys(ctx: Context, account: Account) {
   return { items, noMore: items.length < mostPasskeys ? null : ('most' as const) };
 }
 
-/** Lists the single sign-on of this person, and whether each asks a code here (security P12). */
+/** Lists the person's single sign-on, and whether idctl asks for a second factor (security P12). */
 async function listSingleSignOn(ctx: Context, { id, email }: Account) {
   const keys = await Identity.findAll({
     where: { accountId: id, kind: 'sso' },

@@ -12,7 +12,7 @@ import { pageInput, pageOf, readPage } from '../foundation/page.ts';
 import { requireSsoConnection } from '../tenancy/sso/connection.ts';
 import type { Said } from './methods/claims.ts';
 
-/** `reference` is the one shown on the page of a refused sign-in. */
+/** `reference` is the reference on the page of a refused sign-in. */
 const listAttemptsInput = z.strictObject({
   org: ref,
   reference: z.string().max(100).optional(),
@@ -37,9 +37,9 @@ export const attemptView = z.object({
 
 const attemptPage = pageOf(attemptView);
 
-// Keeps the last sign-ins of a connection for the admin who sets it up. An attempt is kept after
-// its state was accepted, so earlier failures cost a stranger nothing. Attempts without an address
-// have a limit of their own, so that strangers cannot push out those of people.
+// Stores the last sign-ins of a connection for the admin who sets it up. Stores an attempt only
+// once its state is accepted, so strangers cannot cause writes. Attempts without an address have a
+// limit of their own, so that strangers cannot push out those of people.
 
 /** How long attempts are kept. */
 export const attemptDays = 7;
@@ -47,7 +47,7 @@ export const attemptDays = 7;
 const mostNamed = 400;
 const mostNameless = 100;
 
-/** Runs a sign-in whose state was accepted, and keeps how far it came and what was learnt. */
+/** Runs a sign-in whose state was accepted, and stores how far it came and the claims. */
 export async function keepAttempt<T>(
   ctx: Context,
   connectionId: string,
@@ -134,7 +134,7 @@ async function dropOldest(connectionId: string, named: boolean): Promise<void> {
 const reasoned = z.object({ reason: z.string(), cause: z.unknown().optional() });
 const staged = z.object({ stage: z.enum(attemptStages), reason: z.string() });
 
-/** Where and why the sign-in ended, in our own codes; at `at` if the error names no stage. */
+/** Where and why the sign-in ended, in our own codes. `at` is the stage if the error names none. */
 function failureOf(error: unknown, at: AttemptStage): { stage: AttemptStage; code: string } {
   if (!(error instanceof Refusal)) return { stage: at, code: 'internal_error' };
   const told = reasoned.safeParse(error.cause).data;

@@ -22,8 +22,8 @@ import {
 const confirmInput = z.strictObject({ password: givenPassword.optional(), ...secondFactorFields });
 
 /**
- * Confirms with the second factor who the person of this session is; with the password if the
- * account has no second factor. The session then counts as recent for ten minutes.
+ * Confirms the person of this session with the second factor, or with the password if the account
+ * has no second factor. The session then counts as recent for ten minutes.
  */
 export const confirmSession = operation({
   authority: 'me.credentials',
@@ -52,7 +52,7 @@ export const confirmSession = operation({
       await holdAccount(ctx, accountId);
       const now = await Account.findByPk(accountId, { rejectOnEmpty: true });
       const passed = await acceptSecondFactor(now, answer);
-      // What a provider let in stays marked (security P12).
+      // A session with only a provider's proof behind it stays marked (security P12).
       const marked = (await voucherOf(ctx)) !== null;
       const vouchedBy = marked ? (passed?.vouchedBy ?? null) : null;
       await Session.update({ secondFactorAt: ctx.now, vouchedBy }, { where: { id } });

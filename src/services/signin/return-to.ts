@@ -17,7 +17,7 @@ export function requireReturnTo(ctx: Context, returnTo: string | undefined): str
   ) {
     return target.pathname + target.search + target.hash;
   }
-  // Built here, as `origin` of `blob:https://host/…` is that host's.
+  // Not `target.origin`: for `blob:https://host/…` it is the origin of that host.
   const place = `${target?.protocol}//${target?.host}`;
   const allowed = http.returnToOrigins.some((origin) => new URL(origin).origin === place);
   if (target !== null && allowed && target.username === '' && target.password === '')
@@ -30,7 +30,7 @@ export function requireReturnTo(ctx: Context, returnTo: string | undefined): str
   throw refuseField('returnTo', 'is not known here', 'Ask its administrator.');
 }
 
-/** Refuses `//host` and what browsers read so; also of the normal form, as `/.//host` gives it. */
+/** Whether the text is a path, not a host such as `//host`, the normal form of `/.//host`. */
 function isPath(text: string): boolean {
   return /^\/(?![/\\])/.test(text);
 }
@@ -42,8 +42,8 @@ export async function resumeSession(ctx: Context, input: z.output<typeof resumeI
 }
 
 /**
- * Like `resumeSession`. An authorization request is sent back in any case, marked as tried: it
- * answers the application itself if there is no session.
+ * Like `resumeSession`. An authorization request that is marked as tried returns even without a
+ * session, because the request then answers the application itself.
  */
 export async function resumeOrReturn(ctx: Context, input: z.output<typeof resumeInput>) {
   try {

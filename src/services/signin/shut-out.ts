@@ -15,7 +15,7 @@ const input = z.strictObject({
   domain: domain.optional().describe('The domain to remove, for `domain.remove`.'),
 });
 
-/** A change that may take the last way to sign in from every owner. */
+/** A change that may leave every owner without a way to sign in. */
 export type Change = z.output<typeof input>['change'];
 
 const changes: Record<Change, (ctx: Context, given: z.output<typeof input>) => Promise<unknown>> = {

@@ -4,8 +4,8 @@ import { requireAuthority, type Standing } from './require.ts';
 import type { OrganizationRight } from './table.ts';
 
 /**
- * Proves that the actor may do this to a thing named by its id alone, in the organization that has
- * it. An account without the right gets `missing`, as if the thing did not exist.
+ * Like `requireAuthority`, for a thing given only by its id, in the organization that it belongs
+ * to. If the actor lacks the right, throws `missing`, as if the thing did not exist.
  */
 export async function requireAuthorityOver(
   ctx: Context,

@@ -66,7 +66,7 @@ export async function requireSecondFactor(
   const { totpEnabledAt } = account;
   // A code from a replaced authenticator proves nothing about the current one.
   if (passedAt !== null && (totpEnabledAt === null || passedAt >= totpEnabledAt)) return;
-  throw secondFactorMissing('Sign in again by a way that asks for your second factor.');
+  throw secondFactorMissing('Sign in again in a way that asks for your second factor.');
 }
 
 function secondFactorMissing(hint: string): Refusal {
@@ -91,7 +91,7 @@ export function requireScim({ actor }: Context, org: string): string {
   throw new Refusal('unauthenticated', 'This needs the SCIM token of the organization.');
 }
 
-/** Proves that the actor may do this in the organization, which to outsiders does not exist. */
+/** Proves that the actor may do this in the organization. To outsiders, it does not exist. */
 export async function requireAuthority(
   ctx: Context,
   operation: OrganizationRight,
@@ -167,7 +167,7 @@ async function roleIn(actor: Actor, organizationId: string): Promise<Standing['r
   return membership?.role ?? null;
 }
 
-/** Proves that the credential is enough: a session, or a token of the right scope if allowed. */
+/** Proves that the credential suffices: a session or, if allowed, a token with the right scope. */
 function requireCredential({ actor, config }: Context, operation: Right): void {
   if (actor.kind !== 'user' || actor.via === 'session') return;
   const { session, effect } = ruleOf(operation);
@@ -192,16 +192,16 @@ function scopeRequired(
   effect: Rule['effect'],
 ): Refusal {
   if (effect === 'changes') {
-    return new Refusal('scope_required', `A token of scope ${scope} changes nothing.`, {
-      hint: 'Use a token of scope write, or a session.',
+    return new Refusal('scope_required', `A token with scope ${scope} cannot change anything.`, {
+      hint: 'Use a token with scope write, or a session.',
     });
   }
   const which = via === 'bot' ? 'a personal access token' : 'a token';
   return new Refusal(
     'scope_required',
-    `This lets others in, which a token of scope ${scope} may not do.`,
+    `This gives others access. A token with scope ${scope} cannot do that.`,
     {
-      hint: `Use a session, or ${which} of scope admin. On the host: idctl pat create --user EMAIL --name NAME --scope admin`,
+      hint: `Use a session, or ${which} with scope admin. On the host: idctl pat create --user EMAIL --name NAME --scope admin`,
     },
   );
 }
@@ -219,7 +219,7 @@ function findProject(
   return Project.findOne({ where: { organizationId: organization.id, ...named }, ...options });
 }
 
-/** Like `findProject`, but refuses `not_found`. */
+/** Like `findProject`, but refuses `not_found` if there is no such project. */
 export async function requireProject(
   organization: Pick<Organization, 'id'>,
   project: string,

@@ -14,8 +14,8 @@ export interface Shown {
 type Person = Pick<Account, 'id' | 'email' | 'name'>;
 
 /**
- * How the organization sees these accounts. A person that its provisioning named by a foreign address
- * shows only the client's data, so that no account is read or detected (security I4).
+ * How the organization sees these accounts. If SCIM provisioned a person at an address of a foreign
+ * domain, shows only the SCIM client's data. So no account can be read or detected (security I4).
  */
 export async function shownTo(
   organizationId: string,
@@ -36,7 +36,7 @@ export async function shownTo(
   };
 }
 
-/** Like `readPage`, for rows with an account, each viewed as the organization sees its person. */
+/** Like `readPage`, for rows with an account, each shown as the organization sees the person. */
 export async function readShown<Row extends { account: Account }, Item>(
   organizationId: string,
   at: Parameters<typeof readPage>[0],
@@ -55,7 +55,7 @@ export async function shownIn(organizationId: string, account: Account): Promise
   return (await shownTo(organizationId, [account]))(account);
 }
 
-/** The name by which the organization knows the actor. `name` is their own (security I4). */
+/** The actor's name as the organization sees it. `name` is the account's own name (security I4). */
 export async function nameShownIn(
   organizationId: string,
   { accountId, name }: { accountId: string; name: string },
@@ -64,7 +64,7 @@ export async function nameShownIn(
   return account === null ? name : (await shownIn(organizationId, account)).name;
 }
 
-/** The client's data about a person; no address if the account has none. */
+/** The SCIM client's data about a person; no address if the account has none. */
 function saidOf({ email }: Person, record: ScimRecord): Shown {
   const resource = resourceOf(record);
   return { email: email === null ? null : emailOf(resource), name: calledBy(resource) };

@@ -1,21 +1,21 @@
 import type { Role } from '../../../database/models/membership.ts';
 import type { ProjectRole } from '../../../database/models/project.ts';
 
-// The one table of rights. Operations prove their row, routes name their row, and the operator may
-// do everything in it. Operations without a row are only for the operator (`requireOperator`).
+// The one table of rights. Operations prove the right of their row, and routes name it. The
+// operator has every right. Operations without a row are only for the operator (`requireOperator`).
 
 /** The requirements of an operation. */
 export interface Rule {
-  /** The least role: a signed-in person, for their own data, or this role in the organization. */
+  /** The lowest role: `user` (own data of a signed-in person), or one in the organization. */
   least: 'user' | Role;
-  /** The least role in the project that is also enough. */
+  /** The lowest project role that is also enough. */
   orInProject?: ProjectRole;
   /**
    * The effect, which decides the scope that a token needs (security P15): any, `write` or `admin`.
    * `letsIn` gives others a way in or a role above member.
    */
   effect: 'reads' | 'changes' | 'letsIn';
-  /** A token is not enough: never, or only if `tokens.manageCredentials` allows it. */
+  /** A session is needed: always, or unless `tokens.manageCredentials` is on. */
   session?: 'always' | 'usually';
   /** The session must have passed the account's own second factor, checked by idctl. */
   secondFactor?: true;
@@ -25,7 +25,7 @@ export interface Rule {
 export const authority = {
   'me.see': { least: 'user', effect: 'reads' },
   'me.change': { least: 'user', effect: 'changes' },
-  /** Password, second factor, tokens, apps: with them a stolen token would outlive its end. */
+  /** Password, second factor, tokens, apps: a stolen token could make itself lasting access. */
   'me.credentials': { least: 'user', session: 'usually', effect: 'changes' },
   /** Making or regenerating a token with scope admin. */
   'me.adminTokens': { least: 'user', effect: 'letsIn', session: 'always', secondFactor: true },
@@ -42,7 +42,7 @@ export const authority = {
   'organization.delete': { least: 'owner', session: 'always', effect: 'changes' },
   'members.see': { least: 'member', effect: 'reads' },
   'members.change': { least: 'admin', effect: 'changes' },
-  /** How a person could sign in; of people who are no members it tells nothing. */
+  /** Explains how a person could sign in. Tells nothing about people who are not members. */
   'members.explain': { least: 'admin', effect: 'reads' },
   /** For the person themselves; refused for the last owner. */
   'members.leave': { least: 'member', effect: 'changes' },
@@ -51,7 +51,7 @@ export const authority = {
   'members.takeOwner': { least: 'owner', effect: 'changes' },
   'invitations.see': { least: 'admin', effect: 'reads' },
   'invitations.change': { least: 'admin', effect: 'changes' },
-  /** Choosing the organization whose tokens the actor's app may introspect. */
+  /** Choosing the organization whose members' tokens the actor's app may introspect. */
   'apps.introspect': { least: 'admin', session: 'usually', effect: 'changes' },
   'events.see': { least: 'admin', effect: 'reads' },
   'webhooks.see': { least: 'admin', effect: 'reads' },
@@ -59,7 +59,7 @@ export const authority = {
   'clients.see': { least: 'admin', effect: 'reads' },
   /** A client decides where people are sent, and who gets into an application. */
   'clients.change': { least: 'admin', effect: 'letsIn' },
-  /** Looks up the addresses of a client, and tells what a member's ID token would say. */
+  /** Resolves the client's addresses, and shows the claims of a member's ID token. */
   'clients.test': { least: 'admin', effect: 'changes' },
 
   /** The projects that the actor belongs to. */
@@ -76,14 +76,14 @@ export const authority = {
   'domains.change': { least: 'admin', effect: 'letsIn' },
   'sso.see': { least: 'admin', effect: 'reads' },
   'sso.change': { least: 'admin', effect: 'letsIn' },
-  /** Asks the provider, in the name of the organization. */
+  /** Sends requests to the provider on behalf of the organization. */
   'sso.test': { least: 'admin', effect: 'changes' },
-  /** These free accounts for another provider's or directory's identities. */
+  /** These unlink accounts, so that identities of a new provider or directory can be linked. */
   'sso.relink': { least: 'owner', session: 'always', effect: 'letsIn' },
   'ldap.relink': { least: 'owner', session: 'always', effect: 'letsIn' },
   'ldap.see': { least: 'admin', effect: 'reads' },
   'ldap.change': { least: 'admin', effect: 'letsIn' },
-  /** Asks the directory, and counts the passwords tried there. */
+  /** Queries the directory, and counts refused passwords. */
   'ldap.test': { least: 'admin', effect: 'changes' },
   'signin.see': { least: 'admin', effect: 'reads' },
   'signin.change': { least: 'admin', effect: 'letsIn' },
@@ -97,7 +97,7 @@ export const authority = {
 
   /** The document of the organization: all of its settings and people, without secrets. */
   'document.see': { least: 'admin', effect: 'reads' },
-  /** Each change of the document needs its own right besides. */
+  /** Each change in the document also needs its own right. */
   'document.apply': { least: 'admin', effect: 'changes' },
 
   /** The members' tokens with scope admin. */

@@ -5,15 +5,15 @@ import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { domainOf } from './canonical.ts';
 
 /**
- * The organization's verified domain of exactly this name, or null (security I2). It cannot be
- * given up until the transaction ends, so no sign-in outlives it.
+ * The organization's verified domain with exactly this name, or null (security I2). It cannot be
+ * removed until the transaction ends, so no sign-in outlives the domain.
  */
 export function findVerified(organizationId: string, name: string): Promise<Domain | null> {
   const where = { organizationId, name, state: 'Verified' as const };
   return Domain.findOne({ where, lock: Transaction.LOCK.KEY_SHARE });
 }
 
-/** The organization's verified domains, without a lock: it may be giving one up at this moment. */
+/** The organization's verified domains, without a lock: one may be removed at the same time. */
 export async function findVerifiedNames(organizationId: string): Promise<Set<string>> {
   const domains = await Domain.findAll({
     where: { organizationId, state: 'Verified' },
@@ -33,7 +33,7 @@ export async function findOwner(name: string): Promise<string | null> {
   return domain?.organizationId ?? null;
 }
 
-/** Whether the domain is verified, or an enabled connection has it (`trust.domains: off`). */
+/** Whether the domain is verified, or an enabled connection uses it (`trust.domains: off`). */
 export async function isClaimed(name: string): Promise<boolean> {
   if ((await findOwner(name)) !== null) return true;
   return (await SsoConnection.count({ where: { emailDomain: name, enabled: true } })) > 0;

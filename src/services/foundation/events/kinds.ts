@@ -5,7 +5,7 @@ import { role } from '../fields.ts';
 // webhooks and lists. The tests check each recorded event against it.
 
 interface EventKind {
-  /** Listed in its organization (and sent to its webhooks), or for the operator only. */
+  /** Listed in its organization (and sent to its webhooks), or only for the operator. */
   scope: 'organization' | 'instance' | 'either';
   subject: string | null;
   about: string;
@@ -29,7 +29,7 @@ const flag = z.boolean();
 const number = z.int();
 const instant = z.iso.datetime();
 const list = z.array(text);
-/** For what strangers can repeat: how often, when last, and which references (security X5). */
+/** For events that strangers can repeat: how often, when last, which references (security X5). */
 const tally = { count: number, lastAt: instant.optional(), references: list.optional() };
 const refused = { reason: text, ...tally };
 const because = z
@@ -63,7 +63,7 @@ export const eventKinds = {
   'organization.renamed': inOrg('organization', 'An organization was renamed', { from: text }),
   'organization.deleted': inOrg(
     'organization',
-    'An organization was deleted, with so many members',
+    'An organization was deleted, with this many members',
     members,
   ),
   'organization.ownerless': inOrg(
@@ -78,12 +78,12 @@ export const eventKinds = {
     record: text.optional(),
     userName: text.optional(),
   }),
-  'member.role.changed': inOrg('user', 'A member has another role', {
+  'member.role.changed': inOrg('user', 'The role of a member was changed', {
     from: role,
     to: role,
     because: because.optional(),
   }),
-  'member.removed': inOrg('user', 'A member was removed by hand, or left', { role }),
+  'member.removed': inOrg('user', 'A member left, or was removed manually', { role }),
 
   'invitation.created': inOrg('invitation', 'An address was invited, by mail or only by the link', {
     role,
@@ -94,12 +94,12 @@ export const eventKinds = {
 
   'project.created': inOrg('project', 'A project was created', {}),
   'project.renamed': inOrg('project', 'A project was renamed', { from: text }),
-  'project.deleted': inOrg('project', 'A project was deleted, with so many members', members),
+  'project.deleted': inOrg('project', 'A project was deleted, with this many members', members),
   'project.member.added': inOrg('user', 'An account was added to a project', {
     ...inProject,
     origin: text,
   }),
-  'project.member.role.changed': inOrg('user', 'An account has another role in a project', {
+  'project.member.role.changed': inOrg('user', 'The role of an account in a project was changed', {
     project: text,
     from: text,
     to: text,
@@ -114,7 +114,7 @@ export const eventKinds = {
   'domain.verified': inOrg('domain', 'A domain was verified, by DNS or by the operator', {
     by: z.enum(['dns', 'operator']),
   }),
-  'domain.removed': inOrg('domain', 'A domain was given up', {
+  'domain.removed': inOrg('domain', 'A domain was removed', {
     state: text,
     ssoDisabled: flag,
     owners: list,
@@ -129,11 +129,11 @@ export const eventKinds = {
   'sso.enabled': inOrg('sso', 'Single sign-on was switched on', {}),
   'sso.disabled': inOrg(
     'sso',
-    'Single sign-on was switched off; these owners signed in by it',
+    'Single sign-on was switched off; `owners` signed in with it',
     owners,
   ),
-  'sso.removed': inOrg('sso', 'The connection was removed; these owners signed in by it', ended),
-  'sso.relinked': inOrg('sso', 'All people are linked again after a change of provider', {
+  'sso.removed': inOrg('sso', 'The connection was removed; `owners` signed in with it', ended),
+  'sso.relinked': inOrg('sso', 'Accounts were unlinked after a change of provider', {
     fromIssuer: text,
     people: number,
     sessionsEnded: number,
@@ -148,30 +148,26 @@ export const eventKinds = {
     ...refused,
   }),
   'sso.groups.synced': inOrg('user', 'A single sign-on changed project memberships', synced),
-  'sso.groups.unknown': inOrg(
-    'user',
-    'The groups of a sign-in were not known; nothing changed',
-    why,
-  ),
-  'sso.groups.failed': inOrg('user', 'Groups could not be synced; the sign-in went on', {}),
+  'sso.groups.unknown': inOrg('user', 'The groups of a sign-in were unknown; no role changed', why),
+  'sso.groups.failed': inOrg('user', 'Groups could not be synced; the sign-in continued', {}),
 
   'ldap.saved': inOrg('ldap', 'The directory connection was saved', {
     bindDn: text,
     tls: flag,
     enabled: flag,
   }),
-  'ldap.enabled': inOrg('ldap', 'Sign-in by the directory was switched on', {}),
+  'ldap.enabled': inOrg('ldap', 'Sign-in through the directory was switched on', {}),
   'ldap.disabled': inOrg(
     'ldap',
-    'Sign-in by the directory was switched off; these owners signed in by it',
+    'Sign-in through the directory was switched off; `owners` signed in with it',
     owners,
   ),
-  'ldap.removed': inOrg('ldap', 'The connection was removed; these owners signed in by it', ended),
-  'ldap.relinked': inOrg('ldap', 'All people are linked again after a change of directory', {
+  'ldap.removed': inOrg('ldap', 'The connection was removed; `owners` signed in with it', ended),
+  'ldap.relinked': inOrg('ldap', 'Accounts were unlinked after a change of directory', {
     people: number,
     sessionsEnded: number,
   }),
-  'ldap.signin.refused': inOrg('ldap', 'Sign-ins by the directory were refused', {
+  'ldap.signin.refused': inOrg('ldap', 'Sign-ins through the directory were refused', {
     entry: text.optional(),
     ...refused,
   }),
@@ -181,16 +177,16 @@ export const eventKinds = {
   }),
   'ldap.bind.limited': inOrg(
     'ldap',
-    'Too many bind passwords were refused; none is tried for a while',
+    'Too many bind passwords were refused; no more are sent for a while',
     { bindDn: text, ...tally },
   ),
   'ldap.groups.synced': inOrg('user', 'A directory sign-in changed project memberships', synced),
   'ldap.groups.unknown': inOrg(
     'user',
-    'The groups of a sign-in were not known; nothing changed',
+    'The groups of a sign-in were unknown; no role changed',
     why,
   ),
-  'ldap.groups.failed': inOrg('user', 'Groups could not be synced; the sign-in went on', {}),
+  'ldap.groups.failed': inOrg('user', 'Groups could not be synced; the sign-in continued', {}),
 
   'mapping.added': inOrg('mapping', 'A directory group was mapped', mapped),
   'mapping.removed': inOrg('mapping', 'A mapping was removed', mapped),
@@ -217,25 +213,25 @@ export const eventKinds = {
     record: text,
     userName: text,
   }),
-  'scim.user.updated': inOrg('user', 'SCIM changed these attributes of its record', {
+  'scim.user.updated': inOrg('user', 'SCIM changed attributes of a User', {
     attributes: list,
   }),
   'scim.user.recorded': inOrg('user', 'SCIM created a User who is not active, so not a member', {}),
-  'scim.group.created': inOrg('scimGroup', 'SCIM made a group, with so many members', members),
-  'scim.group.updated': inOrg('scimGroup', 'SCIM changed a group; so many joined and left it', {
+  'scim.group.created': inOrg('scimGroup', 'SCIM made a group with this many members', members),
+  'scim.group.updated': inOrg('scimGroup', 'SCIM changed a group; this many joined and left', {
     added: number,
     removed: number,
     renamed: z.object({ from: text, to: text }).nullable(),
     externalId: z.object({ from: text.nullable(), to: text.nullable() }).nullable(),
   }),
-  'scim.group.deleted': inOrg('scimGroup', 'SCIM deleted a group, with so many members', members),
+  'scim.group.deleted': inOrg('scimGroup', 'SCIM deleted a group with this many members', members),
   'scim.groups.synced': inOrg('user', 'SCIM groups changed project memberships', synced),
   'scim.groups.planned': inOrg(
     null,
-    'The roles of many people follow their groups: of so many, these have others',
+    'Groups set the roles of many people; `changed` of `people` have other roles now',
     { people: number, changed: number },
   ),
-  'scim.address.taken': inOrg('user', 'The address is another record’s; the account has none', {
+  'scim.address.taken': inOrg('user', 'Another record has the address; the account has none', {
     email: text.nullable(),
     record: text,
     holder: text,
@@ -254,7 +250,7 @@ export const eventKinds = {
   'client.created': inOrg('client', 'A client was made', {}),
   'client.updated': inOrg(
     'client',
-    'Settings of a client were changed, or a lost domain took an origin from it',
+    'Settings of a client were changed, or the loss of a domain removed an origin',
     { fields: list },
   ),
   'client.rotated': inOrg('client', 'A client has a new secret; the old one is refused', {}),
@@ -274,12 +270,14 @@ export const eventKinds = {
   }),
   'client.reuse.detected': inOrg(
     'client',
-    'A code or refresh token was used twice; everything it gave ended',
+    'A code or refresh token was used twice; all tokens issued from it were revoked',
     { session: text },
   ),
 
   'webhook.added': inOrg('webhook', 'A webhook was added', { events: list }),
-  'webhook.changed': inOrg('webhook', 'A webhook gets other kinds of events', { events: list }),
+  'webhook.changed': inOrg('webhook', 'The events of a webhook were changed', {
+    events: list,
+  }),
   'webhook.enabled': inOrg('webhook', 'A webhook was switched on', {}),
   'webhook.disabled': inOrg(
     'webhook',
@@ -291,14 +289,14 @@ export const eventKinds = {
   ),
   'webhook.removed': inOrg(
     'webhook',
-    'A webhook was removed, with the messages that waited for it',
+    'A webhook was removed; `waiting` counts the messages that were not sent',
     {
       waiting: number,
     },
   ),
   'webhook.secret.rotated': inOrg(
     'webhook',
-    'A webhook has a new secret; the old one signs too for a day',
+    'A webhook has a new secret; the old one also signs for a day',
     { previousUntil: instant },
   ),
   'webhook.delivery.retried': inOrg('webhook', 'A delivery is sent again', {
@@ -310,16 +308,16 @@ export const eventKinds = {
   'identity.unlinked': either('user', 'An external identity was unlinked from an account', linked),
   'account.reclaimed': either(
     'user',
-    'The credentials of an unproved earlier holder ended (security I3, P11)',
+    'The credentials of a holder with an unverified address ended (security I3, P11)',
     { by: z.enum(['domain', 'mail', 'operator', 'signup']) },
   ),
 
-  'session.started': either('user', 'A session began; in the organization if by its connection', {
+  'session.started': either('user', 'A session began; in an organization, through its connection', {
     method: text,
     session: text,
   }),
   'session.ended': onInstance('session', 'A session was ended', { account: text.optional() }),
-  'session.confirmed': onInstance('session', 'A person confirmed in a session who they are', {
+  'session.confirmed': onInstance('session', 'A person confirmed their identity in a session', {
     account: text,
     by: z.enum(['password', 'totp', 'passkey']),
   }),
@@ -328,7 +326,7 @@ export const eventKinds = {
   }),
   'signin.refused': onInstance(
     'user',
-    'Sign-ins were refused; without a subject, for no known account',
+    'Sign-ins were refused; without a subject, the account is unknown',
     {
       method: text,
       address: text,
@@ -345,12 +343,12 @@ export const eventKinds = {
 
   'user.created': either(
     'user',
-    'An account was made; in the organization when by its connection',
+    'An account was made; in an organization, through its connection',
     { by: text.optional() },
   ),
   'user.deleted': onInstance(
     'user',
-    'An account was deleted; these organizations have no owner now',
+    'An account was deleted; `ownerless` organizations have no owner now',
     { ownerless: list.optional() },
   ),
   'user.disabled': onInstance('user', 'An account was disabled', {}),
@@ -361,17 +359,13 @@ export const eventKinds = {
     tokensEnded: number.optional(),
   }),
   'user.password.reset': onInstance('user', 'A person set a new password with a mailed code', {}),
-  'user.email.verified': onInstance(
-    'user',
-    'A code that was mailed has proved the address of an account',
-    {},
-  ),
+  'user.email.verified': onInstance('user', 'A mailed code verified the address of an account', {}),
   'user.totp.enabled': onInstance('user', 'A second factor was switched on', {}),
   'user.totp.disabled': onInstance('user', 'A second factor was switched off', {}),
   'user.login_link.created': onInstance('user', 'The operator made a sign-in link, valid once', {}),
   'user.totp.reset': onInstance('user', 'The operator removed a second factor', {}),
   'user.passkey.added': onInstance('user', 'A passkey was added', passkey),
-  'user.passkey.renamed': onInstance('user', 'A passkey has another name', {
+  'user.passkey.renamed': onInstance('user', 'A passkey was renamed', {
     ...passkey,
     from: text,
   }),
@@ -381,17 +375,17 @@ export const eventKinds = {
   }),
   'user.passkey.refused': onInstance(
     'user',
-    'Answers of an authenticator were refused; at sign-in by passkey alone see `signin.refused`',
+    'Passkeys were refused, but not at a sign-in with only a passkey (`signin.refused`)',
     { purpose: text, address: text, ...refused },
   ),
 
-  'token.created': onInstance('token', 'An access token was made; by an app, a bot token', {
+  'token.created': onInstance('token', 'A personal access token, or an app’s bot token, was made', {
     account: text,
     app: text.optional(),
     scope: text.optional(),
   }),
-  'token.regenerated': onInstance('token', 'An access token has a new value', ofAccount),
-  'token.revoked': onInstance('token', 'An access token was revoked', {
+  'token.regenerated': onInstance('token', 'A personal access token has a new value', ofAccount),
+  'token.revoked': onInstance('token', 'A personal access token or bot token was revoked', {
     account: text,
     app: text.optional(),
     reason: text.optional(),
@@ -399,30 +393,30 @@ export const eventKinds = {
   'app.registered': onInstance('app', 'An app was registered', ofAccount),
   'app.organization.named': inOrg(
     'app',
-    'An app may ask about the tokens of the members',
+    'An app may introspect the tokens of the members',
     ofAccount,
   ),
   'app.regenerated': onInstance('app', 'An app has a new secret', ofAccount),
   'app.revoked': onInstance('app', 'An app was revoked', { account: text, keepTokens: flag }),
-  'app.refused': onInstance('app', 'Clients were refused; without a subject, for no known app', {
+  'app.refused': onInstance('app', 'Apps were refused; without a subject, the app is unknown', {
     address: text,
     reason: text.nullable(),
     ...tally,
   }),
 
-  'mail.abandoned': either(null, 'A mail could not be sent; an invitation’s in its organization', {
+  'mail.abandoned': either(null, 'A mail could not be sent; in an organization, an invitation', {
     about: z.enum(['code', 'signup', 'account', 'passkey', 'invitation']),
     email: text.optional(),
     invitation: text.optional(),
     reason: text,
   }),
 
-  'key.signing.rotated': onInstance('key', 'There is a new key to sign sessions with', {
+  'key.signing.rotated': onInstance('key', 'A new key to sign sessions was made', {
     signsFrom: instant,
     retired: number,
   }),
   'key.signing.dropped': onInstance('key', 'A signing key without live tokens was deleted', {}),
-  'key.master.rotated': onInstance('key', 'There is a new master key', { former: text }),
+  'key.master.rotated': onInstance('key', 'A new master key was made', { former: text }),
   'backup.made': onInstance(null, 'A backup was made', { bytes: number }),
   'backup.restored': onInstance(null, 'The instance was restored from a backup', {
     madeAt: instant,

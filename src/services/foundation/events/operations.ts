@@ -108,7 +108,7 @@ function beginning(
   return cursor !== undefined && cursor > first ? cursor : first;
 }
 
-/** Events for the operator: with the system account, the organization's slug, and the address. */
+/** Events as the operator sees them, with system account, organization's slug and address. */
 async function viewForOperator(events: readonly Event[]) {
   if (events.length === 0) return [];
   const organizations = await Organization.findAll({

@@ -19,7 +19,7 @@ import { isWanted, viewEvent } from './view.ts';
 /** An event to record, of any kind. */
 export type Happening = { [Name in EventName]: HappeningOf<Name, EventData<Name>> }[EventName];
 
-/** A recurring event to record. The tally adds how often, and for which requests. */
+/** A recurring event to record. The tally adds the count and the references. */
 type Recurring = {
   [Name in EventName]: HappeningOf<Name, Omit<EventData<Name>, 'count' | 'lastAt' | 'references'>>;
 }[EventName];
@@ -86,7 +86,7 @@ export async function recordEvents(
   );
 }
 
-/** The subject of an event, a row with a name, and the organization of the event, if any. */
+/** The subject of an event (a row with a name) and the event's organization, if it has one. */
 export function eventAbout(
   type: string,
   { id, name }: { id: string; name: string },
@@ -95,7 +95,7 @@ export function eventAbout(
   return { organizationId, subject: { type, id, name } };
 }
 
-/** The actor; in an organization, under the name that it knows (security I4). */
+/** The actor, with the name that the organization sees (security I4). */
 async function viewActor(actor: Actor, organizationId: string | null): Promise<EventActor> {
   switch (actor.kind) {
     case 'user': {
@@ -119,8 +119,8 @@ interface Listener {
 }
 
 /**
- * Writes an event, and a delivery for each webhook that wants it, in the transaction that causes
- * it. Without webhooks it is one statement.
+ * Writes an event, and a delivery for each webhook that wants it. Call it inside the transaction
+ * that causes the event. Without webhooks, it is one statement.
  */
 async function fanOut({ organizationId, ...event }: Written): Promise<void> {
   const row = { ...event, organization_id: organizationId };
@@ -170,12 +170,13 @@ const windowSeconds = 900;
 // A counter is a 32-bit number in the database.
 const unlimited = 2 ** 31 - 1;
 
-/** How many references an event keeps: enough to find a person who asks, but bounded. */
+/** How many request ids an event keeps, so that support can find the request of a person. */
 const mostReferences = 20;
 
 /**
- * Records what strangers can repeat as one event in a quarter of an hour, so that the disk cannot
- * fill: one for each subject (`of`) and detail (`apart`), with the last references (security X5).
+ * Records an event that strangers can repeat as one row in 15 minutes, so that the disk cannot
+ * fill. Each subject (`of`) and detail (`apart`) has a row, with the latest references (security
+ * X5).
  */
 export async function tallyEvent(
   ctx: Context,

@@ -3,7 +3,7 @@ import type { Event, EventActor } from '../../../database/models/event.ts';
 import { id, instant } from '../fields.ts';
 import { type EventName, eventKinds, eventNames } from './kinds.ts';
 
-/** A kind of event, `group.*` or `*`. The refusal names the kinds that begin alike. */
+/** A kind of event, `group.*` or `*`. The refusal lists the kinds of the same group. */
 export const kindPattern = z
   .string()
   .refine((text) => kindsOf(text).length > 0, { error: ({ input }) => noKind(String(input)) });
@@ -51,9 +51,9 @@ function describeKind(name: EventName) {
   return { title: name, description: about, properties: { kind: { const: name }, data: schema } };
 }
 
-/** The message for an unknown kind: the kinds that begin alike, or else the groups. */
+/** The message for an unknown kind. It lists the kinds of the same group, or else the groups. */
 function noKind(name: string): string {
-  return `${name.slice(0, 100)} is no kind of event; there are ${alike(name).join(', ')}`;
+  return `${name.slice(0, 100)} is not a kind of event; choose from ${alike(name).join(', ')}`;
 }
 
 function alike(name: string): string[] {

@@ -7,15 +7,15 @@ import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import type { KeyContext } from './signing-key.ts';
 
-// The keys as the app finds them when it opens, and as it follows them later. Nothing heavy is
-// imported: every command opens the app.
+// Checks the keys when the app opens, and follows later rotations. Imports nothing heavy: every
+// command opens the app.
 
 const constant = 'idctl';
 const alone = 'LOCK TABLE key_canaries IN SHARE ROW EXCLUSIVE MODE';
 
 /**
- * Proves that a master key belongs to this database, and seals with it; an empty one adopts it.
- * Refuses `key_invalid`, naming the key file, for any other key (security X3).
+ * Proves that the master key belongs to this database, and seals with it. An empty database adopts
+ * the key. Refuses `key_invalid`, naming the key file, for any other key (security X3).
  */
 export async function requireRightKey(key: {
   keyring: Keyring;
@@ -29,7 +29,7 @@ export async function requireRightKey(key: {
     const others = canaries.map((other) => other.keyId).join(', ') || 'unknown';
     throw new Refusal(
       'key_invalid',
-      `the master key ${key.keyFile} (${key.keyring.keyId}) is not the one of this database (${others})`,
+      `the master key ${key.keyFile} (${key.keyring.keyId}) is not the key of this database (${others})`,
       { hint: `put the database's own key file at ${key.keyFile}, or name it with keyFile` },
     );
   }
@@ -43,7 +43,7 @@ export function listCanaries(): Promise<KeyCanary[]> {
   return KeyCanary.findAll({ order: [['createdAt', 'DESC']] });
 }
 
-/** The ids of the master keys that seal or have sealed; none that only waits in a key file. */
+/** The ids of the master keys that seal or have sealed; a key that waits in a file has not. */
 export async function usedKeyIds(): Promise<Set<string>> {
   return new Set((await listCanaries()).map(({ keyId }) => keyId));
 }
@@ -92,7 +92,7 @@ export async function ensureSigningKey(ctx: KeyContext): Promise<void> {
   const { forgetKeys, makeSigningKey } = await import('./signing-key.ts');
   const made = await makeSigningKey(ctx);
   await transaction(async () => {
-    // Two daemons that start at once may each make one: both verify, the oldest signs.
+    // Two daemons that start at once may each make a key: both verify, the oldest signs.
     if (await hasCurrent()) return;
     await SigningKey.create(made);
   });

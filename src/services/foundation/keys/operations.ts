@@ -48,14 +48,14 @@ export const newMasterKeyView = z.object({
   resealed: z.int(),
 });
 
-/** A rotation as it is foreseen: its new key does not exist yet. */
+/** The plan of a rotation: its new key does not exist yet. */
 export const foreseenKeyView = newMasterKeyView
   .pick({ state: true, former: true })
   .extend({ leaving: z.array(z.string()) });
 
 const rotationInput = z.strictObject({ prepare: z.boolean().default(false) });
 
-/** A signing key without its halves, with its state among the others. */
+/** A signing key with its state, without its public and private part. */
 function viewSigningKey(key: SigningKey, state: 'waits' | 'signs' | 'verifies') {
   return {
     id: key.id,
@@ -101,9 +101,9 @@ export const listKeys = operation({
 });
 
 /**
- * What the next rotation of the master key does: it makes a key, or finishes an interrupted
- * rotation. `leaving` are the keys that once sealed, and leave the key file. A backup made under
- * one needs a copy of it.
+ * Tells what the next rotation of the master key does: make a key, or finish an interrupted
+ * rotation. `leaving` are former keys that it removes from the key file. A backup made under a
+ * former key needs a copy of that key.
  */
 export const foreseeMasterKey = operation({
   authority: 'operator',
@@ -154,8 +154,8 @@ export const rotateSigningKey = operation({
 });
 
 /**
- * Deletes retired keys once no session has a token of them (security X2): an application may send an
- * ID token as long as the session lives. Call it inside a transaction.
+ * Deletes retired keys once no live session has a token signed with them (security X2). An
+ * application may send an ID token as long as the session lives. Call it inside a transaction.
  */
 export async function dropSpentKeys(ctx: Context): Promise<void> {
   const before = after(ctx.now, -sessionSeconds - noticeSeconds);
@@ -165,9 +165,10 @@ export async function dropSpentKeys(ctx: Context): Promise<void> {
   }
 }
 
-// The key file gets the new key before the database does, and keeps the old one. So everything
-// opens, wherever this is interrupted. Running daemons read the file again when they meet the new
-// key, and follow within seconds. The sweep re-seals what a daemon still sealed with the old key.
+// The key file gets the new key before the database does, and keeps the old key. So a rotation can
+// be interrupted anywhere, and everything still opens. Running daemons read the file again when
+// they meet the new key, and follow within seconds. The sweep re-seals what a daemon still sealed
+// with the old key.
 
 /**
  * Replaces the master key that seals (security X1), or finishes an interrupted rotation. With
@@ -190,7 +191,7 @@ export const rotateMasterKey = operation({
   },
 });
 
-/** Two rotations at once would each replace the key file. */
+/** Keeps out a second rotation, which would also replace the key file. */
 async function alone(): Promise<void> {
   if (dialectOfDatabase() === 'postgres')
     await execute('LOCK TABLE key_canaries IN EXCLUSIVE MODE', []);

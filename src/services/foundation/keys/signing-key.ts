@@ -28,13 +28,13 @@ export const noticeSeconds = 120;
 interface ReadyKey {
   publicJwk: PublishedJwk;
   privateJwk: JWK;
-  /** Signs and verifies session tokens; null for an RSA key, which signs ID tokens alone. */
+  /** Signs and verifies session tokens; null for an RSA key, which signs only ID tokens. */
   session: { verifier: VerificationKey; signer: TokenSigner } | null;
-  /** From then on it only verifies; may be in the future. */
+  /** When the key stops signing and only verifies; may be in the future. */
   retiredAt: Date | null;
 }
 
-/** The context needed to read the keys. The app has it before it has a full context. */
+/** The part of a context that reads the keys. The app has it before it has a full context. */
 export type KeyContext = Pick<Context, 'keyring' | 'now'>;
 
 interface KeySet {
@@ -119,7 +119,7 @@ async function prepare(ctx: KeyContext, row: SigningKey): Promise<ReadyKey> {
   return { publicJwk, privateJwk, session, retiredAt: row.retiredAt };
 }
 
-/** Whether this is a key for ID tokens alone. */
+/** Whether the key signs only ID tokens. */
 export function isRsa(publicJwk: { kty?: unknown }): boolean {
   return publicJwk.kty === 'RSA';
 }
@@ -128,8 +128,8 @@ export function isRsa(publicJwk: { kty?: unknown }): boolean {
 export const jwksView = z.strictObject({ keys: z.array(publicJwkSchema) });
 
 /**
- * The public keys that verify this instance's tokens, for anyone. Only seconds old, because another
- * daemon may have made the first RSA key just now.
+ * The public keys that verify this instance's tokens, for anyone. The keys are only seconds old,
+ * because another daemon may have made the first RSA key just now.
  */
 export async function viewJwks(ctx: KeyContext): Promise<z.output<typeof jwksView>> {
   const set = await readSet(ctx);
@@ -138,8 +138,8 @@ export async function viewJwks(ctx: KeyContext): Promise<z.output<typeof jwksVie
 }
 
 /**
- * The private keys for ID tokens: of each algorithm the one that signs now comes first. The others
- * only verify an earlier ID token. Makes the first RSA key.
+ * The private keys for ID tokens. For each algorithm, the key that signs now comes first; the
+ * others only verify earlier ID tokens. Makes the first RSA key.
  */
 export async function keysOfIdTokens(ctx: KeyContext): Promise<JWK[]> {
   const signs = ({ retiredAt }: ReadyKey) => retiredAt === null || retiredAt > ctx.now;
@@ -153,7 +153,7 @@ export async function keysOfIdTokens(ctx: KeyContext): Promise<JWK[]> {
   return ordered.map(({ publicJwk, privateJwk }) => ({ ...privateJwk, ...publicJwk }));
 }
 
-/** Two daemons may each make one at once: both are published, and the oldest signs. */
+/** Two daemons may each make an RSA key at once: both are published, and the oldest signs. */
 async function addRsaKey(ctx: KeyContext): Promise<void> {
   const made = await makeSigningKey(ctx, generateRsaKey);
   await transaction(async () => {

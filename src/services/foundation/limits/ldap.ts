@@ -2,7 +2,7 @@ import type { Context } from '../../../context.ts';
 import type { Limit } from './limit.ts';
 import { clientLimit } from './password.ts';
 
-/** The cost of trying a directory password: a place of user name and client each (security L8). */
+/** The limits of an attempt with a directory password: user name and client (security L8). */
 export function directoryLimits(
   ctx: Context,
   username: string,
@@ -20,17 +20,19 @@ function ldapLimit({ config }: Context, name: string, of: string, apart = ''): L
   return { name, of, apart, most: config.limits.ldapFailures, seconds: 900 };
 }
 
-/** Like `directoryLimits`, plus a limit of the person, who may make an organization per guess. */
+/** Like `directoryLimits`, plus a limit of the person, who could make an organization per guess. */
 export function testedLimits(ctx: Context, username: string, organizationId: string): Limit[] {
   return [...ownLimits(ctx, 'ldap person'), ...directoryLimits(ctx, username, organizationId)];
 }
 
-/** The limit of a person over all organizations. The operator can read the passwords: no limit. */
+/**
+ * The limit of a person across organizations. None for the operator, who can read the passwords.
+ */
 function ownLimits(ctx: Context, name: string): Limit[] {
   return ctx.actor.kind === 'user' ? [ldapLimit(ctx, name, ctx.actor.accountId)] : [];
 }
 
-/** The limit of one entry's password, because a person may have several names for it. */
+/** The limit of one directory entry, because a person may sign in to it under several names. */
 export function entryLimit(
   ctx: Context,
   { issuer, subject }: { issuer: string; subject: string },
@@ -39,7 +41,7 @@ export function entryLimit(
   return ldapLimit(ctx, 'ldap entry', `${issuer} ${subject}`, organizationId);
 }
 
-/** How many passwords an organization may try for searching accounts: a name has many spellings. */
+/** How many bind passwords an organization may try, for any account: names have many spellings. */
 export function bindLimit(ctx: Context, organizationId: string): Limit {
   return ldapLimit(ctx, 'ldap bind', organizationId);
 }
@@ -51,8 +53,8 @@ export interface StoredPassword {
 }
 
 /**
- * The cost of each try of a bind password, in any organization: one try each of actor and client. A
- * stored password also costs one try of its own, so that no account is locked.
+ * The limits of an attempt with a bind password: one of the actor, across organizations, and one of
+ * the client. A stored password has its own limit, so that its account is not locked.
  */
 export function bindTryLimits(
   ctx: Context,
@@ -75,25 +77,25 @@ export function operatorBindLimit(ctx: Context, organizationId: string): Limit {
   return ldapLimit(ctx, 'ldap bind of operator', organizationId);
 }
 
-/** Like `operatorBindLimit`, over all organizations, because one person can make many. */
+/** Like `operatorBindLimit`, over all organizations: one person can make many organizations. */
 export function operatorBindsLimit(ctx: Context): Limit {
   const { addressFailures: most } = ctx.config.limits;
   return { name: 'ldap binds of operator', of: 'all', most, seconds: 900 };
 }
 
-/** Counts the tries of a stored password that share one place. It is never full. */
+/** Counts the concurrent attempts with a stored password that count as one. It is never full. */
 export function sharedBindTries({ of, apart }: StoredPassword): Limit {
   return { name: 'ldap bind shared', of, apart, most: 1_000_000_000, seconds: 900 };
 }
 
-/** Full, for a year, if the directory last accepted the stored bind password. */
+/** A mark: full, for a year, if the directory last accepted the stored bind password. */
 export function acceptedBindMark({ of, apart }: StoredPassword): Limit {
   return { name: 'ldap bind password', of, apart, most: 1, seconds: 365 * 86_400 };
 }
 
 /**
- * A form shared by all spellings of a user name that any directory treats as equal. Two people
- * whose names differ only in case, width, accents or spaces share their tries.
+ * The common form of all spellings of a user name that some directory treats as equal. Two people
+ * whose names differ only in case, width, accents or spaces share a limit.
  */
 export function canonicalUser(username: string): string {
   return username

@@ -11,13 +11,13 @@ export interface Limit {
   name: string;
   /** The subject: an account's canonical address or id, or a client's network. */
   of: string;
-  /** Counts separately for each value. */
+  /** Each value has its own count. */
   apart?: string;
   most: number;
   /** How much one call counts, if it is not one. */
   weight?: number;
   seconds: number;
-  /** Each window after a full one doubles, up to this. Without it all are equal. */
+  /** Each window after a full one is twice as long, up to this. Without it, all last `seconds`. */
   longest?: number;
 }
 
@@ -46,15 +46,15 @@ interface Counted {
 }
 
 /**
- * Whether a window lasts at an instant, as SQL. A window that began in the future is from before
- * the clock was set back, and has ended: its lock would last longer by that time. The clocks of two
- * daemons may be a minute apart.
+ * The SQL condition for a window that has not ended. A window that begins in the future has ended:
+ * the clock was set back, and a lockout would last too long. The clocks of two daemons may be a
+ * minute apart.
  */
 const lasts = (now: string, of = ''): string =>
   `(${of}began_at + ${of}seconds > ${now} AND ${of}began_at - 60 <= ${now})`;
 
-// One conditional upsert, so that parallel counts, in any process, never exceed the limit. A window
-// that has ended starts anew; a full one returns no row.
+// One conditional upsert, so that parallel counts, in any process, never exceed the limit. An ended
+// window begins again; a full one returns no row.
 const lasting = lasts('$5', 'c.');
 const upsert = `INSERT INTO counters AS c (key, subject, window_id, used, seconds, began_at, expires_at)
   VALUES ($1, $2, $3, $9, $4, $5, $6)
@@ -99,8 +99,8 @@ export function epochSeconds(instant: Date): number {
 }
 
 // How a credential is checked (security P8): `requireRoom` first, `spend` right before the check,
-// `giveBack` unless it was refused. The count is committed before the check, so parallel guesses
-// cannot pass together, over any number of processes.
+// `giveBack` unless the credential was refused. The count is committed before the check, so
+// parallel guesses cannot pass together, over any number of processes.
 
 const decrement = 'UPDATE counters SET used = used - 1 WHERE used > 0 AND key IN';
 
@@ -122,7 +122,7 @@ export async function countTry(ctx: Context, limits: Limit[]): Promise<void> {
   await spend(ctx, limits);
 }
 
-/** Counts one in the transaction that it allows; returns the count. Refuses `too_many_requests`. */
+/** Counts one in the caller's transaction; returns the count. Refuses `too_many_requests`. */
 export async function requirePlace(ctx: Context, limit: Limit, message: string): Promise<number> {
   if (ctx.config.limits.enabled === 'off') return 1;
   const counted = await countUp(ctx, limit);
@@ -154,8 +154,8 @@ export async function requireRoom(ctx: Context, limits: Limit[]): Promise<void> 
 }
 
 /**
- * Seconds until every limit has room; 0 if all have. Another request or daemon may have begun a
- * window after `ctx.now`: the wait is never longer than the window.
+ * Seconds until no limit is full; 0 if none is. Another request or daemon may have begun a window
+ * after `ctx.now`: the wait is never longer than the window.
  */
 export async function secondsUntilRoom(ctx: Context, limits: Limit[]): Promise<number> {
   if (limits.length === 0) return 0;
@@ -175,7 +175,7 @@ export async function secondsUntilRoom(ctx: Context, limits: Limit[]): Promise<n
 
 const usedNow = `SELECT used FROM counters WHERE key = $1 AND ${lasts('$2')}`;
 
-/** How many the limit counts now, and when it has room again; null if it has. */
+/** How many the limit counts now, and when a full limit ends; null if it is not full. */
 export async function readCount(ctx: Context, limit: Limit) {
   const [row] = await select<{ used: number }>(usedNow, [keyOf(ctx, limit), epochSeconds(ctx.now)]);
   const seconds = await secondsUntilRoom(ctx, [limit]);
@@ -183,7 +183,7 @@ export async function readCount(ctx: Context, limit: Limit) {
   return { used: row?.used ?? 0, until };
 }
 
-/** The same words for every limit of attempts, whether or not the account exists (security P8). */
+/** One message for every limit of attempts, whether or not the account exists (security P8). */
 function tooMany(seconds: number, message = 'Too many attempts.'): Refusal {
   return new Refusal('too_many_requests', message, {
     hint: `Try again in ${inWords(seconds)}.`,
@@ -198,14 +198,14 @@ export function inWords(seconds: number): string {
   return `${count} ${unit}${count === 1 ? '' : 's'}`;
 }
 
-/** Resets every count of these subjects (`Limit.of`). Returns whether there was any. */
+/** Resets every count of these subjects (`Limit.of`). Returns whether any was above zero. */
 export async function forgetCounts(ctx: Context, of: string[]): Promise<boolean> {
   const theirs = { subject: of.map((each) => subjectOf(ctx, each)), used: { [Op.gt]: 0 } };
   const [ended] = await Counter.update({ used: 0, beganAt: 0 }, { where: theirs });
   return ended > 0;
 }
 
-/** The mailbox of a canonical address, without a `+tag` (security P10). For limits alone. */
+/** The mailbox of a canonical address, without a `+tag` (security P10). Use it only for limits. */
 export function mailboxOf(email: string): string {
   return email.replace(/(?<=[^@])\+[^@]*(?=@)/, '');
 }

@@ -13,13 +13,13 @@ export async function countAsking(ctx: Context): Promise<void> {
 
 /**
  * How many invitations are mailed to one mailbox in a day: from one organization, and from all.
- * Some of the latter are kept for organizations with a verified domain, one each.
+ * `kept` of `ofAll` are reserved for organizations with a verified domain, one each.
  */
 const mostInvitations = { ofOne: 2, ofAll: 5, kept: 2 };
 
 /**
- * Whether the organization may have one more invitation mailed to this address. Its own share: it
- * uses up no other's. Call it inside the transaction that queues the mail.
+ * Whether the organization may mail one more invitation to this address. Mail of other
+ * organizations does not count. Call it inside the transaction that queues the mail.
  */
 export function mayMailInvitation(
   ctx: Context,
@@ -30,8 +30,8 @@ export function mayMailInvitation(
 }
 
 /**
- * Whether one more invitation may reach this address, counting those of all organizations. Some
- * places are kept for organizations with a verified domain. Counted when it is sent.
+ * Whether one more invitation may reach this address, counting those of all organizations. Some are
+ * reserved for organizations with a verified domain. Counted when the mail is sent.
  */
 export async function maySendInvitation(
   ctx: Context,
@@ -58,12 +58,12 @@ async function mayInvite(
   return (await countUp(ctx, limit)) !== null;
 }
 
-/** So many mails per hour are kept for networks where the mailbox's person has signed in lately. */
+/** How many mails per hour are reserved for networks where the person has signed in lately. */
 const kept = 2;
 
 /**
  * Whether one more requested mail may go to the mailbox (security P10). Strangers cannot use up
- * all. Counted in the transaction that sends it, so that no answer's time reveals it (security P7).
+ * all. Counted in the transaction that sends it, so that no response time reveals it (security P7).
  */
 export async function maySendAsked(
   ctx: Context,
@@ -76,7 +76,7 @@ export async function maySendAsked(
   return !stranger && rest.most > 0 && (await countUp(ctx, rest)) !== null;
 }
 
-/** The limits of requested mails to a mailbox: for everyone, and then for all but strangers. */
+/** The limits of requested mails to a mailbox: one for everyone, then one for all but strangers. */
 export function mailboxLimits({ config }: Pick<Context, 'config'>, email: string) {
   const { codeSends } = config.limits;
   const most = Math.max(1, codeSends - kept);

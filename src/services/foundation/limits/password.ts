@@ -6,7 +6,7 @@ import { Session } from '../../../database/models/session.ts';
 import { execute, select } from '../../../database/select.ts';
 import { epochSeconds, keyOf, type Limit, mailboxOf, readCount, subjectOf } from './limit.ts';
 
-// The row counts nothing. It records that an account has signed in from its subject, a network.
+// This row counts nothing. Its key is a network, its subject the account that last signed in there.
 
 const day = 86_400;
 const recent = 30 * day;
@@ -18,10 +18,10 @@ const rememberingNetwork = `INSERT INTO counters (key, subject, window_id, used,
   ON CONFLICT (key) DO UPDATE SET subject = excluded.subject, expires_at = excluded.expires_at`;
 
 /**
- * The known client that asks, or null. Strangers cannot take its turn at hashing (security P8). A
- * network is known for 30 days after a sign-in from it. The account that signed in stands for it,
- * so one account is one client from every network. The address being signed in with plays no part,
- * so a turn does not reveal which accounts exist.
+ * The known client of this request, or null. Strangers cannot delay its hashing (security P8). A
+ * network is known for 30 days after a sign-in from it, as the account that signed in. So one
+ * account is one client on all its networks. The address being signed in with plays no part, so the
+ * wait does not reveal which accounts exist.
  */
 export async function knownClient(ctx: Context): Promise<string | null> {
   if (ctx.client.address === null) return null;
@@ -42,12 +42,12 @@ function here(ctx: Context) {
   return { name: 'known client', of: networkOf(ctx.client.address) };
 }
 
-// The row counts nothing: its existence says that the person is known.
+// This row counts nothing. If it exists, the person is known in the network.
 const rememberingClient = `INSERT INTO counters (key, subject, window_id, used, seconds, began_at, expires_at) VALUES ($1, $2, $3, 0, $4, $5, $6)
   ON CONFLICT (key) DO UPDATE SET subject = excluded.subject, expires_at = excluded.expires_at`;
 
 /**
- * The cost of trying a password: a place of the account and one of the client. Networks where the
+ * The limits of a password attempt: one of the account and one of the client. Networks where the
  * person has signed in lately have their own, which no stranger uses up (security P8).
  */
 export async function passwordLimits(ctx: Context, email: string): Promise<Limit[]> {
@@ -57,27 +57,27 @@ export async function passwordLimits(ctx: Context, email: string): Promise<Limit
   return [known ? own : sharedPasswordLimit(ctx, email), clientLimit(ctx)];
 }
 
-/** Whether the network has places of its own for this account. */
+/** Whether the network has a limit of its own for this account. */
 async function isRemembered(ctx: Context, own: Limit): Promise<boolean> {
   const finding = 'SELECT used FROM counters WHERE key = $1';
   return (await select(finding, [keyOf(ctx, own)], { prepared: true })).length > 0;
 }
 
-/** Remembers a sign-in from here for 30 days. Call it inside the sign-in's transaction. */
+/** Remembers a sign-in from this network for 30 days. Call it inside the sign-in's transaction. */
 export async function rememberClient(ctx: Context, email: string): Promise<void> {
   await rememberNetwork(ctx, email);
   if (ctx.config.limits.enabled === 'off') return;
   const own = ownLimit(ctx, email);
   const now = epochSeconds(ctx.now);
   const window = [randomUUIDv7(), own.seconds, now, now + recent];
-  // Found by the mailbox, so that `isStranger` knows the person under any tag.
+  // The subject is the mailbox, so that `isStranger` finds the person under any `+tag`.
   const values = [keyOf(ctx, own), subjectOf(ctx, mailboxOf(email)), ...window];
   await execute(rememberingClient, values, { prepared: true });
 }
 
-/** Whether the person of this mailbox has signed in lately, but not with this address from here. */
+/** Whether the person of this mailbox has signed in lately, but not here with this address. */
 export async function isStranger(ctx: Context, email: string): Promise<boolean> {
-  // Every other row about a person expires with its second window.
+  // All other rows of this subject expire earlier, with their second window.
   const remembered = epochSeconds(ctx.now) + 2 * day;
   const rows = await select<{ key: string }>(
     'SELECT key FROM counters WHERE subject = $1 AND expires_at > $2',
@@ -91,13 +91,13 @@ function ownLimit(ctx: Context, email: string): Limit & { apart: string } {
   return { ...sharedPasswordLimit(ctx, email), apart: networkOf(ctx.client.address) };
 }
 
-/** The limit that all strangers together share for one account's password. */
+/** The password limit of an account that all strangers share. */
 function sharedPasswordLimit({ config }: Pick<Context, 'config'>, email: string): Limit {
   const { accountFailures: most } = config.limits;
   return { name: 'password', of: email, most, seconds: 900, longest: day };
 }
 
-/** How many wrong second-factor codes an account may be sent (security P12). */
+/** How many wrong second-factor codes an account allows in 15 minutes (security P12). */
 export function codeLimit(accountId: string): Limit {
   return { name: 'code', of: accountId, most: 5, seconds: 900 };
 }
@@ -108,7 +108,7 @@ export function clientLimit(ctx: Context): Limit {
   return { name: 'failures', of: networkOf(ctx.client.address), most, seconds: 60 };
 }
 
-/** A lockout: after too many refusals, an account cannot be tried for a while. */
+/** A lockout: after too many refusals, attempts for an account are refused for a while. */
 interface Lockout {
   of: 'password' | 'secondFactor';
   /** Only for this network, where the person has signed in. Null means everywhere else. */
@@ -116,7 +116,7 @@ interface Lockout {
   until: string;
 }
 
-/** The lockouts of the account with their ends: its password by network, and its second factor. */
+/** The account's lockouts and when they end: its password by network, and its second factor. */
 export async function listLockouts(
   ctx: Context,
   account: Pick<Account, 'id' | 'email'>,
@@ -131,7 +131,9 @@ export async function listLockouts(
   return lockouts;
 }
 
-/** The limits of an account's password: everywhere, and from each network that is known. */
+/**
+ * An account's password limits: one for each network with a past sign-in, and one for all others.
+ */
 export async function findPasswordPlaces(
   ctx: Context,
   { id, email }: Pick<Account, 'email'> & { id: string | null },
@@ -147,7 +149,7 @@ export async function findPasswordPlaces(
   return places;
 }
 
-/** The networks of the person's sessions, ended ones too. There the person has separate places. */
+/** The networks of the person's sessions, also of ended ones. Each may have its own limit. */
 async function networksOf(accountId: string): Promise<string[]> {
   const sessions = await Session.findAll({ where: { accountId }, attributes: ['address'] });
   return [...new Set(sessions.map(({ address }) => networkOf(address)))];

@@ -19,7 +19,7 @@ export type Mailing =
   | { about: 'nothing'; email: string }
   | { about: 'invitation'; invitation: string; organizationId: string };
 
-/** Whether a stranger requested it. Undefined for mail that was not requested: it has no limit. */
+/** Whether a stranger requested the mail. Undefined for unrequested mail, which has no limit. */
 interface AskedBy {
   stranger?: boolean;
 }
@@ -27,7 +27,7 @@ interface AskedBy {
 /** Mails that anyone can request. */
 type Asked = Extract<Mailing, { about: 'code' | 'signup' }>;
 
-/** Leaves a mail to the daemon. Call it inside the transaction that decides it. */
+/** Queues a mail for the daemon. Call it inside the transaction that decides to send the mail. */
 export async function queueMail(ctx: Context, mailing: Mailing): Promise<void> {
   await OutboxItem.create({
     id: orderedId(),
@@ -38,7 +38,7 @@ export async function queueMail(ctx: Context, mailing: Mailing): Promise<void> {
   });
 }
 
-/** Like `queueMail`, for requested mail: queued over the limit too, to look alike (security P7). */
+/** Like `queueMail`, for requested mail. Queued over the limit too, to look alike (security P7). */
 export async function queueAsked(ctx: Context, mailing: Asked): Promise<void> {
   await queueMail(ctx, { ...mailing, stranger: await isStranger(ctx, mailing.email) });
 }

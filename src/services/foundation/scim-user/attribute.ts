@@ -1,4 +1,4 @@
-// What describes an attribute of a resource (RFC 7643 §7).
+// The properties of an attribute of a resource (RFC 7643 §7).
 
 /** A JSON value. */
 export type ScimValue = string | number | boolean | null | ScimValue[] | ScimResource;

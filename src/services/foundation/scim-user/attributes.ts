@@ -61,7 +61,7 @@ export const commonOf = (kind: 'User' | 'Group'): Attribute[] => [
     [
       text('resourceType', 'The name of the resource type.', {
         ...readOnly,
-        // Every group has the same one, and a group has no search document.
+        // All groups have the same resource type, and none has a search document.
         column: kind === 'Group' ? 'resourceType' : null,
       }),
       text('created', `When the ${kind} was added.`, {
@@ -84,7 +84,7 @@ export const commonOf = (kind: 'User' | 'Group'): Attribute[] => [
 const core: Attribute[] = [
   text(
     'userName',
-    'The name by which the User is known to the client, unique in any case of letters.',
+    'The name by which the User is known to the client, unique regardless of letter case.',
     { required: true, uniqueness: 'server', column: 'userName', maxLength: 400 },
   ),
   complex('name', 'The parts of the name of the User.', [
@@ -104,7 +104,7 @@ const core: Attribute[] = [
   text('locale', 'The locale for dates, numbers and the like, such as en-US.'),
   text('timezone', 'The time zone, such as Europe/Vienna.'),
   boolean('active', 'Whether the User is a member of the organization.', { column: 'active' }),
-  text('password', 'Not kept.', { mutability: 'writeOnly', returned: 'never', searchable: false }),
+  text('password', 'Ignored.', { mutability: 'writeOnly', returned: 'never', searchable: false }),
   values('emails', 'E-mail addresses.', ['work', 'home', 'other'], {
     column: 'email',
     maxLength: 400,
@@ -138,12 +138,12 @@ const core: Attribute[] = [
       text('value', 'The id of the group.', { ...readOnly, column: 'group' }),
       reference('$ref', 'The address of the group.', ['Group'], unseen),
       text('display', 'The name of the group.', unseen),
-      text('type', 'How the User is in it.', { ...unseen, canonicalValues: ['direct'] }),
+      text('type', 'How the User is in the group.', { ...unseen, canonicalValues: ['direct'] }),
     ],
     { mutability: 'readOnly', multiValued: true, column: 'group' },
   ),
-  values('entitlements', 'Entitlements of the User; kept, without effect.', []),
-  values('roles', 'Roles of the User at the client; kept, without effect.', []),
+  values('entitlements', 'Entitlements of the User; stored without effect.', []),
+  values('roles', 'Roles of the User at the client; stored without effect.', []),
   values('x509Certificates', 'Certificates of the User.', [], { type: 'binary', caseExact: true }),
 ];
 

@@ -1,7 +1,7 @@
 import { type Attribute, type Column, enterpriseSchema, userSchema } from './attribute.ts';
 import { attributes } from './attributes.ts';
 
-/** The target of a text: an attribute and, if the text names one, its sub-attribute. */
+/** The attribute that a name in a request means and, if given, its sub-attribute. */
 export interface Target {
   attribute: Attribute;
   sub: Attribute | null;
@@ -17,7 +17,7 @@ export interface Names {
   findSchema(name: string): string | null;
 }
 
-/** The names of the attributes, and of the schemas. */
+/** Makes the lookup of a resource's attribute and schema names. */
 export function namesOf(
   kind: Names['kind'],
   attributes: readonly Attribute[],
@@ -63,6 +63,6 @@ export function findSub(attribute: Attribute, name: string): Attribute | null {
 
 /** Folds values that are not case-exact, for comparison and for storage. */
 export function fold(text: string): string {
-  // A sigma must look the same inside a word and at its end, or `co` would miss it.
+  // A sigma must look the same inside a word and at its end, or the filter `co` would miss it.
   return text.toLowerCase().normalize('NFC').replaceAll('ς', 'σ');
 }

@@ -14,7 +14,7 @@ import {
   valuesIn,
 } from './values.ts';
 
-// The resource as clients write it: attributes spelled as in the table, values as sent.
+// A resource as clients write it: attributes named as in the table, values as sent.
 
 /** A complete resource: it has a name, and says whether the person is a member. */
 export type WrittenUser = ScimResource & { userName: string; active: boolean };
@@ -96,13 +96,13 @@ export function assertSound(resource: ScimResource): void {
   }
 }
 
-/** Refuses an implausible number of values of an attribute. */
+/** Refuses too many values of an attribute. */
 export function assertFew({ name }: Attribute, values: ScimValue[]): void {
   if (values.length <= most.elements) return;
   throw scimRefusal(400, 'invalidValue', `${name} has at most ${most.elements} values.`);
 }
 
-/** The canonical address: `userName` if it is one, else the first of `emails`, or null. */
+/** The canonical address: `userName` if it is an address, else the first of `emails`, or null. */
 export function emailOf(resource: ScimResource): string | null {
   return canonicalEmail(givenName(resource) ?? '') ?? canonicalEmail(firstEmail(resource) ?? '');
 }
@@ -152,7 +152,7 @@ function firstEmail({ emails }: ScimResource): string | null {
   return typeof value === 'string' && value.trim() !== '' ? value : null;
 }
 
-/** The client's name for the person: their name, else the beginning of their userName. */
+/** The client's name for the person: their name, or else the first part of their userName. */
 export function calledBy(resource: Named): string {
   const { userName } = resource;
   const local = userName.split('@')[0] ?? '';

@@ -10,12 +10,12 @@ import { scimRefusal } from './refusal.ts';
 
 // Reads and sets values with the table's types, and accepts the variants that providers send.
 
-/** Whether it is a JSON object. */
+/** Whether the value is a JSON object. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Whether it is the complex value of an attribute: an object that `coerce` has returned. */
+/** Whether the value is complex: an object that `coerce` has returned. */
 export function isComplex(value: ScimValue | undefined): value is ScimResource {
   return isObject(value);
 }
@@ -100,7 +100,7 @@ export function merge(attribute: Attribute, held: ScimResource, given: unknown):
 /** Parts of a complex value by name; undefined for a part to remove. */
 export type Parts = ReadonlyMap<string, ScimValue | undefined>;
 
-/** The given parts, or null if something is given but none of it is a part. */
+/** The parts to set and remove, or null if the client gave only unknown parts. */
 export function readParts(attribute: Attribute, given: unknown): Parts | null {
   const value = unwrapped(given);
   if (!isObject(value) && findSub(attribute, 'value') === null)
@@ -140,7 +140,7 @@ function coerceText(attribute: Attribute, value: unknown): string {
 
 const goneWhenEmpty = new Set(['emails', 'phoneNumbers', 'manager']);
 
-/** Whether a connector removes an e-mail, telephone number or manager by an empty `value`. */
+/** Whether a connector removes an e-mail, telephone number or manager with an empty `value`. */
 export function isEmptied({ name }: Attribute, given: ScimResource): boolean {
   return (
     goneWhenEmpty.has(name) && typeof given['value'] === 'string' && given['value'].trim() === ''
@@ -161,7 +161,7 @@ export function isStorable(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed();
 }
 
-/** Whether a client removes the value with this: null, or an empty list (RFC 7643 §2.5). */
+/** Whether a client unsets an attribute with this: null, or an empty list (RFC 7643 §2.5). */
 export function isUnset(value: unknown): boolean {
   return value === null || value === undefined || (Array.isArray(value) && value.every(isUnset));
 }

@@ -21,7 +21,7 @@ import {
 } from '../../foundation/fields.ts';
 import { isMailConfigured } from '../../foundation/mail/configured.ts';
 
-/** A password as given. Only its size is checked: a wrong one is refused without a reason. */
+/** A password as given. Only its size is checked: a wrong password is refused without a reason. */
 export const givenPassword = z.string().min(1, 'is required').max(1024, 'is too long');
 
 export const userRefInput = z.strictObject({ user: userRef });
@@ -45,8 +45,8 @@ export const userView = z.object({
 });
 
 /**
- * Whether the address counts as verified. If this instance sends no mail it does (spec §2.6). An
- * account still waiting for a code from when mail was sent is the exception (security I3).
+ * Whether the address counts as verified. If this instance sends no mail, it does (spec §2.6).
+ * Exception: the account awaits a code since the instance sent mail (security I3).
  */
 export function isEmailVerified(
   ctx: Pick<Context, 'config'>,
@@ -94,10 +94,9 @@ export async function requireAccount(user: string): Promise<Account> {
 const locks = { alone: 'NO KEY UPDATE', beside: 'SHARE' };
 
 /**
- * Locks the account until the transaction ends and returns it as it is now; null if it is gone.
- * Code that begins or ends sessions locks it first, so that no session starts while an account is
- * shut out. Code that only begins a session locks it `beside` others; code that goes on to change
- * the account locks it `alone`.
+ * Locks the account until the transaction ends and returns its current row; null if it is gone.
+ * Code that begins or ends sessions locks it first, so that no session begins while an account is
+ * shut out. Use `beside` only to begin a session, and `alone` to change the account.
  */
 export function lockAccount(
   id: string,
@@ -124,8 +123,8 @@ export async function isLive({ actor }: Context): Promise<boolean> {
 }
 
 /**
- * Marks the accounts whose address the owner of a given-up domain has proved. The next owner of the
- * domain then trusts none of them (security I3).
+ * Marks the accounts whose address was proved by owning this domain, which is now given up. The
+ * next owner of the domain then trusts none of them (security I3).
  */
 export async function forgetProofs(domain: string): Promise<void> {
   const proven = { emailProof: 'domain' as const, email: { [Op.endsWith]: `@${domain}` } };
@@ -138,8 +137,8 @@ const freshMs = 10 * 60_000;
 const blurMs = 10 * 60_000;
 
 /**
- * Makes an id for an account that provisioning makes at a stranger's address. Its time is about
- * that of an existing account, so that it does not tell that there was none (security I4).
+ * Makes an id for an account that SCIM makes at a stranger's address. Its time is close to that of
+ * an existing account, so it does not reveal that the account is new (security I4).
  */
 export async function idLikeOthers(ctx: Context): Promise<string> {
   const { ids } = await sampleIds(ctx);
@@ -148,7 +147,7 @@ export async function idLikeOthers(ctx: Context): Promise<string> {
   return like === undefined ? orderedId() : idAround(millisecondOf(like) - randomInt(blurMs));
 }
 
-/** Samples the ids of some of the newest accounts, for ten minutes: so few rows are read. */
+/** Samples the ids of some of the newest accounts, and keeps them for ten minutes. */
 async function sampleIds({ scim, now }: Context) {
   const { accountIds: known } = scim;
   if (known.ids.length > 0 && now.getTime() - known.at.getTime() < freshMs) return known;
@@ -160,7 +159,7 @@ async function sampleIds({ scim, now }: Context) {
   return scim.accountIds;
 }
 
-/** Deletes the secret and the time it was enabled (spec §2.6). */
+/** Deletes the authenticator's secret and the data about it (spec §2.6). */
 export async function discardTotp(accountId: string): Promise<void> {
   const nothing = {
     totpSecret: null,

@@ -42,7 +42,7 @@ export async function requireGoodPassword(
     throw refuseField(field, fault);
   }
   if ((await isCommon(lower)) || (await isCommon(rest))) {
-    const fault = 'is among the most common passwords, which are tried first; choose another';
+    const fault = 'is among the most common passwords, which attackers try first; choose another';
     throw refuseField(field, fault);
   }
 }
@@ -51,7 +51,7 @@ const shortestWord = 3;
 
 let common: Promise<ReadonlySet<string>> | undefined;
 
-/** Whether the lower-case text is among the passwords that are tried first (security P7). */
+/** Whether the lower-case text is among the passwords that attackers try first (security P7). */
 async function isCommon(text: string): Promise<boolean> {
   common ??= readCommon();
   return (await common).has(text);
@@ -63,7 +63,7 @@ async function readCommon(): Promise<ReadonlySet<string>> {
   return new Set(dictionary['passwords-common']);
 }
 
-/** The words that people who know the person would try, longest first. */
+/** The words that people who know the person would guess, longest first. */
 function wordsOf(texts: (string | null)[]): string[] {
   const whole = texts.filter((text) => text !== null).map((text) => text.toLowerCase());
   const parts = whole.flatMap((text) => [...text.split('@'), ...text.split(/[^\p{L}\p{N}]+/u)]);

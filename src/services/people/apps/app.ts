@@ -18,10 +18,10 @@ export const appView = z.object({
     .object({ id, slug: z.string() })
     .nullable()
     .describe(
-      'The organization about whose tokens it may ask; without one every token is inactive.',
+      'The organization whose tokens the app may introspect; without one, all are inactive.',
     ),
   createdAt: instant,
-  /** Only while it is suspended, because it came out of a backup. */
+  /** Only while the app is suspended, because a backup was restored. */
   suspendedAt: instant.optional(),
 });
 
@@ -61,8 +61,9 @@ export function recordAppEvent(
 }
 
 /**
- * Ends the tokens, apps and passkeys that another organization's provider made without the
- * account's own second factor. A passkey that a provider made protects nothing from it. Call it where an account joins this organization, with the account locked.
+ * Ends the tokens, apps and passkeys with no proof but that of another organization's provider.
+ * Does so only if the account has a second factor of its own; such a passkey is none. Call it where
+ * an account joins this organization, with the account locked.
  */
 export async function endVouchedTokens(
   ctx: Context,

@@ -7,7 +7,7 @@ import { Refusal } from '../../../errors.ts';
 import { tallyEvent } from '../../foundation/events/record.ts';
 import { type Limit, requireRoom, spend } from '../../foundation/limits/limit.ts';
 
-/** The fields of an app that has proved itself. */
+/** The fields of an app that has authenticated. */
 export interface ProvedApp {
   id: string;
   accountId: string;
@@ -16,7 +16,7 @@ export interface ProvedApp {
   secretHash: string;
 }
 
-/** An app that has proved itself, and the context in which it acts. */
+/** An authenticated app, and the context in which it acts. */
 export interface AppClient {
   app: ProvedApp;
   as: Context;
@@ -33,8 +33,8 @@ const read = `SELECT p.id, p.account_id AS "accountId", p.name, p.secret_hash AS
   FROM apps p JOIN accounts a ON a.id = p.account_id WHERE p.client_id = $1`;
 
 /**
- * Proves an app, if its owner's account is enabled. Refuses `invalid_client`, the same for every
- * reason (RFC 6749 §5.2), or `too_many_requests` (security P8).
+ * Authenticates an app whose owner's account is enabled. Refuses `invalid_client`, the same for
+ * every reason (RFC 6749 §5.2), or `too_many_requests` (security P8).
  */
 export async function requireClient(
   ctx: Context,
@@ -42,8 +42,8 @@ export async function requireClient(
 ): Promise<AppClient> {
   const { client_id: clientId, client_secret: secret } = given;
   if (clientId === undefined || secret === undefined) {
-    throw new Refusal('invalid_client', 'The request does not say which client it comes from.', {
-      hint: 'Send client_id and client_secret, in the form or by Basic.',
+    throw new Refusal('invalid_client', 'The request has no client_id or no client_secret.', {
+      hint: 'Send client_id and client_secret, in the form or with HTTP Basic authentication.',
     });
   }
   const [app = null] = await select<Row>(read, [clientId], { prepared: true });
@@ -59,8 +59,8 @@ export async function requireClient(
 }
 
 /**
- * The limit on refused apps and clients of one network. Counted only after a wrong secret, so that
- * others at its address cannot block a working one.
+ * The limit on refused apps and clients of one network. Counts only refusals, so that others in the
+ * network cannot block a working app.
  */
 export function refusedClientsLimit({ client, config }: Context): Limit {
   const { tokenRequests: most } = config.limits;
@@ -80,13 +80,13 @@ export function clientRefused(reason: string | null): Refusal {
     'invalid_client',
     'The client id or secret is not valid, or the app was revoked.',
     {
-      hint: 'Ask the owner of the app to run idctl app regenerate, or to register another.',
+      hint: 'Ask the owner of the app to run idctl app regenerate, or to register a new app.',
       cause: { reason },
     },
   );
 }
 
-/** Records one counted event per app or client site in a quarter of an hour (security X5). */
+/** Records one counted event per app, or per site for unknown apps, in 15 minutes (security X5). */
 async function recordRefusedClient(
   ctx: Context,
   app: Row | null,

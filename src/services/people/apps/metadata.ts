@@ -5,9 +5,9 @@ const methods = z.array(z.string());
 const strings = z.array(z.string());
 
 /**
- * Describes the endpoints for clients to discover (RFC 8414 §2, OpenID Connect Discovery §3). Both
- * well-known documents are this one. The provider's package is not loaded for it; a test compares
- * it with what the package says of itself.
+ * The discovery document (RFC 8414 §2, OpenID Connect Discovery §3), the same at both well-known
+ * addresses. Does not load the package of idctl's OpenID provider; a test compares the document
+ * with the package's own.
  */
 export const viewMetadata = operation({
   authority: 'public',

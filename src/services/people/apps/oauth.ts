@@ -19,9 +19,9 @@ import { readToken } from '../sessions/tokens.ts';
 import { recordTokenEvent } from '../tokens/token.ts';
 import { clientRefused, type ProvedApp, requireClient } from './client.ts';
 
-// The requests that apps make by themselves, proved by their id and secret (`requireClient`).
+// The requests that apps send themselves, authenticated with id and secret (`requireClient`).
 
-// How a client identifies itself, in the form or by Basic (RFC 6749 §2.3.1).
+// How an app authenticates, in the form or with HTTP Basic (RFC 6749 §2.3.1).
 const client = {
   client_id: z.string().max(200).optional(),
   client_secret: z.string().max(200).optional(),
@@ -46,7 +46,7 @@ export const mintToken = operation({
     if (input.grant_type !== 'client_credentials')
       throw new Refusal(
         'unsupported_grant_type',
-        'Only the grant client_credentials is served here.',
+        'An app can only use the grant type client_credentials.',
       );
     const { value, prefix, hash } = newSecret('cos_pat_');
     const lifetime = secondsOf(ctx.config.oauth.botTokenTtl);
@@ -80,7 +80,7 @@ function limitOf({ config }: Context, app: ProvedApp) {
 
 /**
  * Locks the account, and with it the app. Refuses an app that was revoked or regenerated meanwhile.
- * Returns whether it has the most live tokens allowed, and the provider behind it.
+ * Returns whether it has the most live tokens allowed, and its `vouchedBy` (`voucherOf`).
  */
 async function holdApp(ctx: Context, { id, accountId, secretHash }: ProvedApp) {
   // SQLite has one writer.
@@ -91,7 +91,7 @@ async function holdApp(ctx: Context, { id, accountId, secretHash }: ProvedApp) {
   return { surplus: app.surplus !== null, vouchedBy: app.vouchedBy };
 }
 
-// Bypasses the ORM, as a token endpoint runs no query more often.
+// Bypasses the ORM, as every token request runs it.
 const held = `SELECT (
     SELECT t.id FROM access_tokens t WHERE t.app_id = p.id AND t.expires_at > $2
     ORDER BY t.id DESC LIMIT 1 OFFSET ${mostLive - 1}
@@ -111,7 +111,7 @@ async function makeRoom(ctx: Context, { id: appId }: ProvedApp): Promise<void> {
   }
 }
 
-/** RFC 7662 §2.2. `client_id` is there for the tokens of apps; a session has no `scope`. */
+/** RFC 7662 §2.2. `client_id` is present for tokens of apps; a session has no `scope`. */
 const introspectionView = z.union([
   z.object({
     active: z.literal(true),
@@ -193,7 +193,7 @@ async function tokenDetails(id: string) {
   };
 }
 
-/** Ends a token of the app's own (RFC 7009); the answer to any other text is the same. */
+/** Revokes a token of this app (RFC 7009). Any other text gets the same answer. */
 export const revokeBotToken = operation({
   authority: 'public',
   input: z.strictObject({ token, ...client }),

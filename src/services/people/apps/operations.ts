@@ -68,7 +68,7 @@ export const registerApp = ownOperation({
   },
 });
 
-/** Names the organization that an app may introspect for (security O9). */
+/** Sets the organization whose members' tokens an app may introspect (security O9). */
 export const changeApp = ownOperationById({
   authority: 'me.credentials',
   input: z.strictObject({ id, organization: ref }),
@@ -87,7 +87,7 @@ export const changeApp = ownOperationById({
 });
 
 /**
- * Gives an app a new secret; the old one stops at once, with the app's tokens (security P14). Of
+ * Gives an app a new secret; the old secret and the app's tokens end at once (security P14). Of
  * several calls at once one succeeds, so that every returned secret works.
  */
 export const regenerateApp = ownOperationById({
@@ -98,7 +98,7 @@ export const regenerateApp = ownOperationById({
     const app = await requireApp(input.id, whose);
     const { value, hash } = newSecret('cos_secret_');
     await transaction(async () => {
-      // Minting locks the account too, so that the old secret gets no token meanwhile.
+      // Minting locks the account too, so that the old secret gets no new token.
       await lockAccount(app.accountId);
       const renewed = { secretHash: hash, suspendedAt: null, vouchedBy: await voucherOf(ctx) };
       const [changed] = await OAuthApp.update(renewed, {
@@ -112,7 +112,7 @@ export const regenerateApp = ownOperationById({
   },
 });
 
-/** Ends an app for good (spec §3.5), and its tokens unless they are to be kept. */
+/** Revokes an app for good (spec §3.5), and its tokens unless `keepTokens` is set. */
 export const revokeApp = ownOperationById({
   authority: 'me.credentials',
   input: z.strictObject({
@@ -160,7 +160,7 @@ async function requireAdministered(
   });
 }
 
-/** Records the organization that an app introspects for, where its admins see it. */
+/** Records which organization an app introspects for, as an event that its admins see. */
 function recordNamed(
   ctx: Context,
   { id, name, accountId: account }: OAuthApp,

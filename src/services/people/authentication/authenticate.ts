@@ -7,8 +7,8 @@ import { readToken } from '../sessions/tokens.ts';
 import { noteUse } from '../tokens/token.ts';
 
 /**
- * Finds the actor of a credential (spec §5.1): a token, or else a session. Each call reads the row
- * and the account, so that revocation works at once (security P2). Refuses `invalid_credential`.
+ * Finds the actor of a personal access, bot or session token (spec §5.1). Each call reads the row
+ * and the account, so revocation works at once (security P2). Refuses `invalid_credential`.
  */
 export async function authenticate(ctx: Context, credential: string): Promise<Actor> {
   const token = isAccessToken(credential);
@@ -18,10 +18,10 @@ export async function authenticate(ctx: Context, credential: string): Promise<Ac
   if (actor !== null) return actor;
   throw token
     ? new Refusal('invalid_credential', 'The token is not valid, has expired or was revoked.', {
-        hint: 'Send it whole, or create another.',
+        hint: 'Send the whole token, or create a new one.',
       })
     : new Refusal('invalid_credential', 'The credential is not valid, has expired or was ended.', {
-        hint: 'Refresh the session or sign in again; send an access token whole.',
+        hint: 'Refresh the session or sign in again. Send a personal access token whole.',
       });
 }
 
@@ -38,7 +38,7 @@ async function findSessionActor(ctx: Context, credential: string): Promise<Actor
   };
 }
 
-/** Bypasses the ORM, as this runs on every request. An access token never outlives its session. */
+/** Bypasses the ORM, as this runs on every request. A session token never outlives its session. */
 async function findLive(sessionId: string, accountId: string) {
   const [row] = await select<{ account_id: string; name: string }>(
     `SELECT a.id AS account_id, a.name FROM sessions s JOIN accounts a ON a.id = s.account_id
@@ -63,12 +63,12 @@ interface TokenRow {
   name: string;
 }
 
-/** Whether the credential has the form of our tokens, valid or not (spec §5.1). */
+/** Whether the credential looks like a personal access or bot token, valid or not (spec §5.1). */
 function isAccessToken(credential: string): boolean {
   return credential.startsWith('cos_pat_');
 }
 
-/** The owner that a live token acts for, or null. One read, bypassing the ORM. */
+/** The account that a live token acts for, or null. One read, bypassing the ORM. */
 async function findTokenActor(ctx: Context, credential: string): Promise<Actor | null> {
   const hash = hashOfSecret('cos_pat_', credential);
   if (hash === null) return null;

@@ -7,7 +7,7 @@ import { select } from '../../../database/select.ts';
 import { transaction, unsynced } from '../../../database/transaction.ts';
 import { after } from '../../foundation/time.ts';
 
-// Codes by mail (security P10): six digits, ten minutes, one use, five tries, one purpose.
+// Mailed codes (security P10): six digits, ten minutes, one use, five attempts, one purpose.
 
 const lifeSeconds = 600;
 const mostTries = 5;
@@ -17,14 +17,14 @@ interface CodeOf {
   purpose: CodePurpose;
 }
 
-/** A right code; `hash` is its stored form. */
+/** A correct code; `hash` is its stored form. */
 export interface RightCode extends CodeOf {
   hash: string;
 }
 
 /**
- * Makes a code that replaces the earlier one; call it inside a transaction. `keepTries` keeps the
- * tries spent on the earlier code, if no new one was asked for.
+ * Makes a code, which replaces the earlier code. Call it inside a transaction. With `keepTries`,
+ * attempts with the earlier code still count, because no new code was requested.
  */
 export async function writeCode(
   ctx: Context,
@@ -51,8 +51,8 @@ const untake =
   'UPDATE mail_codes SET tries = tries - 1 WHERE account_id = $1 AND purpose = $2 AND hash = $3 AND tries > 0 RETURNING tries';
 
 /**
- * Compares a code with the mailed one; null if it differs, or there is none. The try is counted,
- * for all processes, before the comparison. Without an account the work is the same (security P7).
+ * Compares a code with the mailed code; null if they differ or there is none. The attempt is
+ * counted first, for all processes. Without an account the work is the same (security P7).
  */
 export async function tryCode(
   ctx: Context,
@@ -67,12 +67,12 @@ export async function tryCode(
   return isEqual(hash, taken?.hash ?? '') ? { ...of, hash } : null;
 }
 
-/** A right code is no guess: returns its try if the sign-in then failed. */
+/** Takes back the count of a correct code if the sign-in failed later. */
 export async function giveTryBack({ accountId, purpose, hash }: RightCode): Promise<void> {
   await transaction(() => select(untake, [accountId, purpose, hash]));
 }
 
-/** Ends the code, inside the transaction that it opens; false if another use came first. */
+/** Spends the code. Call it inside the transaction that acts on it. False if already spent. */
 export async function spendCode(code: RightCode): Promise<boolean> {
   const { accountId, purpose, hash } = code;
   return (await MailCode.destroy({ where: { accountId, purpose, hash } })) === 1;
@@ -87,10 +87,10 @@ function hashOf(ctx: Context, { accountId, purpose }: CodeOf, code: string): str
 // The code proves who reads the mailbox, not who chose the password (security P11). So the client
 // that signs up gets a ticket, and shows it to confirm.
 
-/** How many seconds an account waits for its address to be confirmed, and its ticket is valid. */
+/** How many seconds an unverified sign-up and its ticket last. */
 export const unconfirmedSeconds = 7 * 24 * 3600;
 
-/** The ticket of a stored password. No two sign-ups share a ticket, even with the same password. */
+/** The sign-up ticket of a stored password. Equal passwords of two sign-ups have two tickets. */
 export function signUpTicket({ keyring }: Pick<Context, 'keyring'>, passwordHash: string): string {
   return createHmac('sha256', keyring.derive('sign-up tickets'))
     .update(passwordHash)
@@ -98,8 +98,8 @@ export function signUpTicket({ keyring }: Pick<Context, 'keyring'>, passwordHash
 }
 
 /**
- * Whether the client that confirms an address chose the account's password: it shows the ticket of
- * that sign-up, or the password. Call it only after a right code, and end the code with it.
+ * Whether the client that verifies the address chose the account's password: it has the ticket of
+ * that sign-up, or the password. Call it only after a correct code, and then spend the code.
  */
 export async function isOwnSignUp(
   ctx: Pick<Context, 'keyring' | 'passwords'>,

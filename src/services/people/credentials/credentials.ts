@@ -33,7 +33,7 @@ const steps: Record<string, ModelStatic<Model>> = {
   pending_sign_ins: PendingSignIn,
 };
 
-/** What the next holder keeps: the second factor, and identities of this organization. */
+/** What stays for the next holder: the second factor, and identities of this organization. */
 interface Kept {
   keepsTotp: boolean;
   organizationId: string | null;
@@ -46,7 +46,7 @@ const lasting: Record<string, (accountId: string, kept: Kept) => Promise<unknown
     await Account.update({ passwordHash: null }, { where: { id } });
     if (!keepsTotp) await discardTotp(id);
   },
-  // Left to a second holder, a passkey must not sign the first one in.
+  // If a passkey stays for the next holder, it must no longer sign the earlier holder in.
   passkeys: (accountId, { keepsTotp }) =>
     keepsTotp ? restrictPasskeys(accountId) : deletePasskeys(accountId),
   access_tokens: (accountId) => AccessToken.destroy({ where: { accountId } }),
@@ -63,12 +63,12 @@ const lasting: Record<string, (accountId: string, kept: Kept) => Promise<unknown
     Invitation.update({ accountId: null }, { where: { accountId, acceptedAt: null } }),
 };
 
-/** The tables with credentials of accounts. All but `accounts` are deleted by cascade. */
+/** The tables with credentials of accounts. Deleting an account deletes all of them by cascade. */
 export const accountCredentials = ['sessions', ...Object.keys(steps), ...Object.keys(lasting)];
 
 /**
- * The tables with credentials of a session or an organization; deleted by cascade, or by the sweep
- * (`provider_records`, which are worth nothing without their session).
+ * The tables with credentials of a session or an organization. Deleted by cascade, or by the sweep
+ * (`provider_records`, which are useless without their session).
  */
 export const otherCredentials = [
   'refresh_tokens',
@@ -89,7 +89,7 @@ export const withoutCredentials = [
   'tombstones',
 ];
 
-/** One account, with an optional session (`but`) that may go on, or all accounts. */
+/** One account, with an optional session (`but`) that continues, or all accounts. */
 type Whose = { accountId: string; but?: string | null } | 'everyone';
 
 /** Ends sessions and steps on the way to one, inside a transaction; returns how many sessions. */
@@ -106,12 +106,14 @@ export async function endCredentials(ctx: Context, accountId: string, kept: Kept
 }
 
 const forever = new Date('9999-12-31');
-// Without a reference, as a client is still to be told of the end of a session that is deleted.
+// Not a foreign key, because a client must still be told that a deleted session ended.
 const ofNoSession = `NOT EXISTS (SELECT 1 FROM sessions s WHERE s.id = session_id)
   AND NOT (model = 'Grant' AND EXISTS (SELECT 1 FROM clients c
     WHERE c.id = client_id AND c.backchannel_logout_uri IS NOT NULL))`;
 
-/** Deletes expired credentials, except personal tokens, which their owners see in their list. */
+/**
+ * Deletes expired credentials, except personal access tokens: their owners see them in the list.
+ */
 export async function sweepCredentials({ now }: Context, stop: Stop): Promise<void> {
   const expired = { column: 'expires_at', before: now };
   for (const step of Object.values(steps)) await deleteOld(step, expired, stop);
@@ -134,7 +136,7 @@ export const credentialView = z.object({
   organization: z
     .string()
     .nullable()
-    .describe('Of an identity: the organization, or the social provider.'),
+    .describe('For an identity: the organization, or the social provider.'),
   count: z.number().int(),
   first: instant.nullable().describe('When the oldest was made; null for a password.'),
   last: instant.nullable().describe('When the newest was made; null for a password.'),
@@ -148,7 +150,7 @@ interface Row {
   last: string | Date | null;
 }
 
-/** Selects one kind. PostgreSQL needs typed columns before any row has a value. */
+/** The query of one kind. The casts give types to columns that are NULL in every row. */
 const some = (kind: string, from: string, at: string, organization = 'CAST(NULL AS TEXT)') =>
   `SELECT '${kind}' AS kind, ${organization} AS organization, COUNT(*) AS count, MIN(${at}) AS first, MAX(${at}) AS last
      FROM ${from}`;

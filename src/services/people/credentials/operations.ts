@@ -22,10 +22,11 @@ export const changePassword = operation({
     const current = await requireCurrent(ctx, account, 'currentPassword', input.currentPassword);
     const passwordHash = await hashNewPassword(ctx, input.newPassword, account, 'newPassword');
     await transaction(async () => {
-      // Of two changes at once, also with one by the operator, the first counts.
+      // Of two changes at once, even if the operator makes one, only the first succeeds.
       const where = { id: accountId, passwordHash: current };
       const [changed] = await Account.update({ passwordHash }, { where });
-      if (changed === 0) throw new Refusal('conflict', 'Your password was changed meanwhile.');
+      if (changed === 0)
+        throw new Refusal('conflict', 'Your password was changed in the meantime.');
       await endSignIns(ctx, { accountId, but: ownSessionOf(ctx.actor) });
       await recordEvent(ctx, {
         kind: 'user.password.changed',

@@ -8,9 +8,9 @@ import { jsonIn } from '../../../input.ts';
 import { type Bound, makeChallenge, type Purpose, spendChallenge } from './challenge.ts';
 import { relyingPartyOf } from './relying-party.ts';
 
-// The answer of an authenticator that has a passkey: how it is asked for and how it is checked.
+// Asks an authenticator for a passkey, and checks the answer.
 
-/** Bytes in base64url, of at most so many characters. */
+/** Bytes in base64url, at most this many characters. */
 export const bytes = (most: number) =>
   z
     .string()
@@ -87,12 +87,12 @@ export function describe({ credentialId, transports }: Passkey) {
   return { id: credentialId, type: 'public-key' as const, transports };
 }
 
-/** Only what signs in alone must verify the person: it counts as both factors. */
+/** A sign-in with only a passkey must verify the person: it counts as both factors. */
 function verificationFor(purpose: Purpose): 'required' | 'preferred' {
   return purpose === 'signIn' ? 'required' : 'preferred';
 }
 
-/** The account as passkeys know it: its id as bytes. It tells nothing of the person. */
+/** The user handle of an account: its id as bytes, which reveals nothing about the person. */
 export function handleOf(accountId: string): string {
   return Buffer.from(accountId.replaceAll('-', ''), 'hex').toString('base64url');
 }
@@ -146,13 +146,13 @@ export async function checkAssertion(
 
 const clientData = z.object({ challenge: z.string() });
 
-/** The challenge that an answer claims to be for; empty if there is none. */
+/** The challenge that an answer names; empty if there is none. */
 export function challengeIn(clientDataJSON: string): string {
   const data = jsonIn(Buffer.from(clientDataJSON, 'base64url').toString('utf8'));
   return clientData.safeParse(data).data?.challenge ?? '';
 }
 
-/** Whether the passkey is of the account that was asked, and may do what it is used for. */
+/** Why the passkey is refused: it is of another account, or not for this use. Null if accepted. */
 function refusalOfOwner(
   { response: { userHandle } }: GivenAssertion,
   { purpose, accountId }: Bound,
@@ -165,7 +165,7 @@ function refusalOfOwner(
   return purpose === 'signIn' && signsIn === false ? 'second_factor_only' : null;
 }
 
-/** The reason that the library gives in words. A test holds every reason to its words. */
+/** Our code for the library's error message. A test checks the code of every message. */
 export function refusalOf(error: unknown): { refused: string } {
   const said = error instanceof Error ? error.message : '';
   if (/origin/i.test(said)) return { refused: 'wrong_origin' };
@@ -176,8 +176,8 @@ export function refusalOf(error: unknown): { refused: string } {
 }
 
 /**
- * Stores the counter of a right answer. False if it did not grow, as of a copied authenticator; of
- * two parallel answers with one counter, one succeeds. A counter that stays 0 is unused.
+ * Stores the counter of a correct answer. False if it did not grow, as with a copied authenticator;
+ * of two parallel answers with one counter, one succeeds. A counter that stays 0 is unused.
  */
 async function storeUse(
   ctx: Context,

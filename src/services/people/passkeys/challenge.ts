@@ -16,16 +16,16 @@ export const challengeSeconds = 300;
 
 const purposes = ['register', 'signIn', 'secondFactor', 'confirm'] as const;
 
-/** What a challenge is for; the answer to one is refused for another. */
+/** The purpose of a challenge. The answer to a challenge is refused for any other purpose. */
 export type Purpose = (typeof purposes)[number];
 
-/** What a challenge is bound to. A sign-in has no account yet. */
+/** The purpose and the account that a challenge is bound to. A sign-in has no account yet. */
 export interface Bound {
   purpose: Purpose;
   accountId: string | null;
 }
 
-/** The cookie that binds challenges to a browser, as the routes fill it in. */
+/** The cookie that binds challenges to a browser. The routes fill it in. */
 export const browserCookie = z.string().max(200).optional();
 
 const fields = z.strictObject({
@@ -59,7 +59,7 @@ export function makeChallenge(ctx: Context, bound: Bound, given: string | undefi
 
 /**
  * Uses up the challenge in an answer, given in base64url. Returns why it is not valid here: not
- * ours, expired, for something else, of another browser, or used before. Null if it is valid.
+ * ours, expired, for another purpose or browser, or used before. Null if it is valid.
  */
 export async function spendChallenge(
   ctx: Context,
@@ -78,7 +78,7 @@ export async function spendChallenge(
   return (await spend(id, expires)) ? null : 'challenge_replayed';
 }
 
-/** Whether this is the first use, across all processes. */
+/** Whether this is the first use of the challenge, across all processes. */
 async function spend(id: string, expires: number): Promise<boolean> {
   const row = { id: `passkey ${id}`, expiresAt: new Date(expires * 1000) };
   return transaction(() => SpentState.create(row)).then(

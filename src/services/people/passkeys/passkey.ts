@@ -18,8 +18,8 @@ import {
 import type { Purpose } from './challenge.ts';
 import type { NewCredential } from './registration.ts';
 
-// The rows of passkeys. `accounts.has_passkey` changes only here, together with them. Call what
-// writes inside a transaction, with the account locked.
+// The rows of passkeys. `accounts.has_passkey` changes only here, together with them. Call the
+// functions that write inside a transaction, with the account locked.
 
 export const passkeyView = z.object({
   id,
@@ -30,13 +30,13 @@ export const passkeyView = z.object({
   signsIn: z
     .boolean()
     .describe(
-      'Whether it may sign in alone, if the settings allow it, or is only a second factor.',
+      'Whether it can sign in without a password, if the settings allow it, or is only a second factor.',
     ),
 });
 
 /** A passkey as its owner and the operator see it. */
 export function viewPasskey(passkey: Passkey) {
-  // Null: not known until it is tried.
+  // Null: not known until the first sign-in.
   return { ...viewOf(passkeyView, passkey), signsIn: passkey.signsIn !== false };
 }
 
@@ -53,7 +53,7 @@ export async function addPasskey(
   const row = { id: orderedId(), accountId, createdAt: ctx.now, ...given };
   const passkey = await Passkey.create(row);
   await Account.update({ hasPasskey: true }, { where: { id: accountId } });
-  // The account had no second factor, so what a session passed earlier is gone.
+  // The account had no second factor, so no session has passed the current one.
   if (!hasSecondFactor(account)) await forgetSecondFactor(accountId, null);
   await endSessionsPastSecondFactor(ctx, accountId, ownSessionOf(ctx.actor));
   await tell(ctx, account, passkey, 'added');
@@ -61,8 +61,8 @@ export async function addPasskey(
 }
 
 /**
- * Removes passkeys, and ends the sessions that began by one, but the caller's own. What a removed
- * passkey proved in other sessions counts no longer (security P15).
+ * Removes passkeys, and ends the sessions that began with a passkey, except the caller's own. In
+ * other sessions the second factor no longer counts as passed (security P15).
  */
 export async function removePasskeys(
   ctx: Context,
@@ -81,7 +81,7 @@ export async function removePasskeys(
   for (const passkey of passkeys) await tell(ctx, account, passkey, 'removed', reason);
 }
 
-/** Deletes these passkeys of an account, or all. */
+/** Deletes these passkeys of an account, or all without `ids`. */
 export async function deletePasskeys(accountId: string, ids?: string[]): Promise<void> {
   await Passkey.destroy({ where: { accountId, ...(ids === undefined ? {} : { id: ids }) } });
   const hasPasskey = (await Passkey.count({ where: { accountId } })) > 0;
@@ -93,7 +93,7 @@ export function findPasskey(accountId: string, id: string): Promise<Passkey | nu
   return Passkey.findOne({ where: { id, accountId } });
 }
 
-/** Leaves the passkeys of an account as second factors that do not sign in alone. */
+/** Makes the passkeys of an account second factors that cannot sign in without a password. */
 export async function restrictPasskeys(accountId: string): Promise<void> {
   await Passkey.update({ signsIn: false }, { where: { accountId } });
 }
@@ -119,8 +119,8 @@ async function tell(
 }
 
 /**
- * Records that the answer of an authenticator was refused outside a sign-in: one counted event per
- * account, use and reason in a quarter of an hour (security X5).
+ * Records that a passkey was refused outside a sign-in: one counted event per account, use and
+ * reason in 15 minutes (security X5).
  */
 export async function recordRefusedPasskey(
   ctx: Context,

@@ -13,7 +13,7 @@ import {
 import { type Bound, makeChallenge, spendChallenge } from './challenge.ts';
 import { relyingPartyOf } from './relying-party.ts';
 
-// A new passkey: the options to make it with, and the check of what the authenticator answers.
+// A new passkey: the options for the browser, and the check of the authenticator's answer.
 
 /** A credential as the browser's `toJSON()` gives it after `navigator.credentials.create`. */
 export const registrationInput = z.object({
@@ -26,7 +26,7 @@ export const registrationInput = z.object({
   clientExtensionResults: z
     .object({ credProps: z.object({ rk: z.boolean().optional() }).optional() })
     .optional()
-    .describe('Says whether the passkey signs in alone.'),
+    .describe('Tells whether the passkey can sign in without a user name.'),
 });
 
 /** EdDSA, ES256 and RS256. */
@@ -90,7 +90,7 @@ export async function askForNewPasskey(
 
 const boundTo = (accountId: string): Bound => ({ purpose: 'register', accountId });
 
-/** The facts of a new credential. */
+/** The data of a new credential. */
 export type NewCredential = Pick<
   Passkey,
   | 'credentialId'
@@ -102,7 +102,7 @@ export type NewCredential = Pick<
   | 'signsIn'
 >;
 
-/** Checks the answer; the challenge stays used, also if the check fails. */
+/** Checks the answer. The challenge is used up even if the check fails. */
 export async function checkRegistration(
   ctx: Context,
   given: z.output<typeof registrationInput>,
@@ -142,10 +142,10 @@ export async function checkRegistration(
   };
 }
 
-/** Whether the browser can find the passkey, and its authenticator verifies the person. */
+/** Whether the passkey can sign in without a password; null if that is unknown. */
 function signsInAlone(discoverable: boolean | undefined, verified: boolean): boolean | null {
   if (discoverable === false) return false;
-  // A browser may not say, and a key may get a PIN later: the first sign-in shows it.
+  // A browser may not tell, and a key may get a PIN later. The first sign-in shows it.
   return discoverable === true && verified ? true : null;
 }
 

@@ -78,7 +78,7 @@ export const signOut = operation({
   },
 });
 
-/** If no access token is left, only the refresh token names the person who signs out. */
+/** If the session token is gone, only the refresh token names the person who signs out. */
 function named(ctx: Context, account: Account | null, sessionId: string): Context {
   if (ctx.actor.kind !== 'anonymous' || account === null) return ctx;
   const { id: accountId, name } = account;
@@ -113,7 +113,7 @@ export const refreshSession = operation({
   },
 });
 
-/** The next token: a new one at the first use, the same one within the grace, none after it. */
+/** The next token: a new one at the first use, the same one for 30 seconds, and then none. */
 async function successorOf(
   ctx: Context,
   token: RefreshToken,
@@ -138,7 +138,7 @@ async function findLiveSession(ctx: Context, id: string): Promise<Session | null
   return live && session.account.disabledAt === null ? session : null;
 }
 
-/** Returns null instead of throwing, so that the end of the family is committed. */
+/** Returns null instead of throwing, so that the end of the session is committed. */
 async function endFamily(ctx: Context, session: Session): Promise<null> {
   await endSessions(ctx, { id: session.id });
   const { id, account, organizationId } = session;

@@ -12,7 +12,7 @@ export const resumeInput = z.strictObject({
   refreshToken: givenRefreshToken,
 });
 
-/** The answer to a sign-in, beside two cookies; `expiresIn` is the access token's, in seconds. */
+/** The answer to a sign-in, besides two cookies. The session token ends in `expiresIn` seconds. */
 export const signedInView = z.object({
   user: userView,
   accessToken: z.string(),
@@ -21,7 +21,7 @@ export const signedInView = z.object({
   expiresIn: z.int(),
 });
 
-/** The answer to a sign-up: a session, or that a mailed code must first confirm the address. */
+/** The answer to a sign-up: a session, or a request for the mailed code of the address. */
 export const signedUpView = z.discriminatedUnion('emailVerification', [
   signedInView.extend({ emailVerification: z.literal('done') }),
   z.object({ emailVerification: z.literal('required') }),
@@ -50,7 +50,7 @@ const wrongEntries = {
   },
 } as const;
 
-/** Words the refusal for the fields entered, the same for every reason (security P7, L7). */
+/** Rewords the refusal for the fields entered, the same for every reason (security P7, L7). */
 export function inWordsOf(method: keyof typeof wrongEntries, error: unknown): unknown {
   if (!(error instanceof Refusal) || error.code !== 'signin_failed') return error;
   const { message, hint } = wrongEntries[method];
@@ -59,7 +59,7 @@ export function inWordsOf(method: keyof typeof wrongEntries, error: unknown): un
 
 /**
  * The refusal of a person who has proved to own the account, but not the address (security P11). A
- * password proves too little: strangers sign up with any address, and get `signInFailed`.
+ * password is not enough proof: strangers can sign up with any address, and get `signInFailed`.
  */
 export function emailUnverified(): Refusal {
   return new Refusal('email_unverified', 'Your e-mail address is not confirmed yet.', {

@@ -56,14 +56,14 @@ const createInput = z.strictObject({
     .multipleOf(1, days)
     .optional()
     .describe(
-      'By default a token of scope admin lasts 90 days, its maximum; others last until revoked.',
+      'A token with scope admin lasts at most 90 days, the default; others last until revoked.',
     ),
   scope: z
     .enum(tokenScopes, `must be one of ${tokenScopes.join(', ')}`)
     .optional()
     .describe(
       'read changes nothing; write (the default) can do what its owner can, except give others access; admin can do ' +
-        'that too. Only a session with your own second factor makes a token of scope admin.',
+        'that too. Only a session with your own second factor can make a token with scope admin.',
     ),
 });
 
@@ -107,15 +107,15 @@ function endOf(
 ) {
   if (days === undefined) return null;
   if (scope === 'admin' && days > mostAdminDays) {
-    const fault = `must be at most ${mostAdminDays} for a token of scope admin`;
+    const fault = `must be at most ${mostAdminDays} for a token with scope admin`;
     throw refuseField('expiresInDays', fault);
   }
   return new Date(ctx.now.getTime() + days * 24 * 3600 * 1000);
 }
 
 /**
- * Gives a token a new value (spec §3.5). The old one stops at once and a suspension ends; all else
- * stays. Of several calls at once one succeeds, so that every returned value works.
+ * Gives a token a new value (spec §3.5). The old value ends at once, and so does a suspension; all
+ * else stays. Of several calls at once one succeeds, so that every returned value works.
  */
 export const regenerateToken = ownOperationById({
   authority: 'me.credentials',
@@ -127,7 +127,7 @@ export const regenerateToken = ownOperationById({
     requireRenewable(ctx, token);
     const { value, prefix, hash } = newSecret('cos_pat_');
     await transaction(async () => {
-      // Locked, so that no joining misses the new value.
+      // Locked, so that `endVouchedTokens` sees the new value if the account joins an organization.
       await lockAccount(token.accountId);
       const vouchedBy = await voucherOf(ctx);
       const [changed] = await AccessToken.update(
@@ -180,7 +180,7 @@ function requireRenewable(ctx: Context, { kind, expiresAt }: AccessToken): void 
     });
   }
   if (expiresAt !== null && expiresAt <= ctx.now) {
-    throw new Refusal('conflict', 'This token has expired, and a new value would expire with it.', {
+    throw new Refusal('conflict', 'This token has expired. A new value would not extend it.', {
       hint: 'Revoke it and create another.',
     });
   }

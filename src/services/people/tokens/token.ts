@@ -18,7 +18,7 @@ export const tokenView = z.object({
   createdAt: instant,
   lastUsedAt: instant.nullable(),
   expiresAt: instant.nullable(),
-  /** Only while it is suspended, because it came out of a backup. */
+  /** Only while the token is suspended, because a backup was restored. */
   suspendedAt: instant.optional(),
 });
 
@@ -48,11 +48,11 @@ export function recordTokenEvent(
 }
 
 // A provider is trusted only with the accounts of its own organization (security P12). A token or
-// app it made in such an account must not serve it in another organization later.
+// app with no other proof must not give it access to another organization later.
 
 /**
- * The organization whose provider alone is behind the caller's session: it began it, or made the
- * second factor that the session passed. A token passes its own on.
+ * The organization whose provider is the only proof behind the caller's session, or null. A passed
+ * second factor is also a proof, unless it was added in such a session. A token has its own.
  */
 export async function voucherOf({ actor }: Context): Promise<string | null> {
   if (actor.kind !== 'user') return null;
@@ -65,7 +65,7 @@ export async function voucherOf({ actor }: Context): Promise<string | null> {
 }
 
 // The last use of a token is known to the minute, and no request waits for the write
-// (security P13). The request remembers the use; the clock writes it.
+// (security P13). The request notes the use; a job writes it.
 
 const minuteMs = 60_000;
 
@@ -103,7 +103,7 @@ function minuteBefore(instant: Date): Date {
   return new Date(instant.getTime() - minuteMs);
 }
 
-/** The refusal of the second of two changes at once. */
+/** The refusal of the later of two changes at once. */
 export function changedMeanwhile(what: 'app' | 'token'): Refusal {
   return new Refusal('conflict', `This ${what} was regenerated or revoked at the same moment.`, {
     hint: `List the ${what}s and try again.`,

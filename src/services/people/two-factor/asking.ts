@@ -5,7 +5,7 @@ import { type AssertionOptions, askForPasskey } from '../passkeys/assertion.ts';
 
 // How a sign-in asks for the second factor.
 
-/** The ways in which an account answers the second factor. */
+/** The second factors that an account has. */
 export function factorsOf({
   totpEnabledAt,
   hasPasskey,
@@ -16,7 +16,7 @@ export function factorsOf({
   ];
 }
 
-/** The same refusal with what a browser needs to answer with a passkey of the account. */
+/** Like `secondFactorRequired`, with the options to answer with a passkey of the account. */
 export async function askSecondFactor(
   ctx: Context,
   account: Pick<Account, 'id' | 'totpEnabledAt' | 'hasPasskey'>,
@@ -30,8 +30,8 @@ export async function askSecondFactor(
 }
 
 /**
- * The refusal of an answer, with what the next one needs: the challenge of a passkey works once.
- * Any other error stays as it is.
+ * Adds new passkey options to the refusal of a wrong answer: each challenge works once. Any other
+ * error stays unchanged.
  */
 export async function askAgain(
   ctx: Context,
@@ -47,7 +47,7 @@ export async function askAgain(
 }
 
 interface Asking {
-  /** A token with which the answer can be sent alone. */
+  /** A token for sending the second factor without repeating the first. */
   continuation?: string | undefined;
   browser?: string;
   passkeyOptions?: AssertionOptions;
@@ -73,7 +73,7 @@ const askingWords: Record<string, { message: string; hint: string }> & {
   totp: { message: string; hint: string };
 } = {
   totp: {
-    message: 'A code of your authenticator is needed.',
+    message: 'A code from your authenticator is needed.',
     hint: 'Send the current six digits as `totpCode`.',
   },
   passkey: {
@@ -81,7 +81,7 @@ const askingWords: Record<string, { message: string; hint: string }> & {
     hint: 'Send the answer of a passkey to `passkeyOptions` as `passkey`.',
   },
   'totp passkey': {
-    message: 'A code of your authenticator, or your passkey, is needed.',
+    message: 'A code from your authenticator, or your passkey, is needed.',
     hint: 'Send the current six digits as `totpCode`, or the answer of a passkey as `passkey`.',
   },
 };

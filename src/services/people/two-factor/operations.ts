@@ -23,7 +23,7 @@ import { voucherOf } from '../tokens/token.ts';
 import { requireRecentSignIn } from './recent.ts';
 import { requireRightCode, sealTotpSecret, spendStep } from './second-factor.ts';
 
-// The second factor of an account, by an authenticator app (spec §3.4).
+// The second factor of an account with an authenticator app (spec §3.4).
 
 const pendingSeconds = 15 * 60;
 
@@ -32,8 +32,8 @@ const code = z.string().regex(/^[0-9]{6}$/, 'must be the six digits that the aut
 const twoFactorView = z.object({ twoFactorEnabled: z.boolean() });
 
 /**
- * Begins an enrolment: a fresh secret, shown this once, that a code must confirm within a quarter
- * of an hour. Refuses `already_exists` if a second factor is enabled.
+ * Begins an enrolment with a new secret, shown only once. A code must confirm it within 15 minutes.
+ * Refuses `already_exists` if a second factor is enabled.
  */
 export const startTotp = ownOperation({
   authority: 'me.credentials',
@@ -61,7 +61,7 @@ export const startTotp = ownOperation({
   },
 });
 
-/** Turns two-factor authentication on by a code of the pending secret. */
+/** Turns two-factor authentication on with a code of the pending secret. */
 export const confirmTotp = ownOperation({
   authority: 'me.credentials',
   input: z.strictObject({ code }),
@@ -86,7 +86,7 @@ export const confirmTotp = ownOperation({
         where: { id: account.id, totpSecret, totpEnabledAt: null },
       });
       if (changed === 0)
-        throw new Refusal('conflict', 'The enrolment was changed meanwhile.', {
+        throw new Refusal('conflict', 'The enrolment was changed in the meantime.', {
           hint: 'Start again.',
         });
       await endSessionsPastSecondFactor(ctx, account.id, ownSessionOf(ctx.actor));
@@ -96,7 +96,7 @@ export const confirmTotp = ownOperation({
   },
 });
 
-/** Another factor beside a passkey would weaken it, so this needs what adding a passkey needs. */
+/** A weaker second factor next to a passkey needs a recent sign-in, as adding a passkey does. */
 async function requireMayEnrol(ctx: Context, account: Account): Promise<void> {
   if (account.hasPasskey && ctx.actor.kind !== 'operator') await requireRecentSignIn(ctx, account);
 }
@@ -107,7 +107,7 @@ function alreadyEnabled(): Refusal {
   });
 }
 
-/** Turns two-factor authentication off by a current code, and discards the secret. */
+/** Turns two-factor authentication off with a current code, and deletes the secret. */
 export const disableTotp = ownOperation({
   authority: 'me.credentials',
   input: z.strictObject({ code }),
@@ -140,8 +140,8 @@ export const totpResetView = userView.extend({
 });
 
 /**
- * Turns it off for a person who lost the authenticator; the operator decides (security P12). With
- * `passkeys`, all passkeys go too. Refuses `conflict` if there is nothing to remove.
+ * Removes the authenticator of a person who lost it; the operator decides (security P12). With
+ * `passkeys`, removes all passkeys too. Refuses `conflict` if there is nothing to remove.
  */
 export const resetTotp = operation({
   authority: 'operator',

@@ -7,9 +7,9 @@ import { askForPasskey } from '../passkeys/assertion.ts';
 import { ownSessionOf } from '../sessions/end.ts';
 import { factorsOf } from './asking.ts';
 
-// What lasts longer than a session, such as a passkey, needs a recent proof of the person. A stolen
-// session is no such proof, nor is a provider's sign-in for an account with a second factor
-// (security P16).
+// Adding something that outlives the session, such as a passkey, needs a recent proof of the
+// person. A stolen session is no such proof. If the account has a second factor, a provider's
+// sign-in is none either (security P16).
 
 const recentSeconds = 10 * 60;
 
@@ -26,7 +26,7 @@ export async function requireRecentSignIn(
     throw await recentSignInRequired(ctx, account, given);
 }
 
-/** The refusal that says how the person confirms. */
+/** The refusal that tells the person how to confirm. */
 export async function recentSignInRequired(
   ctx: Context,
   account: Account,
@@ -43,14 +43,14 @@ export async function recentSignInRequired(
   });
 }
 
-/** How the person of an account can confirm, with the options for a passkey if that is a way. */
+/** How the person of an account can confirm, and the options if a passkey is a way. */
 export async function askToConfirm(ctx: Context, account: Account, given: string | undefined) {
   const bound = { purpose: 'confirm', accountId: account.id } as const;
   const asked = account.hasPasskey ? await askForPasskey(ctx, bound, given) : null;
   return { methods: await waysToConfirm(ctx, account), asked };
 }
 
-/** Whether the caller's session proves the person of the last ten minutes. */
+/** Whether the caller's session has a proof of the person from the last ten minutes. */
 export async function isRecentlyProven(ctx: Context, account: Account): Promise<boolean> {
   const session = await findOwnSession(ctx);
   if (session === null) return false;
@@ -64,7 +64,7 @@ export async function isRecentlyProven(ctx: Context, account: Account): Promise<
   return proofs.some((at) => at !== null && ctx.now < after(at, recentSeconds));
 }
 
-/** How the person of an account can confirm; none but signing in again if this is empty. */
+/** How the person of an account can confirm. If this is empty, only a new sign-in helps. */
 async function waysToConfirm(
   ctx: Context,
   account: Account,
@@ -75,8 +75,8 @@ async function waysToConfirm(
 }
 
 /**
- * Whether a code can confirm the caller's session. The thief of an old session could enrol an
- * authenticator: it confirms only a session that was proven when it was enrolled, or since.
+ * Whether an authenticator code can confirm the caller's session. A thief of an old session could
+ * enrol an authenticator, so the session needs a proof that was recent then, or is later.
  */
 export async function mayConfirmByTotp(
   ctx: Context,

@@ -28,7 +28,7 @@ import { credentialView, endSignIns } from '../credentials/credentials.ts';
 // Accounts as the operator sees and changes them.
 
 export const passwordSetView = userView.extend({
-  passkeysLeft: z.int().describe('Passkeys that the account keeps; each may sign in alone.'),
+  passkeysLeft: z.int().describe('Passkeys that the account keeps. Each may sign the person in.'),
   ended: z.object({ sessions: z.int(), tokens: z.int() }),
 });
 
@@ -47,11 +47,11 @@ export const shownUserView = userView.extend({
     .array(
       z.object({
         of: z.enum(['password', 'secondFactor']),
-        network: z.string().nullable().describe('Only from this network; null is everywhere else.'),
+        network: z.string().nullable().describe('The locked network; null means all others.'),
         until: instant,
       }),
     )
-    .describe('The lockouts after too many refused tries.'),
+    .describe('The lockouts after too many refused attempts.'),
 });
 
 /** Lists every account of the instance, oldest first. */
@@ -113,8 +113,8 @@ function changesUser(change: (ctx: Context, account: Account) => Promise<void>) 
 }
 
 /**
- * Shuts an account out from the next request on. Its sessions, mailed codes and links end for good.
- * Tokens, apps and the password work again once it is enabled.
+ * Disables an account from the next request on. Its sessions, mailed codes and sign-in links end
+ * for good. Tokens, apps and the password work again once it is enabled.
  */
 export const disableUser = changesUser(async (ctx, account) => {
   if (account.disabledAt !== null) return;
@@ -130,7 +130,7 @@ export const enableUser = changesUser(async (ctx, account) => {
   await recordEvent(ctx, { kind: 'user.enabled', ...eventAbout('user', account) });
 });
 
-/** Lets an account that failed too often try passwords and codes again at once (security P8). */
+/** Lifts an account's lockouts, so that passwords and codes can be tried again (security P8). */
 export const unlockUser = changesUser(async (ctx, account) => {
   const { id, email } = account;
   const named = email === null ? [id] : [id, email, mailboxOf(email)];
@@ -139,8 +139,8 @@ export const unlockUser = changesUser(async (ctx, account) => {
 });
 
 /**
- * Sets an account's password. Its sessions, mailed codes and links end (security P10), and its
- * tokens unless they are to be kept. Its apps keep their secrets.
+ * Sets an account's password. Its sessions, mailed codes and sign-in links end (security P10), and
+ * its tokens unless `keepTokens` is set. Its apps keep their secrets.
  */
 export const setUserPassword = operation({
   authority: 'operator',

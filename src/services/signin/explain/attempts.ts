@@ -6,26 +6,26 @@ import { type Limit, readCount } from '../../foundation/limits/limit.ts';
 import { mailboxLimits } from '../../foundation/limits/mail.ts';
 import { codeLimit, findPasswordPlaces } from '../../foundation/limits/password.ts';
 
-/** What the tries of a place are tries of. */
+/** The kinds of attempts that limits count. */
 export const attemptKinds = ['password', 'secondFactor', 'mail', 'ldap'] as const;
 
-/** The tries that a limit counts now; `until` is set while it is full. */
+/** The attempts that a limit counts now; `until` is set while it is full. */
 export interface Attempts {
   of: (typeof attemptKinds)[number];
-  /** The network that it is kept for, where the person has signed in; null is everywhere else. */
+  /** The network of the limit, where the person has signed in; null means everywhere else. */
   network: string | null;
   used: number;
   most: number;
   until: Date | null;
 }
 
-/** The directory that a sign-in would ask, and the key that it is expected to give. */
+/** The directory that a sign-in would query, and the identity that it should return. */
 interface Asked {
   organizationId: string;
   key: Pick<Identity, 'issuer' | 'subject'> | null;
 }
 
-/** What the limits count now of an address, its account, and its entry in the directory. */
+/** The current counts of an address, its account, and its entry in the directory. */
 export async function readAttempts(
   ctx: Context,
   { email, account }: { email: string; account: Account | null },
@@ -50,14 +50,14 @@ export async function readAttempts(
   return counted;
 }
 
-/** When one of these places has room again; null if one has room now. */
+/** When the first of these limits is no longer full; null if one is not full now. */
 export function firstRoom(attempts: Attempts[], of: Attempts['of']): Date | null {
   const places = attempts.filter((each) => each.of === of);
   const full = places.flatMap(({ until }) => (until === null ? [] : [until.getTime()]));
   return full.length === 0 || full.length < places.length ? null : new Date(Math.min(...full));
 }
 
-/** When all of these places have room; null if all have room now. */
+/** When none of these limits is full any more; null if none is full now. */
 export function lastRoom(attempts: Attempts[], of: Attempts['of']): Date | null {
   const full = attempts.flatMap((each) =>
     each.of === of && each.until !== null ? [each.until.getTime()] : [],

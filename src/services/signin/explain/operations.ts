@@ -25,7 +25,7 @@ const way = z.object({
     .boolean()
     .nullable()
     .describe(
-      'Whether it would let the person in now, with the right proof and the same identity as before; true if only a second factor is missing. Null is not told: the person is no member, or another organization has the connection.',
+      'Whether it would let the person in now, with the right proof and the same identity as before; true if only a second factor is missing. Null is not shown: the person is not a member, or another organization has the connection.',
     ),
   rule: z.string().describe('The rule or setting that decides.'),
 });
@@ -35,7 +35,7 @@ export const explainView = z.object({
   member: z
     .object({ role, origin: originView })
     .nullable()
-    .describe('The membership; null for a person who is no member.'),
+    .describe('The membership; null for a person who is not a member.'),
   keptGroups: z
     .array(z.string())
     .nullable()
@@ -58,20 +58,22 @@ export const explainView = z.object({
         network: z
           .string()
           .nullable()
-          .describe('Counted for this network alone, where the person has signed in.'),
+          .describe(
+            'The only network that is counted, where the person has signed in; null means all others.',
+          ),
         used: z.int(),
         most: z.int(),
         until: instant.nullable().describe('The limit is full until then.'),
       }),
     )
     .nullable()
-    .describe('What the limits count now of this address; null is not told.'),
+    .describe('The current counts of the limits of this address; null is not shown.'),
 });
 
 /**
  * Explains how a person could sign in now, and what their sign-in would change. Writes nothing. An
- * admin learns about members alone: any other address reads alike, with or without an account, and
- * the same rows are read for it. The operator learns about every account.
+ * admin learns only about members. For any other address, the answer and the rows read are the
+ * same, with or without an account. The operator learns about every account.
  */
 export const explain = operation({
   authority: 'members.explain',
@@ -113,16 +115,16 @@ export const explain = operation({
   },
 });
 
-/** The person's place in the organization, as the organization itself made it. */
+/** What the organization itself knows of the person. */
 interface Standing {
-  /** Null for a person who is no member. */
+  /** Null for a person who is not a member. */
   accountId: string | null;
-  /** Provisioning made the membership of a foreign address: it tells nothing of the account. */
+  /** SCIM made the membership for a foreign address, so it tells nothing of the account. */
   pushed: boolean;
   removed: boolean;
 }
 
-/** Reads no account that the organization does not know, so that its time tells nothing either. */
+/** Reads no account that the organization does not know, so that the time reveals none. */
 async function findStanding(
   ctx: Context,
   { id }: Organization,
@@ -157,7 +159,7 @@ async function listProjects({ id: organizationId }: Organization, accountId: str
     .toSorted((one, other) => (one.slug < other.slug ? -1 : 1));
 }
 
-/** Networks are the person's own affair: only the operator sees them. */
+/** Networks are private: only the operator sees them. */
 function viewAttempts(attempts: Awaited<ReturnType<typeof setScene>>['attempts'], all: boolean) {
   return attempts
     .filter(({ used, network }) => used > 0 && (all || network === null))

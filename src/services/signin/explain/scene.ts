@@ -11,22 +11,22 @@ import { chooseDirectory } from '../../tenancy/signin-settings/methods.ts';
 import { findUsable } from '../../tenancy/sso/connection.ts';
 import { type Attempts, readAttempts } from './attempts.ts';
 
-/** The person in question, and who may know what of them. */
+/** The person in question, and what the caller may learn about them. */
 export interface Asked {
   organization: Organization;
   /** Canonical. */
   email: string;
-  /** The account of the address, if any; undefined if the asker may not know whether there is one. */
+  /** The account of the address, or null; undefined if the caller may not know. */
   account: Account | null | undefined;
   /** The organization has removed this person. */
   removed: boolean;
   /** The groups that SCIM keeps for a person that it shows as deactivated; null for any other. */
   keptGroups: string[] | null;
-  /** Whether connections of other organizations may be told of. */
+  /** Whether the caller may learn about connections of other organizations. */
   everywhere: boolean;
 }
 
-/** Where the ways of an address are decided. */
+/** The settings, connections and counts that decide how an address can sign in. */
 export interface Scene extends Asked {
   domain: string;
   governing: Governing;
@@ -36,12 +36,12 @@ export interface Scene extends Asked {
   sendsMail: boolean;
 }
 
-/** Finds out where the ways of the address are decided, and what the limits count. */
+/** Reads the settings, connections and counts that decide how the address can sign in. */
 export async function setScene(ctx: Context, asked: Asked): Promise<Scene> {
   const { email, organization, account } = asked;
   const domain = domainOf(email);
   const governing = await findGoverningDomain(ctx, domain);
-  // If no organization governs the address, its person has to name one.
+  // If no organization governs the address, the person must name one.
   const named = governing.organizationId === null ? { org: organization.id } : {};
   const ldap = await chooseDirectory(ctx, { username: email, ...named });
   const sso = await findUsable(ctx, domain);
@@ -53,7 +53,7 @@ export async function setScene(ctx: Context, asked: Asked): Promise<Scene> {
   return { ...scene, attempts: await readAttempts(ctx, { email, account }, directory) };
 }
 
-/** The account's key that the directory is expected to give. */
+/** The account's identity that the directory should return. */
 export async function findLdapKey(
   account: Account,
   ldap: LdapConnection,
@@ -63,7 +63,9 @@ export async function findLdapKey(
   return keys.find((key) => key.server === server) ?? null;
 }
 
-/** The account's keys in the place of a connection: its own first, then the newest. */
+/**
+ * The account's identities in the organization: first those of this connection, then the newest.
+ */
 export async function findKeys(
   { id: accountId }: Account,
   kind: 'sso' | 'ldap',

@@ -8,16 +8,16 @@ import { type Entrant, findBar, type SignIn } from '../begin.ts';
 import { reasonToRecord } from '../refused.ts';
 import { type Attempts, lastRoom } from './attempts.ts';
 
-// What comes of a way once its proof is right: the rules after the account is found.
+// The verdict on a way to sign in whose proof is correct.
 
-/** Whether a way lets the person in, and the reason; null is not told. */
+/** Whether a way lets the person in, and the reason; null if the caller may not know. */
 export interface Verdict {
   could: boolean | null;
   reason: string;
   until?: Date;
   /** The account's second factor is asked for too. */
   asksCode?: boolean;
-  /** Only some networks are let in, until then. */
+  /** Some networks are locked out until then. */
   partlyUntil?: Date;
 }
 
@@ -25,10 +25,10 @@ export interface Verdict {
 export const closed = (reason: string, until?: Date): Verdict =>
   until === undefined ? { could: false, reason } : { could: false, reason, until };
 
-/** The rules after the account is found. */
+/** The limits and the second factor, which still decide once the account is known. */
 interface Rest {
   attempts: Attempts[];
-  /** When the limits of the method have room again. */
+  /** When the limits of the method are no longer full. */
   full?: Date | null;
   /** The account whose second factor is asked for, if it has one. */
   of: Account | null;
@@ -36,7 +36,7 @@ interface Rest {
 
 type Via = Pick<SignIn, 'method' | 'connection' | 'provenEmail'>;
 
-/** What comes of a provider's or directory's proof. */
+/** The verdict on the proof of a provider or directory. */
 export async function afterPlan(
   ctx: Context,
   plan: IdentityPlan,
@@ -53,7 +53,7 @@ export async function afterPlan(
   return finish(ctx, entrantOf(account, reclaims?.proof ?? {}), via, { ...rest, of });
 }
 
-/** What comes of an account that the sign-in itself would make. */
+/** The verdict on an account that the sign-in itself would create. */
 export function made(
   ctx: Context,
   email: string,
@@ -75,7 +75,7 @@ export async function finish(
   if (bar !== null) return closed(codeOfBar(bar));
   if (full !== null) return closed('too_many_tries', full);
   if (of === null || !hasSecondFactor(of)) return { could: true, reason: 'on' };
-  // Wrong codes do not shut a passkey out.
+  // Wrong codes do not lock out a passkey.
   const locked = of.hasPasskey ? null : lastRoom(attempts, 'secondFactor');
   if (locked !== null) return closed('too_many_codes', locked);
   return { could: true, reason: 'on', asksCode: true };

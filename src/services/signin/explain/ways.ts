@@ -23,11 +23,11 @@ import { type Attempts, firstRoom, lastRoom } from './attempts.ts';
 import { findKeys, findLdapKey, type Scene } from './scene.ts';
 import { afterPlan, closed, codeOfBar, entrantOf, finish, made, type Verdict } from './verdict.ts';
 
-// Asks the rules of a sign-in what it would do, without one. Each way is asked as if the proof were
-// right: the password and the codes, and a provider or directory that guarantees this address and
-// gives the same identity as before, or a new one if there was none.
+// Applies the rules of a sign-in without signing in. Each way is judged as if the proof were right:
+// the password and the codes, and a provider or directory that guarantees this address and gives
+// the same identity as before, or a new one if there was none.
 
-/** A way to sign in, and what comes of it. */
+/** A way to sign in, and the verdict on it. */
 export interface SignInWay extends Verdict {
   method: Offered;
   on: boolean;
@@ -89,9 +89,9 @@ async function byPassword(ctx: Context, { account, attempts }: Known): Promise<V
 
 async function byPasskey(ctx: Context, { account, attempts }: Known): Promise<Verdict> {
   if (account === null) return closed('unknown_account');
-  // One whose authenticator has not shown it yet may sign in.
+  // A passkey may sign in if its authenticator has not shown yet whether it can.
   const where = { accountId: account.id, signsIn: { [Op.or]: [true, null] } };
-  // It counts as both factors, so no second one is asked.
+  // A passkey counts as both factors, so no second factor is asked for.
   const verdict = await finish(ctx, account, { method: 'passkey' }, { attempts, of: null });
   if (verdict.could !== true || (await Passkey.count({ where })) > 0) return verdict;
   return closed('no_passkey');
@@ -111,7 +111,7 @@ async function byCode(ctx: Context, { account, attempts }: Known): Promise<Verdi
   return fromSomewhere(attempts, await finish(ctx, entrant, { method: 'magicCode' }, rest));
 }
 
-/** Networks where the person has signed in have places of their own. */
+/** Adds when a partial lockout ends: networks with a past sign-in have their own limits. */
 function fromSomewhere(attempts: Attempts[], verdict: Verdict): Verdict {
   const partlyUntil = lastRoom(attempts, 'password');
   return verdict.could === true && partlyUntil !== null ? { ...verdict, partlyUntil } : verdict;

@@ -5,8 +5,8 @@ import { findObstacle } from '../../tenancy/signin-settings/methods.ts';
 import type { Scene } from './scene.ts';
 import type { SignInWay } from './ways.ts';
 
-// The sentences of `explain`. A rule names what decides about a way, in one line of a terminal. A
-// block says what to do.
+// The sentences of `explain`. A rule says in one terminal line why a way is open or closed. A block
+// says what to do.
 
 type Saying = (scene: Scene, way: SignInWay) => string;
 
@@ -35,7 +35,7 @@ const sayings: Record<string, { rule: Saying; message: Saying }> = {
   email_unverified: {
     rule: () => 'The address of the account is not verified.',
     message: () =>
-      'The address of the account is not verified. Enter the code of the sign-up, or sign in by a mailed code or through the organization.',
+      'The address of the account is not verified. Enter the code of the sign-up, or sign in with a mailed code or through the organization.',
   },
   deactivated: {
     rule: ({ organization: { slug }, keptGroups }) =>
@@ -50,7 +50,7 @@ const sayings: Record<string, { rule: Saying; message: Saying }> = {
   identity_conflict: {
     rule: () => 'The account is linked to another identity.',
     message: ({ email }, { method }) =>
-      `The account is linked to another identity. If the provider or directory is a new one, relink it (idctl ${method === 'ldap' ? 'ldap' : 'sso'} relink). For this person alone, the operator runs: ${commandLine('idctl identity unlink --user', email)}`,
+      `The account is linked to another identity. If the provider or directory is a new one, relink it (idctl ${method === 'ldap' ? 'ldap' : 'sso'} relink). To unlink only this person, the operator runs: ${commandLine('idctl identity unlink --user', email)}`,
   },
   email_domain_not_verified: {
     rule: ({ domain }) => `The organization has not verified ${domain}.`,
@@ -63,30 +63,31 @@ const sayings: Record<string, { rule: Saying; message: Saying }> = {
       `The setting restrictOauthToVerifiedDomains of ${settler(scene)} lets in only addresses on verified domains. Verify ${scene.domain}, or switch it off.`,
   },
   unproved: {
-    rule: () => 'The address of the account was never proved.',
+    rule: () => 'The address of the account was never verified.',
     message: () =>
-      'The address of the account was never proved, so no provider is linked to it. A mailed code or single sign-on proves it.',
+      'The address of the account was never verified, so no provider is linked to it. A mailed code or single sign-on verifies it.',
   },
   former_domain: {
-    rule: () => 'The proof is of an organization that gave up the domain.',
+    rule: () => 'The organization that verified the address gave up the domain.',
     message: ({ domain }) =>
-      `The organization that proved the address has given up ${domain}. The person signs in another way, and connects the provider on the account page.`,
+      `The organization that verified the address has given up ${domain}. The person signs in another way, and connects the provider on the account page.`,
   },
   too_many_tries: {
-    rule: (_, { until }) => `Too many refused tries, until ${clock(until)}.`,
-    message: ({ email }) => `Too many tries were refused. ${unlock(email)}`,
+    rule: (_, { until }) => `Too many refused attempts, until ${clock(until)}.`,
+    message: ({ email }) => `Too many attempts were refused. ${unlock(email)}`,
   },
   locked_in_part: {
     rule: () => '',
     message: ({ email }) =>
-      `Too many tries were refused, but not on every network where the person signs in. ${unlock(email)}`,
+      `Too many attempts were refused, but not on every network where the person signs in. ${unlock(email)}`,
   },
   too_many_codes: {
     rule: (_, { until }) => `Too many wrong second-factor codes, until ${clock(until)}.`,
     message: ({ email }) => `Too many codes of the second factor were wrong. ${unlock(email)}`,
   },
   directory_at_rest: {
-    rule: (_, { until }) => `Its bind password was refused too often, until ${clock(until)}.`,
+    rule: (_, { until }) =>
+      `The directory refused the bind password too often, until ${clock(until)}.`,
     message: ({ organization: { slug } }) =>
       `The directory refused the bind password of its connection too often. To check it, run: idctl ldap test --org ${slug}`,
   },
@@ -100,18 +101,18 @@ const unlock = (email: string) =>
   `Wait, or the operator runs: ${commandLine('idctl user unlock', email)}`;
 const clock = (at: Date | undefined) => `${at?.toISOString().slice(0, 16) ?? ''}Z`;
 
-/** The one whose sign-in settings apply to the address. */
+/** The organization, or the instance, whose sign-in settings apply to the address. */
 function settler({ governing, organization, domain }: Scene): string {
   if (governing.organizationId === null) return 'the instance';
   if (governing.organizationId === organization.id) return organization.slug;
   return `the organization of ${domain}`;
 }
 
-/** The one sentence that names the rule or setting which decides about a way. */
+/** The sentence that names the rule or setting which decides about a way. */
 export function ruleText(ctx: Context, scene: Scene, way: SignInWay): string {
   if (way.reason === 'off') return whyOff(ctx, scene, way);
-  if (way.reason === 'not_told') return 'Not told: the person is no member.';
-  if (way.reason === 'elsewhere') return 'Not told: it is of another organization.';
+  if (way.reason === 'not_told') return 'Not shown: the person is not a member.';
+  if (way.reason === 'elsewhere') return 'Not shown: another organization has the connection.';
   if (way.reason !== 'on') return saying(way.reason).rule(scene, way);
   const { partlyUntil, asksCode = false } = way;
   const locked = partlyUntil && ` Locked for some networks until ${clock(partlyUntil)}.`;
@@ -145,12 +146,12 @@ interface Block {
   until?: string;
 }
 
-/** The obstacles on the ways that are on, each once. A missing password is none beside a way in. */
+/** The obstacles of the ways that are on, each once. A missing password is none if a way works. */
 export function blocksOf(scene: Scene, ways: SignInWay[]): Block[] {
   const closed = ways.filter(({ on, could }) => on && could === false);
   const isIn = ways.some(({ could }) => could === true);
   const others = closed.filter(({ reason }) => reason !== 'no_passkey');
-  // A missing passkey is told only if nothing else is: people add one after they sign in.
+  // A missing passkey is listed only if nothing else is: people add one after they sign in.
   const told = (others.length > 0 || isIn ? others : closed).filter(
     ({ reason }) => !(isIn && reason === 'no_password'),
   );

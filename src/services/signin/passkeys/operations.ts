@@ -84,7 +84,7 @@ export const registerPasskey = operation({
     const made = transaction(async () => {
       await holdAccount(ctx, accountId);
       const now = await Account.findByPk(accountId, { rejectOnEmpty: true });
-      // A second factor may have been enabled since this began.
+      // A second factor may have been enabled since the registration began.
       await requireRecentSignIn(ctx, now);
       const count = await Passkey.count({ where: { accountId } });
       if (count >= mostPasskeys) throw tooMany();
@@ -96,7 +96,7 @@ export const registerPasskey = operation({
   },
 });
 
-/** Refuses where passkeys do not work, are switched off, or the person is not proven enough. */
+/** Refuses if passkeys do not work or are switched off, or the session has no recent proof. */
 async function requireMayAdd(
   ctx: Context,
   account: Account,
@@ -141,8 +141,8 @@ export const renamePasskey = operation({
 });
 
 /**
- * Removes a passkey and ends the sessions that began by one. A person needs a recent sign-in and
- * another way in; the operator needs neither.
+ * Removes a passkey, and ends the sessions that began with a passkey. A person needs a recent
+ * sign-in and another way to sign in; the operator needs neither.
  */
 export const removePasskey = ownOperation({
   authority: 'me.credentials',
@@ -177,7 +177,7 @@ async function requirePasskey(accountId: string, id: string): Promise<Passkey> {
   });
 }
 
-/** The options to sign in with a passkey alone. */
+/** The options to sign in with only a passkey. */
 export const optionsToSignIn = operation({
   authority: 'public',
   input: z.strictObject({ browser: browserCookie }),

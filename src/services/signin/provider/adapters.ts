@@ -17,7 +17,7 @@ const noAdapter: Adapter = {
   revokeByGrantId: never,
 };
 
-/** The package asks once for each of its models. */
+/** The adapter for one of the package's models. The package asks for each model once. */
 export function adapterOf(model: string): Adapter {
   if (model === 'Client') return clients;
   if (model === 'Session') return sessions;
@@ -32,7 +32,7 @@ const clients: Adapter = {
   },
 };
 
-/** Codes and tokens ask for the session that they belong to: our row, at each use. */
+/** Finds the session of a code or token in idctl's own table, at each use. */
 const sessions: Adapter = {
   ...noAdapter,
   async findByUid(uid) {
@@ -46,7 +46,7 @@ const sessions: Adapter = {
   },
 };
 
-/** A live session of idctl in the package's words. */
+/** A live session of idctl as a session of the package. */
 export function sessionPayload(live: LiveSession): AdapterPayload {
   return {
     kind: 'Session',
@@ -58,8 +58,8 @@ export function sessionPayload(live: LiveSession): AdapterPayload {
   };
 }
 
-// A request that waits for a sign-in is kept in the browser, sealed, in a cookie for its own path. So
-// strangers store nothing here.
+// A request that waits for a sign-in is stored in the browser, sealed, in a cookie for its own
+// path. So strangers store nothing on the server.
 
 const requestCookie = 'oauth_request';
 // Browsers keep cookies up to 4096 bytes.
@@ -67,7 +67,7 @@ const longestCookie = 3800;
 
 const placeOf = (uid: string) => ({ table: 'cookies', column: requestCookie, row: uid });
 
-/** What the cookie keeps of a request. */
+/** The parts of a request that the cookie stores. */
 interface Kept {
   params: Record<string, unknown>;
   exp: number;
@@ -77,7 +77,7 @@ interface Kept {
   askedAt: number;
 }
 
-/** The mark of the client and the address of a request. */
+/** The mark of a request's client and redirect URI (`markOf`). */
 export function markOfRequest(params: Record<string, unknown>): string {
   const row = visitNow().clients.get(String(params['client_id']));
   return row === undefined ? '' : markOf(row, params['redirect_uri']);
@@ -130,7 +130,7 @@ const interactions: Adapter = {
 
 function openRequestCookie(sealed: string, uid: string): Kept | null {
   try {
-    // Only `upsert` seals for this place.
+    // Only `upsert` seals values of this cookie.
     return JSON.parse(visitNow().ctx.keyring.open(sealed, placeOf(uid))) as Kept;
   } catch {
     return null;

@@ -5,9 +5,9 @@ import { innerRequest } from './inner.ts';
 import { answerByProvider } from './provider.ts';
 import type { Pages, ProviderVisit } from './visit.ts';
 
-// A request to the provider from inside the process, without the network.
+// A request to idctl's OpenID provider from inside the process, without the network.
 
-/** A page for a person: here its error is the answer. */
+/** Replaces the error page for people: the body is the error itself. */
 const pages: Pages = {
   fail(koa, out) {
     koa.body = out;
@@ -16,7 +16,7 @@ const pages: Pages = {
   breakOff() {},
 };
 
-/** Sends one request of the application, or of its person's browser, to the provider. */
+/** Sends one request to idctl's OpenID provider, as the application or as its person's browser. */
 export async function ask(
   { ctx, session }: Pick<ProviderVisit, 'ctx' | 'session'>,
   {
@@ -50,7 +50,7 @@ export async function ask(
 
 const failure = z.object({ error: z.string(), error_description: z.string().optional() });
 
-/** An answer that goes nowhere. */
+/** A response that is read here and never sent. */
 class Answer extends ServerResponse {
   text = '';
 

@@ -23,7 +23,7 @@ interface Row {
   locale: string;
   organizationId: string;
   slug: string;
-  /** What the organization's record says of the person. */
+  /** The organization's SCIM record of the person. */
   resource: string | null;
   modifiedAt: string | Date | null;
 }
@@ -32,7 +32,7 @@ const named = z.object({
   name: z.object({ givenName: z.string().optional(), familyName: z.string().optional() }),
 });
 
-/** The claims of a member of the client's organization; nothing of other organizations. */
+/** The claims of a member of the client's organization, without data of other organizations. */
 export async function claimsOf(
   ctx: Pick<Context, 'config'>,
   client: Pick<ClientRow, 'organizationId'>,

@@ -4,7 +4,7 @@ import { select } from '../../../database/select.ts';
 import { clientIdOf, rowIdOf } from '../../tenancy/clients/client.ts';
 import { isProtected } from '../../tenancy/clients/forward.ts';
 
-/** A client as the provider reads it at each request. */
+/** A client as idctl's OpenID provider reads it at each request. */
 export interface ClientRow
   extends Pick<
     Client,
@@ -67,7 +67,7 @@ function listOf(value: string | string[]): string[] {
   return typeof value === 'string' ? JSON.parse(value) : value;
 }
 
-/** A client in the package's words. The hash stands for the secret, which idctl does not know. */
+/** The package's metadata of a client. The hash stands for the secret, which is not stored. */
 export function metadataOf(client: ClientRow): ClientMetadata {
   const { secretHash, redirectUris, idTokenAlg } = client;
   return {
@@ -91,13 +91,13 @@ export interface Application {
 
 /**
  * The client id and the position of the redirect URI. A forged mark can only name a registered
- * address.
+ * redirect URI.
  */
 export function markOf(client: Pick<ClientRow, 'id' | 'redirectUris'>, uri: unknown): string {
   return `${clientIdOf(client)}.${client.redirectUris.indexOf(String(uri))}`;
 }
 
-/** The application of the sign-in that returns there, or null. */
+/** The application that the sign-in returns to, or null. */
 export async function findApplication(returnTo: string | undefined): Promise<Application | null> {
   const [path = '', query] = returnTo?.split('?', 2) ?? [];
   const given = new URLSearchParams(query);
@@ -113,7 +113,7 @@ async function findMarked(mark: string): Promise<Application | null> {
   return { name: row.name, origins: uri === undefined ? [] : [new URL(uri).origin] };
 }
 
-// The host, not the name: a stranger who guesses it learns as much as at `/auth/verify`.
+// Shows the host, not the name: a stranger who guesses it learns no more than at `/auth/verify`.
 async function findProtected(origin: string): Promise<Application | null> {
   return (await isProtected(origin)) ? { name: new URL(origin).host, origins: [] } : null;
 }

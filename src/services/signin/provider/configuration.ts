@@ -8,7 +8,7 @@ import { findGrant, makePolicy, scopes } from './policy.ts';
 import { readBarred } from './read-once.ts';
 import { visitNow } from './visit.ts';
 
-// What the package is told: endpoints, lifetimes, features, and what it asks idctl.
+// The package's settings: endpoints, lifetimes, features, and its calls to idctl.
 
 const accessTokenSeconds = 600;
 const codeSeconds = 60;
@@ -88,7 +88,7 @@ export function configureProvider(keys: JWK[]): Configuration {
   };
 }
 
-/** The package drops `offline_access` without `prompt=consent`, but here is no consent page. */
+/** The package drops `offline_access` without `prompt=consent`. idctl has no consent page. */
 function restoreOfflineAccess({ query, oidc: { params } }: KoaContextWithOIDC): void {
   const asked = String(query['scope'] ?? '').split(' ');
   const kept = String(params?.['scope'] ?? '').split(' ');
@@ -113,7 +113,7 @@ function signInUrl(
   return `/login?${query}`;
 }
 
-/** The account of a code or token, if its person is admitted now; at an authorization, as it is. */
+/** The account of a code or token, if the client still admits it; at authorization, unchecked. */
 async function findAccount({ oidc }: KoaContextWithOIDC, accountId: string, token?: object) {
   const clientId = oidc.client?.clientId ?? '';
   if (token !== undefined && !(await isAdmitted(clientId, accountId))) return undefined;

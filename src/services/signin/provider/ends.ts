@@ -8,12 +8,12 @@ import { isBarred, membershipAt } from '../../tenancy/clients/admits.ts';
 import { leaveHosts } from '../../tenancy/clients/forward.ts';
 import { endGrant } from './grants.ts';
 
-// Notices the sessions that ended at clients. Sessions end in many places, so the grants are
-// compared with what is live, soon after each event that may have ended one.
+// Finds the sessions that ended at clients. Sessions end in many places. So grants are compared
+// with live sessions, soon after each event that may have ended one.
 
 const mostAtOnce = 100;
 
-/** Events that end nothing, and come with every sign-in. */
+/** Frequent events that end no session and no membership. */
 const harmless = `'session.started', 'client.session.started', 'signin.refused'`;
 
 const findEnded = (ctx: Context) => `SELECT g.grant_id AS "grantId", g.session_id AS "sid",
@@ -36,7 +36,7 @@ interface EndedGrant {
 
 const everyFewTurns = 30;
 
-/** The latest events that may have ended a session or a membership; null if there is none. */
+/** The count and last id of recent events that may have ended a session or membership; or null. */
 async function findLatest({ now }: Context): Promise<string | null> {
   // Ids are ordered by time. The margin is for slow transactions and for clocks that differ.
   const since = idOfInstant(after(now, -30).getTime());
@@ -48,7 +48,7 @@ async function findLatest({ now }: Context): Promise<string | null> {
   return seen === undefined || Number(seen.some) === 0 ? null : `${seen.some} ${seen.last}`;
 }
 
-/** Ends the grants that are dead, and notes them for their clients. One run at a time. */
+/** Ends the grants without a live session, and queues messages to clients. One run at a time. */
 export async function noticeEnds(ctx: Context): Promise<void> {
   const { signOuts: kept } = ctx;
   if (kept.isLooking) return;
@@ -57,17 +57,17 @@ export async function noticeEnds(ctx: Context): Promise<void> {
     kept.turns += 1;
     const latest = await findLatest(ctx);
     const isNew = latest !== null && latest !== kept.lastLook;
-    // A session that expires writes no event.
+    // A session that expires writes no event, so every few runs look anyway.
     if (!isNew && kept.turns % everyFewTurns !== 1) return;
     while ((await noticeSome(ctx)) === mostAtOnce);
-    // Only now: after a failure the next turn looks again.
+    // Set last: after a failure the next run looks again.
     kept.lastLook = latest;
   } finally {
     kept.isLooking = false;
   }
 }
 
-/** Ends some grants that are dead; returns how many it found. */
+/** Ends some grants without a live session; returns how many it found. */
 async function noticeSome(ctx: Context): Promise<number> {
   const found = await select<EndedGrant>(findEnded(ctx), [ctx.now, idleSince(ctx)]);
   for (const { grantId, sid, clientId, payload } of found) {
@@ -77,7 +77,7 @@ async function noticeSome(ctx: Context): Promise<number> {
   return found.length;
 }
 
-/** Ends a grant, and notes it for a client that wants to know. Call it inside a transaction. */
+/** Ends a grant, and queues a message if its client wants one. Call it inside a transaction. */
 async function noteSignOut(
   ctx: Context,
   { grantId, sid, clientId, sub }: { grantId: string; sid: string; clientId: string; sub: string },
@@ -86,7 +86,7 @@ async function noteSignOut(
     `DELETE FROM provider_records WHERE grant_id = $1 AND model = 'Grant' RETURNING id`,
     [grantId],
   );
-  // Another daemon was here first.
+  // Another daemon has ended the grant already.
   if (grant === undefined) return;
   await endGrant(grantId);
   const [client] = await select<{ uri: string | null }>(
@@ -99,8 +99,8 @@ async function noteSignOut(
 }
 
 /**
- * Ends what a person has at a client, and at the hosts of it, in all their sessions. Returns the ids
- * of those sessions. Call it inside a transaction.
+ * Signs a person out of a client, and of its protected hosts, in all their sessions. Returns the
+ * ids of those sessions. Call it inside a transaction.
  */
 export async function signOutOf(
   ctx: Context,

@@ -3,7 +3,7 @@ import { execute, select } from '../../../database/select.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { eventOfClient } from '../../tenancy/clients/client.ts';
 
-// A grant stands for one session at one client. It has the id that codes and tokens name.
+// A grant stands for one session at one client. Codes and tokens carry its id.
 
 /** The grant of a session at the client with this row id. */
 export interface GrantOfSession {
@@ -21,7 +21,7 @@ export async function grantsOf(sessionId: string): Promise<GrantOfSession[]> {
   );
 }
 
-/** Ends a grant and everything it gave. Call it inside a transaction. */
+/** Ends a grant, with all its codes and tokens. Call it inside a transaction. */
 export async function endGrant(grantId: string): Promise<void> {
   await execute('DELETE FROM provider_records WHERE grant_id = $1', [grantId]);
 }

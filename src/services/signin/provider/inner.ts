@@ -2,7 +2,7 @@ import { IncomingMessage } from 'node:http';
 
 const passed = ['authorization', 'cookie', 'user-agent'] as const;
 
-/** What the provider gets of a request: nothing but what stands here. */
+/** The only parts of a request that idctl's OpenID provider gets. */
 interface Inner {
   method: 'GET' | 'POST';
   /** The path and query. */
@@ -12,8 +12,8 @@ interface Inner {
 }
 
 /**
- * A request as the provider reads it. Its host is that of the base URL, whatever the client sent, and
- * it has only the listed headers.
+ * A request as idctl's OpenID provider reads it. Its host is that of the base URL, whatever the
+ * client sent, and it has only the listed headers.
  */
 export function innerRequest(
   request: Pick<IncomingMessage, 'socket' | 'headers'>,
@@ -36,12 +36,12 @@ export function innerRequest(
     inner.push(body);
   }
   inner.push(null);
-  // Else Node takes it for a broken request once it is read, and closes the client's connection.
+  // Without this, Node would treat the request as broken and close the client's connection.
   inner.complete = true;
   return inner;
 }
 
-/** A form or a query as text; a field that was sent twice stays so. */
+/** A form or a query as text. A field that was sent twice is written twice. */
 export function encoded(fields: Record<string, unknown>): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(fields))

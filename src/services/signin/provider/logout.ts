@@ -5,7 +5,7 @@ import { ownSessionOf } from '../../people/sessions/end.ts';
 import { type ClientRow, findClientRow } from './client-row.ts';
 import type { Pages } from './visit.ts';
 
-/** What an application sends with a person that it signs out (RP-Initiated Logout §2). */
+/** The parameters of an application's sign-out request (RP-Initiated Logout §2). */
 export const logoutInput = z.strictObject({
   id_token_hint: z.string().max(8000).optional(),
   client_id: z.string().max(200).optional(),
@@ -13,20 +13,20 @@ export const logoutInput = z.strictObject({
   state: z.string().max(2000).optional(),
 });
 
-/** A checked sign-out of an application. */
+/** A checked sign-out request of an application. */
 export interface Logout {
   client: ClientRow | null;
   /** Where the browser goes afterwards; null means idctl's own page. */
   goTo: string | null;
-  /** Whether an ID token proved that the application asks. */
+  /** Whether an ID token proved that the request comes from the application. */
   isHinted: boolean;
-  /** Whether the application proved that it means this very session. */
+  /** Whether the ID token belongs to the caller's session. */
   isCertain: boolean;
 }
 
 /**
- * Checks a sign-out. Refuses an ID token of another client than the named one, and an address that
- * the client has not registered. An ID token that cannot be read proves nothing: its key may be gone.
+ * Checks a sign-out request. Refuses an ID token of another client, and an address that the client
+ * has not registered. An unreadable ID token proves nothing: its key may be gone.
  */
 export async function checkLogout(
   ctx: Context,
@@ -53,7 +53,7 @@ export async function checkLogout(
 }
 
 async function readHint(ctx: Context, hint: string) {
-  // The package is loaded by requests alone.
+  // Imported here, so that only requests load the OpenID provider package.
   const { readIdToken } = await import('./provider.ts');
   return readIdToken({ ctx, session: null, clients: new Map(), pages: noPages }, hint);
 }

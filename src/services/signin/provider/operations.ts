@@ -11,14 +11,14 @@ import { idleSince, isSessionLive } from '../../people/sessions/live.ts';
 import { clientIdOf, isClientId, rowIdOf } from '../../tenancy/clients/client.ts';
 import { signOutOf } from './ends.ts';
 
-// Where a person is signed in by idctl: the applications that a live session has come to.
+// The applications that a person is signed in to, in their live sessions.
 
 const signedInView = z.object({
   clientId: z.string(),
   name: z.string(),
   organization: z.object({ id, slug: z.string(), name: z.string() }),
   since: instant.describe('When the oldest of these sign-ins began.'),
-  sessions: z.int().describe('In how many of your sessions.'),
+  sessions: z.int().describe('How many of your sessions are signed in to it.'),
 });
 
 interface Row {
@@ -30,7 +30,7 @@ interface Row {
   issuedAt: number | string;
 }
 
-// A session can be at a client by a grant, by cookies of its protected hosts, or by both.
+// A session is at a client by a grant, by cookies of the client's hosts, or by both.
 const read = `WITH mine AS (SELECT s.id, s.created_at FROM sessions s
     WHERE s.account_id = $1 AND ${isSessionLive('$2', '$3')}),
   there AS (SELECT g.client_id, g.session_id FROM mine
@@ -63,7 +63,7 @@ async function readSignedIn(ctx: Context, accountId: string) {
   return [...found.values()];
 }
 
-/** Lists the applications that the caller is signed in to. They are few, so it is one page. */
+/** Lists the applications that the caller is signed in to: one page, because they are few. */
 export const listSignedIn = ownOperation({
   authority: 'sessions.see',
   input: z.strictObject(pageInput),
@@ -73,7 +73,7 @@ export const listSignedIn = ownOperation({
   },
 });
 
-/** Signs the caller out of one application; the session of idctl goes on. */
+/** Signs the caller out of one application. Their session of idctl continues. */
 export const endSignedIn = ownOperation({
   authority: 'sessions.end',
   input: z.strictObject({

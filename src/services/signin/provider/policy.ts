@@ -8,11 +8,11 @@ import { readBarred, readGrants } from './read-once.ts';
 import { isGrantTaken } from './store.ts';
 import { visitNow } from './visit.ts';
 
-/** Every scope that idctl knows. A grant covers them all; a request names those that it wants. */
+/** Every scope that idctl knows. A grant covers them all; a request names the scopes it wants. */
 export const scopes = ['openid', 'profile', 'email', 'groups', 'offline_access'];
 
 /**
- * What an authorization request has to pass: a sign-in, fresh if it is asked for, then the client's
+ * The checks of an authorization request: a sign-in, fresh if it is asked for, then the client's
  * organization and role. There is no consent page; `prompt=consent` is accepted without one.
  */
 export function makePolicy(): interactionPolicy.DefaultPolicy {
@@ -47,7 +47,7 @@ async function admitPerson(koa: KoaContextWithOIDC): Promise<void> {
   await requireGrant(koa, row, session);
 }
 
-/** One grant for each session and client. It is made once a person is admitted. */
+/** One grant for each session and client, made once the person is admitted. */
 async function requireGrant(
   koa: KoaContextWithOIDC,
   client: ClientRow,

@@ -21,8 +21,8 @@ interface Ready {
 const ready = new WeakMap<Keyring, Ready>();
 
 /**
- * The provider with the keys that sign now. Its keys are fixed, so a rotation makes another one; it
- * keeps nothing in memory that the next one lacks.
+ * idctl's OpenID provider with the keys that sign now. A key rotation replaces it with a new one,
+ * which is safe because it keeps no state in memory.
  */
 async function currentProvider(ctx: Context): Promise<Ready> {
   const keys = await keysOfIdTokens(ctx);
@@ -35,7 +35,7 @@ async function currentProvider(ctx: Context): Promise<Ready> {
   return made;
 }
 
-/** Answers one request to the provider. */
+/** Answers one request to idctl's OpenID provider. */
 export async function answerByProvider(
   visit: ProviderVisit,
   request: IncomingMessage,
@@ -62,7 +62,7 @@ export function readIdToken(
       const { payload } = await provider.IdToken.validate(token, client);
       return { client: row, sid: payload['sid'] };
     } catch (error) {
-      // The database may fail as well.
+      // A failure of the database does not make the token invalid.
       if (error instanceof Error && 'sql' in error) throw error;
       return null;
     }
@@ -86,7 +86,7 @@ class OpenIdProvider extends Provider {
     this.on('server_error', (_koa: unknown, error: unknown) => {
       visitNow().fault = error;
     });
-    // Without a listener, Koa prints it.
+    // Without a listener, Koa prints the error.
     EventEmitter.prototype.on.call(this, 'error', (error: unknown) => {
       visitNow().fault = error;
     });
@@ -104,7 +104,7 @@ class OpenIdProvider extends Provider {
     });
   }
 
-  /** Called by the package's constructor for its own modes: it has no script-free form. */
+  /** The package's constructor calls this for each of its modes. Only `query` needs no script. */
   override registerResponseMode(
     ...[name, handler]: Parameters<Provider['registerResponseMode']>
   ): void {
@@ -112,7 +112,7 @@ class OpenIdProvider extends Provider {
   }
 }
 
-/** The form needs a click, and `prompt=none` shows no page. So the answer is a redirect that says so. */
+/** The form needs a click, but `prompt=none` shows no page. So a redirect reports the error. */
 function refuseSilentForm(
   koa: KoaContextWithOIDC,
   to: string,

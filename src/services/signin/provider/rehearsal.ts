@@ -16,17 +16,17 @@ import { encoded } from './inner.ts';
 import { findLiveSession, type LiveSession } from './live-session.ts';
 import { scopes } from './policy.ts';
 
-// A whole sign-in at a client, by the requests of its application. It runs in this process and is
-// rolled back: it needs no password and no secret, and leaves no trace.
+// Rehearses a whole sign-in at a client, with the requests of its application. It runs in this
+// process and is rolled back, so it needs no password or secret and leaves no trace.
 
-const hint = 'Look at the log of idctl; it is not a fault of the application.';
+const hint = 'Look at the log of idctl. The application is not at fault.';
 
-/** What the requests of one rehearsal share. */
+/** The data shared by the requests of one rehearsal. */
 interface Rehearsal {
   ctx: Context;
   session: LiveSession;
   client: Client;
-  /** How the client proves itself: by a secret that only this rehearsal knows. */
+  /** The client's credentials. Only this rehearsal knows the secret. */
   proof: Record<string, string>;
 }
 
@@ -89,7 +89,7 @@ async function giveSecret(client: Client): Promise<Record<string, string>> {
   return { ...named, client_secret: value };
 }
 
-/** A code, with what its request has kept back. */
+/** A code, with the secrets of its authorization request. */
 interface Code {
   code: string;
   redirectUri: string;

@@ -12,14 +12,14 @@ import { planAfter } from '../../tenancy/webhooks/delivery/plan.ts';
 import type { Outcome } from '../../tenancy/webhooks/webhook.ts';
 import { noticeEnds } from './ends.ts';
 
-// Back-channel logout: a client is told of each session that ended, and of each person that it no
-// longer admits.
+// Back-channel logout: a client gets a message for each session that ended, and for each person
+// that it no longer admits.
 
 const mostAtOnce = 100;
-/** Longer than any try takes. */
+/** Longer than any attempt takes. */
 const leaseSeconds = 20;
 
-/** Finds the sessions that ended at clients, and tells the clients. */
+/** Finds ended sessions, and sends messages to the clients that they were at. */
 export async function tellClients(ctx: Context, turn: Turn): Promise<void> {
   await noticeEnds(ctx);
   const due = await findDue(ctx);
@@ -42,7 +42,7 @@ async function findDue({ now, signOuts: { served } }: Context): Promise<string[]
   return rows.map(({ id }) => id).filter((id) => !served.has(id));
 }
 
-/** Sends one message after the other, so that a client that does not answer holds up no other. */
+/** Sends one client's messages in order. A silent client delays no other: each has its own run. */
 async function serve(
   { signOuts: { served } }: Context,
   clientId: string,
@@ -69,7 +69,7 @@ interface Due {
 /** Tells a client of one sign-out; false if none is due. */
 async function tellNext(clientId: string, turn: Turn): Promise<boolean> {
   const ctx = turn.anew();
-  // The lease: of two daemons at once, one moves the next try.
+  // The lease: if two daemons run at once, only one moves the next attempt.
   const [claimed] = await unsynced(() =>
     select<{ id: string }>(
       `UPDATE client_sign_outs SET next_at = $2 WHERE next_at <= $3 AND id =
@@ -96,7 +96,7 @@ async function tellNext(clientId: string, turn: Turn): Promise<boolean> {
   return true;
 }
 
-/** Sends the logout token, made anew at each try; null if the process is about to end. */
+/** Sends a logout token, made for each attempt; null if the process is about to end. */
 async function send(
   ctx: Context,
   uri: string,
@@ -123,7 +123,7 @@ async function send(
   }
 }
 
-/** Decides like for a webhook: the row goes once the client has taken it, or after the last try. */
+/** Plans the next attempt as for a webhook. The last attempt, or a success, deletes the row. */
 async function settle(ctx: Context, id: string, due: Due, outcome: Outcome): Promise<void> {
   const jitter = randomInt(1000) / 1000;
   const tried = { attempts: due.attempts, failingSince: null, now: ctx.now, jitter };

@@ -10,10 +10,10 @@ import { readRecord } from './read-once.ts';
 import { idOf } from './reading.ts';
 import { visitNow } from './visit.ts';
 
-// Codes, tokens and grants. A row has the SHA-256 of its value, and everything else that the package
-// stores; nothing in it can be used as a credential.
+// Codes, tokens and grants. A row has the SHA-256 of the value, and everything else that the
+// package stores. Nothing in it is a credential.
 
-/** Stores one model of the package. */
+/** The adapter that stores one of the package's models. */
 export function storedAdapter(model: string): Adapter {
   return {
     upsert: (id, payload) => keep(model, id, payload),
@@ -24,13 +24,13 @@ export function storedAdapter(model: string): Adapter {
       return { ...payload, jti: id, ...(row.consumedAt === null ? {} : { consumed: true }) };
     },
     async consume(id) {
-      // With the access token that it gives.
+      // A code is spent later, together with storing its access token.
       if (model === 'AuthorizationCode') visitNow().code = id;
       else if (!(await transaction(() => spend(model, id)))) await refuseReuse(model, id);
     },
     destroy: (id) =>
       transaction(async () => {
-        // At the token endpoint, the package ends a grant for one reason alone.
+        // At the token endpoint, the package ends a grant only for reuse.
         const isReuse = model === 'Grant' && Provider.ctx?.oidc.route === 'token';
         if (isReuse) await recordReuse(visitNow().ctx, id);
         await execute('DELETE FROM provider_records WHERE id = $1', [idOf(model, id)], {
@@ -74,7 +74,7 @@ async function keep(model: string, id: string, payload: AdapterPayload): Promise
   };
   const hold = () => requireAdmitted(model, client, accountId);
   if (model === 'AccessToken') return keepAccess(row, hold);
-  // If a power cut takes a code back, the client asks for another.
+  // A code lost in a power cut is requested again, so its write need not be synced.
   const write = model === 'AuthorizationCode' ? unsynced : transaction;
   await write(async () => {
     await hold();
@@ -84,10 +84,10 @@ async function keep(model: string, id: string, payload: AdapterPayload): Promise
   });
 }
 
-/** Stores an access token. A code that gives it is spent in the same transaction. */
+/** Stores an access token. If a code gives it, spends the code in the same transaction. */
 async function keepAccess(row: Record<string, unknown>, hold: () => Promise<void>): Promise<void> {
   const { code } = visitNow();
-  // If a power cut takes an access token back, the client asks for another; not so a spent code.
+  // An access token lost in a power cut is requested again. A spent code must stay spent.
   const write = code === undefined ? unsynced : transaction;
   const isSpent = await write(async () => {
     await hold();
@@ -124,13 +124,13 @@ async function requireTurn(sessionId: string, clientId: string, weight: number):
   await requirePlace(ctx, limit, 'The application sent too many requests.');
 }
 
-/** Whether another request has just made the grant of this session and client. */
+/** Whether the error means that another request has just made this grant. */
 export function isGrantTaken(error: unknown): boolean {
   return violatedUnique(error)?.table === 'provider_records';
 }
 
 /**
- * Uses a code or refresh token up, by one conditional UPDATE; false if it has been used. Call it
+ * Uses up a code or refresh token with one conditional UPDATE; false if it was used before. Call it
  * inside a transaction.
  */
 async function spend(model: string, value: string): Promise<boolean> {
@@ -150,7 +150,7 @@ async function spend(model: string, value: string): Promise<boolean> {
   return true;
 }
 
-/** Of two requests at once, the second one is a reuse: it ends all that the grant gave. */
+/** The second of two uses is a reuse. It ends the grant, with all its codes and tokens. */
 async function refuseReuse(model: string, value: string): Promise<never> {
   const { ctx } = visitNow();
   const [row] = await select<{ grantId: string }>(

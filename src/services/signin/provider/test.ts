@@ -49,7 +49,7 @@ export const testClient = operation({
       .record(z.string(), z.unknown())
       .nullable()
       .describe(
-        'What the ID token of the person would say with every scope. A session adds sid, acr, amr and auth_time.',
+        'The claims of the person’s ID token with every scope. A session adds sid, acr, amr and auth_time.',
       ),
   }),
   run: async (ctx, input, standing) => {
@@ -58,7 +58,7 @@ export const testClient = operation({
     const { steps, take } = takingSteps(async (look) => look());
     await examineInstance(ctx, client, take);
     await examineAddresses(ctx, client, take);
-    await take('client secret', 'a secret that is accepted, unless it is public', () =>
+    await take('client secret', 'a secret that is accepted, unless the client is public', () =>
       examineSecret(standing.organization, client),
     );
     const signedIn = await take('sign-in', 'the person gets in', () =>
@@ -74,14 +74,14 @@ export const testClient = operation({
   },
 });
 
-/** A test knocks at addresses that the organization chooses, so it has a limit. */
+/** A test connects to addresses that the organization chooses, so tests are limited. */
 async function requireTurn(ctx: Context, { id }: Organization): Promise<void> {
   if (ctx.actor.kind === 'operator') return;
   const limit = { name: 'client test', of: id, most: 20, seconds: 600 };
   await transaction(() => requirePlace(ctx, limit, 'At most 20 tests in ten minutes.'));
 }
 
-/** What the application reads of idctl before any sign-in. */
+/** Checks the documents that an application reads before a sign-in. */
 async function examineInstance(ctx: Context, client: Client, take: Take): Promise<void> {
   const ours = await viewMetadata(ctx, {});
   const url = `${ctx.config.baseUrl}/.well-known/openid-configuration`;
@@ -103,7 +103,7 @@ async function examineInstance(ctx: Context, client: Client, take: Take): Promis
     const rsa = (await listSigningKeys()).find(({ publicJwk }) => isRsa(publicJwk));
     if (alg === 'RS256' && rsa === undefined)
       return skipped('the first sign-in of an application makes the key');
-    // Daemons publish keys that are seconds old.
+    // Other daemons publish a new key after some seconds.
     if (alg === 'RS256' && rsa !== undefined && after(rsa.createdAt, 10) > ctx.now)
       return skipped('the key was made a few seconds ago');
     return wrong(`no key for ${alg}`, 'Restart the daemon; then look at: idctl key list');
@@ -119,16 +119,18 @@ async function readAt<T>(ctx: Context, url: string, schema: z.ZodType<T>): Promi
     const { status, body } = await ctx.outbound.reach(url);
     if (status !== 200) return wrong(`it answers HTTP ${status}`, hint);
     const { data } = schema.safeParse(JSON.parse(body));
-    return data === undefined ? wrong('it answers another document', hint) : found(data, 'read');
+    return data === undefined
+      ? wrong('it returns a different document', hint)
+      : found(data, 'read');
   } catch (error) {
-    if (error instanceof SyntaxError) return wrong('it answers no JSON', hint);
+    if (error instanceof SyntaxError) return wrong('it returns no JSON', hint);
     if (error instanceof Refusal)
       return wrong(`this machine cannot read it: ${error.message}`, hint);
     throw error;
   }
 }
 
-/** Where browsers are sent, and where idctl itself tells of ended sessions. */
+/** Checks the addresses that browsers are sent to, and the address for back-channel logout. */
 async function examineAddresses(ctx: Context, client: Client, take: Take): Promise<void> {
   const addresses = [
     ...client.redirectUris.map((uri) => ['redirect URI', uri] as const),
@@ -136,7 +138,7 @@ async function examineAddresses(ctx: Context, client: Client, take: Take): Promi
     ...(client.origins ?? []).map(({ origin }) => ['forward auth', origin] as const),
   ];
   const origins = new Set(addresses.map(([, uri]) => new URL(uri).origin));
-  // All at once: one slow host does not hold up the others.
+  // In parallel, so that one slow host does not delay the others.
   const looks = [...origins].map(
     async (origin) => [origin, await examineAddress(ctx, new URL(origin))] as const,
   );
@@ -164,10 +166,10 @@ function examineSecret({ slug }: Organization, client: Client): Finding {
   if (client.secretHash === null) return right('none: the client is public');
   if (client.suspendedAt === null) return right('stored');
   const command = `idctl client rotate ${shellWord(clientIdOf(client))} --org ${shellWord(slug)}`;
-  return wrong('refused, because it came out of a backup', `Give it another one: ${command}`);
+  return wrong('refused, because a backup was restored', `Make a new one: ${command}`);
 }
 
-/** What the rules say of the person, and what the ID token would. */
+/** Checks whether the client admits the person, and shows the claims of the ID token. */
 async function trySignIn(
   ctx: Context,
   client: Client,
@@ -197,7 +199,7 @@ const refusals: Record<Barred, string> = {
   project_role_missing: 'access_denied, as the person lacks the role in the project',
 };
 
-/** What lets the person in, as a command. */
+/** The command that lets the person in. */
 function mend({ slug }: Organization, client: Client, user: string, barred: Barred): string {
   const [who, org] = [shellWord(user), shellWord(slug)];
   if (barred === 'account_disabled') return `The operator can run: idctl user enable ${who}`;

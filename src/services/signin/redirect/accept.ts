@@ -11,9 +11,9 @@ import { signInFailed } from '../../people/sessions/schema.ts';
 import { type Flow, type FlowState, type Returned, requireState, stateSeconds } from './state.ts';
 
 /**
- * Runs `work` with the state if it is ours, unexpired, from this browser and unused. It uses the
- * state up (security S2, S3) and binds the returned code to its provider (security S5). If too many
- * callbacks wait for the provider, it refuses `overloaded` and uses nothing up (security S9).
+ * Runs `work` with the state if we made it, for this browser, and it is unexpired and unused.
+ * Spends the state (security S2, S3) and binds the returned code to its provider (security S5). If
+ * too many callbacks wait for the provider, refuses `overloaded` and spends nothing (security S9).
  */
 export async function acceptState<T>(
   ctx: Context,
@@ -39,7 +39,7 @@ async function spend(state: FlowState, places: Places): Promise<void> {
     const row = { id: state.id, expiresAt: new Date(state.expires * 1000) };
     const message = 'This sign-in was finished already.';
     await refusingDuplicate(SpentState.create(row), { message });
-    // Last, so that a refusal rolls the use of the state back.
+    // Last, so that a refusal rolls back the use of the state.
     places.take();
   });
   await spending.catch((error: unknown) => {
@@ -49,7 +49,7 @@ async function spend(state: FlowState, places: Places): Promise<void> {
   });
 }
 
-// RFC 6749 §10.10 wants 128 bits of a code. A shorter one is no secret, and may repeat by chance.
+// RFC 6749 §10.10 requires codes of 128 bits. A shorter code is no secret, and may repeat.
 const shortest = 22;
 
 /**

@@ -61,7 +61,7 @@ export function beginFlow(
 /** How long a state is valid, in seconds (spec §8). */
 export const stateSeconds = 600;
 
-/** The kinds of sign-in by redirect; a state of one is invalid for the other. */
+/** The kinds of sign-in by redirect. A state of one kind is invalid for the other. */
 export type Flow = 'sso' | 'social';
 
 const stateFields = z.strictObject({
@@ -112,7 +112,7 @@ function bindsBrowser(ctx: Context, fromBrowser: boolean): boolean {
   return fromBrowser || (protocol === 'http:' && !isLoopback(hostname));
 }
 
-/** The PKCE verifier and the nonce of a state; only the master key can derive them from its id. */
+/** The PKCE verifier and the nonce of a state. Deriving them from its id needs the master key. */
 function secretsOf(ctx: Context, stateId: string): { codeVerifier: string; nonce: string } {
   const make = (purpose: string) =>
     createHmac('sha256', ctx.keyring.derive(purpose)).update(stateId).digest('base64url');

@@ -26,8 +26,8 @@ type Input = z.output<typeof signUpInput>;
 
 /**
  * Makes an account for a person who signs up. If the instance sends mail, a code confirms the
- * address first, and the ticket then shows who signed up. The answer and the work are the same for
- * a taken address, whose owner gets a mail (security P7).
+ * address first, and the ticket proves which client signed up. The answer and the work are the same
+ * for a taken address, whose owner gets a mail (security P7).
  */
 export async function signUp(ctx: Context, input: Input) {
   const invitation = await requireAdmitted(ctx, input);
@@ -58,7 +58,7 @@ async function signUpAtOnce(
   await requireRoom(ctx, limits);
   const { email, name, locale = null } = input;
   const signedUp: SignedUp = { email, name, locale, passwordHash: await hash() };
-  // That an address is taken is no secret to people who may sign up; only the tries are limited.
+  // People who may sign up may learn that an address is taken; only the attempts are limited.
   await spend(ctx, limits);
   const session = await transaction(async () => {
     // Checked again: an organization may have verified the domain while the hash was computed.
@@ -74,7 +74,7 @@ async function signUpAtOnce(
   return { emailVerification: 'done' as const, ...session };
 }
 
-/** The invitation that lets this person sign up; null where all may. Refuses `signup_closed`. */
+/** The invitation that lets this person sign up; null if all may. Refuses `signup_closed`. */
 export async function requireAdmitted(
   ctx: Context,
   { email, invitation: token }: Pick<Input, 'email' | 'invitation'>,
@@ -106,9 +106,9 @@ async function mayInvite({ organizationId }: Invitation, domain: string): Promis
 
 /**
  * Makes the account of a sign-up and mails a code to its address, inside the caller's transaction.
- * A sign-up that still waits for its code is replaced (security P11). If the account has more than
- * that, only the code ends it. If the address is proved, its owner gets a mail, and nothing else
- * happens.
+ * Replaces a sign-up that still waits for its code (security P11). If the account has other
+ * credentials, only the code can end them. If the address is proved, its owner gets a mail, and
+ * nothing else happens.
  */
 export async function admitSignUp(
   ctx: Context,

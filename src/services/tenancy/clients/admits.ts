@@ -22,8 +22,8 @@ export const standingColumns = `a.disabled_at AS "disabledAt", m.role AS "member
     p.role AS "projectRole"`;
 
 /**
- * The SQL to join the membership `m` of the account `a` in this organization, if it counts at clients.
- * One that provisioning pushed does not: clients learn nothing of strangers (security O8).
+ * The SQL to join the membership `m` of the account `a` in this organization. Leaves out a
+ * membership that SCIM pushed: clients learn nothing of strangers (security O8).
  */
 export function membershipAt(ctx: Pick<Context, 'config'>, organization: string): string {
   return `memberships m ON m.account_id = a.id AND m.organization_id = ${organization}
@@ -32,7 +32,7 @@ export function membershipAt(ctx: Pick<Context, 'config'>, organization: string)
 
 /**
  * Null if the client lets the account in: an active member of its organization, with the project
- * role that it requires. Ask at each use, because both can end at any time.
+ * role that it requires. Call it at each use, because both can end at any time.
  */
 export async function barredFrom(
   ctx: Pick<Context, 'config'>,
@@ -94,8 +94,8 @@ export async function rolesOf(organizationId: string, accountId: string): Promis
 }
 
 /**
- * The same rule in SQL, for many people at once: of the account `a`, its membership `m` by
- * `membershipAt`, its project membership `p`, and the client `c`.
+ * The SQL condition for a person that the client refuses. It needs the aliases `a` (account), `m`
+ * (membership, by `membershipAt`), `p` (project membership) and `c` (client).
  */
 export const isBarred = `(a.disabled_at IS NOT NULL OR m.account_id IS NULL
   OR ${rankInSql('p.role')} < ${rankInSql('c.role')})`;

@@ -11,19 +11,19 @@ const prefix = 'client-';
 export const clientView = z.object({
   clientId: z.string(),
   issuer: z.string(),
-  discoveryUrl: z.string().describe('Where the application learns everything else.'),
+  discoveryUrl: z.string().describe('The discovery document, with all other settings.'),
   name: z.string(),
   redirectUris: z.array(z.string()),
   postLogoutRedirectUris: z.array(z.string()),
   backchannelLogoutUri: z.string().nullable(),
   forwardAuthOrigins: z.array(z.string()),
-  public: z.boolean().describe('Whether it has no secret, as programs on a person’s device.'),
-  pkce: z.boolean().describe('Whether it must send a PKCE challenge.'),
+  public: z.boolean().describe('Whether the client has no secret, like a program on a device.'),
+  pkce: z.boolean().describe('Whether the client must send a PKCE challenge.'),
   idTokenAlg: z.enum(idTokenAlgs),
   project: z.string().nullable().describe('The slug of the project that people must belong to.'),
-  role: projectRole.nullable().describe('The least role there.'),
+  role: projectRole.nullable().describe('The lowest role in the project.'),
   createdAt: instant,
-  /** Only while its secret is refused, because it came out of a backup. */
+  /** Only while the secret is refused, because a backup was restored. */
   suspendedAt: instant.optional(),
 });
 
@@ -60,7 +60,7 @@ export function settingsOfClient(client: Client) {
   };
 }
 
-/** The client id in the protocol. */
+/** The client id as applications send it. */
 export function clientIdOf({ id }: Pick<Client, 'id'>): string {
   return prefix + id;
 }
@@ -74,7 +74,7 @@ export function isClientId(text: string): boolean {
 export function rowIdOf(clientId: string): string | null {
   if (!isClientId(clientId)) return null;
   const parsed = id.safeParse(clientId.slice(prefix.length));
-  // One spelling alone names a client.
+  // A client id has only one spelling.
   return parsed.success && prefix + parsed.data === clientId ? parsed.data : null;
 }
 
@@ -107,7 +107,7 @@ export async function recordBarred(
   };
   const by = { of: client.id, apart: known.account ?? reason };
   const seen: Context = isStranger ? { ...ctx, actor: { kind: 'anonymous' } } : ctx;
-  // A barred browser asks for each image of a page.
+  // A barred browser causes one event for each image of a page.
   await unsynced(() => tallyEvent(seen, what, by));
 }
 

@@ -6,7 +6,7 @@ import { name, projectRole, ref } from '../../foundation/fields.ts';
 import { webhookUrl } from '../webhooks/webhook.ts';
 import { rowIdOf } from './client.ts';
 
-// The settings of a client that its organization gives, and their rules.
+// The settings of a client that its organization chooses, and their rules.
 
 const mostUris = 20;
 
@@ -14,8 +14,8 @@ const mostUris = 20;
 const clientName = name.refine((text) => rowIdOf(text) === null, 'must not be a client id');
 
 /**
- * An address that idctl redirects to. It is compared letter by letter, so it has the one spelling
- * that browsers send.
+ * An address that idctl redirects to. It is compared letter by letter, so it must be spelled as
+ * browsers send it.
  */
 const redirectUri = z
   .string()
@@ -37,11 +37,11 @@ function faultOfUri(text: string): string | null {
   return isPlain ? null : `must be spelled ${url.href}`;
 }
 
-// Letters, digits and hyphens, or an IP address. URLs allow more, such as `;`, which would add to the
-// policy of a page that names the origin.
+// Letters, digits and hyphens, or an IP address. URLs allow more characters, such as `;`, which
+// would add to the policy of a page that names the origin.
 const plainHost = /^([a-z\d]([a-z\d-]*[a-z\d])?(\.[a-z\d]([a-z\d-]*[a-z\d])?)*|\[[\da-f:.]+\])$/;
 
-/** Whether what is sent there is encrypted, or never leaves the machine. */
+/** Whether data sent there is encrypted, or never leaves the machine. */
 function isProtected({ protocol, hostname }: URL): boolean {
   return protocol === 'https:' || (protocol === 'http:' && isOwnMachine(hostname));
 }
@@ -76,10 +76,10 @@ export const clientSettings = {
   name: clientName,
   redirectUris: listOf(redirectUri)
     .default([])
-    .describe('Where people come back to: exact; https, or http on localhost.'),
+    .describe('Where people return after signing in: exact; https, or http on localhost.'),
   postLogoutRedirectUris: listOf(redirectUri)
     .default([])
-    .describe('Where people may come back to after signing out.'),
+    .describe('Where people may return after signing out.'),
   backchannelLogoutUri: webhookUrl
     .nullable()
     .default(null)
@@ -87,11 +87,11 @@ export const clientSettings = {
   forwardAuthOrigins: listOf(origin)
     .default([])
     .describe('The origins that a proxy protects by asking idctl (forward auth).'),
-  public: z.boolean().default(false).describe('Without a secret, as a program on a device.'),
+  public: z.boolean().default(false).describe('Without a secret, like a program on a device.'),
   pkce: z.boolean().default(true).describe('Off only for a client with a secret.'),
   idTokenAlg: z.enum(idTokenAlgs, `must be one of ${idTokenAlgs.join(', ')}`).default('RS256'),
   project: ref.nullable().default(null).describe('Only members of this project get in.'),
-  role: projectRole.nullable().default(null).describe('The least role there; default: viewer.'),
+  role: projectRole.nullable().default(null).describe('The lowest role in it; default: viewer.'),
 };
 
 /** The settings of a client, checked one by one. */
@@ -99,7 +99,7 @@ export type ClientSettings = z.output<z.ZodObject<typeof clientSettings>>;
 
 const { shape } = z.object(clientSettings);
 
-/** The settings in one order, without those that have their default. */
+/** The settings in a fixed order, without those that are at their default. */
 export function spareSettings(settings: Partial<ClientSettings>): Partial<ClientSettings> {
   const schemas = new Map<string, z.ZodType>(Object.entries(shape));
   const said = Object.entries(settings).filter(([field, value]) => {
@@ -110,7 +110,7 @@ export function spareSettings(settings: Partial<ClientSettings>): Partial<Client
   return Object.fromEntries(said);
 }
 
-/** The same for a change: an absent setting stays. */
+/** The client settings in a change: an absent setting keeps its value. */
 export const changedSettings = {
   name: shape.name.optional(),
   redirectUris: shape.redirectUris.unwrap().optional(),
@@ -133,7 +133,6 @@ export function faultOfSettings(
     return { path: 'redirectUris', message: 'give one, or an origin for forward auth' };
   if (settings.public && !settings.pkce)
     return { path: 'pkce', message: 'must stay on: a public client has no secret' };
-  if (project === null && role !== null)
-    return { path: 'role', message: 'needs a project: name one with it' };
+  if (project === null && role !== null) return { path: 'role', message: 'needs a project' };
   return null;
 }

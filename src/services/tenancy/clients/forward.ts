@@ -12,14 +12,14 @@ import { idleSince, isUsable } from '../../people/sessions/live.ts';
 import { type Barred, barredFrom, holdAdmitted, rolesOf } from './admits.ts';
 import { recordBarred } from './client.ts';
 
-// Forward auth: a proxy asks about each request to a protected origin. The browser carries its
-// session there once, by a ticket, and then has a cookie that means nothing elsewhere.
+// Forward auth: a proxy asks about each request to a protected origin. A ticket carries the
+// browser's session to the origin once. Then the browser has a cookie that is valid only there.
 
 const ticketSeconds = 30;
 
 interface Visitor {
   accountId: string;
-  /** Empty unless the person has proved it, because applications take it for who it is. */
+  /** Empty unless it is verified, because applications identify people by it. */
   email: string;
   name: string;
   /** The role in the organization, then `project:role` for each project. */
@@ -60,7 +60,7 @@ async function requireProtected(origin: string): Promise<ProtectingClient> {
   });
 }
 
-/** The cookie of a browser that begins at the origin, new unless it has one, and its hash. */
+/** The cookie for a browser that starts at the origin, and its hash. Keeps a known cookie. */
 export async function beginAtHost(
   origin: string,
   known: string | undefined,
@@ -112,7 +112,7 @@ async function refuseBarred(
 ): Promise<void> {
   if (reason === null) return;
   await recordBarred(ctx, client, { accountId, reason });
-  // The host, as a stranger must not learn the name.
+  // Shows the host, because a stranger must not learn the client's name.
   const { host } = new URL(client.origin);
   throw new Refusal('forbidden', `You cannot open ${host} with this account.`, {
     hint: 'Sign in with another account, or ask your administrator.',
@@ -122,7 +122,7 @@ async function refuseBarred(
 
 interface Going {
   origin: string;
-  /** The hash of the cookie of the browser that began at the origin. */
+  /** The hash of the cookie that the browser got at the origin. */
   browser: string;
   /** A path at the origin. */
   to: string;
@@ -173,7 +173,7 @@ export async function spendTicket(
   return { cookie, to: spent.returnTo };
 }
 
-/** Deletes the ticket and returns it. Of several uses at once, one gets it. */
+/** Deletes the ticket and returns it. Of several uses at once, only one gets it. */
 async function takeTicket(id: string): Promise<HostTicket | null> {
   const found = await HostTicket.findByPk(id);
   return found !== null && (await HostTicket.destroy({ where: { id } })) === 1 ? found : null;
@@ -183,7 +183,7 @@ const atHosts = `session_id IN (SELECT id FROM sessions WHERE account_id = $1)
   AND origin IN (SELECT origin FROM client_origins WHERE client_id = $2)`;
 
 /**
- * Ends the cookies and tickets of a person at the origins of a client. Returns the sessions of those
+ * Ends the cookies and tickets of a person at the origins of a client. Returns the sessions of the
  * cookies. Call it inside a transaction.
  */
 export async function leaveHosts(accountId: string, clientId: string): Promise<string[]> {

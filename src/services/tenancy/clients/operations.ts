@@ -50,7 +50,7 @@ export const showClient = operation({
     viewClient(ctx, await requireClientOf(organization, input.client)),
 });
 
-/** Makes a client, and returns its secret, once. A public one has none. */
+/** Makes a client, and returns its secret once. A public client has none. */
 export const createClient = operation({
   authority: 'clients.change',
   input: z.strictObject({ org: ref, ...clientSettings }),
@@ -71,7 +71,7 @@ export const changeClient = operation({
     return transaction(async () => {
       const client = await requireClientOf(organization, which, { lock: true });
       const before = settingsOfClient(client);
-      // Without the project, the role there means nothing.
+      // Without the project, the role in it means nothing.
       const role = given.project === null ? null : before.role;
       const settings = parse(wholeSettings, { ...before, role, ...given });
       return updateClient(ctx, organization, client, settings);
@@ -80,7 +80,7 @@ export const changeClient = operation({
 });
 
 async function requireLogoutUri(ctx: Context, uri: string | null): Promise<void> {
-  // A rehearsal is a transaction, and none asks the network.
+  // A rehearsal is a transaction, which must not use the network.
   if (uri !== null && !isRehearsed()) await requireReachable(ctx, uri, 'backchannelLogoutUri');
 }
 
@@ -103,7 +103,7 @@ export const rotateClient = operation({
     }),
 });
 
-/** Removes a client. What it has been given ends with it. */
+/** Removes a client, with everything that was issued to it. */
 export const removeClient = operation({
   authority: 'clients.change',
   input: refInput,

@@ -11,7 +11,7 @@ import { recordChange } from './client.ts';
 // The origins that a proxy protects by forward auth. The host decides who gets in, so an origin
 // belongs to one client of the instance, and to the organization that verified its domain.
 
-/** Takes all but these origins from the client, so that another may get them. */
+/** Removes all other origins from the client, so that another client may get them. */
 export async function releaseOrigins({ id }: Pick<Client, 'id'>, wanted: string[]): Promise<void> {
   // An origin that stays keeps its row: its cookies refer to it.
   await ClientOrigin.destroy({ where: { clientId: id, origin: { [Op.notIn]: wanted } } });
@@ -41,8 +41,8 @@ async function addOrigin(
 }
 
 /**
- * Why the organization cannot give the origin to a client that does not have it, or null. A released
- * one is taken from another client of the organization in the same change.
+ * Why the organization cannot give the origin to a client that lacks it, or null. With
+ * `isReleased`, the same change takes the origin from another client of the organization.
  */
 export async function faultOfOrigin(
   ctx: Context,
@@ -60,7 +60,7 @@ export async function faultOfOrigin(
   if (!byOperator && (await findOwnerOfHost(hostname)) !== organizationId)
     return {
       code: 'domain_unverified' as const,
-      message: `${hostname} is on no verified domain of yours.`,
+      message: `${hostname} is not on a verified domain of your organization.`,
       hint: 'Verify its domain first, or ask the operator to register the origin.',
     };
   if (isReleased || (await ClientOrigin.findByPk(origin)) === null) return null;
@@ -77,7 +77,7 @@ function taken(origin: string) {
 
 /**
  * The organization that verified the nearest domain at or above the host, or null. That domain
- * cannot be given up until the transaction ends.
+ * cannot be removed until the transaction ends.
  */
 async function findOwnerOfHost(hostname: string): Promise<string | null> {
   const name = namesAbove(hostname);
@@ -94,8 +94,8 @@ function namesAbove(hostname: string): string[] {
 }
 
 /**
- * Takes origins from clients whose organization has lost the domain. Call it after a domain was
- * verified or given up, in the same transaction.
+ * Removes origins from clients whose organization has lost the domain. Call it after a domain was
+ * verified or removed, in the same transaction.
  */
 export async function dropLostOrigins(ctx: Context, domain: string): Promise<void> {
   const below = { [Op.or]: [{ [Op.like]: `%//${domain}%` }, { [Op.like]: `%.${domain}%` }] };

@@ -19,7 +19,7 @@ import {
 import { type ClientSettings, faultOfSettings } from './fields.ts';
 import { writeOrigins } from './origins.ts';
 
-// How clients are written, each step with its event. Call all of it inside a transaction.
+// Writes clients, each step with its event. Call these functions inside a transaction.
 
 const mostClients = 200;
 
@@ -57,14 +57,14 @@ export async function updateClient(
 ) {
   const before = settingsOfClient(client);
   const columns = await columnsOf(organization, given);
-  // No one has seen the secret of a client that becomes confidential: rotating shows one.
+  // A client that stops being public gets an unknown secret: rotating shows a new one.
   const secretHash = given.public ? null : (client.secretHash ?? newSecret('cos_secret_').hash);
   await refusingDuplicate(
     client.update({ ...columns, secretHash }),
     nameTaken(organization, given.name),
   );
   await writeOrigins(ctx, client, given.forwardAuthOrigins);
-  // Another address, set later, is not told of what ended before.
+  // An address that is set later gets no messages about sessions that ended earlier.
   if (given.backchannelLogoutUri === null)
     await ClientSignOut.destroy({ where: { clientId: client.id } });
   const changed = await reload(client.id);
@@ -119,7 +119,7 @@ export async function requireClientOf(
   const id = rowIdOf(which);
   const named = id === null ? { name: which } : { id };
   const where = { ...named, organizationId: organization.id };
-  // Locked alone: PostgreSQL locks no row of an outer join.
+  // Without its associations: PostgreSQL cannot lock rows of an outer join.
   const found = await Client.findOne({ where, lock });
   if (found === null)
     throw new Refusal('not_found', `${organization.slug} has no client ${JSON.stringify(which)}.`, {

@@ -53,14 +53,14 @@ export function isProven(answer: TxtAnswer, expected: string): boolean {
 
 let consumerMail: Promise<ReadonlySet<string>> | undefined;
 
-/** Why no organization can own a domain, or null: it is shared by many (security D2). */
+/** Why a domain is shared by many, so that no organization can own it; or null (security D2). */
 export async function whyShared(domain: string): Promise<string | null> {
   if (getPublicSuffix(domain, { allowPrivateDomains: true }) === domain) {
     return 'is a public suffix, under which anyone can register';
   }
   consumerMail ??= readConsumerMail();
   return (await consumerMail).has(domain)
-    ? 'is a mail provider that anyone can have an address at'
+    ? 'is a mail provider where anyone can get an address'
     : null;
 }
 
@@ -86,11 +86,11 @@ export async function markVerified(
     const [changed] = await refusingDuplicate(Domain.update(proof, { where: claim }), {
       code: 'domain_taken',
       message: `${domain.name} is verified by another organization.`,
-      hint: 'It has to remove the domain first; a domain belongs to exactly one organization.',
+      hint: 'That organization must remove it first: a domain belongs to only one organization.',
     });
     if (changed === 0) {
-      throw new Refusal('conflict', `${domain.name} was changed meanwhile.`, {
-        hint: 'Look at it, then verify again.',
+      throw new Refusal('conflict', `${domain.name} was changed in the meantime.`, {
+        hint: 'Check the domain, then verify again.',
       });
     }
     await recordEvent(ctx, {
@@ -104,7 +104,7 @@ export async function markVerified(
   return domain.reload();
 }
 
-/** Other organizations' connections for the domain lose it (security I2). */
+/** Removes the domain from the connections of other organizations (security I2). */
 async function takeFromOthers(
   ctx: Context,
   organizationId: string,

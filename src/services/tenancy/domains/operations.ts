@@ -44,7 +44,7 @@ export const listDomains = operation({
     readRows(Domain, { where: { organizationId: organization.id } }, input, viewDomain),
 });
 
-/** Claims a domain; this reserves nothing (security I2). Refuses `domain_shared` (security D2). */
+/** Claims a domain, without reserving it (security I2). Refuses `domain_shared` (security D2). */
 export const addDomain = operation({
   authority: 'domains.change',
   input: domainInput,
@@ -53,7 +53,7 @@ export const addDomain = operation({
     const why = await whyShared(input.domain);
     if (why === null) return claim(ctx, input.domain, standing, {});
     throw new Refusal('domain_shared', `${input.domain} ${why}.`, {
-      hint: 'Add a domain of your own; the operator can add it anyway: idctl domain add --override',
+      hint: 'Add a domain that only your organization uses. Or ask the operator to add this one: idctl domain add --override',
     });
   },
 });
@@ -94,7 +94,7 @@ async function claim(
   });
 }
 
-/** Looks the proof up in the DNS. Refuses `domain_not_verified` with what was found. */
+/** Looks up the proof in the DNS. Refuses `domain_not_verified` with what was found. */
 export const verifyDomain = operation({
   authority: 'domains.change',
   input: domainInput,
@@ -122,8 +122,8 @@ export const assertDomain = operation({
 });
 
 /**
- * Removes a domain. For a verified one this disables its connection and ends the sessions that came
- * by it. It names the affected people, the owners first of all (security D5).
+ * Removes a domain. If it is verified, this disables its connection and ends the sessions that
+ * began through it. Returns the affected people, and the owners among them (security D5).
  */
 export const removeDomain = operation({
   authority: 'domains.change',
@@ -181,11 +181,11 @@ function finding(answer: TxtAnswer, found: string[]): string {
   if (answer.truncated) return 'answered with a truncated list of TXT records';
   if (answer.rcode === 'NXDOMAIN') return 'does not exist in the DNS (NXDOMAIN)';
   if (answer.rcode !== 'NOERROR') return `could not be looked up (${answer.rcode})`;
-  if (found.length > 0) return `has ${found.join(', ')} in the DNS, not the value expected`;
+  if (found.length > 0) return `has ${found.join(', ')} in the DNS, not the expected value`;
   return `has no svc-verify record among its ${answer.values.length} TXT records`;
 }
 
-/** The people on the domain who can no longer sign in by the directory (security L6). */
+/** The people on the domain who can no longer sign in through the directory (security L6). */
 async function findShutOut({ id: organizationId }: Organization, domain: string) {
   const directory = await LdapConnection.findOne({ where: { organizationId, enabled: true } });
   return directory === null ? nobodyAffected : findAffected(directory, domain);

@@ -17,10 +17,10 @@ import { providerNames, type SocialProvider } from './social-providers.ts';
 // e-mail address to an account.
 
 /**
- * Returns the account of the proof: by its key if that is known, whatever the address says now.
- * Otherwise it links the key to the account of the address, or to a new account. It returns null if
- * the address's account has another key on this connection or a former one. This conflict lasts
- * until an unlink or relink. Call it inside the sign-in's transaction.
+ * Returns the account of the proof. A known key decides, whatever the address says now. Otherwise
+ * links the key to the account of the address, or to a new account. Returns null if that account
+ * has another key, on this connection or a former one. Only an unlink or relink ends that conflict.
+ * Call it inside the sign-in's transaction.
  */
 export async function attachIdentity(ctx: Context, proof: OutsideProof): Promise<Account | null> {
   const { kind, connection, email, name } = proof;
@@ -45,7 +45,7 @@ export async function attachIdentity(ctx: Context, proof: OutsideProof): Promise
   }
 }
 
-/** Moves a former key to the connection that proved it; null if its account has one there. */
+/** Moves a former key to the connection that proved it; null if its account has a key there. */
 async function adopt(
   ctx: Context,
   key: Identity,
@@ -65,13 +65,11 @@ async function adopt(
 }
 
 /**
- * Returns the account of a social proof, and whether it is new. A known key decides. Else it is the
- * account of `linkTo`, the signed-in person who asked for the link. Else it is that of the address,
- * or a new one.
- *
- * The account's address must be proved to get a key (security O5): otherwise a stranger may have
- * made the account. Null if the key is another account's, or the account has another key of this
- * provider. Call it inside the sign-in's transaction.
+ * Returns the account of a social proof, and whether it is new. A known key decides; else `linkTo`,
+ * the signed-in person who asked for the link; else the address. To get a key, the account's
+ * address must be proved (security O5), because a stranger may have made the account. Null if
+ * another account has the key, or the account has another key of this provider. Call it inside the
+ * sign-in's transaction.
  */
 export async function attachSocial(
   ctx: Context,
@@ -126,7 +124,7 @@ function connectFirst(provider: SocialProvider, message: string): Refusal {
 
 type Holder = Pick<Account, 'id' | 'email' | 'emailProof' | 'name'>;
 
-/** A person as an organization's provisioning names them, without a record in it yet. */
+/** A person that SCIM names in an organization, without a record there yet. */
 export interface Provisioned {
   organizationId: string;
   /** Canonical, and unique in the organization; null if unknown. */
@@ -135,8 +133,9 @@ export interface Provisioned {
 }
 
 /**
- * The account for a new record: that of the address, or a new one, whose address is proved if the
- * organization has verified the domain (security I4). For the transaction of the record.
+ * The account for a new record: the account of the address, or a new account. A new address is
+ * proved if the organization has verified its domain (security I4). Call it inside the record's
+ * transaction.
  */
 export async function attachProvisioned(
   ctx: Context,
@@ -154,8 +153,8 @@ export async function attachProvisioned(
 }
 
 /**
- * Sets the address of an account that provisioning made without one; returns whether it did. A
- * foreign address is not set, because that would tell of an account elsewhere (security I4).
+ * Sets the address of an account that SCIM made without one; returns whether it did. A foreign
+ * address is not set, because that would reveal an account elsewhere (security I4).
  */
 export async function attachAddress(
   ctx: Context,

@@ -22,7 +22,7 @@ export const identityView = z.object({
   issuer: z.string(),
   subject: z.string(),
   linkedAt: instant,
-  /** Its connection was removed. It keeps its account for a new connection in the same place. */
+  /** Its connection was removed. A new connection of that kind takes the identity over. */
   former: z.literal(true).optional(),
 });
 
@@ -60,7 +60,7 @@ const unlinkInput = z
 
 /**
  * Unlinks one external identity, or all of an account's, and ends the sessions through them. The
- * next sign-in by the address links the person that the provider then names (security I1).
+ * next sign-in with the account's address links the identity that proves it (security I1).
  */
 export const unlinkIdentities = operation({
   authority: 'operator',
@@ -120,12 +120,12 @@ function viewIdentity(identity: Identity, isFormer: (identity: Key) => boolean) 
   };
 }
 
-// Fewer than SQLite's 32766 parameters of one statement.
+// SQLite allows 32766 parameters in one statement.
 const atOnce = 1000;
 
 /**
- * Detaches keys from their accounts and ends the sessions through them; returns how many. The next
- * sign-in links the person anew, by the verified address. Call it inside a transaction.
+ * Detaches keys from their accounts and ends the sessions through them; returns how many sessions.
+ * The next sign-in links the person again, by the verified address. Call it inside a transaction.
  */
 export async function detachIdentities(ctx: Context, identities: Identity[]): Promise<number> {
   let ended = 0;
@@ -155,7 +155,7 @@ export function recordUnlinked(ctx: Context, identity: Identity, name: string): 
 
 /**
  * Detaches the organization's keys of a kind, also those of removed connections, and ends the
- * sessions that came by them (security I1). Returns their accounts. Call it inside a transaction.
+ * sessions through them (security I1). Returns the people. Call it inside a transaction.
  */
 export async function freeAccounts(
   ctx: Context,

@@ -6,7 +6,7 @@ import { findOwner } from '../../foundation/domain-names/owns.ts';
 import { findByEmail } from '../../people/accounts/account.ts';
 import type { SocialProvider } from './social-providers.ts';
 
-// Decides which account an outside proof leads to, without writing. `attach.ts` carries it out, and
+// Decides without writing which account an outside proof leads to. `attach.ts` carries it out, and
 // `idctl explain` shows it.
 
 /** The proof of a provider or directory. The caller has checked all of it, the domain too. */
@@ -22,10 +22,10 @@ export interface OutsideProof {
   name: string;
 }
 
-/** The parts of a proof that decide. */
+/** The parts of a proof that decide which account it leads to. */
 type Key = Omit<OutsideProof, 'name'>;
 
-/** A key that ends first: its account's domain is another organization's now (security I2). */
+/** A key to detach first: another organization now owns its account's domain (security I2). */
 interface Ending {
   key: Identity;
   account: Account;
@@ -34,7 +34,7 @@ interface Ending {
 /** The account that a proof leads to: by its key, or by its address. */
 export type IdentityPlan =
   | { way: 'known'; account: Account; ends: Ending | null }
-  /** By a key of a connection that this one replaces. */
+  /** The key is of a connection that this one replaces. */
   | { way: 'adopt'; account: Account; key: Identity; ends: null }
   | { way: 'link'; account: Account; ends: Ending | null }
   | { way: 'create'; emailProof: 'domain'; ends: Ending | null }
@@ -69,7 +69,7 @@ async function planByAddress(proof: Key, ends: Ending | null): Promise<IdentityP
   return { way: 'conflict' };
 }
 
-/** The same key, from a connection that this one replaces. */
+/** The key with this issuer and subject of a connection that this one replaces, or null. */
 function findFormer(proof: Key): Promise<Identity | null> {
   const { issuer, subject, server } = proof;
   return Identity.findOne({
@@ -114,7 +114,7 @@ export interface SocialProof {
   subject: string;
   /** Canonical. */
   email: string;
-  /** Whether the provider guarantees the address; if not, it finds and makes no account. */
+  /** Whether the provider guarantees the address. If not, the address leads to no account. */
   proven: boolean;
   name: string;
 }

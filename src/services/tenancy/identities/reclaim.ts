@@ -11,12 +11,11 @@ import { recordRenamed } from '../scim-records/member.ts';
 import { detachIdentities, recordUnlinked } from './operations.ts';
 
 /**
- * Prepares an account for the person that the owner of its domain names. Suppose the address was
- * never proved, or only by an earlier owner of the domain. Then all that an earlier holder left
- * ends, the name too (security I3). Otherwise only links of earlier owners end (security I2).
- *
- * `name` is the organization's name for the person, if any. Call it inside the transaction that
- * links the account or makes it a member, before that.
+ * Prepares an account for the person that the owner of its domain names. If the address was never
+ * proved, or only by a former owner of the domain, everything of the earlier holder ends, the name
+ * too (security I3). Otherwise only links of other organizations end (security I2). `name` is the
+ * organization's name for the person, if any. Call it inside the transaction that links the account
+ * or makes it a member, before that.
  */
 export async function reclaim(
   ctx: Context,
@@ -32,7 +31,7 @@ export async function reclaim(
   await takeOver(ctx, account, { by: 'domain', organizationId, keepsTotp });
 }
 
-/** What `reclaim` would change of the account; null if a proof protects it. */
+/** The changes that `reclaim` would make to the account; null if a proof protects the account. */
 export async function planReclaim(
   account: Pick<Account, 'id' | 'emailProof'>,
   organizationId: string,
@@ -45,7 +44,7 @@ export async function planReclaim(
 
 interface Takeover {
   by: 'domain' | 'mail' | 'operator' | 'signup';
-  /** The organization that takes it over; the keys of its own connections stay (security I1). */
+  /** The organization that takes the account over; its own connections' keys stay (security I1). */
   organizationId?: string | null;
   keepsTotp?: boolean;
 }
@@ -71,7 +70,7 @@ export async function reclaimMember(
   return true;
 }
 
-/** Whether `reclaimMember` would; the domain then stays until the transaction ends. */
+/** Whether `reclaimMember` would reclaim. If so, the domain stays until the transaction ends. */
 export async function isToReclaim(
   ctx: Context,
   account: Candidate,
@@ -90,8 +89,8 @@ export function localPart({ email, name }: Account): string {
 }
 
 /**
- * Ends what an earlier holder left on an account without proving its address. A person has now
- * proved the address, or signs up for it in their place (security I3, P11).
+ * Ends the credentials of an earlier holder who never verified the account's address. Another
+ * person has now verified it, or signs up with it (security I3, P11).
  */
 export async function takeOver(
   ctx: Context,
@@ -108,7 +107,7 @@ export async function takeOver(
   });
 }
 
-/** Other organizations can only have linked the address while its domain was theirs. */
+/** Unlinks identities that other organizations linked while they owned the domain. */
 async function dropForeignLinks(
   ctx: Context,
   account: Account,

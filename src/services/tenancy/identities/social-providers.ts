@@ -5,7 +5,7 @@ import { Refusal } from '../../../errors.ts';
 export const socialProviders = ['google', 'github'] as const;
 export type SocialProvider = (typeof socialProviders)[number];
 
-/** Their names as people know them. */
+/** The names of the social providers, as people know them. */
 export const providerNames = { google: 'Google', github: 'GitHub' } as const satisfies Record<
   SocialProvider,
   string

@@ -85,10 +85,7 @@ export async function describeInvitation(ctx: Context, id: string) {
   return { email, role, inviter, organization: organization.name, url: invitationUrl(ctx, token) };
 }
 
-/**
- * The row of the authority table that an actor needs to invite into this role: the row to grant the
- * role.
- */
+/** The right that an actor needs to invite into this role. */
 export function rightToInvite(role: Role) {
   return role === 'member' ? 'invitations.change' : rightToGrant(role);
 }
@@ -110,12 +107,12 @@ export async function inviterStands(invitation: Invitation): Promise<boolean> {
   return inviter !== null && isAllowed(inviter.role, rightToInvite(role));
 }
 
-/** Records that this account signed up with the invitation, to join once its address is proved. */
+/** Records that the account signed up with the invitation, to join once its address is verified. */
 export async function bindInvitation(id: string, account: Account): Promise<void> {
   await Invitation.update({ accountId: account.id }, { where: { id, email: account.email ?? '' } });
 }
 
-/** Makes the account a member if it signed up by invitation. Call it inside a transaction. */
+/** Makes the account a member if it signed up with an invitation. Call it inside a transaction. */
 export async function joinInvited(ctx: Context, account: Account): Promise<void> {
   const invitations = await Invitation.findAll({
     where: { accountId: account.id, ...waiting(ctx) },

@@ -59,7 +59,7 @@ type Inviting = z.output<typeof createInput>;
 
 /**
  * Invites an address in a role that the actor may grant (security O6), in place of an earlier
- * invitation. It is mailed unless the address was invited too often; the answer tells.
+ * invitation. It is mailed unless the address was invited too often; the answer says which.
  */
 export const createInvitation = operation({
   authority: 'invitations.change',
@@ -71,7 +71,7 @@ export const createInvitation = operation({
 
 async function invite(ctx: Context, organization: Organization, input: Inviting) {
   const { id: organizationId } = organization;
-  // Locked, so that of two for one address the second replaces the first.
+  // Locked, so that of two invitations for one address the second replaces the first.
   await Organization.findByPk(organizationId, { lock: Transaction.LOCK.NO_KEY_UPDATE });
   await requireNoMember(ctx, organization, input.email);
   const limit = { name: 'invitations', of: organizationId, most: mostADay, seconds: 86_400 };
@@ -137,7 +137,7 @@ async function write(
   return invitation;
 }
 
-/** Revokes an invitation that still waits. The organization may be left out. */
+/** Revokes a pending invitation. The organization may be left out. */
 export const revokeInvitation = operation({
   authority: 'invitations.change',
   prove: async (ctx, { org, id: which }) => {

@@ -4,7 +4,7 @@ import { isUtf8 } from 'node:buffer';
 // lower case, runs of spaces are one, the parts of a multi-valued RDN are sorted. This form is only
 // for comparing: a DN is sent exactly as it was received.
 
-/** One character: escaped as two hexadecimal digits, escaped by itself, or as it is. */
+/** One character: escaped as two hexadecimal digits, escaped with a backslash, or unescaped. */
 const piece = /\\[0-9a-f]{2}|\\[\s\S]|[^\\]/giu;
 const type = /^([a-z][a-z0-9-]*|\d+(\.\d+)*)$/;
 

@@ -69,7 +69,7 @@ export const saveLdap = operation({
       const connection = await refusingDuplicate(writing, {
         code: 'conflict',
         message: 'Another admin has just saved a connection of this organization.',
-        hint: 'Look at it, then save again.',
+        hint: 'Check the connection, then save again.',
       });
       await recordEvent(ctx, {
         kind: 'ldap.saved',
@@ -106,11 +106,11 @@ async function requireAnyDomain(ctx: Context, organization: Organization): Promi
   });
   if (verified > 0) return;
   throw new Refusal('domain_unverified', `${organization.slug} has not verified any domain.`, {
-    hint: `People sign in by addresses on verified domains. Verify one first: idctl domain add DOMAIN --org ${shellWord(organization.slug)}, then idctl domain verify DOMAIN --org ${shellWord(organization.slug)}`,
+    hint: `People sign in with addresses on verified domains. Verify one first: idctl domain add DOMAIN --org ${shellWord(organization.slug)}, then idctl domain verify DOMAIN --org ${shellWord(organization.slug)}`,
   });
 }
 
-/** Saves the given settings; an absent one stays as stored, or gets its default. */
+/** Saves the given settings. An absent setting keeps its value, or gets its default. */
 export const changeLdap = operation({
   authority: 'ldap.change',
   input: changeLdapInput,
@@ -124,7 +124,7 @@ export const changeLdap = operation({
     }),
 });
 
-/** Enables sign-in by the directory; the organization must have a verified domain (security I2). */
+/** Enables sign-in through the directory, which needs a verified domain (security I2). */
 export const enableLdap = operation({
   authority: 'ldap.change',
   input: refInput,
@@ -140,7 +140,7 @@ export const enableLdap = operation({
     }),
 });
 
-/** Stops new sign-ins; sessions that began by it go on. Names the affected people. */
+/** Stops new sign-ins through the directory; sessions continue. Returns the affected people. */
 export const disableLdap = operation({
   authority: 'ldap.change',
   input: refInput,
@@ -159,8 +159,8 @@ export const disableLdap = operation({
 });
 
 /**
- * Removes the connection and ends the sessions that came through it. Accounts, memberships and keys
- * stay, the keys as former ones: a new connection in its place frees no account (security I1).
+ * Removes the connection and ends the sessions that began through it. Accounts and memberships
+ * stay. The keys stay as former ones, so that a new connection takes over no account (security I1).
  */
 export const removeLdap = operation({
   authority: 'ldap.change',
@@ -180,8 +180,8 @@ export const removeLdap = operation({
 });
 
 /**
- * After a change of directory: deletes all LDAP keys of this organization, former ones too, and
- * ends their sessions. The next sign-in links by the verified address (security I1).
+ * For a change of directory: deletes all LDAP keys of this organization, former ones too, and ends
+ * their sessions. The next sign-in links the person by the verified address (security I1).
  */
 export const relinkLdap = operation({
   authority: 'ldap.relink',
@@ -192,7 +192,7 @@ export const relinkLdap = operation({
       const connection = await requireDirectory(organization);
       const freed = await freeAccounts(ctx, { kind: 'ldap', organizationId: organization.id });
       const { people, sessionsEnded } = freed;
-      if (people.length === 0) throw new Refusal('not_found', 'No account is linked by LDAP.');
+      if (people.length === 0) throw new Refusal('not_found', 'No account is linked through LDAP.');
       const data = { people: people.length, sessionsEnded };
       await recordEvent(ctx, { kind: 'ldap.relinked', ...about(connection), data });
       return { uri: connection.uri, people, sessionsEnded };

@@ -62,7 +62,7 @@ const caCertificate = z
   .string()
   .max(100_000)
   .refine((given) => certificatesIn(given) !== null, 'must be one or more certificates in PEM');
-/** Directories count bytes; for some of them a NUL would end the password (security L2). */
+/** Directories count bytes, and some would end the password at a NUL (security L2). */
 const secret = z
   .string()
   .refine((given) => Buffer.byteLength(given) <= 1024, 'must have at most 1024 bytes')
@@ -82,7 +82,7 @@ const settings = {
   groupsAttribute: attribute.nullable(),
 };
 
-/** All settings (spec §2.5); an absent one gets its default, except the stored password. */
+/** All settings (spec §2.5). An absent setting gets its default; the password stays as stored. */
 export const saveLdapInput = z.strictObject({
   org: ref,
   ...settings,
@@ -93,7 +93,7 @@ export const saveLdapInput = z.strictObject({
   groupsAttribute: settings.groupsAttribute.default(null),
   enabled: z.boolean().default(false),
 });
-/** The settings of the connection to change. */
+/** The settings to change. An absent setting keeps its value. */
 export const changeLdapInput = z
   .strictObject({ org: ref, ...settings })
   .partial()
@@ -113,7 +113,7 @@ export const signInByLdapInput = z.strictObject({
   ...secondFactorFields,
 });
 
-/** The settings to try instead of the stored ones, and the user to try. */
+/** The settings to test instead of the stored ones, and a user to sign in as a test. */
 export const testLdapInput = changeLdapInput.extend({
   enabled: z.boolean().optional(),
   username: username.optional(),

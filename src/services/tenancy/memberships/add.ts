@@ -26,7 +26,7 @@ const fate = z.enum(['end', 'keep']);
 type Adding = z.output<typeof addInput> & { credentials?: z.output<typeof fate> | undefined };
 
 /**
- * Adds an existing account to the organization, also a former member (security I5). Refuses
+ * Adds an existing account to the organization, even a former member (security I5). Refuses
  * `invite_instead` for an address on a domain that the organization has not verified (security O8).
  */
 export const addMember = operation({
@@ -64,14 +64,14 @@ async function add(ctx: Context, organization: Organization, input: Adding) {
     });
     return viewMember(membership, await shownIn(organization.id, account));
   });
-  // Outside the transaction, as the count must stay.
+  // Outside the transaction, so that its rollback does not undo the count.
   if (added === null) throw await inviteInstead(ctx, organization);
   return added;
 }
 
 /**
- * Whether the actor may add this address directly: the operator any, others those on verified
- * domains (security O8). The domain then stays until the transaction ends.
+ * Whether the actor may add this address directly. The operator may add any address, others only
+ * addresses on verified domains (security O8). The domain then stays until the transaction ends.
  */
 async function mayAddDirectly(
   { actor, config }: Context,
@@ -101,8 +101,8 @@ async function inviteInstead(ctx: Context, { slug }: Organization): Promise<Refu
 }
 
 /**
- * Ends what an earlier holder left on an account that is about to become a member (security I3).
- * The operator decides about credentials. `account` is then up to date.
+ * Ends the credentials of an earlier holder of an account that is about to become a member
+ * (security I3). The operator decides about credentials. Afterwards `account` is up to date.
  */
 async function reclaimAdded(
   ctx: Context,
@@ -110,7 +110,7 @@ async function reclaimAdded(
   organizationId: string,
   credentials: Adding['credentials'],
 ): Promise<void> {
-  // Locked before it is checked: a code may prove the address meanwhile.
+  // Locked before it is checked, because a code may verify the address at the same time.
   const held = await lockAccount(account.id);
   if (held === null || (await isMember(organizationId, held.id))) return;
   if (!(await isToReclaim(ctx, held, organizationId))) return;
@@ -131,7 +131,7 @@ function fateUnsaid(account: Account) {
   );
 }
 
-/** Lists the credentials that `member add` would end; none if the address was proved. */
+/** Lists the credentials that `member add` would end; none if the address was verified. */
 export const findUnproven = operation({
   authority: 'operator',
   input: addInput,

@@ -28,7 +28,7 @@ export async function joinOrganization(
   await lockAccount(account.id);
   const membership = await refusingDuplicate(addMembership(ctx, organization.id, account.id, as), {
     message: `${account.email ?? account.name} is a member of ${organization.slug} already.`,
-    hint: 'idctl member role changes what they may do.',
+    hint: 'To change the role, run: idctl member role',
   });
   await endSessionsPastSecondFactor(ctx, account.id);
   await endVouchedTokens(ctx, account.id, organization.id);
@@ -43,7 +43,7 @@ export async function joinOrganization(
   return membership;
 }
 
-/** Writes the membership alone: provisioning writes its own record and event. Bypasses the ORM. */
+/** Writes only the membership: SCIM writes its own record and event. Bypasses the ORM. */
 export async function addMembership(
   ctx: Context,
   organizationId: string,
@@ -65,8 +65,8 @@ export async function addMembership(
 }
 
 /**
- * Makes an account that signed in through the organization a member of it, unless it is one
- * (spec §4.1, §4.2). Call it after `beginSession`, which refuses removed accounts.
+ * Makes an account that signed in through the organization a member, unless it is one already (spec
+ * §4.1, §4.2). Call it after `beginSession`, which refuses removed accounts.
  */
 export async function ensureMember(
   ctx: Context,
@@ -91,7 +91,7 @@ export async function deactivate(
   await endMembership(ctx, organizationId, account);
 }
 
-/** Ends a membership by hand, another's or the caller's own. */
+/** Ends a membership manually, another person's or the caller's own. */
 export async function endMember(
   ctx: Context,
   organizationId: string,
@@ -110,8 +110,8 @@ const atOrigins = `origin IN (SELECT o.origin FROM client_origins o
   JOIN clients c ON c.id = o.client_id WHERE c.organization_id = $1)`;
 
 /**
- * What the person has at the organization's clients, so that it does not come back with a later
- * membership. A grant whose client is to be told stays until `noticeEnds` finds it.
+ * Ends the person's sign-ins at the organization's clients, so that a later membership does not
+ * revive them. If a client gets logout messages, its grant stays until `noticeEnds` finds it.
  */
 const endingAtClients = [
   `DELETE FROM host_tickets WHERE ${ofSessions} AND ${atOrigins}`,
@@ -124,12 +124,11 @@ const endingAtClients = [
 ];
 
 /**
- * Deletes the membership and those of its projects, and sets the tombstone. It ends the sessions
- * that came through the organization's connections. If the organization has verified the domain of
- * the address, all sessions end. It also revokes the waiting invitation (security I5), and ends what
- * the person has at the organization's clients. Returns the role that ended.
- *
- * Call it with the account locked. It bypasses the ORM, as provisioning does this by the thousand.
+ * Deletes the membership and those of its projects, and sets the tombstone. Ends the sessions that
+ * began through the organization's connections, or all sessions if the organization has verified
+ * the address's domain. Revokes the pending invitation (security I5), and ends the person's
+ * sign-ins at the organization's clients. Returns the former role. Call it with the account locked.
+ * Bypasses the ORM, because SCIM ends thousands of memberships.
  */
 export async function endMembership(
   ctx: Context,
@@ -142,7 +141,7 @@ export async function endMembership(
       'DELETE FROM memberships WHERE organization_id = $1 AND account_id = $2 RETURNING role',
       `INSERT INTO tombstones (organization_id, account_id, set_at) VALUES ($1, $2, $3)
        ON CONFLICT (organization_id, account_id) DO UPDATE SET set_at = excluded.set_at`,
-      // Only an invitation made from now on lifts the tombstone.
+      // Only a later invitation lifts the tombstone.
       'DELETE FROM invitations WHERE organization_id = $1 AND email = $4 AND accepted_at IS NULL',
       endingThrough,
       ...endingAtClients,
@@ -154,8 +153,8 @@ export async function endMembership(
 }
 
 /**
- * Deletes the account's project memberships in the organization. The organization's own membership
- * must be deleted before, in the same transaction: adding project members locks that row.
+ * Deletes the account's project memberships in the organization. Delete the membership in the
+ * organization first, in the same transaction: adding project members locks that row.
  */
 async function leaveProjects(organizationId: string, accountId: string): Promise<void> {
   await execute(

@@ -41,21 +41,21 @@ export function viewMember(membership: Membership, { email, name }: Shown) {
   return { userId, email, name, role, synced, origin, joinedAt: joinedAt.toISOString() };
 }
 
-/** How the membership began; with the group that gave the role, while it is synced. */
+/** How the membership began. While the role is synced, also the group that gave it. */
 export function originOfRole({ synced, origin }: Pick<Membership, 'synced' | 'origin'>): Origin {
   if (synced) return origin;
   const { group: _, mappingId: __, source: ___, ...began } = origin;
   return began;
 }
 
-/** Whether a membership that begins like this has a synced role. */
+/** Whether a membership with this origin has a synced role. */
 export function isSyncedBy({ kind }: Origin): boolean {
   return kind === 'scim' || kind === 'sso' || kind === 'ldap';
 }
 
 /**
  * The member with this id or address, as the organization sees them; refuses `not_found`. With
- * `hold` the membership stays as it is until the transaction ends.
+ * `hold` the membership cannot change until the transaction ends.
  */
 export async function requireMembership(
   organization: Organization,
@@ -87,29 +87,29 @@ export async function belongsSomewhere(accountId: string): Promise<boolean> {
   return (await Membership.findOne({ where: { accountId } })) !== null;
 }
 
-/** The row of the authority table that an actor needs to grant this role in an organization. */
+/** The right that an actor needs to grant this role in an organization. */
 export function rightToGrant(role: Role) {
   if (role === 'owner') return 'members.grantOwner';
   return role === 'admin' ? 'members.grantAdmin' : 'members.change';
 }
 
-/** The origin of a membership that this actor makes by hand. */
+/** The origin of a membership that this actor makes manually. */
 export function byHand(actor: Actor): Origin {
   return actor.kind === 'user' ? { kind: 'manual', by: actor.accountId } : { kind: 'operator' };
 }
 
 /**
- * The SQL condition that provisioning pushed this membership (`m`) of an account (`a`) on a domain
- * not verified: it tells the organization nothing of the account (security O8).
+ * The SQL condition for a membership (`m`) that SCIM pushed for an account (`a`) on an unverified
+ * domain. It tells the organization nothing of the account (security O8).
  */
 export function pushedIn({ config }: Pick<Context, 'config'>): string {
-  // Every address then counts as on a verified domain.
+  // With this setting, every address counts as on a verified domain.
   if (config.trust.domains === 'off') return '1 = 0';
   return `(m.origin ->> 'kind' = 'scim' AND NOT EXISTS (SELECT 1 FROM domains d
     WHERE d.organization_id = m.organization_id AND d.state = 'Verified' AND a.email LIKE '%@' || d.name))`;
 }
 
-/** The member of this address: the account, and whether `pushedIn` holds. Null for no member. */
+/** The member with this address: the account, and whether `pushedIn` holds. Null for no member. */
 export async function findMember(
   ctx: Pick<Context, 'config'>,
   organizationId: string,

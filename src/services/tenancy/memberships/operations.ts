@@ -39,7 +39,7 @@ export const listMembers = operation({
       (after, limit) =>
         Membership.findAll({
           where: { organizationId: organization.id, accountId: { [Op.gt]: after } },
-          // PostgreSQL may read accounts first, and does not conclude this from the join.
+          // PostgreSQL may read accounts first, and does not derive this condition from the join.
           include: { model: Account, as: 'account', where: { id: { [Op.gt]: after } } },
           order: ['accountId'],
           limit,
@@ -63,7 +63,7 @@ export const changeMemberRole = operation({
       const from = membership.role;
       if (from === 'owner' && input.role !== 'owner')
         await requireAuthority(ctx, 'members.takeOwner', input.org);
-      // An edit makes the role manual, even if it stays.
+      // An edit makes the role manual, even if the role is the same.
       if (from === input.role && membership.synced) await membership.update({ synced: false });
       if (from === input.role) return viewMember(membership, shown);
       if (from === 'owner') await requireAnotherOwner(organization.id, account.id);
@@ -121,8 +121,8 @@ export const memberTokenView = tokenView.extend({
 });
 
 /**
- * Lists the members' tokens of scope admin, without their values, oldest first (security P15).
- * Members that provisioning pushed into the organization are left out (security O8).
+ * Lists the members' tokens with scope admin, without their values, oldest first (security P15).
+ * Leaves out members that SCIM pushed into the organization (security O8).
  */
 export const listAdminTokens = operation({
   authority: 'adminTokens.see',

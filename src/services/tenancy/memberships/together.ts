@@ -17,7 +17,7 @@ import { byHand } from './membership.ts';
 
 type Person = Pick<Account, 'id' | 'email' | 'name'>;
 
-/** Changes roles by hand, with their events. The caller has proved the right, and kept an owner. */
+/** Changes roles manually, with their events. The caller checks the right, and keeps an owner. */
 export async function changeRoles(
   ctx: Context,
   organizationId: string,
@@ -61,9 +61,9 @@ type Candidate = Person &
   Pick<Account, 'emailProof' | 'totpEnabledAt' | 'hasPasskey'> & { known: number };
 
 /**
- * Makes accounts members by hand, like `addMember`, and returns the ids of those that it left out:
- * accounts that provisioning knows, that have a second factor, or whose address was never proved.
- * Joining ends something of theirs, or changes their record, so they join one by one.
+ * Makes accounts members manually, like `addMember`, and returns the ids of those that it left out.
+ * These must join one by one, because joining changes more: SCIM knows the account, it has a second
+ * factor, or its address was never verified.
  */
 export async function joinTogether(
   ctx: Context,
@@ -108,7 +108,7 @@ export async function joinTogether(
   return new Set([...roles.keys()].filter((id) => !joined.has(id)));
 }
 
-/** Locks the accounts. `known` counts provisioning records of the account or under its address. */
+/** Locks the accounts. `known` counts SCIM records of the account or with its address. */
 function holdCandidates(organizationId: string, accountIds: string[]): Promise<Candidate[]> {
   const lock = dialectOfDatabase() === 'sqlite' ? '' : 'FOR NO KEY UPDATE OF a';
   return selectAmong<Candidate>(

@@ -138,8 +138,8 @@ export const deleteOrganization = operation({
   run: (ctx, _input, { organization, role }) =>
     transaction(async () => {
       const organizationId = organization.id;
-      // The order of a sign-in: domains and connections, then people, then what sessions refer to.
-      // So this waits for sign-ins in progress, and no two transactions deadlock.
+      // Locks in the order of a sign-in: domains and connections, then people, then what sessions
+      // refer to. So this waits for sign-ins in progress, and no two transactions deadlock.
       const lock = Transaction.LOCK.UPDATE;
       const verified = await Domain.findAll({ where: { organizationId, state: 'Verified' }, lock });
       await SsoConnection.findAll({ where: { organizationId }, lock });

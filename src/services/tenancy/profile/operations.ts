@@ -39,8 +39,8 @@ const meView = userView.omit({ disabled: true, createdAt: true }).extend({
   ),
 });
 
-// Bypasses the ORM, in one query: this is read most often. Each organization is repeated for every
-// project of the person in it.
+// Bypasses the ORM, in one query: this is read most often. Has a row for each project of the
+// person, so an organization may repeat.
 const meQuery = `SELECT a.email, a.email_proof, a.awaits_code, a.name, a.locale, a.totp_enabled_at, a.has_passkey,
     o.id AS org_id, o.slug AS org_slug, o.name AS org_name, m.role AS org_role,
     p.id AS project_id, p.slug AS project_slug, pm.role AS project_role, pm.synced
@@ -109,14 +109,14 @@ function organizationIn({ org_slug: slug, org_name: name, org_role: role }: Row,
   return { id, slug, name, role, projects };
 }
 
-/** Changes the caller's name and locale; an absent field stays. */
+/** Changes the caller's name and locale. An absent field keeps its value. */
 export const updateMe = operation({
   authority: 'me.change',
   input: z.strictObject({ name: name.optional(), locale: locale.optional() }),
   output: meView,
   run: async (ctx, input, { accountId }) => {
     await transaction(async () => {
-      // Locked, so that provisioning writes no record between this read and the renaming.
+      // Locked, so that SCIM writes no record between this read and the renaming.
       const lock = Transaction.LOCK.NO_KEY_UPDATE;
       const account = await Account.findByPk(accountId, { rejectOnEmpty: true, lock });
       const renamed = input.name !== undefined && input.name !== account.name;
@@ -136,8 +136,8 @@ export const deletedUserView = userView.extend({
 });
 
 /**
- * Deletes an account with all it has, and frees its address (security O6). It is never refused: the
- * answer names the organizations left without an owner (security O8).
+ * Deletes an account with all its data, and frees its address (security O6). It is never refused.
+ * The answer names the organizations left without an owner (security O8).
  */
 export const deleteUser = operation({
   authority: 'operator',
@@ -168,7 +168,7 @@ export const deleteUser = operation({
   },
 });
 
-/** Organizations whose last owner is this account, with the name each shows for it. */
+/** Organizations whose last owner is this account, with the name that each shows for the person. */
 async function findLeftOwnerless(account: Account) {
   const where = { accountId: account.id, role: 'owner' };
   const owned = await Membership.findAll({ where, order: ['organizationId'] });
@@ -181,7 +181,7 @@ async function findLeftOwnerless(account: Account) {
   return left;
 }
 
-/** Shows one account, its lockouts and credentials: an earlier holder may have left some. */
+/** Shows one account, its lockouts, and its credentials, which an earlier holder may have left. */
 export const showUser = operation({
   authority: 'operator',
   input: userRefInput,

@@ -42,7 +42,7 @@ export const listProjectMembers = operation({
       (after, limit) =>
         ProjectMembership.findAll({
           where: { projectId: project.id, accountId: { [Op.gt]: after } },
-          // PostgreSQL may read accounts first, and does not conclude this from the join.
+          // PostgreSQL may read accounts first, and does not derive this condition from the join.
           include: { model: Account, as: 'account', where: { id: { [Op.gt]: after } } },
           order: ['accountId'],
           limit,
@@ -53,8 +53,8 @@ export const listProjectMembers = operation({
 });
 
 /**
- * Gives a member of the organization a role in the project by hand: group sync then leaves it alone
- * (spec §3.3). Only the organization's admins may turn a synced membership into such a one.
+ * Gives a member of the organization a role in the project manually: group sync then leaves the
+ * role alone (spec §3.3). Only the organization's admins may make a synced membership manual.
  */
 export const putProjectMember = puts();
 
@@ -96,7 +96,7 @@ async function put(ctx: Context, within: Within, input: Put, expected?: 'absent'
 
 function alreadyIn({ project }: Put, { email, name }: Shown): Refusal {
   return new Refusal('already_exists', `${email ?? name} is in ${project} already.`, {
-    hint: 'idctl project-member role changes what they may do.',
+    hint: 'To change the role, run: idctl project-member role',
   });
 }
 
@@ -122,7 +122,7 @@ async function change(
   return viewProjectMember(await stored.reload(), who);
 }
 
-/** Removes a member from the project; only the organization's admins end a synced membership. */
+/** Removes a member from the project. Only the organization's admins end a synced membership. */
 export const removeProjectMember = operation({
   authority: 'projectMembers.change',
   input: refInput,

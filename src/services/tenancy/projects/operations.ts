@@ -25,7 +25,7 @@ import { projectView, viewProject } from './view.ts';
 
 // Projects of an organization (spec §2.3).
 
-/** Lists the organization's projects: all to its admins, to others those that they belong to. */
+/** Lists the organization's projects: all for its admins; for others, those that they belong to. */
 export const listProjects = operation({
   authority: 'projects.see',
   input: z.strictObject({ org: ref, ...pageInput }),
@@ -43,7 +43,7 @@ export const listProjects = operation({
         const projects = await Project.findAll({
           where: { organizationId: organization.id, id: { [Op.gt]: after } },
           include: ctx.actor.kind === 'user' ? [own(ctx.actor.accountId)] : [],
-          // At most one membership matches each project, so that rows are projects.
+          // At most one membership matches each project, so the limit counts projects.
           subQuery: false,
           order: ['id'],
           limit,
@@ -105,11 +105,11 @@ export async function createProjects<const Given extends readonly { slug: string
       ...eventAbout('project', project, organization.id),
     })),
   );
-  // `map` keeps the length, which the type of its result does not say.
+  // `map` keeps the length, but the type of its result does not.
   return made as { [At in keyof Given]: (typeof made)[number] };
 }
 
-/** A project by its id alone, or by its slug in an organization. */
+/** A project by only its id, or by its slug in an organization. */
 const refInput = z.strictObject({ org: ref.optional(), project: ref });
 
 async function proveChange(ctx: Context, { org, project }: z.output<typeof refInput>) {
@@ -160,7 +160,7 @@ export const deleteProject = operation({
     }),
 });
 
-/** Refuses if a client admits only members of the project: without it, it would admit everyone. */
+/** Refuses if a client admits only members of the project, because it would then admit everyone. */
 async function requireUnused({ id: projectId, slug }: Project): Promise<void> {
   const clients = await Client.findAll({ where: { projectId }, order: ['name'] });
   if (clients.length === 0) return;

@@ -12,14 +12,14 @@ export const projectView = z.object({
   slug: z.string(),
   name: z.string(),
   role: projectRole.optional(),
-  members: z.int().describe('How many belong to it.'),
+  members: z.int().describe('How many members the project has.'),
   createdAt: instant,
 });
 
 export const projectMemberView = z.object({
   ...memberView.pick({ userId: true, email: true, name: true }).shape,
   role: projectRole,
-  synced: z.boolean().describe('Whether group sync made it and may change it.'),
+  synced: z.boolean().describe('Whether group sync made the membership and may change it.'),
   origin: originView,
   joinedAt: instant,
 });
@@ -48,7 +48,7 @@ export function viewProjectMember(membership: ProjectMembership, { email, name }
   return { userId: accountId, email, name, role, synced, origin, joinedAt: joinedAt.toISOString() };
 }
 
-/** A synced membership of a project or, without one, of the organization, as people know it. */
+/** A synced membership of a project or, without `project`, of the organization. */
 interface Synced {
   user: string;
   project?: string;
@@ -106,7 +106,7 @@ function readSynced(
   );
 }
 
-/** The people as the organization sees them (security I4). */
+/** The memberships, with each person as the organization sees them (security I4). */
 async function viewSynced(organizationId: string, rows: SyncedRow[]) {
   const shown = await shownTo(organizationId, rows);
   return rows.map(({ project, role, cause, ...account }) => {

@@ -5,18 +5,18 @@ import { insertRows } from '../../../database/select.ts';
 import { eventAbout, recordEvents } from '../../foundation/events/record.ts';
 import { byHand } from '../memberships/membership.ts';
 
-/** A role in a project, given by hand. */
+/** A role in a project, given manually. */
 export interface GivenRole {
   project: Pick<Project, 'id' | 'slug'>;
   who: { id: string; name: string };
   role: ProjectRole;
-  /** The membership that is there. */
+  /** The existing membership, if any. */
   stored: Pick<ProjectMembership, 'role' | 'synced'> | null;
 }
 
 /**
- * Writes roles in projects with their events; synced memberships become manual ones. Call it with
- * the memberships of the organization locked.
+ * Writes roles in projects with their events. Synced memberships become manual. Call it with the
+ * memberships of the organization locked.
  */
 export async function writeProjectMembers(
   ctx: Context,

@@ -17,7 +17,7 @@ import { changeRecord, insertRecord, insertRecords } from './write.ts';
 // Every membership has a record from the day it begins, however it began. `active` tells whether
 // the membership still exists.
 
-/** Makes sure that a new member has a record that says so. */
+/** Makes sure that a new member has an active record. */
 export async function recordMember(
   ctx: Context,
   organizationId: string,
@@ -32,7 +32,7 @@ export async function recordMember(
   }
 }
 
-/** Leaves the roles that the groups of a returning person give to the job that plans them. */
+/** Queues a returning person for the job that plans the roles of their groups. */
 async function awaitPlan(recordId: string): Promise<void> {
   await execute(
     `INSERT INTO scim_replans (organization_id, account_id)
@@ -43,7 +43,7 @@ async function awaitPlan(recordId: string): Promise<void> {
   );
 }
 
-/** Writes records for new members that no client has named, in few statements. */
+/** Writes records for new members that SCIM has not provisioned, in few statements. */
 export function recordNewMembers(
   organizationId: string,
   accounts: RecordedPerson[],
@@ -71,14 +71,14 @@ export async function recordLeft(
   if (record?.active) await changeRecord(ctx, record, { active: false });
 }
 
-/** Writes the record of a member that no client has provisioned. */
+/** Writes the record of a member that SCIM has not provisioned. */
 async function insertMemberRecord(
   organizationId: string,
   account: RecordedPerson,
   at: Date,
 ): Promise<void> {
   const resource = resourceOfMember(account);
-  // A client may have given the name to another person: that must not stop this one from joining.
+  // A client may have given this name to another person, who must not stop the member from joining.
   const taken = (await findRecordNamed(organizationId, resource.userName)) !== null;
   await insertRecord({
     organizationId,
@@ -90,7 +90,7 @@ async function insertMemberRecord(
   });
 }
 
-/** Updates the name in a member's records that no client has named, and in that of `by`. */
+/** Updates the name in records that SCIM did not provision: active ones, and the record in `by`. */
 export async function recordRenamed(
   ctx: Context,
   account: RecordedPerson,

@@ -56,7 +56,7 @@ export function findRecordOf(organizationId: string, accountId: string): Promise
   return findEntry('r.account_id = $2', [organizationId, accountId]);
 }
 
-/** Whether provisioning made this member, whose name is then the one from the client. */
+/** Whether SCIM created this member, so that their name comes from the client. */
 export async function isNamedByClient(accountId: string): Promise<boolean> {
   const rows = await select(
     'SELECT id FROM scim_records WHERE account_id = $1 AND link = $2 AND active = $3 LIMIT 1',

@@ -25,7 +25,7 @@ interface NewRecord {
   at: Date;
 }
 
-/** Writes a new record. Call it inside the transaction that makes the record true. */
+/** Writes a new record. Call it inside the transaction of the change that it records. */
 export async function insertRecord(given: NewRecord): Promise<Entry> {
   const { at, resource, ...whose } = given;
   const row = rowOf(given);
@@ -109,7 +109,7 @@ export async function changeRecord(
   }
 }
 
-/** Marks lists and groups as changed before an account is deleted with its records. */
+/** Marks lists and groups as changed. Call it before deleting an account with its records. */
 export async function forgetRecords(ctx: Context, accountId: string): Promise<void> {
   const records = await select<{ id: string; organization_id: string; hidden: boolean | number }>(
     'SELECT id, organization_id, hidden FROM scim_records WHERE account_id = $1 ORDER BY organization_id',
@@ -122,14 +122,14 @@ export async function forgetRecords(ctx: Context, accountId: string): Promise<vo
   );
 }
 
-/** Takes a deleted person out of all groups, for good. */
+/** Removes deleted people from all groups. */
 export async function leaveGroups(ctx: Context, recordIds: string[]): Promise<void> {
   const left = await selectAmong<{ id: string }>(
     recordIds,
     (list) =>
       `DELETE FROM scim_group_members WHERE record_id IN (${list}) RETURNING group_id AS id`,
   );
-  // A push that holds the group writes its version itself, and waits for this person.
+  // A push that has locked the group raises its version itself, and waits for this person.
   const free = dialectOfDatabase() === 'sqlite' ? '' : 'FOR UPDATE SKIP LOCKED';
   await selectAmong(
     left.map(({ id }) => id),
@@ -139,7 +139,7 @@ export async function leaveGroups(ctx: Context, recordIds: string[]): Promise<vo
   );
 }
 
-/** Marks a list as changed before its end: clients' positions in it are then found anew. */
+/** Records that positions in a list have shifted, so that remembered positions are read again. */
 async function shiftList(organizationId: string): Promise<void> {
   await execute(
     `INSERT INTO scim_shifts (organization_id, count) VALUES ($1, 1)

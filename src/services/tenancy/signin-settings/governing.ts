@@ -16,16 +16,16 @@ export const settingNames = [
 
 type SettingName = (typeof settingNames)[number];
 
-/** The sign-in settings that apply: those an organization leaves open are the instance's. */
+/** The sign-in settings that apply: the organization's, or else the instance's. */
 export type SignInRules = Record<SettingName, boolean>;
 
 /** The settings that an organization has set. */
 export type Choices = Partial<SignInRules>;
 
-/** The same as stored: an open setting is null, and SQLite stores booleans as 0 and 1. */
+/** The settings as stored: null if not set. SQLite stores booleans as 0 and 1. */
 type Stored = Record<SettingName, boolean | number | null>;
 
-/** The instance's settings, overridden by stored ones. An odd stored value is off (security O2). */
+/** The instance's settings, overridden by stored ones. An invalid value is off (security O2). */
 export function settingsOf(
   { config }: Pick<Context, 'config'>,
   stored: Partial<Stored> = {},
@@ -36,7 +36,7 @@ export function settingsOf(
   };
   return {
     password: hold('password'),
-    // Where it is absent, passkeys are allowed like passwords, each settings in their turn.
+    // The organization's `passkey` or else `password` decides; then the instance's.
     passkey: hold(isPasskeySet(config, stored) ? 'passkey' : 'password'),
     magicCode: hold('magicCode'),
     google: hold('google'),
@@ -46,7 +46,7 @@ export function settingsOf(
   };
 }
 
-/** Whether the first settings that decide about either method decide about passkeys. */
+/** Whether a `passkey` setting decides about passkeys, and not a `password` setting. */
 function isPasskeySet({ signin }: Context['config'], stored: Partial<Stored>): boolean {
   if ((stored.passkey ?? null) !== null) return true;
   return (stored.password ?? null) === null && signin.passkey !== undefined;
@@ -72,8 +72,8 @@ const query = `SELECT g.id, g.owner, s.password, s.passkey, s.magic_code AS "mag
   LEFT JOIN sign_in_settings s ON s.organization_id = g.id`;
 
 /**
- * The settings that govern an address: of the organization that has verified its domain, else of
- * the only one that the operator made, else the instance's. A membership does not govern.
+ * The settings that govern an address: of the organization that has verified its domain; else of
+ * the only organization that the operator made; else the instance's. Memberships do not matter.
  */
 export function findGoverningSettings(ctx: Context, email: string | null): Promise<Governing> {
   return findGoverningDomain(ctx, email === null ? '' : domainOf(email));
@@ -99,7 +99,7 @@ export function isMethodAllowed({ settings, verified }: Governing, method: SignI
       return settings[method];
     case 'google':
     case 'github':
-      // If no domain is verified, none is allowed (security O2).
+      // The restriction allows only addresses on verified domains (security O2).
       return settings[method] && (verified || !settings.restrictOauthToVerifiedDomains);
     default:
       return true;

@@ -44,7 +44,7 @@ export type Offered = z.output<typeof offeredMethod>;
 export const switchedMethods = ['password', 'passkey', 'magicCode', ...socialProviders] as const;
 type Switched = (typeof switchedMethods)[number];
 
-/** Lists the ways to sign in for a domain; they tell nothing of accounts (interface page). */
+/** Lists the ways to sign in for a domain. They reveal nothing about accounts (interface page). */
 export const listMethods = operation({
   authority: 'public',
   // An address or a bare domain: only the domain counts.
@@ -107,7 +107,7 @@ const names: Partial<Record<SignInMethod, string>> = {
 
 /**
  * The refusal `signin_method_off`, with the methods to use instead, if the governing settings
- * forbid this one (security O1). Only for a person who has proved to own the account: no oracle.
+ * forbid this method (security O1). Call it only once the person has proved to own the account.
  */
 export async function findMethodRefusal(
   ctx: Context,
@@ -133,8 +133,8 @@ export async function findMethodRefusal(
 }
 
 /**
- * Whether a restriction to verified domains lets this sign-in pass. The provider's present address
- * must be the organization's: a key may have been linked whatever its address (security O2).
+ * Whether a restriction to verified domains lets this sign-in pass. The address that the provider
+ * gives now must be the organization's: the key may be linked to any address (security O2).
  */
 async function passesRestriction(
   { organizationId, settings }: Governing,
@@ -150,8 +150,8 @@ function isSocial(method: SignInMethod): boolean {
 }
 
 /**
- * Whether people on this domain may sign up by themselves. The organization that has verified it
- * decides; otherwise the instance must be open, or the governing settings allow it.
+ * Whether people on this domain may sign up by themselves. The organization that has verified the
+ * domain decides. Otherwise the instance must be open, or the governing settings must allow it.
  */
 export async function selfSignupAllowed(ctx: Context, domain: string): Promise<boolean> {
   const { verified, settings } = await findGoverningDomain(ctx, domain);
@@ -162,8 +162,8 @@ export async function selfSignupAllowed(ctx: Context, domain: string): Promise<b
 }
 
 /**
- * Makes a person with a newly proved address a member of the domain's organization, if it lets
- * people sign up and has not removed this person (security I5). For a transaction.
+ * Makes a person with a newly verified address a member of the domain's organization, if it lets
+ * people sign up and has not removed this person (security I5). Call it inside a transaction.
  */
 export async function joinByDomain(ctx: Context, account: Account, origin: Origin): Promise<void> {
   const { organizationId, verified, settings } = await findGoverningSettings(ctx, account.email);
@@ -173,8 +173,8 @@ export async function joinByDomain(ctx: Context, account: Account, origin: Origi
 }
 
 /**
- * Chooses the one directory to ask, before any packet: of the named organization, else of the one
- * that governs the address (security L1). Refuses an address that none governs.
+ * Chooses the one directory to query, before any packet: that of the named organization, or of the
+ * organization that governs the address (security L1). Refuses an address that none governs.
  */
 export async function chooseDirectory(
   ctx: Context,
@@ -194,7 +194,7 @@ async function findDirectory(organizationId: string | null): Promise<LdapConnect
 
 /**
  * The organization whose directory a page offers to an e-mail domain ('' for none), or null. Only
- * that of a verified domain may replace the password form (security L1).
+ * the directory of a verified domain may replace the password form (security L1).
  */
 export async function describeDirectory(
   ctx: Context,

@@ -18,7 +18,7 @@ const refInput = z.strictObject({ org: ref });
 
 export const signInSettingsView = z.object({
   password: z.boolean(),
-  passkey: z.boolean().describe('Where absent, the same as `password`.'),
+  passkey: z.boolean().describe('If absent, the same as `password`.'),
   magicCode: z.boolean(),
   google: z.boolean(),
   github: z.boolean(),
@@ -46,8 +46,8 @@ export const showSignInSettings = operation({
 });
 
 /**
- * Tells whether the settings govern any address, and which methods the instance cannot offer, so
- * that the admin who sets them can be warned.
+ * Tells whether the settings govern any address, and which methods the instance cannot offer, to
+ * warn the admin who sets them.
  */
 export const showReach = operation({
   authority: 'signin.see',
@@ -64,7 +64,7 @@ function obstaclesOf(ctx: Context) {
   return Object.fromEntries(found.filter(([, why]) => why !== null));
 }
 
-/** Saves all sign-in settings; an absent one is left to the instance. */
+/** Saves all sign-in settings. For an absent setting, the instance's applies. */
 export const saveSignInSettings = operation({
   authority: 'signin.change',
   input: choicesInput,
@@ -73,7 +73,7 @@ export const saveSignInSettings = operation({
     transaction(() => write(ctx, organization, () => choicesIn(input))),
 });
 
-/** Saves the given sign-in settings; the others stay as they are. */
+/** Saves the given sign-in settings. An absent setting keeps its value. */
 export const changeSignInSettings = operation({
   authority: 'signin.change',
   input: choicesInput,
@@ -87,7 +87,7 @@ async function write(
   organization: Organization,
   decide: (stored: Choices) => Choices,
 ) {
-  // Locked, so that of two changes the second sees the result of the first.
+  // Locked, so that the second of two changes sees the result of the first.
   await Organization.findByPk(organization.id, { lock: Transaction.LOCK.NO_KEY_UPDATE });
   const row = await SignInSettings.findByPk(organization.id);
   const stored = row === null ? {} : choicesIn(row);
@@ -102,7 +102,7 @@ async function write(
   return after;
 }
 
-/** The settings that are set. */
+/** The settings that have a value. */
 export function choicesIn(given: { [Name in keyof Choices]: boolean | null | undefined }): Choices {
   const said = settingNames.flatMap((name) => {
     const value = given[name];
@@ -129,7 +129,7 @@ export function saysSomething(settings: SignInSettings | null): boolean {
   return settings !== null && settingNames.some((name) => settings[name] !== null);
 }
 
-/** Whether the organization, without a domain and not the only one, governs none (security O1). */
+/** Whether the organization governs no account: no domain, and not the only one (security O1). */
 export async function governsNoAccount(
   ctx: Context,
   { id: organizationId }: Pick<Organization, 'id'>,

@@ -22,11 +22,11 @@ import {
 import { hasSso } from './methods.ts';
 
 // A way to sign in counts only if it is known to lead to the account:
-// - a password that is set or can be set by mail, or a code by mail;
-// - a passkey that signs in alone;
-// - Google or GitHub once used, unless restricted to verified domains: the address they will give
-// is unknown;
-// - single sign-on or a directory for the address.
+// - a password that is set or can be set by mail, or a mailed code;
+// - a passkey that needs no password;
+// - Google or GitHub once used, unless restricted to verified domains: the next address may be
+//   another one;
+// - single sign-on for the address, or a directory for the address or linked to the account.
 
 /** Refuses `owners_locked_out` if a change leaves no owner a way to sign in (security O3). */
 export async function requireOwnersLetIn(
@@ -47,7 +47,7 @@ export async function requireOwnersLetIn(
   if (owners.length > 0) throw lockedOut(organization, owners);
 }
 
-/** Counts the owners that are not disabled, and lists those without a way to sign in. */
+/** Counts the owners that are not disabled, and lists the owners without a way to sign in. */
 export async function findOwnersWithoutWay(ctx: Context, organization: Organization) {
   const owners = await findOwners(organization);
   const stuck: { called: string; ref: string }[] = [];
@@ -82,7 +82,7 @@ async function findPushedOwners(ctx: Context, { id }: Organization): Promise<Set
   return new Set(rows.map((row) => row.id));
 }
 
-/** Whether the account has a way to sign in, also once the passkey `without` is removed. */
+/** Whether the account has a way to sign in. With `without`, as if that passkey were removed. */
 export async function hasWayIn(
   ctx: Context,
   account: Account,
@@ -148,6 +148,6 @@ function lockedOut({ slug }: Organization, owners: Account[]): Refusal {
   const more = owners.length > named.length ? ` and ${owners.length - named.length} more` : '';
   const message = `No owner of ${slug} could sign in any more: ${named.join(', ')}${more}.`;
   return new Refusal('owners_locked_out', message, {
-    hint: 'Leave one of them a way to sign in. A passkey counts once it is added. Google and GitHub count once they have been used, and not while restricted to verified domains; single sign-on and LDAP once enabled for the address, a code where mail is sent.',
+    hint: 'Leave one of them a way to sign in. A passkey counts if it was added. Google and GitHub count if they were used, unless restricted to verified domains. Single sign-on and LDAP count if enabled for the address. A code counts if the instance sends mail.',
   });
 }

@@ -45,7 +45,7 @@ export async function findAffected(
   };
 }
 
-/** The answer if it affects no one. */
+/** The answer if no one is affected. */
 export const nobodyAffected: Awaited<ReturnType<typeof findAffected>> = {
   people: [],
   owners: [],

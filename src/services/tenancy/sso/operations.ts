@@ -43,7 +43,7 @@ export const showSso = operation({
 
 /**
  * Saves all settings. Enabling needs a verified domain, saving does not. A blank secret keeps the
- * stored one, but only for the same issuer and client (security S10).
+ * stored secret, but only for the same issuer and client (security S10).
  */
 export const saveSso = operation({
   authority: 'sso.change',
@@ -126,11 +126,11 @@ async function requireTrustedDomain(
 /** The refusal of a second enabled connection for one e-mail domain (spec §2.2). */
 const domainInUse = (emailDomain: string | null) => ({
   code: 'domain_taken' as const,
-  message: `Another organization signs in with ${emailDomain}.`,
+  message: `Another organization has an enabled connection for ${emailDomain}.`,
   hint: 'An e-mail domain belongs to exactly one enabled connection.',
 });
 
-/** Saves the given settings; an absent one stays as stored, or gets its default. */
+/** Saves the given settings. An absent setting keeps its value, or gets its default. */
 export const changeSso = operation({
   authority: 'sso.change',
   input: changeSsoInput,
@@ -145,7 +145,7 @@ export const changeSso = operation({
     }),
 });
 
-/** Enables the connection; the organization must have verified the domain by now (security I2). */
+/** Enables the connection, which needs a verified domain (security I2). */
 export const enableSso = operation({
   authority: 'sso.change',
   input: refInput,
@@ -164,7 +164,7 @@ export const enableSso = operation({
     }),
 });
 
-/** Stops new sign-ins; sessions that began by it go on. Names the affected people. */
+/** Stops new sign-ins through the connection; sessions continue. Returns the affected people. */
 export const disableSso = operation({
   authority: 'sso.change',
   input: refInput,
@@ -183,8 +183,8 @@ export const disableSso = operation({
 });
 
 /**
- * Removes the connection and ends the sessions that came through it. Accounts, memberships and keys
- * stay, the keys as former ones: a new connection in its place frees no account (security I1).
+ * Removes the connection and ends the sessions that began through it. Accounts and memberships
+ * stay. The keys stay as former ones, so that a new connection takes over no account (security I1).
  */
 export const removeSso = operation({
   authority: 'sso.change',

@@ -10,8 +10,8 @@ import { requireSsoConnection, ssoRelinkedView } from './connection.ts';
 import { saveSsoInput } from './schema.ts';
 
 /**
- * After a change of provider: deletes the keys that the old one gave, former ones too, and ends
- * their sessions. The next sign-in links by the verified address (security I1).
+ * For a change of provider: deletes the keys of the old provider, former ones too, and ends their
+ * sessions. The next sign-in links the person by the verified address (security I1).
  */
 export const relinkSso = operation({
   authority: 'sso.relink',
@@ -38,10 +38,10 @@ async function nobodyLinked(
   issuer: string,
 ): Promise<Refusal> {
   const others = await Identity.findAll({ where, attributes: ['issuer'], group: 'issuer' });
-  return new Refusal('not_found', `No account is linked by ${issuer}.`, {
+  return new Refusal('not_found', `No account is linked through ${issuer}.`, {
     hint:
       others.length === 0
         ? 'No account is linked through this connection, so there is nothing to relink.'
-        : `People are linked by: ${others.map((other) => other.issuer).join(', ')}`,
+        : `People are linked through: ${others.map((other) => other.issuer).join(', ')}`,
   });
 }

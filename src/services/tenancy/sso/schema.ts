@@ -8,7 +8,7 @@ const url = z
   .refine((text) => !/[?#@]/.test(text), 'must not contain a query, a fragment or a user');
 const visible = z.string().regex(/^[\x20-\x7e]+$/, 'must be printable ASCII');
 
-/** All settings (spec §2.2); an absent one gets its default, except the stored secret. */
+/** All settings (spec §2.2). An absent setting gets its default; the secret stays as stored. */
 export const saveSsoInput = z.strictObject({
   org: ref,
   emailDomain: domain,
@@ -24,7 +24,7 @@ export const saveSsoInput = z.strictObject({
   ignoreEmailVerified: z.boolean().default(false),
   requireLocalTwoFactor: z.boolean().default(false),
 });
-/** The settings of the connection to change. */
+/** The settings to change. An absent setting keeps its value. */
 export const changeSsoInput = z.strictObject({
   org: ref,
   emailDomain: domain.optional(),

@@ -16,7 +16,7 @@ import {
 } from './connection.ts';
 import { changeSsoInput, saveSsoInput } from './schema.ts';
 
-/** The settings to try instead of the stored ones; the other settings have no effect. */
+/** The settings to test instead of the stored ones. Only issuer, client and redirect URI matter. */
 const testInput = changeSsoInput.extend({
   redirectUri: changeSsoInput.shape.redirectUri.unwrap().nullable().optional(),
   enabled: z.boolean().optional(),

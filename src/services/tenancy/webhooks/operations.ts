@@ -56,13 +56,13 @@ export const addWebhook = operation({
   }),
   output: newWebhookView,
   run: async (ctx, input, { organization }) => {
-    // A rehearsal is a transaction, and none asks the network.
+    // A rehearsal is a transaction, which must not use the network.
     if (!isRehearsed()) await requireReachable(ctx, input.url);
     return transaction(() => insertWebhook(ctx, organization.id, { ...input, enabled: true }));
   },
 });
 
-/** Writes a webhook, and returns it with its signing secret. Judge its URL before. */
+/** Writes a webhook, and returns it with its signing secret. Check the URL first. */
 export async function insertWebhook(
   ctx: Context,
   organizationId: string,
@@ -88,7 +88,7 @@ export async function insertWebhook(
   return { ...viewWebhook(added), secret };
 }
 
-/** Refuses a URL that the guard forbids; `field` is where the caller gave it. */
+/** Refuses a URL that the outbound guard forbids. `field` names the input field of the URL. */
 export async function requireReachable(ctx: Context, given: string, field = 'url'): Promise<void> {
   await ctx.outbound.judgeUrl(given).catch((error: unknown) => {
     // A forbidden address is the caller's mistake, not an upstream failure.
@@ -97,14 +97,14 @@ export async function requireReachable(ctx: Context, given: string, field = 'url
   });
 }
 
-/** Null stands for every kind. */
+/** The kinds to store; null means every kind. */
 function storedKinds(events: string[]): string[] | null {
   return events.includes('*') ? null : [...new Set(events)];
 }
 
 /**
  * Changes the kinds of events of a webhook, or enables or disables it. Waiting messages are sent
- * once it is enabled again.
+ * once the webhook is enabled again.
  */
 export const changeWebhook = operation({
   authority: 'webhooks.change',
@@ -146,7 +146,7 @@ export const removeWebhook = operation({
     }),
 });
 
-/** Gives a webhook a new secret, returned once; for a day the former one signs too. */
+/** Gives a webhook a new secret, returned once; for a day the former secret also signs. */
 export const rotateWebhook = operation({
   authority: 'webhooks.change',
   input: refInput,
@@ -196,7 +196,7 @@ function about({ id, url, organizationId }: Webhook) {
   return eventAbout('webhook', { id, name: url }, organizationId);
 }
 
-/** Proves the organization of a thing that the operator may name by its id alone. */
+/** Proves the organization of a thing that the operator may give only by its id. */
 export async function requireSeen(ctx: Context, org: string | undefined) {
   if (org !== undefined) return (await requireAuthority(ctx, 'webhooks.see', org)).organization;
   requireOperator(ctx);

@@ -8,7 +8,7 @@ import { readVersion } from '../../../version.ts';
 import { eventView, kindPattern } from '../../foundation/events/view.ts';
 import { id, instant, viewOf } from '../../foundation/fields.ts';
 
-/** The URL that events are sent to; without credentials, as they would be shown with it. */
+/** The URL that events are sent to. Without credentials, because the URL is shown. */
 export const webhookUrl = z
   .url({ protocol: /^https?$/, error: 'must be an https:// URL', abort: true })
   .max(2000, 'must have at most 2000 characters')
@@ -28,7 +28,7 @@ export const webhookView = z.object({
   url: z.string(),
   events: z.array(z.string()),
   enabled: z.boolean(),
-  /** The start of the time in which nothing was delivered and something failed. */
+  /** Since when all attempts have failed; null after a success. */
   failingSince: instant.nullable(),
   createdAt: instant,
 });
@@ -87,10 +87,10 @@ export function signingSecrets(ctx: Context, webhook: Webhook): string[] {
   return [current, ctx.keyring.open(previousSecret, placeOf('previous_secret', id))];
 }
 
-/** The result of one try: the answered status, or why there was none. */
+/** The result of one attempt: the answered status, or why there was no answer. */
 export type Outcome = { status: number } | { status: null; error: string };
 
-/** Sends one message, signed by Standard Webhooks, within 10 s; null if `stop` aborted it. */
+/** Sends one message, signed as Standard Webhooks say, within 10 s; null if `stop` aborted it. */
 export async function sendMessage(
   ctx: Context,
   webhook: Webhook,

@@ -16,7 +16,7 @@ import { planAfter } from './plan.ts';
 // One daemon at a time delivers to a webhook, one message after the other. It holds a lease and
 // renews it with every result. If it dies, the message is sent again once the lease has expired.
 
-/** Longer than any try takes, with room for clock differences between hosts. */
+/** Longer than any attempt takes, plus the clock differences between hosts. */
 const leaseSeconds = 20;
 const mostAtOnce = 20;
 
@@ -38,7 +38,7 @@ export async function deliverWebhooks(ctx: Context, turn: Turn): Promise<void> {
   );
 }
 
-/** The longest waiting first, so that an organization that always sends keeps no other waiting. */
+/** The longest waiting webhook first, so that a busy organization does not delay the others. */
 function findDue(now: Date): Promise<{ id: string }[]> {
   return select(
     `SELECT w.id FROM webhooks w
@@ -60,7 +60,7 @@ async function serve(id: string, turn: Turn): Promise<void> {
   }
 }
 
-/** Leases the webhook for this turn, unless another turn has it or nothing is left to send. */
+/** Leases the webhook for this run, unless another run has it or nothing is left to send. */
 async function claim(ctx: Context, id: string): Promise<Held | null> {
   const leaseId = randomUUID();
   const free = { [Op.or]: [{ leasedUntil: null }, { leasedUntil: { [Op.lte]: ctx.now } }] };
@@ -71,7 +71,7 @@ async function claim(ctx: Context, id: string): Promise<Held | null> {
   });
 }
 
-/** Records the result of a try, and keeps the lease if there is more to send. */
+/** Records the result of an attempt, and keeps the lease if there is more to send. */
 async function settle(turn: Turn, held: Held, outcome: Outcome): Promise<Held | null> {
   const ctx = turn.anew();
   const { webhook, delivery, leaseId } = held;
@@ -83,7 +83,7 @@ async function settle(turn: Turn, held: Held, outcome: Outcome): Promise<Held | 
     const lease = { leasedUntil: after(ctx.now, leaseSeconds) };
     const ours = { where: { id: webhook.id, leaseId } };
     const [kept] = await Webhook.update({ ...plan.webhook, ...lease }, ours);
-    // The webhook was removed meanwhile, or another turn took over: the other turn's result counts.
+    // The webhook was removed meanwhile, or another run took over, whose result counts.
     if (kept === 0) return null;
     await WebhookDelivery.update(plan.delivery, { where: { id: delivery.id } });
     if (plan.disabled !== null)
@@ -130,7 +130,7 @@ const deliveredSeconds = 7 * 24 * 3600;
 
 /**
  * Deletes delivered messages after a week. Dead messages, and those that wait for a disabled
- * webhook, are deleted as late as events.
+ * webhook, are deleted after `events.retention`, like events.
  */
 export async function sweepDeliveries(ctx: Context, stop: Stop): Promise<void> {
   const week = after(ctx.now, -deliveredSeconds);

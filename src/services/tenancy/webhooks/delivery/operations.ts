@@ -38,7 +38,7 @@ export const listDeliveries = operation({
   },
 });
 
-/** Sends a delivery again under its id, with its tries reset; a paused webhook is tried at once. */
+/** Sends a delivery again with its id and all attempts anew; resumes a paused webhook at once. */
 export const retryDelivery = operation({
   authority: 'webhooks.change',
   input: z.strictObject({ org: ref, id, delivery: id }),

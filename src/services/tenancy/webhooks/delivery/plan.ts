@@ -1,8 +1,8 @@
 import { isTaken, type Outcome } from '../webhook.ts';
 
-// Pure: decides what follows from one try.
+// Decides, without side effects, what follows from one attempt.
 
-/** Seconds until the next try, by the number of tries so far (interface page). */
+/** Seconds until the next attempt, by the number of attempts so far (interface page). */
 const waits = [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400];
 /** A webhook that has accepted nothing for this long is disabled when a delivery is given up. */
 const patienceSeconds = 72 * 3600;
@@ -11,11 +11,11 @@ const patienceSeconds = 72 * 3600;
 const absent = new Set([429, 502, 503, 504]);
 
 interface Tried {
-  /** How many tries came before. */
+  /** How many attempts came before. */
   attempts: number;
   failingSince: Date | null;
   now: Date;
-  /** From 0 to 1: spreads out the next tries of deliveries that failed together. */
+  /** From 0 to 1: spreads out the next attempts of deliveries that failed together. */
   jitter: number;
 }
 
@@ -34,8 +34,8 @@ export interface DeliveryPlan {
 }
 
 /**
- * Decides what one try means. After an answer only this message waits for its next try; without one
- * (or after a redirect, 429, 502, 503, 504) all do. 410 disables the webhook.
+ * Decides what one attempt means. After an answer, only this message waits. Without an answer, or
+ * after a redirect, 429, 502, 503 or 504, all messages wait. 410 disables the webhook.
  */
 export function planAfter(outcome: Outcome, tried: Tried): DeliveryPlan {
   const { now, jitter } = tried;
