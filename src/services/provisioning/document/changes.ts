@@ -3,9 +3,9 @@ import type { ProjectRole } from '../../../database/models/project.ts';
 import type { Document, Section, WantedClient, WantedLdap, WantedSso } from './schema.ts';
 import type { StoredClient, StoredMapping, StoredProject, StoredWebhook } from './state.ts';
 
-// What a plan says, and what an apply then does.
+// The parts of a plan, and the steps that an apply carries out.
 
-/** A difference of one field. A secret only says that it changes. */
+/** The difference in one field. For a secret it contains no values. */
 export type Field =
   | { field: string; from: unknown; to: unknown }
   | { field: string; changed: true };
@@ -18,7 +18,7 @@ interface Change {
   fields?: Field[];
 }
 
-/** What waits for something outside. */
+/** A change that must wait until something outside the document is done. */
 export interface Blocked {
   section: Section;
   key: string;
@@ -27,7 +27,7 @@ export interface Blocked {
   hint: string;
 }
 
-/** A person who would lose access. `from` and `to` are roles, or a way to sign in. */
+/** A person who would lose access. `from` and `to` are roles or ways to sign in. */
 export interface Losing {
   email: string;
   project?: string;
@@ -35,17 +35,17 @@ export interface Losing {
   to: string | null;
 }
 
-/** A role in a project to write, or to take away. */
+/** A role in a project to give or to remove. */
 interface ProjectStep {
   project: string;
   accountId: string;
   role: ProjectRole;
-  /** The role before; null for a new membership. */
+  /** The current role; null for a new membership. */
   from: ProjectRole | null;
   wasSynced: boolean;
 }
 
-/** What the changes need, by kind, with the ids that the current state has. */
+/** The steps that carry out the changes, by kind, with the ids of stored rows. */
 export interface Steps {
   rename: string | null;
   addDomains: string[];
@@ -71,14 +71,14 @@ export interface Steps {
   removeClients: StoredClient[];
 }
 
-/** A plan while it is made. */
+/** A plan under construction. */
 export interface PlanDraft {
   changes: Change[];
   kept: { section: Section; key: string }[];
   losing: Losing[];
   blocked: Blocked[];
   steps: Steps;
-  /** Faults of the document that only the state shows. */
+  /** Faults of the document that can be found only by comparing it with the state. */
   faults: { path: string; message: string }[];
 }
 
@@ -111,7 +111,7 @@ export function emptyDraft(): PlanDraft {
   return { changes: [], kept: [], losing: [], blocked: [], steps, faults: [] };
 }
 
-/** The fields that differ, in the order of the wanted ones. */
+/** The fields that differ, in the order of `wanted`. */
 export function differences(
   current: Record<string, unknown>,
   wanted: Record<string, unknown>,
@@ -123,7 +123,7 @@ export function differences(
   });
 }
 
-/** Removes what is surplus, or only lists it as kept. */
+/** Plans the removal of surplus rows and returns them. Without `prune`, lists them as kept. */
 export function dropSurplus<Row>(
   draft: PlanDraft,
   section: Section,

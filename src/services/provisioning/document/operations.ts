@@ -10,7 +10,7 @@ import { documentOf } from './export.ts';
 import { describeDocument, exportedDocument, sections, sentDocument } from './schema.ts';
 import { readOrganizationState } from './state.ts';
 
-// An organization as a document: exported, planned and applied.
+// An organization as a document: export, plan and apply.
 
 /** Exports the organization as a document, without secrets. */
 export const exportOrganization = operation({
@@ -47,7 +47,7 @@ export const planView = z.object({
       fields: z.array(field).optional(),
     }),
   ),
-  kept: z.array(entry).describe('What the document does not list; removed only with `prune`.'),
+  kept: z.array(entry).describe('Entries missing from the document. Only `prune` removes them.'),
   losing: z
     .array(
       z.object({
@@ -57,11 +57,11 @@ export const planView = z.object({
         to: z.string().nullable(),
       }),
     )
-    .describe('Who would lose access: a role, or a way to sign in.'),
+    .describe('People who would lose a role or a way to sign in.'),
   blocked: z
     .array(entry.extend({ code: z.string(), message: z.string(), hint: z.string() }))
-    .describe('What waits for something outside, such as the proof of a domain.'),
-  digest: z.string().describe('Of the state, the document and its secrets; `apply` takes it.'),
+    .describe('Changes that wait for another step, such as the verification of a domain.'),
+  digest: z.string().describe('Identifies this plan. Send it to `apply`.'),
 });
 
 const planInput = z.strictObject({
@@ -75,8 +75,8 @@ function viewPlan({ changes, kept, losing, blocked, digest }: Computed) {
 }
 
 /**
- * Plans what an apply of the document would change, and who would lose access. A document with the
- * value of a secret needs the right to save it.
+ * Plans what an apply of the document would change, and who would lose access. If the document
+ * contains the value of a secret, the actor needs the right to save that secret.
  */
 export const planOrganization = operation({
   authority: 'document.see',
@@ -89,8 +89,8 @@ export const planOrganization = operation({
 });
 
 /**
- * Applies a document that was planned: all of its changes in one transaction, or none. Each needs
- * the right of the single operation. Refuses `plan_outdated` for another state than the planned.
+ * Applies a planned document in one transaction. Each change needs the right of its single
+ * operation. Refuses `plan_outdated` if the state or the document has changed since the plan.
  */
 export const applyOrganization = operation({
   authority: 'document.apply',
@@ -100,7 +100,7 @@ export const applyOrganization = operation({
     await admitDocument(ctx, organization, input);
     const planned = await computePlan(ctx, organization, input);
     requireSame(planned, input.digest);
-    // Names are resolved here, as the transaction asks nothing of the network.
+    // Host names are resolved here: a transaction must not wait for the network.
     for (const { url } of planned.steps.addWebhooks)
       await requireReachable(ctx, url, 'document.webhooks');
     const clients = [
@@ -121,7 +121,11 @@ export const applyOrganization = operation({
 
 function requireSame({ digest }: Pick<Computed, 'digest'>, planned: string): void {
   if (digest === planned) return;
-  throw new Refusal('plan_outdated', 'The organization or the document is not as planned.', {
-    hint: 'Plan again, look at the new plan, and apply it.',
-  });
+  throw new Refusal(
+    'plan_outdated',
+    'The organization or the document has changed since the plan.',
+    {
+      hint: 'Plan again, review the new plan, and apply it.',
+    },
+  );
 }

@@ -14,7 +14,7 @@ import { requireGroup } from './group.ts';
 
 const idOrName = z.string().min(1, 'must not be empty').max(1000, 'is too long');
 
-// The groups that SCIM pushed, for the organization's admins.
+// Groups that SCIM pushed, as the organization's admins see them.
 
 export const scimGroupView = z.object({
   id,
@@ -24,7 +24,7 @@ export const scimGroupView = z.object({
   updatedAt: instant,
 });
 
-/** Lists the groups that the organization's SCIM client pushed, with the number of members. */
+/** Lists the groups that the organization's SCIM client pushed, with their numbers of members. */
 export const listScimGroups = operation({
   authority: 'scim.see',
   input: z.strictObject({ org: ref, ...pageInput }),
@@ -51,7 +51,7 @@ function viewGroup({ id, displayName, externalId, modifiedAt }: ScimGroup, membe
   return { id, displayName, externalId, members, updatedAt: modifiedAt.toISOString() };
 }
 
-/** One group at a time, because a large one takes a moment to count. */
+/** Counts one group at a time, as a large group takes a moment. */
 async function countMembers(groupId: string): Promise<number> {
   const [row] = await select<{ members: number | string }>(
     'SELECT count(*) AS members FROM scim_group_members WHERE group_id = $1',
@@ -60,7 +60,7 @@ async function countMembers(groupId: string): Promise<number> {
   return Number(row?.members ?? 0);
 }
 
-/** Lists the users in a group that SCIM pushed, members of the organization or not. */
+/** Lists the Users in a group that SCIM pushed, including those without a membership. */
 export const listScimGroupMembers = operation({
   authority: 'scim.see',
   input: z.strictObject({ org: ref, members: idOrName, ...pageInput }),
@@ -85,7 +85,7 @@ export const listScimGroupMembers = operation({
   },
 });
 
-/** The id of the group that is named by its id or display name. */
+/** The id of the group with this id or display name. */
 async function findGroupId(organizationId: string, named: string): Promise<string> {
   if (isUuid(named)) return named;
   const [group] = await select<{ id: string }>(

@@ -16,7 +16,7 @@ export interface Group {
   modifiedAt: Date;
 }
 
-/** A group as plain SQL returns it; SQLite has texts for times. */
+/** A group as plain SQL returns it. SQLite returns times as text. */
 export interface GroupRow extends Omit<Group, 'createdAt' | 'modifiedAt'> {
   createdAt: string | Date;
   modifiedAt: string | Date;
@@ -47,7 +47,7 @@ export const groupListing: Listing<GroupRow, Group> = {
   },
 };
 
-/** The organization's group of this id, or 404; with `hold` it is locked. */
+/** The organization's group with this id; 404 if there is none. `hold` locks the group. */
 export async function requireGroup(
   organizationId: string,
   id: string,
