@@ -8,11 +8,11 @@ export interface Check {
   ok: boolean;
   /** The expected state, shown if the check fails. */
   expected: string;
-  /** The state found. */
+  /** The actual state. */
   message: string;
-  /** The one thing to change. On a check that is ok, further information. */
+  /** The one thing to change. For a passed check, more information. */
   hint?: string;
-  /** The check could not run, which is no fault. */
+  /** Whether the check could not run. This is not a fault. */
   skipped?: true;
 }
 
@@ -21,10 +21,10 @@ export function shownTime(at: Date): string {
   return at.toISOString().replace(/\.\d+Z$/, 'Z');
 }
 
-// Longer than any check takes alone: network requests give up after ten seconds.
+// Longer than any single check takes: network requests time out after ten seconds.
 const patience = 15_000;
 
-/** Runs a check for at most 15 seconds. An error fails the check, and never stops the doctor. */
+/** Runs a check for at most 15 seconds. An error fails the check, but never stops `doctor`. */
 export async function check(
   name: string,
   expected: string,
@@ -58,7 +58,7 @@ function told(error: unknown): Finding {
       refusal.hint ?? 'Fix this, then run idctl doctor again.',
     );
   }
-  // The error's message may hold secrets.
+  // The error's message may contain secrets.
   const name = error instanceof Error ? error.name : typeof error;
   return wrong(`the check failed (${name})`, 'This is a bug in idctl. Please report it.');
 }
