@@ -1,9 +1,9 @@
 import type { Sequelize } from 'sequelize';
 
-// How the driver of each dialect runs a statement of a transaction. Sequelize costs more than the
-// statements that run at every request.
+// Runs statements of a transaction directly on the driver. For statements at every request,
+// Sequelize would cost more than the statement itself.
 
-/** Reads by plain SQL with `$1` parameters, outside transactions. */
+/** Reads with plain SQL and `$1` parameters, outside transactions. */
 export type Read = (
   sql: string,
   bind: readonly unknown[],
@@ -15,19 +15,19 @@ type Run = (connection: object, ...statement: Parameters<Read>) => Promise<objec
 
 const runs = new WeakMap<Sequelize, Run>();
 
-/** Sets what runs the statements of transactions. */
+/** Sets the function that runs statements of transactions. */
 export function runDirectly(sequelize: Sequelize, run: Run): void {
   runs.set(sequelize, run);
 }
 
-/** What runs the statements of transactions, bypassing Sequelize. */
+/** The function that runs statements of transactions, bypassing Sequelize. */
 export function directRunOf(sequelize: Sequelize): Run {
   const run = runs.get(sequelize);
   if (run === undefined) throw new Error('the driver runs no statements');
   return run;
 }
 
-/** Runs a statement on the connection of a transaction. It throws the errors of the ORM. */
+/** Runs a statement on the connection of a transaction. Throws the same errors as the ORM. */
 export function runOn(
   sequelize: Sequelize,
   connection: object,

@@ -4,7 +4,7 @@ import type { OAuthApp } from './app.ts';
 import * as column from './columns.ts';
 import { Row, table } from './columns.ts';
 
-/** The maker of a token: a person for themselves, or one of their apps (security P14). */
+/** The kinds of tokens: a personal access token, or a bot token of an app (security P14). */
 export const tokenKinds = ['pat', 'bot'] as const;
 export type TokenKind = (typeof tokenKinds)[number];
 
@@ -16,7 +16,7 @@ export type TokenScope = (typeof tokenScopes)[number];
 export class AccessToken extends Row<AccessToken> {
   declare id: string;
   declare accountId: string;
-  /** The app that a bot token was minted for. The token is deleted with its app. */
+  /** The app that a bot token was created for. Deleting the app deletes the token. */
   declare appId: CreationOptional<string | null>;
   declare kind: TokenKind;
   declare scope: CreationOptional<TokenScope>;
@@ -26,15 +26,15 @@ export class AccessToken extends Row<AccessToken> {
   /** SHA-256 of the value, in hex. */
   declare hash: string;
   declare createdAt: Date;
-  /** Null for a token that is valid until revoked. */
+  /** Null if the token does not expire. */
   declare expiresAt: Date | null;
   /** Rounded to the minute. */
   declare lastUsedAt: CreationOptional<Date | null>;
-  /** Since when the token is refused because it came from a backup. Regenerating it ends that. */
+  /** When the token was suspended, because it came from a backup. A new value ends this. */
   declare suspendedAt: CreationOptional<Date | null>;
   /**
-   * The organization whose provider began the session that made the value, without a second factor
-   * (security P12).
+   * If only an organization's provider authenticated the session that made the value, without a
+   * second factor, that organization (security P12).
    */
   declare vouchedBy: CreationOptional<string | null>;
   declare app?: NonAttribute<OAuthApp | null>;

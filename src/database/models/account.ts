@@ -3,9 +3,10 @@ import * as column from './columns.ts';
 import { Row, table } from './columns.ts';
 
 /**
- * The proof of an account's e-mail (security I3). `auto` is set by an instance that sends no mail:
- * it shows as verified, but proves nothing. `former domain` is the proof of an organization that
- * has given up the domain. It holds until another organization verifies the domain.
+ * The proof of an account's e-mail address (security I3). `auto` is set by an instance that sends
+ * no mail: the address shows as verified, but this proves nothing. `former domain`: an organization
+ * that has given up the domain proved it. It is valid until another organization verifies the
+ * domain.
  */
 export const emailProofs = [
   'none',
@@ -25,7 +26,7 @@ export const defaultLocale = 'en';
 /** One person on the instance. */
 export class Account extends Row<Account> {
   declare id: string;
-  /** Canonical; null for a provisioned person without an address. */
+  /** In canonical form. Null for a provisioned person without an address. */
   declare email: string | null;
   declare emailProof: EmailProof;
   declare name: string;
@@ -33,24 +34,22 @@ export class Account extends Row<Account> {
   /** The argon2id hash, or null if no password was ever set. */
   declare passwordHash: CreationOptional<string | null>;
   declare disabledAt: CreationOptional<Date | null>;
-  /** Sealed. Set from the start of an enrolment until the second factor is disabled. */
+  /** Sealed. Set when enrolment starts, until the second factor is disabled. */
   declare totpSecret: CreationOptional<string | null>;
   declare totpStartedAt: CreationOptional<Date | null>;
-  /** When a code confirmed the secret. From then on sign-in asks for a code. */
+  /** When a code confirmed the secret. From then on, sign-in requires a code. */
   declare totpEnabledAt: CreationOptional<Date | null>;
   /** The last time step with an accepted code: no code is accepted twice (RFC 6238 §5.2). */
   declare totpLastStep: CreationOptional<number | null>;
-  /** The organization whose provider alone began the session that enrolled it (security P12). */
+  /** If only an organization's provider authenticated the enrolling session: it (security P12). */
   declare totpVouchedBy: CreationOptional<string | null>;
-  /** Whether it has passkeys. Only `people/passkeys` writes it, in the same transaction. */
+  /** Whether the account has passkeys. Only `people/passkeys` writes this, with the passkeys. */
   declare hasPasskey: CreationOptional<boolean>;
-  /**
-   * The last sign-up for this account while it existed with an unverified address (security P11).
-   */
+  /** When a sign-up last replaced this account while its address was unverified (security P11). */
   declare signUpReplacedAt: CreationOptional<Date | null>;
   /**
-   * Whether the account waits for the code mailed at sign-up. No setting verifies it instead
-   * (security I3).
+   * Whether the account waits for the code mailed at sign-up. No setting may verify such an address
+   * without the code (security I3).
    */
   declare awaitsCode: CreationOptional<boolean>;
   declare createdAt: Date;
@@ -84,7 +83,8 @@ export function initAccount(sequelize: Sequelize): void {
         email_proof: 'none',
         password_hash: { [Op.ne]: null },
       }),
-      // The beginning of a sealed value names the key. In the order of the bytes.
+      // A sealed value starts with the id of its key. Sorting by bytes keeps each key's values
+      // together.
       column.index('accounts_sealed', [{ name: 'totp_secret', collate }], {
         totp_secret: { [Op.ne]: null },
       }),

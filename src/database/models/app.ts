@@ -9,26 +9,24 @@ import type { Organization } from './organization.ts';
  */
 export class OAuthApp extends Row<OAuthApp> {
   declare id: string;
-  /** The owner. */
+  /** The account that owns the app. */
   declare accountId: string;
-  /** The organization whose tokens it may ask about (security O9). */
+  /** The organization whose tokens the app may introspect (security O9). */
   declare organizationId: CreationOptional<string | null>;
   declare name: string;
   declare clientId: string;
   /** SHA-256 of the client secret, in hex. */
   declare secretHash: string;
   declare createdAt: Date;
-  /**
-   * Since when the app is refused because it came from a backup. Regenerating its secret ends that.
-   */
+  /** When the app was suspended, because it came from a backup. A new secret ends this. */
   declare suspendedAt: CreationOptional<Date | null>;
   /**
-   * The organization whose provider began the session that made the value, without a second factor
-   * (security P12).
+   * If only an organization's provider authenticated the session that made the secret, without a
+   * second factor, that organization (security P12).
    */
   declare vouchedBy: CreationOptional<string | null>;
   declare account: NonAttribute<Account>;
-  /** Present only if the query included it and the app has one. */
+  /** Present only if the query included it. Null if the app has none. */
   declare organization: NonAttribute<Organization | null | undefined>;
 }
 

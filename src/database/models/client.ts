@@ -8,16 +8,16 @@ import type { Project, ProjectRole } from './project.ts';
 export const idTokenAlgs = ['RS256', 'EdDSA'] as const;
 
 /**
- * An application that signs an organization's people in (interface page). A removed client has no
- * row.
+ * An application that signs in an organization's people through idctl's OpenID provider. A removed
+ * client has no row.
  */
 export class Client extends Row<Client> {
-  /** The client id is `client-` and this. */
+  /** The client id is this id, prefixed with `client-`. */
   declare id: string;
   declare organizationId: string;
-  /** Unique in the organization. */
+  /** Unique within the organization. */
   declare name: string;
-  /** SHA-256 of the client secret, in hex. Null means that the client is public. */
+  /** SHA-256 of the client secret, in hex. Null for a public client. */
   declare secretHash: string | null;
   declare redirectUris: string[];
   declare postLogoutRedirectUris: string[];
@@ -25,11 +25,11 @@ export class Client extends Row<Client> {
   /** Whether PKCE is required. */
   declare pkce: boolean;
   declare idTokenAlg: (typeof idTokenAlgs)[number];
-  /** The project that a person must belong to, with at least `role`. Both are null or neither. */
+  /** The project that people must belong to, with at least `role`. Both are set, or neither. */
   declare projectId: string | null;
   declare role: ProjectRole | null;
   declare createdAt: Date;
-  /** Since when the secret is refused because it came from a backup. Rotating it ends that. */
+  /** When the secret was suspended, because it came from a backup. A new secret ends this. */
   declare suspendedAt: CreationOptional<Date | null>;
   /** Present only if the query included them. */
   declare origins?: NonAttribute<ClientOrigin[]>;
@@ -37,11 +37,11 @@ export class Client extends Row<Client> {
   declare project?: NonAttribute<Project | null>;
 }
 
-/** A web origin that a proxy protects by forward auth. It belongs to one client of the instance. */
+/** A web origin that a proxy protects with forward auth. Only one client can have it. */
 export class ClientOrigin extends Row<ClientOrigin> {
   declare origin: string;
   declare clientId: string;
-  /** The operator registered it, so its host needs no verified domain. */
+  /** Whether the operator registered it, so that its host needs no verified domain. */
   declare byOperator: boolean;
 }
 

@@ -8,17 +8,17 @@ import {
   type Sequelize,
 } from 'sequelize';
 
-// Each call makes a new object, because Sequelize changes the one it is given.
+// Each call creates a new object, because Sequelize modifies the object that it gets.
 
 type Column = ModelAttributeColumnOptions;
 
-/** A model with its declared fields as columns. */
+/** A model whose declared fields are its columns. */
 export abstract class Row<Of extends Model> extends Model<
   InferAttributes<Of>,
   InferCreationAttributes<Of>
 > {}
 
-/** Required columns; `optional`, `key` and `withDefault` adapt them. */
+/** Required columns. `optional`, `key` and `withDefault` change them. */
 export const string = (): Column => ({ type: DataTypes.TEXT, allowNull: false });
 export const uuid = (): Column => ({ type: DataTypes.UUID, allowNull: false });
 export const date = (): Column => ({ type: DataTypes.DATE, allowNull: false });
@@ -28,8 +28,8 @@ export const number = (): Column => ({ type: DataTypes.DOUBLE, allowNull: false 
 export const json = (): Column => ({ type: DataTypes.JSON, allowNull: false });
 
 /**
- * The id of a row of another table. If that row is deleted, this row is deleted too, or the id is
- * set to null.
+ * A reference to a row of another table. When that row is deleted, this row is deleted too, or the
+ * reference is set to null.
  */
 export const to = (model: string, onDelete: 'CASCADE' | 'SET NULL' = 'CASCADE'): Column => ({
   ...uuid(),
@@ -37,7 +37,7 @@ export const to = (model: string, onDelete: 'CASCADE' | 'SET NULL' = 'CASCADE'):
   onDelete,
 });
 
-/** Makes the column nullable, null by default. */
+/** Makes the column nullable, with null as the default. */
 export const optional = (column: Column): Column => ({
   ...column,
   allowNull: true,
@@ -53,7 +53,7 @@ export const withDefault = (column: Column, defaultValue: unknown): Column => ({
   defaultValue,
 });
 
-/** An index over columns, by their names in the database. */
+/** An index over columns, by their database names. */
 export const index = (
   name: string,
   fields: NonNullable<IndexesOptions['fields']>,
@@ -64,7 +64,7 @@ export const index = (
   ...(where && { where }),
 });
 
-/** Like `index`, for values that must be unique. */
+/** An index over values that must be unique. */
 export const unique = (...of: Parameters<typeof index>): IndexesOptions => ({
   ...index(...of),
   unique: true,

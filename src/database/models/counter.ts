@@ -2,25 +2,23 @@ import type { Sequelize } from 'sequelize';
 import * as column from './columns.ts';
 import { Row, table } from './columns.ts';
 
-/**
- * A count within a window of time: the attempts that a limit counts, or the failures of one event.
- */
+/** A count within a time window: attempts under a limit, or failures of one kind. */
 export class Counter extends Row<Counter> {
-  /** A keyed hash, so the table names no person. */
+  /** A keyed hash, so that the table identifies no person. */
   declare key: string;
-  /** A keyed hash of the person or client counted, to find all of their counters. */
+  /** A keyed hash of the person or client, to find all of their counters. */
   declare subject: string;
-  /** New for each window. */
+  /** A new id for each window. */
   declare windowId: string;
   declare used: number;
   /** The length of the window, in seconds. */
   declare seconds: number;
   /**
-   * Seconds since 1970, like `expiresAt`: both databases can calculate with this type, and read it
-   * as a number.
+   * Seconds since 1970, as in `expiresAt`: both databases can calculate with this type, and return
+   * it as a number.
    */
   declare beganAt: number;
-  /** When the row may be deleted. */
+  /** The time after which the row may be deleted. */
   declare expiresAt: number;
 }
 

@@ -3,18 +3,18 @@ import * as column from './columns.ts';
 import { Row, table } from './columns.ts';
 
 /**
- * A running daemon, as it reports itself to the commands. It deletes the row when it stops; an old
- * row is ignored.
+ * A daemon's report that it runs, for the commands. A stopping daemon deletes its row. Old rows are
+ * ignored.
  */
 export class Daemon extends Row<Daemon> {
   declare id: string;
-  /** The machine's host name. */
+  /** The host name of the machine. */
   declare host: string;
   declare listen: string;
   declare configFile: string;
   /**
-   * The keyed digest of the file's contents as the daemon read them. It reveals nothing without the
-   * master key.
+   * The keyed digest of the configuration file as the daemon read it. Without the master key it
+   * reveals nothing.
    */
   declare configDigest: string;
   declare seenAt: Date;

@@ -6,7 +6,7 @@ import { Row, table } from './columns.ts';
 export class Domain extends Row<Domain> {
   declare id: string;
   declare organizationId: string;
-  /** Canonical. */
+  /** In canonical form. */
   declare name: string;
   declare state: 'Pending' | 'Verified';
   declare token: string;

@@ -4,18 +4,18 @@ import { Row, table } from './columns.ts';
 import type { OrgRole } from './membership.ts';
 import type { Project, ProjectRole } from './project.ts';
 
-/** Maps a directory's group to a role in a project (spec §2.3), or in the organization. */
+/** Maps a group to a role in a project (spec §2.3) or in the organization. */
 export class GroupMapping extends Row<GroupMapping> {
   declare id: string;
   declare organizationId: string;
-  /** Null, as the role, if the mapping gives a role in the organization. */
+  /** Null, like `role`, if the mapping gives a role in the organization. */
   declare projectId: CreationOptional<string | null>;
-  /** Exactly as the directory sends it. */
+  /** The group's name exactly as its source sends it. */
   declare group: string;
   declare role: CreationOptional<ProjectRole | null>;
   declare orgRole: CreationOptional<OrgRole | null>;
   declare createdAt: Date;
-  /** Present only if the query included it, and null without a project. */
+  /** Present only if the query included it. Null if the mapping has no project. */
   declare project: NonAttribute<Project | null>;
 }
 

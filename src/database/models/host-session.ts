@@ -2,24 +2,24 @@ import type { Sequelize } from 'sequelize';
 import * as column from './columns.ts';
 import { Row, table } from './columns.ts';
 
-// Both belong to one origin of a client and to one session, and end with either.
+// Both models belong to one origin of a client and to one session. They end with either.
 
-/** A one-time ticket by which a browser carries its session to a protected origin. */
+/** A one-time ticket that transfers a browser's session to a protected origin. */
 export class HostTicket extends Row<HostTicket> {
-  /** The SHA-256 of the ticket in the address. */
+  /** SHA-256 of the ticket in the URL. */
   declare id: string;
   declare sessionId: string;
   declare origin: string;
-  /** The SHA-256 of the cookie of the browser that began at the origin. */
+  /** SHA-256 of the cookie of the browser that started at the origin. */
   declare browser: string;
-  /** The path at the origin where the browser was. */
+  /** The path at the origin to return to. */
   declare returnTo: string;
   declare expiresAt: Date;
 }
 
 /** A browser that is signed in at a protected origin. */
 export class HostSession extends Row<HostSession> {
-  /** The SHA-256 of the value of the cookie. */
+  /** SHA-256 of the cookie's value. */
   declare id: string;
   declare sessionId: string;
   declare origin: string;

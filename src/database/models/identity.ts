@@ -4,8 +4,8 @@ import * as column from './columns.ts';
 import { Row, table } from './columns.ts';
 
 /**
- * An outside key linked to an account: (connection, issuer, subject) (security I1). It outlives its
- * connection, as a former key of the organization.
+ * An external identity linked to an account, with the key (connection, issuer, subject) (security
+ * I1). It survives its connection, as a former key of the organization.
  */
 export class Identity extends Row<Identity> {
   declare id: string;
@@ -18,16 +18,16 @@ export class Identity extends Row<Identity> {
   declare issuer: string;
   declare subject: string;
   /**
-   * The host of the directory that gave the key. Null for SSO and social sign-in, whose issuer
-   * names it.
+   * The host of the directory that the key comes from. Null for single sign-on and social sign-in,
+   * which have an issuer instead.
    */
   declare server: CreationOptional<string | null>;
   declare linkedAt: Date;
-  /** The groups of the last sign-in; null if the provider sent none. */
+  /** The groups sent at the last sign-in; null if they were unknown. */
   declare lastGroups: CreationOptional<string[] | null>;
-  /** The groups that were last known and applied: what a later plan reads. */
+  /** The groups that were last known and applied. Later plans use them. */
   declare knownGroups: CreationOptional<string[] | null>;
-  /** When groups were first synced; null before the first sign-in completed. */
+  /** When groups were last synced; null before the first sign-in completed. */
   declare groupsSyncedAt: CreationOptional<Date | null>;
   /** Present only if the query included it. */
   declare account: NonAttribute<Account>;

@@ -38,7 +38,7 @@ import { initTombstone } from './tombstone.ts';
 import { initWebhook } from './webhook.ts';
 import { initWebhookDelivery } from './webhook-delivery.ts';
 
-/** Binds every model to the open database. The only place that defines associations. */
+/** Binds all models to the open database. Only this function defines associations. */
 export function initModels(sequelize: Sequelize): void {
   initAccount(sequelize);
   initOrganization(sequelize);

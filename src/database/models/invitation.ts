@@ -4,18 +4,18 @@ import { Row, table } from './columns.ts';
 import type { Role } from './membership.ts';
 import type { Organization } from './organization.ts';
 
-/** An invitation of an address into an organization (security O6). It is valid once. */
+/** An invitation of an e-mail address to an organization (security O6). It is valid once. */
 export class Invitation extends Row<Invitation> {
   declare id: string;
   declare organizationId: string;
-  /** Canonical. */
+  /** In canonical form. */
   declare email: string;
   declare role: Role;
-  /** The inviting account, or null for the operator. */
+  /** The account that invites; null for the operator. */
   declare invitedBy: string | null;
-  /** SHA-256 in hex. */
+  /** SHA-256 of the token, in hex. */
   declare tokenHash: string;
-  /** The account that signed up with it, or accepted it. */
+  /** The account that signed up with the invitation, or accepted it. */
   declare accountId: CreationOptional<string | null>;
   declare acceptedAt: CreationOptional<Date | null>;
   declare createdAt: Date;

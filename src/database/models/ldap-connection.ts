@@ -7,9 +7,9 @@ export class LdapConnection extends Row<LdapConnection> {
   declare id: string;
   declare organizationId: string;
   declare uri: string;
-  /** With `ldap://` it means StartTLS. */
+  /** Whether TLS is used. For an `ldap://` URI, this means StartTLS. */
   declare tls: boolean;
-  /** The trusted certificates (PEM). Null means those that this instance trusts. */
+  /** The trusted certificates (PEM). Null for those that the instance trusts. */
   declare caCertificate: string | null;
   declare bindDn: string;
   /** Sealed. */
@@ -19,7 +19,7 @@ export class LdapConnection extends Row<LdapConnection> {
   declare emailAttribute: string;
   declare givenNameAttribute: string;
   declare familyNameAttribute: string;
-  /** Null means that groups are not read. */
+  /** Null if groups are not read. */
   declare groupsAttribute: string | null;
   declare enabled: boolean;
   declare createdAt: Date;

@@ -2,9 +2,9 @@ import type { Sequelize } from 'sequelize';
 import * as column from './columns.ts';
 import { Row, table } from './columns.ts';
 
-/** A one-time sign-in link that the operator made. An account has at most one. */
+/** A one-time sign-in link from the operator. An account has at most one. */
 export class LoginLink extends Row<LoginLink> {
-  /** The SHA-256 of the token in the link. */
+  /** SHA-256 of the token in the link. */
   declare id: string;
   declare accountId: string;
   declare expiresAt: Date;

@@ -14,7 +14,7 @@ export class MailCode extends Row<MailCode> {
   declare purpose: CodePurpose;
   /** A keyed hash of the code, its account and its purpose. */
   declare hash: string;
-  /** How many codes were compared with it. */
+  /** The number of codes that were compared with the hash. */
   declare tries: number;
   declare expiresAt: Date;
 }

@@ -4,10 +4,10 @@ import * as column from './columns.ts';
 import { Row, table } from './columns.ts';
 import type { Organization } from './organization.ts';
 
-/** The roles of an organization, lowest first. */
+/** The roles in an organization, lowest first. */
 export const roles = ['member', 'admin', 'owner'] as const;
 export type Role = (typeof roles)[number];
-/** A role in the organization that a mapping can give. */
+/** The roles in the organization that a mapping can give. */
 export type OrgRole = Exclude<Role, 'owner'>;
 
 /** The ways a membership can begin. */
@@ -22,26 +22,26 @@ export const originKinds = [
   'operator',
 ] as const;
 
-/** How a membership began, and through what. */
+/** How a membership began, and what caused it. */
 export interface Origin {
   kind: (typeof originKinds)[number];
   /** The account or connection that caused it. */
   by?: string;
-  /** For a role that a SCIM group gave; absent for a claim. */
+  /** `scim` for a role from a SCIM group; absent for a role from a claim. */
   source?: 'scim';
-  /** For a role that a mapping gave: the directory's group and its mapping. */
+  /** For a role from a mapping: the group and the mapping. */
   group?: string;
   mappingId?: string;
 }
 
-/** An account in an organization. An ended membership has no row. */
+/** An account's membership in an organization. An ended membership has no row. */
 export class Membership extends Row<Membership> {
   declare organizationId: string;
   declare accountId: string;
   declare role: Role;
   declare origin: Origin;
   declare joinedAt: Date;
-  /** SCIM, SSO, LDAP or a mapping gave the role, and no one has edited it since. */
+  /** Whether SCIM, SSO, LDAP or a mapping gave the role, and nobody has edited the role since. */
   declare synced: CreationOptional<boolean>;
   /** Present only if the query included it. */
   declare account: NonAttribute<Account>;

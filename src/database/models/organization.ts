@@ -2,10 +2,10 @@ import type { Sequelize } from 'sequelize';
 import * as column from './columns.ts';
 import { Row, table } from './columns.ts';
 
-/** A workspace: it has members, verified domains and connections. */
+/** An organization. It has members, verified domains and connections. */
 export class Organization extends Row<Organization> {
   declare id: string;
-  /** Lower case, unique, and never in the form of a UUID. */
+  /** Lower case, unique, and never in UUID format. */
   declare slug: string;
   declare name: string;
   declare createdAt: Date;

@@ -2,7 +2,7 @@ import type { CreationOptional, Sequelize } from 'sequelize';
 import * as column from './columns.ts';
 import { Row, table } from './columns.ts';
 
-/** A message to send, written in the transaction that decided it. */
+/** A message to send. It is written in the transaction that requests it. */
 export class OutboxItem extends Row<OutboxItem> {
   declare id: string;
   declare kind: string;

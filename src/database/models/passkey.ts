@@ -7,22 +7,22 @@ export class Passkey extends Row<Passkey> {
   declare id: string;
   declare accountId: string;
   declare name: string;
-  /** The authenticator's id of the credential, in base64url. */
+  /** The credential id from the authenticator, in base64url. */
   declare credentialId: string;
   /** The COSE public key, in base64url. */
   declare publicKey: string;
-  /** The last signature counter, of 32 bits without a sign. */
+  /** The last signature counter, an unsigned 32-bit number. */
   declare counter: number;
   declare transports: string[];
-  /** Whether the authenticator may copy the credential to other devices, and whether it has. */
+  /** Whether the authenticator can copy the credential to other devices, and whether it has. */
   declare backupEligible: boolean;
   declare backedUp: boolean;
   /**
-   * Whether it signs in alone; otherwise it is only a second factor. Null until the authenticator
-   * has shown it (security P16).
+   * Whether the passkey can sign in without a password. Otherwise it is only a second factor. Null
+   * until the authenticator has shown which (security P16).
    */
   declare signsIn: CreationOptional<boolean | null>;
-  /** The organization whose provider alone began the session that added it (security P12). */
+  /** If only an organization's provider authenticated the adding session: it (security P12). */
   declare vouchedBy: string | null;
   declare createdAt: Date;
   declare lastUsedAt: CreationOptional<Date | null>;

@@ -3,13 +3,13 @@ import * as column from './columns.ts';
 import { Row, table } from './columns.ts';
 
 /**
- * A sign-in by redirect that waits for the second factor. The holder of the token may continue it.
+ * A sign-in by redirect that waits for the second factor. Whoever has the token can continue it.
  */
 export class PendingSignIn extends Row<PendingSignIn> {
-  /** The SHA-256 of the token in the cookie. */
+  /** SHA-256 of the token in the cookie. */
   declare id: string;
   declare accountId: string;
-  /** The state with which the sign-in continues. */
+  /** The state needed to continue the sign-in. */
   declare payload: unknown;
   declare expiresAt: Date;
 }

@@ -5,15 +5,14 @@ import { Row, table } from './columns.ts';
 import type { Origin } from './membership.ts';
 import type { Project, ProjectRole } from './project.ts';
 
-/** A member of the organization in one of its projects (spec §2.3). */
+/** A member's role in a project of the organization (spec §2.3). */
 export class ProjectMembership extends Row<ProjectMembership> {
   declare projectId: string;
   declare accountId: string;
   declare role: ProjectRole;
   /**
-   * The specification's marker: group sync made this membership and may change it. A column, so
-   * that reconcile's writes can be conditional on it. True exactly if the origin's kind is
-   * `mapping`.
+   * Whether group sync made this membership and may change it. True if and only if `origin.kind` is
+   * `mapping`. It is a column so that updates can depend on it.
    */
   declare synced: boolean;
   declare origin: Origin;

@@ -2,11 +2,11 @@ import type { NonAttribute, Sequelize } from 'sequelize';
 import * as column from './columns.ts';
 import { Row, table } from './columns.ts';
 
-/** A project of an organization. Members of the organization join it, each with a role. */
+/** A project of an organization, with members of the organization, each with a role. */
 export class Project extends Row<Project> {
   declare id: string;
   declare organizationId: string;
-  /** Lower case, unique in the organization, and never in the form of a UUID. */
+  /** Lower case, unique within the organization, and never in UUID format. */
   declare slug: string;
   declare name: string;
   declare createdAt: Date;

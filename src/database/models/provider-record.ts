@@ -3,15 +3,16 @@ import * as column from './columns.ts';
 import { Row, table } from './columns.ts';
 
 /**
- * A code, token or grant of the OpenID provider. A grant belongs to one session and one client, and
- * everything issued there names it. Without the grant or the live session, none of it is valid.
+ * A code, token or grant of idctl's OpenID provider. A grant belongs to one session and one client.
+ * Everything issued under the grant refers to it, and is invalid without the grant or after the
+ * session ends.
  */
 export class ProviderRecord extends Row<ProviderRecord> {
-  /** The SHA-256 of the model's name and the value, which the database never holds. */
+  /** SHA-256 of the model's name and the value. The value itself is never stored. */
   declare id: string;
   declare model: string;
   declare grantId: string;
-  /** No reference, because a client is told of the end of a session that was deleted. */
+  /** No foreign key, because clients are also notified about deleted sessions. */
   declare sessionId: string;
   declare clientId: string;
   declare payload: unknown;
@@ -20,14 +21,14 @@ export class ProviderRecord extends Row<ProviderRecord> {
   declare consumedAt: CreationOptional<Date | null>;
 }
 
-/** The end of a session that a client is still to be told of. */
+/** An ended session that a client must still be notified about. */
 export class ClientSignOut extends Row<ClientSignOut> {
   declare id: string;
   declare clientId: string;
   declare sid: string;
   declare sub: string;
   declare attempts: CreationOptional<number>;
-  /** The next try. While a daemon sends it, this is the time from which another one may. */
+  /** The time of the next attempt. A daemon postpones it while it sends the notice. */
   declare nextAt: Date;
   declare at: Date;
 }

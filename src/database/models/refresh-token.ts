@@ -2,16 +2,16 @@ import type { CreationOptional, Sequelize } from 'sequelize';
 import * as column from './columns.ts';
 import { Row, table } from './columns.ts';
 
-/** One refresh token of a session. Its JWT is signed from this row and is invalid without it. */
+/** A refresh token of a session. Its JWT is signed from this row, and invalid without it. */
 export class RefreshToken extends Row<RefreshToken> {
-  /** The `jti`. */
+  /** The `jti` of the JWT. */
   declare id: string;
   declare sessionId: string;
-  /** The signing key, so that the same row signs to the same bytes. */
+  /** The signing key. With the same key, the row always gives the same JWT. */
   declare keyId: string;
   declare issuedAt: Date;
   declare expiresAt: Date;
-  /** When it was used. A second use after the grace period ends the family. */
+  /** When the token was used. Another use after the grace period ends the session. */
   declare rotatedAt: CreationOptional<Date | null>;
   declare successorId: CreationOptional<string | null>;
 }

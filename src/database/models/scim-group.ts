@@ -2,7 +2,7 @@ import type { CreationOptional, Sequelize } from 'sequelize';
 import * as column from './columns.ts';
 import { Row, table } from './columns.ts';
 
-/** A group of people that the organization's SCIM client pushed. */
+/** A group that the organization's SCIM client pushed. */
 export class ScimGroup extends Row<ScimGroup> {
   declare id: string;
   declare organizationId: string;
@@ -35,7 +35,7 @@ export function initScimGroup(sequelize: Sequelize): void {
   );
 }
 
-/** A User in a group, with the name that the client sent for the member, if any. */
+/** A User in a group, with the display name that the client sent, if any. */
 class ScimGroupMember extends Row<ScimGroupMember> {
   declare groupId: string;
   declare recordId: string;
@@ -58,7 +58,7 @@ export function initScimGroupMember(sequelize: Sequelize): void {
   );
 }
 
-/** A person whose groups have changed, until a job has planned their roles again. */
+/** A person whose groups have changed, until a job plans their roles again. */
 class ScimReplan extends Row<ScimReplan> {
   declare organizationId: string;
   declare accountId: string;

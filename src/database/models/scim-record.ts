@@ -4,16 +4,16 @@ import * as column from './columns.ts';
 import { Row, table } from './columns.ts';
 
 /**
- * How the record got its account. `created`: SCIM created the account. `attached`: the account
- * existed. `member`: the person was a member, and the client has not written them yet. `adopted`:
- * it has.
+ * How the record relates to its account. `created`: SCIM created the account. `attached`: the
+ * account existed before. `member`: the person was a member, and the client has not written the
+ * record yet. `adopted`: the client has since written it.
  */
 export type RecordLink = 'created' | 'attached' | 'member' | 'adopted';
 
 /**
- * A person of an organization as its provisioning sees them. By the key (organization, record),
- * SCIM reaches an account (security I1). It outlives the membership; `active` follows the
- * membership.
+ * A person of an organization as its SCIM client sees them. SCIM reaches the account only through
+ * this record's key (organization, record) (security I1). The record survives the membership, and
+ * `active` follows the membership.
  */
 export class ScimRecord extends Row<ScimRecord> {
   declare id: string;
@@ -24,11 +24,11 @@ export class ScimRecord extends Row<ScimRecord> {
   declare userNameCanonical: string;
   declare externalId: string | null;
   declare active: boolean;
-  /** Deleted under `scim.deleteMode: remove`. */
+  /** Whether the client deleted it under `scim.deleteMode: remove`. */
   declare hidden: boolean;
   /** The resource that the client wrote, as JSON. */
   declare resource: string;
-  /** The same resource, prepared for filters. */
+  /** The same resource, in a form for filters. */
   declare search: object;
   declare version: number;
   declare createdAt: Date;
@@ -65,7 +65,7 @@ export function initScimRecord(sequelize: Sequelize): void {
   );
 }
 
-/** An address in the `emails` of a SCIM record, stored for lookups. */
+/** An address in the `emails` of a SCIM record, for lookups. */
 export class ScimEmail extends Row<ScimEmail> {
   declare recordId: string;
   declare valueCanonical: string;
@@ -87,8 +87,8 @@ export function initScimEmail(sequelize: Sequelize): void {
 }
 
 /**
- * Counts how often a record left the middle of an organization's list, or returned to it. A cached
- * list position is valid for one count.
+ * Counts how often a record before the end of the organization's list was hidden or shown again. A
+ * remembered list position is valid only for the same count.
  */
 class ScimShift extends Row<ScimShift> {
   declare organizationId: string;

@@ -2,7 +2,7 @@ import type { Sequelize } from 'sequelize';
 import * as column from './columns.ts';
 import { Row, table } from './columns.ts';
 
-/** One of the latest requests of an organization's SCIM client, without its body and its query. */
+/** A recent request of an organization's SCIM client, without its body and query. */
 export class ScimRequest extends Row<ScimRequest> {
   declare id: string;
   declare organizationId: string;

@@ -2,7 +2,7 @@ import type { CreationOptional, Sequelize } from 'sequelize';
 import * as column from './columns.ts';
 import { Row, table } from './columns.ts';
 
-/** The one live SCIM token of an organization (spec §2.4). A revoked token has no row. */
+/** The SCIM token of an organization (spec §2.4). A revoked token has no row. */
 export class ScimToken extends Row<ScimToken> {
   declare organizationId: string;
   declare prefix: string;
@@ -11,7 +11,7 @@ export class ScimToken extends Row<ScimToken> {
   declare createdAt: Date;
   /** Rounded to the minute. */
   declare lastUsedAt: CreationOptional<Date | null>;
-  /** Since when the token is refused because it came from a backup. Rotating it ends that. */
+  /** When the token was suspended, because it came from a backup. A new value ends this. */
   declare suspendedAt: CreationOptional<Date | null>;
 }
 

@@ -13,35 +13,35 @@ export type SignInMethod =
   | 'github'
   | 'loginLink'
   | 'passkey'
-  /** The code that confirmed the address of a new account. */
+  /** The code that verified the address of a new account. */
   | 'verification';
 
-/** A signed-in browser or client; its refresh tokens are one family (security P4). */
+/** A sign-in of a browser or another program. Its refresh tokens are one family (security P4). */
 export class Session extends Row<Session> {
   declare id: string;
   declare accountId: string;
   declare method: SignInMethod;
-  /** The connection of the sign-in, if any. */
+  /** The connection used for the sign-in, if any. */
   declare connectionId: string | null;
-  /** The organization of that connection. */
+  /** The organization of the connection. */
   declare organizationId: string | null;
   declare address: string | null;
   declare userAgent: string | null;
   declare createdAt: Date;
   declare lastSeenAt: Date;
   /**
-   * When the session passed the account's own second factor, checked by idctl; else null (security
-   * P15).
+   * When the session passed the account's own second factor, checked by idctl. Null if it did not
+   * (security P15).
    */
   declare secondFactorAt: CreationOptional<Date | null>;
   /**
-   * The organization whose provider alone is behind the second factor that the session passed; else
-   * null (security P12).
+   * If only an organization's provider authenticated the person when the second factor was set up
+   * that this session passed, that organization; else null (security P12).
    */
   declare vouchedBy: CreationOptional<string | null>;
   /** When the person last confirmed with the password who they are (security P16). */
   declare confirmedAt: CreationOptional<Date | null>;
-  /** The absolute end, 30 days after the sign-in. */
+  /** The time when the session ends at the latest, 30 days after the sign-in. */
   declare expiresAt: Date;
   declare endedAt: CreationOptional<Date | null>;
   /** Present only if the query included it. */

@@ -2,11 +2,11 @@ import type { CreationOptional, Sequelize } from 'sequelize';
 import * as column from './columns.ts';
 import { Row, table } from './columns.ts';
 
-/** An organization's sign-in settings (spec §2.9). Null means the instance's setting. */
+/** An organization's sign-in settings (spec §2.9). Null means: as the instance. */
 export class SignInSettings extends Row<SignInSettings> {
   declare organizationId: string;
   declare password: CreationOptional<boolean | null>;
-  /** Null means the instance's setting; if that is absent too, the same as `password`. */
+  /** Null means that the instance's setting applies. If that is absent too, `password` applies. */
   declare passkey: CreationOptional<boolean | null>;
   declare magicCode: CreationOptional<boolean | null>;
   declare google: CreationOptional<boolean | null>;

@@ -2,15 +2,15 @@ import type { CreationOptional, Sequelize } from 'sequelize';
 import * as column from './columns.ts';
 import { Row, table } from './columns.ts';
 
-/** A key that signs session tokens (security X2). */
+/** A key that signs tokens (security X2). */
 export class SigningKey extends Row<SigningKey> {
-  /** The `kid`. */
+  /** The `kid` in tokens. */
   declare id: string;
   declare publicJwk: Record<string, unknown>;
   /** Sealed. */
   declare privateJwk: string;
   declare createdAt: Date;
-  /** From then on the key only verifies. A rotation sets it slightly in the future. */
+  /** When the key stops signing. It still verifies. A rotation sets this slightly in the future. */
   declare retiredAt: CreationOptional<Date | null>;
 }
 

@@ -2,7 +2,7 @@ import type { Sequelize } from 'sequelize';
 import * as column from './columns.ts';
 import { Row, table } from './columns.ts';
 
-/** A sign-in state that was already used (security S2). Kept until it would have expired. */
+/** A sign-in state that was used (security S2). It is kept until the state would have expired. */
 export class SpentState extends Row<SpentState> {
   declare id: string;
   declare expiresAt: Date;

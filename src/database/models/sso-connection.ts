@@ -6,13 +6,13 @@ import { Row, table } from './columns.ts';
 export class SsoConnection extends Row<SsoConnection> {
   declare id: string;
   declare organizationId: string;
-  /** Canonical; null once another organization has verified it. */
+  /** In canonical form. Null once another organization has verified the domain. */
   declare emailDomain: string | null;
   declare issuer: string;
   declare clientId: string;
   /** Sealed. */
   declare clientSecret: string;
-  /** Null means the instance's own callback. */
+  /** Null for the callback URL of the instance. */
   declare redirectUri: string | null;
   declare enabled: boolean;
   declare syncOnLogin: boolean;

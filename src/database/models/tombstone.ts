@@ -2,7 +2,7 @@ import type { Sequelize } from 'sequelize';
 import * as column from './columns.ts';
 import { Row, table } from './columns.ts';
 
-/** A person removed from an organization. No sign-in may add them again (security I5). */
+/** A person who was removed from an organization. No sign-in may add them again (security I5). */
 export class Tombstone extends Row<Tombstone> {
   declare organizationId: string;
   declare accountId: string;

@@ -2,27 +2,27 @@ import type { CreationOptional, Sequelize } from 'sequelize';
 import * as column from './columns.ts';
 import { Row, table } from './columns.ts';
 
-/** The state of a delivery. `dead` ones are not retried automatically. */
+/** The states of a delivery. A `dead` delivery is not retried automatically. */
 export const deliveryStatuses = ['waiting', 'delivered', 'dead'] as const;
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
 
-/** One event to deliver to one webhook, written in the event's transaction. */
+/** One event to deliver to one webhook. It is written in the transaction of the event. */
 export class WebhookDelivery extends Row<WebhookDelivery> {
-  /** The `webhook-id`. */
+  /** The `webhook-id` header. */
   declare id: string;
   declare webhookId: string;
   /** The kind of the event. */
   declare event: string;
-  /** The body sent, the same on every try. */
+  /** The body, the same for every attempt. */
   declare body: string;
   declare at: Date;
   declare status: DeliveryStatus;
   declare attempts: CreationOptional<number>;
-  /** Null after the delivery or after giving up. */
+  /** The time of the next attempt. Null after the delivery succeeded or was given up. */
   declare nextAt: Date | null;
   declare responseStatus: CreationOptional<number | null>;
   declare error: CreationOptional<string | null>;
-  /** When it was delivered or given up. */
+  /** When the delivery succeeded or was given up. */
   declare endedAt: CreationOptional<Date | null>;
 }
 

@@ -7,19 +7,19 @@ export class Webhook extends Row<Webhook> {
   declare id: string;
   declare organizationId: string;
   declare url: string;
-  /** Null means every kind. */
+  /** Null for all kinds. */
   declare events: string[] | null;
   /** Sealed. */
   declare secret: string;
-  /** Sealed. It also signs until `previousUntil`. */
+  /** Sealed. Until `previousUntil`, it signs too. */
   declare previousSecret: CreationOptional<string | null>;
   declare previousUntil: CreationOptional<Date | null>;
   declare enabled: boolean;
-  /** Since when deliveries have only failed. */
+  /** The time since which all deliveries have failed. */
   declare failingSince: CreationOptional<Date | null>;
-  /** No delivery before this time, because the receiver did not answer. */
+  /** Nothing is delivered before this time, because the receiver seems to be unavailable. */
   declare pausedUntil: CreationOptional<Date | null>;
-  /** The daemon's lease to deliver to it, and when the lease ends. */
+  /** The lease of the daemon that delivers to this webhook, and the end of the lease. */
   declare leaseId: CreationOptional<string | null>;
   declare leasedUntil: CreationOptional<Date | null>;
   declare createdAt: Date;
