@@ -22,16 +22,16 @@ import type { AuthorizationResponse, Outbound, Proof, ProviderClient } from './o
 import { providerFailed, providerRefusal } from './provider-refusal.ts';
 
 /**
- * Security S4. The library checks the algorithm against the server's metadata, so this list
- * replaces the metadata's.
+ * The accepted algorithms (security S4). The library checks algorithms against the server's
+ * metadata, so this list replaces the one in the metadata.
  */
 export const algorithms = ['RS256', 'PS256', 'ES256', 'EdDSA'];
 
-/** A client with its secret. */
+/** A client at an identity provider, with its secret. */
 export type Confidential = ProviderClient & { clientSecret: string };
 
 /**
- * Signs people in at OpenID providers (security S1, S4, S5, S8). `total` bounds a whole call, in
+ * Signs people in through OpenID providers (security S1, S4, S5, S8). `total` limits each call, in
  * milliseconds.
  */
 export function createProviders(
@@ -67,12 +67,12 @@ export function createProviders(
   };
 }
 
-/** The methods by which idctl can send a client secret. */
+/** The ways in which idctl can send a client secret. */
 export type SecretMethod = 'client_secret_basic' | 'client_secret_post';
 
 /**
- * HTTP Basic if the provider offers it, because a client may be registered only for it. Otherwise
- * the body.
+ * HTTP Basic if the provider supports it, as a client may be registered only for that method.
+ * Otherwise the secret goes in the body.
  */
 export function secretMethodFor(metadata: ProviderMetadata): SecretMethod {
   const methods = metadata.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
@@ -81,8 +81,8 @@ export function secretMethodFor(metadata: ProviderMetadata): SecretMethod {
 }
 
 /**
- * Sends the secret by HTTP Basic (RFC 6749 §2.3.1). Escapes only what form encoding requires: some
- * providers do not decode, and an ordinary secret then arrives unchanged.
+ * Sends the secret with HTTP Basic (RFC 6749 §2.3.1). Encodes only the characters that form
+ * encoding must: some providers do not decode, and an ordinary secret then arrives unchanged.
  */
 function secretByBasic(secret: string): ClientAuth {
   return (_server, { client_id: id }, _body, headers) => {
@@ -96,7 +96,7 @@ function formEscaped(text: string): string {
 }
 
 /**
- * The library's configuration for a client: how it sends its secret, and the accepted algorithms.
+ * The library's configuration for a client: how to send the secret, and which algorithms to accept.
  */
 export function configure(
   metadata: ProviderMetadata,
@@ -116,7 +116,7 @@ export function configure(
     method === 'client_secret_post' ? ClientSecretPost(secret) : secretByBasic(secret),
   );
   configuration[customFetch] = fetch;
-  // The address guard decides about http for each host, so the library need not.
+  // The guard decides about http for each host, so the library must allow http.
   allowInsecureRequests(configuration);
   enableNonRepudiationChecks(configuration);
   return configuration;
@@ -142,9 +142,7 @@ async function redeem(
   return { issuer: client.issuer, subject, userinfo, idToken: idToken ?? {}, managedBy };
 }
 
-/**
- * OpenID Connect Core §2: at most 255 characters. Control characters could not be stored or shown.
- */
+/** At most 255 characters (OpenID Connect Core §2), and none that cannot be stored or shown. */
 function isSubject(subject: string): boolean {
   return subject.length <= 255 && !/\p{Cc}/u.test(subject);
 }
@@ -177,9 +175,8 @@ const withoutIdToken = z.object({
 });
 
 /**
- * The access token of an answer whose only fault is a missing ID token: spec §4.1 requires only
- * userinfo. The library cannot check the nonce only if there is one, but its error contains the
- * answer.
+ * The OAuth access token of a token response whose only fault is a missing ID token: spec §4.1
+ * requires only userinfo. The library refuses such a response, but its error contains the response.
  */
 function accessTokenAlone(error: unknown): string | undefined {
   const refused = causes(error).find((one) => /"id_token" property/.test(one.message));
@@ -206,8 +203,8 @@ function lacksSubject(error: unknown): boolean {
     .success;
 }
 
-// The library does not read userinfo without `sub` (OpenID Connect Core §5.3.2). The caller decides
-// whether it is enough. Only plain JSON is read: a signed answer would not be verified here.
+// The library refuses userinfo without `sub` (OpenID Connect Core §5.3.2). Here the caller decides.
+// Only plain JSON is read, as a signed response would not be verified.
 async function readWithoutSubject(
   configuration: Configuration,
   accessToken: string,
@@ -231,7 +228,7 @@ async function readWithoutSubject(
   throw providerFailed('userinfo', 'malformed', 'it is malformed');
 }
 
-/** The fetch in the form that the library calls. */
+/** The fetch as a function that the library can call. */
 export function adapted(fetch: BoundedFetch, signal?: AbortSignal): CustomFetch {
   return (url, { method, headers, body }) =>
     fetch(url, { method, headers, body: body instanceof URLSearchParams ? body : null, signal });

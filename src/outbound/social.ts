@@ -23,12 +23,12 @@ import type {
 } from './outbound.ts';
 import { providerFailed, providerRefusal } from './provider-refusal.ts';
 
-// Google and GitHub. The operator configures their addresses, so the guard does not check them.
-// Plain http is used only for an address configured with http.
+// Google and GitHub. Their addresses come from the operator's configuration, so the guard does not
+// check them. Plain http is allowed only if the configured address uses http.
 
 type Confidential = SocialClient & { clientSecret: string };
 
-/** Opens the social providers at their configured addresses (spec §5.4). */
+/** Connects to the social providers at their configured addresses (spec §5.4). */
 export function openSocialProviders(
   { google, github }: Config['social'],
   roots: SecureContext | undefined,
@@ -51,14 +51,14 @@ export function openSocialProviders(
   };
 }
 
-/** A fetch that refuses plain http if the configured address is https. */
+/** A fetch that refuses plain http if the configured address uses https. */
 function asEncryptedAs(configured: string, fetch: BoundedFetch): BoundedFetch {
   if (configured.startsWith('http:')) return fetch;
   return async (url, options) => {
     if (url.startsWith('https:')) return fetch(url, options);
     throw new Refusal(
       'outbound_refused',
-      'A provider that is configured with https named an http endpoint',
+      'A social provider that is configured with https has an http endpoint',
       {
         extra: { reason: 'plain_http' },
       },
@@ -69,12 +69,12 @@ function asEncryptedAs(configured: string, fetch: BoundedFetch): BoundedFetch {
 type Proof = Awaited<ReturnType<Outbound['redeem']>>;
 
 /**
- * The person in Google's fully validated ID token. Without an ID token the sign-in is refused
+ * The person's data from Google's validated ID token. Refuses a response without an ID token
  * (security S4).
  */
 function readGoogle({ issuer, subject, userinfo, idToken, managedBy }: Proof): SocialWord {
   if (idToken['sub'] === undefined || subject === null) {
-    throw providerFailed('id_token', 'id_token_missing', 'there is none');
+    throw providerFailed('id_token', 'id_token_missing', 'the response contains none');
   }
   const { email, email_verified: verified, name } = { ...userinfo, ...idToken };
   return {
@@ -154,9 +154,7 @@ const emailsSchema = z.array(
   z.object({ email: z.string(), primary: z.boolean(), verified: z.boolean() }),
 );
 
-/**
- * github.com has its API on a separate host, an Enterprise Server under its path (interface page).
- */
+/** The API of github.com is on another host, that of an Enterprise Server under a path. */
 function apiOf(base: string): string {
   return new URL(base).host === 'github.com' ? 'https://api.github.com' : `${base}/api/v3`;
 }

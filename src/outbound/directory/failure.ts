@@ -11,8 +11,8 @@ const words: Record<DirectoryFailure, string> = {
 };
 
 /**
- * The refusal of a directory that cannot be reached or understood (security L7). `extra` has where
- * and why; `more` continues the sentence.
+ * The refusal for a directory that cannot be reached or understood (security L7). `extra` has `at`
+ * and `reason`. `more` continues the sentence.
  */
 export function directoryFailed(
   host: string,
@@ -28,8 +28,8 @@ export function directoryFailed(
 }
 
 /**
- * The refusal for an error while connecting. `certificate` describes the received certificate, if
- * any.
+ * The refusal for an error while connecting. `certificate` describes the certificate that the
+ * server sent, if any.
  */
 export function notConnected(
   host: string,
@@ -41,12 +41,12 @@ export function notConnected(
   if (reason === 'tls_untrusted' && certificate !== null)
     return directoryFailed(host, at, reason, error, `: ${certificate}`);
   if (reason === 'name_not_found') return directoryFailed(host, 'name', reason, error);
-  // A server that does not understand our TLS greeting hangs up.
+  // A server that does not support TLS closes the connection during the handshake.
   const speechless = at === 'TLS' && reason === 'unreachable';
   return directoryFailed(host, at, speechless ? 'tls_missing' : reason, error);
 }
 
-// The codes of RFC 4511 appendix A, and those that Active Directory adds to the text of code 49
+// The result codes of RFC 4511 appendix A, and the subcodes that Active Directory adds to code 49
 // (MS-ADTS §3.1.1.3).
 
 const bindReasons: Record<number, DirectoryReason> = {
@@ -84,7 +84,7 @@ const activeDirectory: Record<string, DirectoryReason> = {
   '775': 'account_locked',
 };
 
-/** The reason for a refused bind. Only the code is taken from the directory's own text. */
+/** The reason for a refused bind. Uses only the subcode in the directory's text. */
 export function bindReason(code: number, said: string): DirectoryReason {
   const data = /\bdata ([0-9a-f]{3})\b/i.exec(said)?.[1]?.toLowerCase() ?? '';
   return (code === 49 ? activeDirectory[data] : undefined) ?? bindReasons[code] ?? 'refused';

@@ -10,12 +10,12 @@ import { bindReason, directoryFailed, searchReason } from './failure.ts';
 import { openWire, type Wire, type WireSurroundings } from './wire.ts';
 
 /**
- * A visit to one directory (security L5): a new connection for each question, all within one time
- * limit.
+ * A visit to one directory (security L5). Each operation has a new connection, and all share one
+ * time limit.
  */
 export function visitDirectory(server: DirectoryServer, around: WireSurroundings): DirectoryVisit {
   const { limits } = around;
-  // Slightly shorter, so that our own answer is within the limit too.
+  // Slightly less than the limit, so that idctl's own answer is within the limit too.
   const deadline = AbortSignal.timeout(limits.total * 0.9);
   const onWire = async <T>(work: (wire: Wire, ask: Ask) => Promise<T>): Promise<T> => {
     around.assertIdle('a question to a directory');
@@ -40,15 +40,13 @@ export function visitDirectory(server: DirectoryServer, around: WireSurroundings
         if (!found.ok)
           return { ok: false, at: 'search', reason: searchReason(found.code), code: found.code };
         const entries = found.value.searchEntries.map(entryOf);
-        // The library does not report that a limit cut the answer short.
+        // The library does not report that a size limit truncated the result.
         return { ok: true, value: { entries, more: wire.cutShort || entries.length > limit } };
       }),
   };
 }
 
-/**
- * Asks within the time limit of one operation. Returns the answer, or the directory's result code.
- */
+/** Runs an operation within its time limit. Returns the answer, or the directory's result code. */
 type Ask = <T>(what: () => Promise<T>) => Promise<Asked<T>>;
 type Asked<T> = { ok: true; value: T } | { ok: false; code: number; said: string };
 
@@ -74,7 +72,7 @@ function asking(wire: Wire, limit: number): Ask {
 }
 
 function clientOn(wire: Wire): Client {
-  // The connection is already open; the library uses it and ignores this address.
+  // The library uses the open connection, and ignores this address.
   return new Client({ url: 'ldap://directory', createConnection: () => wire.socket });
 }
 
@@ -83,7 +81,7 @@ async function bind(
   ask: Ask,
   { dn, password }: DirectoryAccount,
 ): Promise<DirectoryAnswer<null>> {
-  // RFC 4513 §5.1.2: without either it is an anonymous bind, which succeeds and proves nothing.
+  // RFC 4513 §5.1.2: an anonymous bind, without DN or password, would prove nothing.
   if (dn === '' || password === '') throw new Error('a bind without a name or a password');
   const bound = await ask(() => client.bind(dn, password));
   return bound.ok
