@@ -153,7 +153,7 @@ describe.skipIf(absent)('interface page: idctl doctor', { timeout: 120_000 }, ()
       /filter, failed: the filter matches no entry/,
     );
     expect(seen('resolver')).toMatch(/refused the connection/);
-    expect(seen('mail')).toMatch(/it does not listen there/);
+    expect(seen('mail')).toMatch(/it refused the connection/);
     expect(failed['mail']?.hint).toBe(
       'Start the mail server, or correct host and port in mail.smtpUrl.',
     );
@@ -249,7 +249,7 @@ describe.skipIf(absent)('interface page: idctl doctor', { timeout: 120_000 }, ()
       `the daemon at ${idctl.baseUrl} serves another database`,
     );
     const { out } = await run(['status'], { ...surroundings(), ...other });
-    expect(out).toMatch(/\nDaemon: +the one at this address serves another database\n/);
+    expect(out).toMatch(/\nDaemon: +the daemon at this address serves another database\n/);
   });
 
   test('a daemon of this database at another address is named', async () => {
@@ -260,7 +260,7 @@ describe.skipIf(absent)('interface page: idctl doctor', { timeout: 120_000 }, ()
     onTestFinished(() => dismissDaemon({ id }));
     const [nowhere] = await freePorts(1);
     const away = { IDCTL_BASE_URL: `http://127.0.0.1:${nowhere}` };
-    const told = 'listens on http://127.0.0.1:9000: give this command the same listen';
+    const told = 'listens on http://127.0.0.1:9000. Run this command with the same listen';
     expect((await doctor(['--json'], away)).failed['base URL']?.hint).toContain(told);
     const { keyFile, database } = idctl.app.config;
     const own = { IDCTL_DATABASE: database.url, IDCTL_KEY_FILE: keyFile };
