@@ -154,7 +154,7 @@ const emailsSchema = z.array(
   z.object({ email: z.string(), primary: z.boolean(), verified: z.boolean() }),
 );
 
-/** The API of github.com is on another host, that of an Enterprise Server under a path. */
+/** The API's URL. github.com has a separate API host. An Enterprise Server has a path. */
 function apiOf(base: string): string {
   return new URL(base).host === 'github.com' ? 'https://api.github.com' : `${base}/api/v3`;
 }

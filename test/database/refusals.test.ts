@@ -94,7 +94,7 @@ if (dialect === 'sqlite') {
       .catch(databaseRefusal);
     expect(refusal).toMatchObject({
       message: 'The database file is damaged.',
-      hint: expect.stringMatching(/move the file .* away, .*-wal.*: idctl restore/),
+      hint: expect.stringMatching(/Move the file .* away, .*-wal.*: idctl restore/),
     });
   });
 

@@ -167,7 +167,7 @@ describe('S9 which addresses connections may go to', () => {
       hint: expect.stringContaining('can add localhost:8443 to the list outbound.allow'),
     });
     await expect(fetchWith()('http://[::1]:8080/')).rejects.toMatchObject({
-      hint: expect.stringContaining('adds [::1]:8080 to the list outbound.allow'),
+      hint: expect.stringContaining('can add [::1]:8080 to the list outbound.allow'),
     });
   });
 

@@ -136,7 +136,7 @@ describe.skipIf(absent)('interface page: idctl doctor', { timeout: 120_000 }, ()
     expect(view.ok).toBe(false);
     const seen = (name: string) => failed[name]?.message;
     expect(seen(`single sign-on of ${wrongIssuer.org.slug}`)).toMatch(
-      /issuer, failed: the same but for a slash/,
+      /issuer, failed: the same except for a trailing slash/,
     );
     // What to copy is shown to whoever is at the shell, and to nobody else (security S8).
     expect(seen(`single sign-on of ${otherName.org.slug}`)).toContain(
@@ -276,11 +276,13 @@ describe.skipIf(absent)('interface page: idctl doctor', { timeout: 120_000 }, ()
       return failed['base URL']?.hint;
     };
     expect(await hintAt(`http://127.0.0.1:${nowhere}`)).toContain(
-      `The daemon listens on 127.0.0.1:8420: set listen to 127.0.0.1:${nowhere}, or baseUrl `,
+      `The daemon listens on 127.0.0.1:8420. Set listen to 127.0.0.1:${nowhere}, or correct baseUrl`,
     );
     const encrypted = idctl.baseUrl.replace('http:', 'https:');
-    expect(await hintAt(encrypted)).toMatch(/plain http: .*proxy.* or set baseUrl to http:\/\/127/);
-    expect(await hintAt('https://id.absent.invalid')).toMatch(/^Have id\.absent\.invalid resolved/);
+    expect(await hintAt(encrypted)).toMatch(
+      /plain http\. .*proxy.* or set baseUrl to http:\/\/127/,
+    );
+    expect(await hintAt('https://id.absent.invalid')).toMatch(/^Make id\.absent\.invalid resolve/);
   });
 });
 

@@ -41,7 +41,7 @@ export class Membership extends Row<Membership> {
   declare role: Role;
   declare origin: Origin;
   declare joinedAt: Date;
-  /** Whether SCIM, SSO, LDAP or a mapping gave the role, and nobody has edited the role since. */
+  /** Whether SCIM, SSO, LDAP or a mapping gave the role, and it was not edited since. */
   declare synced: CreationOptional<boolean>;
   /** Present only if the query included it. */
   declare account: NonAttribute<Account>;

@@ -59,7 +59,7 @@ export type DirectoryAnswer<T> =
   | { ok: true; value: T }
   | { ok: false; at: 'bind' | 'search'; reason: DirectoryReason; code: number };
 
-/** Why a directory refused a valid request. Distinguishes Active Directory's subcodes. */
+/** The reasons for which a directory refuses a valid request, with Active Directory's subcodes. */
 export type DirectoryReason =
   | 'credentials_refused'
   | 'user_unknown'

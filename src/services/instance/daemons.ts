@@ -29,7 +29,7 @@ export interface RunningDaemon {
   configuration: ConfigurationFile;
 }
 
-/** Reports that this daemon runs, and with which configuration. Called regularly. */
+/** Stores a report that this daemon runs, and with which configuration. */
 export async function announceDaemon(ctx: Context, daemon: RunningDaemon): Promise<void> {
   const { id, listen, configuration } = daemon;
   const host = hostname();

@@ -91,6 +91,6 @@ async function takeMoveLock({ all }: PlainConnection): Promise<void> {
   const [taken] = await all(`SELECT pg_try_advisory_lock(${moveLock}) AS taken`);
   if (taken?.['taken'] === true) return;
   throw new Refusal('conflict', 'Another move into the new database is under way.', {
-    hint: 'Wait until it ends.',
+    hint: 'Wait until the other move ends.',
   });
 }

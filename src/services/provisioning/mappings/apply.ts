@@ -33,8 +33,8 @@ export async function replanPeople(
 ): Promise<number> {
   if (accountIds.length === 0) return 0;
   const locks = dialectOfDatabase() === 'postgres';
-  // The account before the membership, as everywhere. Then a person whose removal is under way
-  // joins no project.
+  // Accounts are locked before memberships, as in all transactions. So a person whose removal has
+  // begun joins no project.
   if (locks) await holdAccounts(accountIds);
   const rules = await readRules(organizationId);
   const people = await readPeople(rules, accountIds, locks ? 'FOR UPDATE' : '');

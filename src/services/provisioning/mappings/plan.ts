@@ -186,7 +186,7 @@ function isSame(one: Because | null, other: Because | null): boolean {
   );
 }
 
-/** A mapped name as directories compare it: a DN or a common name, in folded case. */
+/** A mapped name as directories compare it: a DN or a common name, in lower case. */
 export function spellInDirectory(group: string): string {
   const dn = canonicalDn(group);
   return dn === null ? `cn ${foldValue(group)}` : `dn ${dn.join(',')}`;

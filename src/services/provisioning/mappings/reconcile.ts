@@ -68,7 +68,7 @@ async function syncSafely(ctx: Context, accountId: string, find: () => Promise<S
 
 async function reconcile(ctx: Context, sync: Sync | null, accountId: string): Promise<void> {
   if (sync === null) return;
-  // The account is locked first, as everywhere, so that transactions do not deadlock.
+  // Locks the account first, as all transactions do, so that they do not deadlock.
   await holdAccounts([accountId]);
   const identity = await Identity.findOne({ where: { connectionId: sync.source.id, accountId } });
   if (identity === null) return;

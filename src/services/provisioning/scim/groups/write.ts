@@ -128,7 +128,7 @@ async function differ(group: Group, { clears, adds, removes }: GroupChange) {
 
 /**
  * Finds and locks the people whose roles the change concerns. Returns a function that plans them
- * after the change. If no mapping names the group, before or after, this is nobody.
+ * after the change. If no mapping names the group, before or after, no people are concerned.
  */
 async function preparePlan(
   group: Group,
@@ -146,7 +146,7 @@ async function preparePlan(
     await holdAccounts(accounts);
     return (ctx) => replanPeople(ctx, organizationId, accounts, 'scim').then(() => {});
   }
-  // Accounts are locked before records, as everywhere: `planLater` locks them.
+  // `planLater` locks accounts, which all transactions lock before records.
   if (others.length > 0) await planMembersLater(organizationId, [group.id]);
   await planLater(organizationId, accounts);
   return async () => {};
