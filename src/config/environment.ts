@@ -7,7 +7,7 @@ import type { Environment } from './places.ts';
 import { type Setting, settings } from './setting-list.ts';
 
 const short: Readonly<Record<string, string>> = { IDCTL_DATABASE: 'IDCTL_DATABASE_URL' };
-// idctl reads these variables besides its settings.
+// The variables that idctl reads besides its settings.
 const others = [
   'IDCTL_CONFIG',
   'IDCTL_ORG',
@@ -22,9 +22,9 @@ const others = [
 const othersPrefix = 'IDCTL_TEST_';
 
 /**
- * The settings in the environment, by variable. A secret may also come from a file named by
- * `…_FILE`, or from the systemd credential with the setting's name. Unknown `IDCTL_` variables are
- * added to the errors.
+ * The settings in the environment, by key. A secret may also come from a file that a `…_FILE`
+ * variable names, or from the systemd credential named like the setting. Adds unknown `IDCTL_`
+ * variables to the errors.
  */
 export async function givenByEnvironment(
   env: Environment,
@@ -62,7 +62,7 @@ interface Found {
   where: string;
 }
 
-/** The variables of settings under their full names. */
+/** The environment's settings by their full variable names. */
 function byFullName(env: Environment, errors: Refusal[]): Map<string, Found> {
   const known = new Set(
     settings().flatMap(({ env: name, secret }) => (secret ? [name, `${name}_FILE`] : [name])),
@@ -76,7 +76,7 @@ function byFullName(env: Environment, errors: Refusal[]): Map<string, Found> {
       errors.push(refuseUnknown(name, name, [...known, ...Object.keys(short)]));
       continue;
     }
-    // An empty variable counts as unset, as in compose files. For a list it means an empty list.
+    // An empty variable counts as unset, as in compose files. But for a list, it is an empty list.
     if (text === undefined || (text === '' && !isList(full))) continue;
     const twin = named.get(full);
     if (twin !== undefined) {

@@ -34,7 +34,7 @@ export function givenByFile(path: string, text: string, errors: Refusal[]): Map<
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   if (document.errors.length > 0) {
-    // One parse error causes more errors on the same line, so keep the first.
+    // One parse error causes further ones on the same line, so keep only the first.
     const byLine = new Map(
       document.errors.toReversed().map((fault) => [lines.linePos(fault.pos[0]).line, fault]),
     );
@@ -63,27 +63,27 @@ export function givenByFile(path: string, text: string, errors: Refusal[]): Map<
   return reader.given;
 }
 
-/** The YAML parser's error codes in plain words. */
+/** The YAML parser's error codes as plain messages. */
 const words: Record<string, string> = {
-  BAD_INDENT: 'indentation: the lines of one section begin in the same column',
-  TAB_AS_INDENT: 'indentation: with spaces, not with tabs',
-  BLOCK_AS_IMPLICIT_KEY: 'indentation, or a second colon in one line',
-  MULTILINE_IMPLICIT_KEY: 'indentation, or a colon is missing',
+  BAD_INDENT: 'wrong indentation: the lines of a section must start in the same column',
+  TAB_AS_INDENT: 'wrong indentation: use spaces, not tabs',
+  BLOCK_AS_IMPLICIT_KEY: 'wrong indentation, or a second colon in the line',
+  MULTILINE_IMPLICIT_KEY: 'wrong indentation, or a missing colon',
   MISSING_CHAR: 'a quotation mark, a bracket, a comma or a space is missing',
-  UNEXPECTED_TOKEN: 'this cannot stand here; put the value in quotation marks',
-  BAD_SCALAR_START: 'a value cannot begin so; put it in quotation marks',
-  BAD_DQ_ESCAPE: 'a backslash in double quotation marks; use single ones',
-  BAD_ALIAS: 'a value cannot begin so; put it in quotation marks',
+  UNEXPECTED_TOKEN: 'unexpected text; put the value in quotation marks',
+  BAD_SCALAR_START: 'a value cannot start like this; put it in quotation marks',
+  BAD_DQ_ESCAPE: 'a backslash in double quotation marks; use single quotation marks',
+  BAD_ALIAS: 'a value cannot start like this; put it in quotation marks',
 };
 
 function inWords({ code, pos: [at] }: YAMLParseError, line: string, text: string): Refusal {
-  // Show only the name, and only from its own line: the text after it may be a secret.
+  // Shows only the name, and only at the start of the line: the text after it may be a secret.
   const name = /^[\w.-]+(?=\s*:)/.exec(text.slice(at))?.[0];
   return code === 'DUPLICATE_KEY' && name !== undefined
     ? new Refusal('config_invalid', `${line}: ${name} is set twice`, {
         hint: 'keep one of the two',
       })
-    : new Refusal('config_invalid', `${line}: ${words[code] ?? 'this is not YAML'}`);
+    : new Refusal('config_invalid', `${line}: ${words[code] ?? 'the line is not valid YAML'}`);
 }
 
 interface Reader {
@@ -98,13 +98,13 @@ interface Reader {
 function readSection(reader: Reader, section: YAMLMap<unknown, unknown>, prefix: string): void {
   for (const pair of section.items) {
     const name = isScalar(pair.key) ? String(pair.key.value) : '?';
-    // The parser makes a node or null of every value.
+    // The parser represents each value as a node or null.
     const value = pair.value as Node | null;
     const key = prefix + name;
     const where = `${reader.path} line ${reader.lineOf(pair.key)}: ${key}`;
     const setting = reader.known.get(key);
     if (setting !== undefined) {
-      // A name with an empty value counts as absent.
+      // A name without a value counts as absent.
       if (value === null || isNothing(value)) continue;
       const plain = reader.valueOf(value);
       const spelled =
@@ -118,13 +118,13 @@ function readSection(reader: Reader, section: YAMLMap<unknown, unknown>, prefix:
       reader.errors.push(refuseUnknown(where, key, withSections([...reader.known.keys()])));
     else if (isMap(value)) readSection(reader, value, `${key}.`);
     else if (value !== null && !isNothing(value)) {
-      const holds = `${where} is a section: it holds ${inside.join(', ')}`;
+      const holds = `${where} is a section: it contains ${inside.join(', ')}`;
       reader.errors.push(new Refusal('config_invalid', holds));
     }
   }
 }
 
-/** The keys and the names of the sections above them: a section name may be mistyped too. */
+/** The keys, and the names of their sections, which may be mistyped too. */
 function withSections(keys: string[]): string[] {
   return [
     ...keys,

@@ -10,11 +10,11 @@ export type SettingOrigin = 'default' | 'file' | 'environment' | 'option';
 export interface Given {
   value: unknown;
   origin: Exclude<SettingOrigin, 'default'>;
-  /** The name for messages: `idctl.yaml line 3: doh.resolverUrl`, or the variable. */
+  /** Names the source in messages: `idctl.yaml line 3: doh.resolverUrl`, or the variable. */
   where: string;
 }
 
-/** The value, with a relative file path resolved against the folder it was written for. */
+/** The value. A relative path in it becomes absolute, starting at `folder`. */
 export function absolute(setting: Setting, value: unknown, folder: string): unknown {
   if (!setting.path || typeof value !== 'string' || value === '') return value;
   if (!setting.key.startsWith('database.')) return resolve(folder, value);
@@ -22,7 +22,7 @@ export function absolute(setting: Setting, value: unknown, folder: string): unkn
   return file === undefined ? value : `sqlite:${resolve(folder, file)}`;
 }
 
-/** Refuses all errors of a configuration at once. A single error keeps its own hint. */
+/** Refuses all errors of a configuration at once. A single error is thrown unchanged. */
 export function refuseAll(errors: Refusal[]): void {
   const [first, ...more] = errors;
   if (first === undefined) return;
@@ -36,7 +36,7 @@ export function refuseAll(errors: Refusal[]): void {
   throw new Refusal('config_invalid', errors.map(({ message }) => message).join('; '), { faults });
 }
 
-/** The refusal of an unknown setting name, with the nearest known name. */
+/** The refusal of an unknown setting. The hint suggests the nearest known name. */
 export function refuseUnknown(where: string, name: string, known: string[]): Refusal {
   const near = nearest(name, known);
   return new Refusal('config_invalid', `${where} is not a setting`, {

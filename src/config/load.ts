@@ -18,7 +18,7 @@ import {
 import { type Config, configSchema, type Settings } from './schema.ts';
 import { isReloadable, settings } from './setting-list.ts';
 
-/** The options that say where to look for the configuration. */
+/** Options for finding the configuration. */
 export interface LoadOptions {
   /** The file named by `--config`. */
   file?: string | undefined;
@@ -26,9 +26,9 @@ export interface LoadOptions {
   env?: Environment;
   uid?: number;
   cwd?: string;
-  /** Settings given as command options, by key. They override every other source. */
+  /** Settings from command options, by key. They take precedence over all other sources. */
   overrides?: Readonly<Record<string, string>>;
-  /** For `init`: the named file may be missing. */
+  /** Whether the named file may be missing, as for `init`. */
   mayBeMissing?: boolean;
 }
 
@@ -39,18 +39,18 @@ export interface LoadedConfig {
   file: string | null;
   /** SHA-256 of the file, to detect a change. Only in memory: a file may hold secrets. */
   digest: string | null;
-  /** The same digest over the file's settings that need a restart. */
+  /** A SHA-256 digest of the settings in the file that need a restart. */
   restDigest: string | null;
   /** The source of each setting's value, by key. */
   origins: Map<string, SettingOrigin>;
   /** The line of the file, or the variable, that sets a setting, by the key of those that are set. */
   wheres: Map<string, string>;
-  /** Allowed, but worth telling the operator; one sentence each. */
+  /** Warnings for the operator about permitted settings, one sentence each. */
   warnings: string[];
 }
 
 /**
- * Loads the configuration from file, environment and options, checks it and makes every path
+ * Loads the configuration from file, environment and options, checks it, and makes all paths
  * absolute. Refuses `config_invalid`, naming the file's line or the variable, and the fix.
  */
 export async function loadConfig(options: LoadOptions = {}): Promise<LoadedConfig> {
@@ -80,7 +80,7 @@ function digestOf(text: string): string {
   return createHash('sha256').update(text).digest('base64url');
 }
 
-/** The file's settings that need a restart, sorted so that the digest is stable. */
+/** The settings in the file that need a restart, sorted so that the digest is stable. */
 function restOf(inFile: Map<string, Given>): string {
   const rest = [...inFile]
     .filter(([key]) => !isReloadable(key))
@@ -132,7 +132,7 @@ function givenByOptions(
   return given;
 }
 
-/** The checked settings. If any is refused, the defaults are returned and `errors` says why. */
+/** The checked settings. If any is invalid, `errors` gets the reasons, and defaults apply. */
 function check(given: Map<string, Given>, errors: Refusal[]): Settings {
   const tree = {};
   for (const [key, { value }] of given) put(tree, key.split('.'), value);
@@ -154,7 +154,7 @@ function put(tree: Record<string, unknown>, [name = '', ...rest]: string[], valu
     return;
   }
   tree[name] ??= {};
-  // Safe: an earlier `put` created this node, and only sections have names below them.
+  // An earlier `put` created this node as an object: only sections have names below them.
   put(tree[name] as Record<string, unknown>, rest, value);
 }
 
@@ -165,7 +165,7 @@ function whereOf(path: string, given: Map<string, Given>): string {
   return path;
 }
 
-/** The place without the key at its end: the message names the key itself. */
+/** The place without the key at its end, as the message names the key itself. */
 function placeIn(where: string, key: string): string {
   return where.endsWith(`: ${key}`) ? where.slice(0, -key.length - 2) : where;
 }
@@ -188,19 +188,19 @@ async function warningsOf(
   const warnings: string[] = [];
   if (config.trust.domains === 'off') {
     warnings.push(
-      'trust.domains is off: an admin who configures single sign-on can sign in as any address',
+      'trust.domains is off: an admin who configures single sign-on can sign in with any e-mail address',
     );
   }
   const { protocol, hostname } = new URL(config.baseUrl);
   if (protocol === 'http:' && !isLoopback(hostname)) {
     warnings.push(
-      `baseUrl ${config.baseUrl} is plain http: passwords and cookies travel unprotected`,
+      `baseUrl ${config.baseUrl} is plain http: passwords and cookies are sent unencrypted`,
     );
   }
   const metrics = config.metrics.listen?.replace(/:\d+$/, '');
   if (metrics !== undefined && !isLoopback(metrics)) {
     warnings.push(
-      `metrics.listen ${config.metrics.listen} is open to others: anyone who can reach it can read them`,
+      `metrics.listen ${config.metrics.listen} is open to other machines: anyone who can reach it can read the metrics`,
     );
   }
   if (
@@ -214,9 +214,9 @@ async function warningsOf(
   return warnings;
 }
 
-/** The warning if others may read a file that names the database's password; null otherwise. */
+/** A warning if other users can read a file with the database's password; otherwise null. */
 export async function readableByOthers(file: string): Promise<string | null> {
   const { mode } = await stat(file);
   if ((mode & 0o077) === 0) return null;
-  return `${file} names the database's password and others may read it: chmod 600 ${file}`;
+  return `${file} contains the database's password, and other users can read it. Run: chmod 600 ${file}`;
 }

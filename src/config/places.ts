@@ -5,7 +5,7 @@ import { isLoopback } from '../address.ts';
 /** The environment variables of a process. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The paths of one instance: its configuration, its key and its embedded database. */
+/** The paths of one instance: its configuration, master key and SQLite database. */
 export interface ConfigPlaces {
   configFile: string;
   keyFile: string;
@@ -35,12 +35,12 @@ export function configPlaces(configFile: string, env: Environment): ConfigPlaces
   };
 }
 
-/** The configuration files to look for, in order, if none is named. */
+/** The configuration files to try, in order, if no file is named. */
 export function searchedFiles(env: Environment): string[] {
   return [personal(env), system].map(({ config }) => join(config, fileName));
 }
 
-/** The file with the servers that a person has logged in to. */
+/** The file that lists the servers that a person has logged in to. */
 export function serversFile(env: Environment): string {
   return join(personal(env).config, 'servers.yaml');
 }
@@ -57,7 +57,7 @@ function personal(env: Environment): Folders {
   const home = env['HOME'] || homedir();
   const folder = (variable: string, usual: string) => {
     const named = env[variable];
-    // XDG Base Directory: relative paths must be ignored.
+    // The XDG Base Directory specification says to ignore relative paths.
     return join(named && isAbsolute(named) ? named : join(home, usual), 'idctl');
   };
   return {
@@ -67,8 +67,8 @@ function personal(env: Environment): Folders {
 }
 
 /**
- * The listen address for a plain-http base URL on this machine. Null for other URLs, and for ports
- * that only root may open, because a proxy answers there.
+ * The listen address for a base URL with plain http on this machine. Null for other URLs, and for
+ * ports that only root may use, as a proxy answers there.
  */
 export function listenFor(baseUrl: string): string | null {
   const { protocol, hostname, port } = new URL(baseUrl);

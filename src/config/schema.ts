@@ -22,10 +22,10 @@ const allSettings = z.strictObject({
   listen: help(hostPort.default('127.0.0.1:8420'), 'Address and port of the daemon'),
   baseUrl: help(
     origin.optional(),
-    'Where people reach idctl; default: http:// and the listen address',
+    'URL of idctl for browsers; default: http:// and the listen address',
   ),
   instance: settingGroup({
-    name: help(shownName.default('idctl'), 'Name that people see'),
+    name: help(shownName.default('idctl'), 'Name of this instance that people see'),
     logo: file('Logo of the sign-in screen, an SVG or PNG file'),
   }),
   database: settingGroup({
@@ -38,18 +38,18 @@ const allSettings = z.strictObject({
       'Driver for sqlite: node (built in) or sqlite3',
     ),
   }),
-  keyFile: file('File of the master key that opens stored secrets; default: master.key'),
+  keyFile: file('File with the master key for stored secrets; default: master.key'),
   doh: settingGroup({
     resolverUrl: help(
       webUrl.default('https://dns.quad9.net/dns-query'),
-      'DNS-over-HTTPS resolver that proves domains',
+      'DNS-over-HTTPS resolver used to verify domains',
     ),
     caFile: file('Certificate authority of the resolver, a PEM file'),
   }),
   trust: settingGroup({
     domains: help(
       oneOf('enforce', 'off').default('enforce'),
-      'off: single sign-on without a verified domain',
+      'off: single sign-on needs no verified domain',
     ),
   }),
   mail: settingGroup({
@@ -79,13 +79,13 @@ const allSettings = z.strictObject({
       z.array(cidr).default([]),
       'Proxies whose X-Forwarded-* headers are trusted',
     ),
-    returnToOrigins: help(z.array(origin).default([]), 'Origins a sign-in may return to'),
+    returnToOrigins: help(z.array(origin).default([]), 'Origins that a sign-in may return to'),
     corsOrigins: help(z.array(origin).default([]), 'Origins whose scripts may call the API'),
   }),
   outbound: settingGroup({
     allow: help(
       z.array(someText).default([]),
-      'Private hosts, HOST:PORT and ranges that connections may reach',
+      'Private hosts, HOST:PORT and ranges that idctl may connect to',
     ),
     caFile: file('Certificate authority for those hosts, a PEM file'),
   }),
@@ -101,38 +101,38 @@ const allSettings = z.strictObject({
     enabled: help(onOff.default('on'), 'off: refused credentials are not limited'),
     accountFailures: help(
       limit(10),
-      'Wrong passwords for one account in 15 minutes; then it waits, longer each time',
+      'Wrong passwords for an account in 15 minutes, then lockouts of growing length',
     ),
-    addressFailures: help(limit(30), 'Refused sign-ins from one client address in a minute'),
-    ldapFailures: help(limit(5), 'Refused LDAP sign-ins of one user name in 15 minutes'),
-    codeSends: help(limit(5), 'Codes mailed to one mailbox in an hour'),
+    addressFailures: help(limit(30), 'Refused sign-ins from one IP address in a minute'),
+    ldapFailures: help(limit(5), 'Refused LDAP sign-ins with one user name in 15 minutes'),
+    codeSends: help(limit(5), 'Codes mailed to one e-mail address in an hour'),
     tokenRequests: help(
       limit(60),
-      'Tokens for one app or sign-in, wrong secrets of one address, in a minute',
+      'Tokens for an app or a session, or wrong secrets from an IP address, in a minute',
     ),
   }),
   signin: settingGroup({
     password: help(
       onOff.default('on'),
-      'Sign-in with e-mail and password unless an organization sets it',
+      'Sign-in with e-mail and password; organizations can change it',
     ),
     passkey: help(
       onOff.optional(),
-      'Sign-in with a passkey unless an organization sets it (default: as password)',
+      'Sign-in with a passkey; default: as password; organizations can change it',
     ),
     magicCode: help(
       onOff.default('off'),
-      'Sign-in with a code by mail unless an organization sets it',
+      'Sign-in with a mailed code; organizations can change it',
     ),
-    google: help(onOff.default('on'), 'Sign-in with Google unless an organization sets it'),
-    github: help(onOff.default('on'), 'Sign-in with GitHub unless an organization sets it'),
+    google: help(onOff.default('on'), 'Sign-in with Google; organizations can change it'),
+    github: help(onOff.default('on'), 'Sign-in with GitHub; organizations can change it'),
     allowSelfSignup: help(
       onOff.default('off'),
-      'Sign-up without an invitation unless an organization sets it',
+      'Sign-up without an invitation; organizations can change it',
     ),
     restrictOauthToVerifiedDomains: help(
       onOff.default('off'),
-      'Google and GitHub for addresses on verified domains only',
+      'Google and GitHub only for addresses on verified domains',
     ),
   }),
   orgs: settingGroup({
@@ -147,58 +147,58 @@ const allSettings = z.strictObject({
   tokens: settingGroup({
     manageCredentials: help(
       onOff.default('off'),
-      'on: a token may change password, second factor, tokens and apps too',
+      'on: tokens may also change the password, second factor, tokens and apps',
     ),
   }),
   oauth: settingGroup({
-    botTokenTtl: help(duration.default('24h'), 'How long the token of an app lives, at most 365d'),
+    botTokenTtl: help(duration.default('24h'), 'Lifetime of the bot tokens of apps, at most 365d'),
   }),
   events: settingGroup({
-    retention: help(days.default('400d'), 'How long events are kept, at most 3650d'),
+    retention: help(days.default('400d'), 'Time after which events are deleted, at most 3650d'),
   }),
   scim: settingGroup({
     deleteMode: help(
       oneOf('deactivate', 'remove').default('deactivate'),
-      'Effect of a SCIM DELETE: deactivate the User, or remove it for SCIM too',
+      'Effect of a SCIM DELETE: deactivate the User, or also hide the User from SCIM',
     ),
   }),
   ldap: settingGroup({
-    allowPlaintext: help(onOff.default('off'), 'on: connections to directories may go without TLS'),
+    allowPlaintext: help(onOff.default('off'), 'on: connections to directories need no TLS'),
   }),
   log: settingGroup({
     level: help(
       oneOf('fatal', 'error', 'warn', 'info', 'debug').default('info'),
-      'Least severe line logged',
+      'Lowest level that is logged',
     ),
     format: help(
       oneOf('auto', 'json', 'text').default('auto'),
-      'Lines for people (text), JSON, or auto: text on a terminal, JSON elsewhere',
+      'Log format: text, json, or auto (text on a terminal, json otherwise)',
     ),
   }),
   metrics: settingGroup({
     listen: help(
       hostPort.optional(),
-      'Address and port of the Prometheus metrics; without one, none',
+      'Address and port of the Prometheus metrics; if absent, there are none',
     ),
   }),
 });
 
-/** Every setting: its name, type, default and help. Unknown keys are refused. */
+/** All settings with types, defaults and help texts. Refuses unknown keys. */
 export const configSchema = allSettings.refine(
   (given) => given.trust.domains === 'enforce' || given.orgs.creation === 'operator',
   {
     path: ['trust', 'domains'],
-    error: 'can be off only while orgs.creation is operator: others could claim any address',
+    error: 'can be off only if orgs.creation is operator: otherwise anyone could claim any address',
   },
 );
 
 /** The checked settings with defaults. Those that depend on where idctl runs may be absent. */
 export type Settings = z.output<typeof configSchema>;
 
-/** The settings with paths and base URL resolved, as the rest of idctl reads them. */
+/** The settings that the rest of idctl reads. Paths and base URL are resolved. */
 export interface Config extends Settings {
   baseUrl: string;
-  /** True if no base URL is set: then it is the daemon's listen address. */
+  /** Whether no base URL is set, so that `baseUrl` is the listen address. */
   baseUrlUnset?: true;
   keyFile: string;
   database: Settings['database'] & { url: string };

@@ -2,21 +2,21 @@ import { z } from 'zod';
 import { configSchema } from './schema.ts';
 import { metaOf } from './values.ts';
 
-/** One setting, described for files, manual pages and messages. */
+/** A setting, described for files, manual pages and messages. */
 export interface Setting {
   /** The dotted name in `idctl.yaml`. */
   key: string;
-  /** The name in the environment. */
+  /** The environment variable. */
   env: string;
   kind: 'text' | 'integer' | 'choice' | 'list';
-  /** Undefined if there is no default, or if it depends on where idctl runs. */
+  /** Undefined without a default, and if the default depends on where idctl runs. */
   default: unknown;
   help: string;
   secret: boolean;
   path: boolean;
 }
 
-/** Every setting, in the order of the schema. */
+/** All settings, in the order of the schema. */
 export function settings(): Setting[] {
   return walk(configSchema, '');
 }
@@ -56,8 +56,7 @@ function walk(schema: unknown, key: string): Setting[] {
     ];
   }
   const section = inner(schema);
-  if (!(section instanceof z.ZodObject))
-    throw new TypeError(`the setting ${key} has no line of help`);
+  if (!(section instanceof z.ZodObject)) throw new TypeError(`the setting ${key} has no help text`);
   return Object.entries(section.shape).flatMap(([name, part]) =>
     walk(part, key ? `${key}.${name}` : name),
   );
@@ -79,10 +78,10 @@ function inner(schema: unknown): unknown {
   return wrapped ? inner(schema.unwrap()) : schema;
 }
 
-// These settings are read for every request, or can be rebuilt while requests run.
+// These settings are read at each request, or can be replaced while requests run.
 const reloadable = /^(outbound|mail|social|limits)\.|^log\.level$/;
 
-/** Whether a reload applies the setting. All others need a restart. */
+/** Whether a reload applies the setting. Any other setting needs a restart. */
 export function isReloadable(key: string): boolean {
   return reloadable.test(key);
 }

@@ -6,9 +6,9 @@ import type { Environment } from './places.ts';
 const brought = /^\s*(?:Load|Set|Import)Credential(?:Encrypted)?\s*=\s*([^\s:]+)/gm;
 
 /**
- * The names of the credentials in the unit `idctl.service` and its drop-ins. systemd shows their
- * values only to the daemon. Empty if there is no such unit, or if this process is given
- * credentials itself.
+ * The names of the credentials in the unit `idctl.service` and its drop-ins. systemd gives their
+ * values only to the daemon. Empty if there is no such unit, or if this process has credentials of
+ * its own.
  */
 export async function unitCredentials(env: Environment): Promise<string[]> {
   if (env['CREDENTIALS_DIRECTORY']) return [];
@@ -16,12 +16,12 @@ export async function unitCredentials(env: Environment): Promise<string[]> {
   const dropIns = join(folder, 'idctl.service.d');
   const names = await readdir(dropIns).catch(() => []);
   const files = [join(folder, 'idctl.service'), ...names.map((name) => join(dropIns, name))];
-  // An unreadable file is no reason to refuse a configuration.
+  // An unreadable file must not make the configuration fail.
   const texts = await Promise.all(files.map((file) => readFile(file, 'utf8').catch(() => '')));
   return texts.flatMap((text) => [...text.matchAll(brought)].map(([, name = '']) => name));
 }
 
-/** Whether systemd runs the daemon here: the unit `idctl.service` exists. */
+/** Whether systemd runs the daemon: the unit `idctl.service` exists. */
 export function hasUnit(env: Environment): boolean {
   return existsSync(join(unitFolder(env), 'idctl.service'));
 }

@@ -4,21 +4,21 @@ import { parseRange } from '../address.ts';
 import { isSeen } from '../unseen.ts';
 import { secondsOf } from './duration.ts';
 
-// What settings are made of.
+// The building blocks of settings.
 
 /** The metadata of a setting besides its type. */
 export interface SettingMeta {
-  /** One line, for the example file, the manual page and `--help`. */
+  /** One line for the example file, the manual page and `--help`. */
   help: string;
   /** Never printed. May come from a file named by `…_FILE`, or from a systemd credential. */
   secret?: true;
-  /** A file. In `idctl.yaml`, a relative path is relative to that file. */
+  /** Whether the value is a path. In `idctl.yaml`, a relative path starts at that file's folder. */
   path?: true;
 }
 
 const setting = z.registry<SettingMeta>();
 
-/** Adds the line of help to a setting's schema. */
+/** Adds the help text to a setting's schema. */
 export const help = <T extends z.ZodType>(
   schema: T,
   text: string,
@@ -29,17 +29,17 @@ export const help = <T extends z.ZodType>(
 };
 
 export const someText = z.string().min(1);
-/** A setting that names a file. */
+/** A setting whose value is the path of a file. */
 export const file = (about: string) => help(someText.optional(), about, { path: true });
 
-/** A part of the settings; it may be left out, because none of its settings is required. */
+/** A section of settings. It may be left out, because none of its settings is required. */
 export const settingGroup = <Shape extends z.ZodRawShape>(shape: Shape) => {
   // The compiler cannot see that every field is optional. The test of the defaults parses {}.
   const nothing = {} as z.input<z.ZodObject<Shape, z.core.$strict>>;
   return z.strictObject(shape).prefault(nothing);
 };
 
-/** The metadata of a setting's schema; undefined for a section. */
+/** The metadata of a setting; undefined for a section. */
 export function metaOf(schema: z.ZodType): SettingMeta | undefined {
   return setting.get(schema);
 }
@@ -99,10 +99,10 @@ export const databaseUrl = z
   .refine(
     (url) =>
       !/^postgres[^/]*:\/\/(?:[^/?]*@|(?![^/?]*@))[^/?@]*,|[?&]host=[^&]*(?:,|%2c)/i.test(url),
-    'must name one host: put HAProxy in front of several servers, as docs/operations.md shows',
+    'must name only one host. For several servers, use HAProxy, as docs/operations.md shows',
   );
 
-/** How many times something may happen before it is refused. */
+/** The number of times that something may happen in a time window before it is refused. */
 export const limit = (usual: number) => z.int().min(1).max(1_000_000).default(usual);
 
 function isHostPort(text: string): boolean {

@@ -1,11 +1,11 @@
 import { stringify } from 'yaml';
 import { type Setting, settings } from './setting-list.ts';
 
-/** The text of an `idctl.yaml` with these settings, by key, each under its line of help. */
+/** The text of an `idctl.yaml` with these settings, by key. A help text precedes each. */
 export function renderConfig(values: Readonly<Record<string, unknown>>): string {
   const chosen = settings().filter(({ key }) => values[key] !== undefined);
   return render(
-    'Configuration of idctl. `idctl config show` prints every setting, its value and where it comes from.',
+    'Configuration of idctl. `idctl config show` prints all settings, with values and sources.',
     chosen,
     (setting) => [comment(setting.help), entry(setting, values[setting.key])],
   );
@@ -14,11 +14,11 @@ export function renderConfig(values: Readonly<Record<string, unknown>>): string 
 /** The text of `config/idctl.example.yaml`: every setting, commented out, its help and default. */
 export function renderExample(): string {
   return render(
-    'Every setting of idctl with its default. Take what you need.',
+    'All settings of idctl with their defaults. Uncomment what you need.',
     settings(),
     (setting) => [
       comment(`${setting.help} (${setting.env})`),
-      // No space after `#`, so that a setting differs from its help.
+      // No space after `#`, so that settings differ from help texts.
       `#${entry(setting, setting.default)}`,
     ],
   );

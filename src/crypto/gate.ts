@@ -3,43 +3,43 @@ import { Refusal } from '../errors.ts';
 
 interface Waiter {
   client: string | null;
-  /** The place in line among known clients; the lowest is next. */
+  /** The position in the queue of known clients. The lowest one is next. */
   place: number;
   start: () => void;
   timer: NodeJS.Timeout;
 }
 
-// A longer queue is useless. At about 40 hashes a second per core, the last one just meets its two
-// seconds.
+// A longer queue is useless: at about 40 hashes a second per core, its last item just starts within
+// the two seconds.
 const waitersPerPlace = 80;
 
-// A stranger who is refused at once retries at once, and the refusals alone keep the process busy.
+// At this limit, refusals no longer wait. Waiting keeps refused strangers from retrying at once.
 const mostHeld = 1000;
 
 /**
- * How many items of one known client may queue among known clients. Its further ones queue with
+ * The most items of one known client in the queue of known clients. More of its items queue with
  * strangers.
  */
 const waitersPerClient = 4;
 
-/** The gate that `createGate` makes. */
+/** A gate made by `createGate`. */
 export interface Gate {
-  /** Runs the work in its turn. `client` is the known client that asks, or null for a stranger. */
+  /** Runs the work in turn. `client` names the known client that asks; null for a stranger. */
   <T>(work: () => Promise<T>, client?: string | null): Promise<T>;
   /**
-   * Refuses `overloaded` if this client's queue is full. Asked first, so that a refusal costs
-   * nothing else.
+   * Refuses `overloaded` if the queue for this client is full. Call it first, so that a refusal
+   * costs nothing else.
    */
   refuseIfFull(client: string | null): Promise<void>;
-  /** How many items run now, and how many wait. */
+  /** The number of running items, and of waiting ones. */
   load(): { running: number; waiting: number };
 }
 
 /**
- * Runs at most `places()` items at once; the others wait at most `maxWaitMs`. Known clients queue
- * apart from strangers and get every other turn, so strangers cannot shut them out (security P8).
- * Known clients with queued items take turns, however many each has. Refuses `overloaded` after
- * `maxWaitMs`, or if the queue is full.
+ * Runs at most `places()` items at once. Others wait up to `maxWaitMs`. Known clients have their
+ * own queue, and every second free slot, so strangers cannot shut them out (security P8). Known
+ * clients take turns, however many items each has. Refuses `overloaded` after `maxWaitMs`, or if
+ * the queue is full.
  */
 export function createGate(places: () => number, maxWaitMs: number): Gate {
   const strangers: Waiter[] = [];
@@ -47,8 +47,8 @@ export function createGate(places: () => number, maxWaitMs: number): Gate {
   let running = 0;
   let held = 0;
   let knownAreNext = true;
-  // The place of the known item that started last. A new item comes after it, so places only grow
-  // and each item is reached.
+  // The position of the known item that started last. New items get a higher one, so positions only
+  // grow, and every item is reached.
   let reached = 0;
 
   const queueFor = (client: string | null, most: number) => {
@@ -113,7 +113,7 @@ export function createGate(places: () => number, maxWaitMs: number): Gate {
     const most = places();
     if (running < most || !queueFor(client, most).full) return;
     held += 1;
-    // The delay varies, because clients that arrived together would otherwise return together.
+    // The delay varies, because clients that arrived together would otherwise retry together.
     if (held <= mostHeld) await pause(maxWaitMs * (0.5 + Math.random() / 2));
     held -= 1;
     throw overloaded(maxWaitMs);
@@ -123,7 +123,7 @@ export function createGate(places: () => number, maxWaitMs: number): Gate {
 }
 
 function overloaded(maxWaitMs: number): Refusal {
-  return new Refusal('overloaded', 'too many passwords are being checked at this moment', {
+  return new Refusal('overloaded', 'too many passwords are being checked at the moment', {
     hint: 'try again in a few seconds',
     retryAfter: Math.max(1, Math.ceil(maxWaitMs / 1000)),
   });

@@ -4,14 +4,14 @@ let lastMillisecond = 0;
 let counter = 0;
 
 /**
- * A UUIDv7 greater than every earlier one of this process, for rows ordered by id (RFC 9562 §6.2, a
- * counter in rand_a). Node's own are ordered only across milliseconds.
+ * A UUIDv7 greater than all earlier ones of this process, for rows ordered by id (RFC 9562 §6.2: a
+ * counter in rand_a). Node's own UUIDv7s are not ordered within a millisecond.
  */
 export function orderedId(): string {
   const millisecond = Date.now();
   if (millisecond > lastMillisecond) {
     lastMillisecond = millisecond;
-    // Half of the twelve-bit range stays free for the counter.
+    // The counter starts in the lower half of its 12-bit range, so that it can grow.
     counter = randomBytes(2).readUInt16BE() & 0x7ff;
   } else {
     counter += 1;
@@ -23,12 +23,12 @@ export function orderedId(): string {
   return idFrom(lastMillisecond, counter);
 }
 
-/** A UUIDv7 of this millisecond of the epoch, like `orderedId` makes. It is in no order. */
+/** A UUIDv7 of this millisecond since 1970, in the form of `orderedId` but in no order. */
 export function idAround(millisecond: number): string {
   return idFrom(Math.max(0, millisecond), randomBytes(2).readUInt16BE() & 0x7ff);
 }
 
-/** The millisecond of the epoch in which a UUIDv7 was made. */
+/** The millisecond since 1970 in which a UUIDv7 was made. */
 export function millisecondOf(id: string): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 }
@@ -39,7 +39,7 @@ function idFrom(millisecond: number, count: number): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-7${counted}${randomUUIDv7().slice(18)}`;
 }
 
-/** Sorts before every UUIDv7 of this instant (milliseconds of the epoch) or later. */
+/** The lower bound of all UUIDv7s made in this millisecond since 1970 or later. */
 export function idOfInstant(milliseconds: number): string {
   const time = Math.floor(milliseconds).toString(16).padStart(12, '0');
   return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`;

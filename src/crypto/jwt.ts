@@ -13,19 +13,18 @@ import {
 } from 'jose';
 import { z } from 'zod';
 
-// Session tokens: Ed25519, and a header of alg, typ and kid only. The sender can never choose a key
-// or an extension (security P1). The RSA keys sign ID tokens alone, and no session token.
+// Session tokens: signed with Ed25519, with a header of only alg, typ and kid. The sender can never
+// choose a key or an extension (security P1). RSA keys sign only ID tokens.
 
 const alg = 'EdDSA';
 const longest = 4096;
 
-// A signature check costs more than the rest of a request, and clients repeat their token. So a
-// checked signature, over exactly these bytes, is cached for each key. Times are checked on every
-// call.
+// A signature check costs more than the rest of a request, and clients send the same token
+// repeatedly. So checked tokens are cached for each key. Times are checked on every call.
 const verified = new WeakMap<VerificationKey, Map<string, TokenClaims>>();
 const mostVerified = 1000;
 
-/** The type separates access tokens from refresh tokens. */
+/** Distinguishes session tokens (`at+jwt`) from refresh tokens (`rt+jwt`). */
 export type TokenType = 'at+jwt' | 'rt+jwt';
 
 const privateJwkSchema = z.strictObject({
@@ -50,7 +49,7 @@ const rsaJwkSchema = z.strictObject({
   alg: z.literal('RS256'),
   use: z.literal('sig'),
 });
-/** The public half of a signing key, as `/.well-known/jwks.json` shows it. */
+/** The public half of a signing key, as published in `/.well-known/jwks.json`. */
 export const publicJwkSchema = z.discriminatedUnion('kty', [sessionJwkSchema, rsaJwkSchema]);
 const headerSchema = z.strictObject({
   alg: z.literal(alg),
@@ -67,31 +66,31 @@ const claimsSchema = z.strictObject({
   exp: z.int(),
 });
 
-/** The private half of a signing key, as it is sealed in the database. */
+/** The private half of a signing key. The database stores it sealed. */
 export type PrivateJwk = JWK;
 
-/** The public half of a key that signs session tokens. */
+/** The public half of a session-token key. */
 export type PublicJwk = z.output<typeof sessionJwkSchema>;
 
 /** The public half of any signing key. */
 export type PublishedJwk = z.output<typeof publicJwkSchema>;
 
-/** The claims of a session token; times in seconds since 1970. */
+/** The claims of a session token. Times are seconds since 1970. */
 export type TokenClaims = z.output<typeof claimsSchema>;
 
-/** A signing key, imported and ready. Import it once and keep it. */
+/** An imported signing key. Import it once and reuse it. */
 export interface TokenSigner {
   kid: string;
   key: KeyObject;
 }
 
-/** A public key, imported and ready. Import it once and keep it. */
+/** An imported public key. Import it once and reuse it. */
 export type VerificationKey = CryptoKey;
 
 /** Finds the public key with this id among the trusted keys. */
 export type KeyLookup = (kid: string) => Promise<VerificationKey | null>;
 
-/** Makes an Ed25519 key pair. Its id is its RFC 7638 thumbprint. */
+/** Generates an Ed25519 key pair. Its id is its RFC 7638 thumbprint. */
 export async function generateSigningKey(): Promise<{
   kid: string;
   publicJwk: PublicJwk;
@@ -108,7 +107,7 @@ export async function generateSigningKey(): Promise<{
   };
 }
 
-/** Makes an RSA key pair for ID tokens, like `generateSigningKey`. */
+/** Generates an RSA key pair for ID tokens, like `generateSigningKey`. */
 export async function generateRsaKey(): Promise<{
   kid: string;
   publicJwk: PublishedJwk;
@@ -124,13 +123,13 @@ export async function generateRsaKey(): Promise<{
   };
 }
 
-/** Makes a signer of session tokens from a stored private key. */
+/** Imports a stored private key that signs session tokens. */
 export function importSigner(kid: string, privateJwk: unknown): TokenSigner {
   const jwk = privateJwkSchema.parse(privateJwk);
   return { kid, key: createPrivateKey({ key: jwk, format: 'jwk' }) };
 }
 
-/** Makes a verification key of session tokens from a stored public key. */
+/** Imports a stored public key that verifies session tokens. */
 export async function importVerificationKey(publicJwk: unknown): Promise<VerificationKey> {
   const key = await importJWK(sessionJwkSchema.parse(publicJwk), alg);
   if (key instanceof Uint8Array) throw new TypeError('an OKP key was imported as bytes');
@@ -144,16 +143,16 @@ export function signToken(token: {
   claims: TokenClaims;
 }): string {
   const { kid, key } = token.signer;
-  // The schema also puts the claims in a fixed order, whatever the caller's.
+  // The schema also puts the claims into a fixed order.
   const parts = [{ alg, typ: token.typ, kid }, claimsSchema.parse(token.claims)];
   const text = parts.map((part) => encode(JSON.stringify(part))).join('.');
-  // Not jose: it signs on the threads that hash passwords, where a sign-in would wait for them.
+  // Not with jose: it signs on the threads that hash passwords, so a sign-in would wait for them.
   return `${text}.${encode(sign(null, Buffer.from(text), key))}`;
 }
 
 /**
- * Signs the token that tells a client of a sign-out (OpenID Connect Back-Channel Logout §2.4), with
- * the first of these keys for the algorithm. It is valid for two minutes.
+ * Signs a logout token (OpenID Connect Back-Channel Logout §2.4), valid for two minutes. Uses the
+ * first key for the algorithm.
  */
 export async function signLogoutToken(
   keys: JWK[],
@@ -164,7 +163,7 @@ export async function signLogoutToken(
   }: { iss: string; aud: string; sub: string; sid: string; jti: string; now: Date },
 ): Promise<string> {
   const jwk = keys.find((key) => key.alg === alg);
-  if (jwk === undefined) throw new Error(`no key signs by ${alg}`);
+  if (jwk === undefined) throw new Error(`no key signs with ${alg}`);
   const iat = Math.floor(now.getTime() / 1000);
   const events = { 'http://schemas.openid.net/event/backchannel-logout': {} };
   return new SignJWT({ ...claims, events })
@@ -179,8 +178,8 @@ function encode(bytes: string | Buffer): string {
 }
 
 /**
- * The claims of a token of this type that this instance signed and that is unexpired at `now`, else
- * null.
+ * The claims of a token with the expected type, issuer and audience that was signed by this
+ * instance and has not expired. Null for any other token.
  */
 export async function verifyToken(
   token: string,

@@ -9,8 +9,8 @@ import { shellWord } from '../shell-word.ts';
 const keyBytes = 32;
 const longest = 4096;
 const comment =
-  '# The master key of idctl: it opens every stored secret. Keep a copy apart from the backups of the database.\n' +
-  '# The first line seals; a second one, left by idctl key rotate master, opens what it sealed.';
+  '# The master key of idctl: it decrypts every stored secret. Keep a copy apart from the backups of the database.\n' +
+  '# The first key encrypts. A second key, left by idctl key rotate master, still decrypts.';
 
 /**
  * Writes a new master key of 256 random bits, mode 0600. Refuses `already_exists` if the path
@@ -19,7 +19,7 @@ const comment =
 export async function createKeyFile(path: string): Promise<void> {
   const file = await openNew(path);
   try {
-    // Flush the file and its name to disk before anything is sealed with the key.
+    // Flush the file and its name to disk before the key seals anything.
     await writeKeys(file, [newMasterKey()]);
     await syncFolder(dirname(path));
   } catch (cause) {
@@ -31,8 +31,8 @@ export async function createKeyFile(path: string): Promise<void> {
 }
 
 /**
- * Replaces the keys in the file atomically: a reader finds the old keys or the new ones. The owner
- * stays.
+ * Replaces the keys in the file atomically: a reader finds the old keys or the new ones. The file
+ * keeps its owner.
  */
 export async function replaceKeyFile(path: string, keys: readonly Buffer[]): Promise<void> {
   try {
@@ -56,22 +56,22 @@ export async function replaceKeyFile(path: string, keys: readonly Buffer[]): Pro
   }
 }
 
-/** 256 random bits. */
+/** A new random key of 256 bits. */
 export function newMasterKey(): Buffer {
   return randomBytes(keyBytes);
 }
 
 /**
- * The master keys in this file; the first one seals. Refuses `key_invalid` if the file is missing,
- * readable by others, truncated or contains an invalid key (security X3, X8). The refusal names
- * file, cause and fix.
+ * Reads the master keys in the file. The first one seals. Refuses `key_invalid` if the file is
+ * missing, readable by others, truncated or contains an invalid key (security X3, X8). The refusal
+ * names the file, the cause and the fix.
  */
 export async function readKeyFile(path: string): Promise<Buffer[]> {
   return readKeys(path).keys;
 }
 
 /**
- * Returns a function that reads the keys of the file. It costs next to nothing while the file is
+ * Returns a function that reads the keys of the file. The call is cheap while the file is
  * unchanged.
  */
 export function keyFileReader(path: string): () => Buffer[] {
@@ -87,7 +87,7 @@ function readKeys(path: string): { of: string; keys: Buffer[] } {
   try {
     const found = requireSmallFile(file, path);
     const keys = keysIn(readFileSync(file, 'utf8'), path);
-    // Checked last, so that a file without a key causes no advice to change its mode.
+    // Checked last: a file without a key must not cause advice to change its mode.
     requirePrivate(found, path);
     return { of: versionOf(found), keys };
   } finally {
@@ -120,7 +120,7 @@ async function openNew(path: string): Promise<FileHandle> {
     if (codeOf(cause) === 'EEXIST') {
       throw new Refusal(
         'already_exists',
-        `${path} is there already; idctl never replaces a master key`,
+        `${path} already exists; idctl never replaces a master key`,
         {
           cause,
         },
@@ -142,7 +142,7 @@ function openOld(path: string): number {
         : `the master key ${path} ${fileFault(cause, 'read')}`,
       {
         hint: missing
-          ? 'correct keyFile, or put the key file back from its copy; only for a new instance: idctl init'
+          ? 'correct keyFile, or restore the key file from its copy; only for a new instance, run: idctl init'
           : `run idctl as the owner of ${path}`,
         cause,
       },
@@ -160,9 +160,13 @@ function requireSmallFile(file: number, path: string): Stats {
 function requirePrivate(found: Stats, path: string): void {
   if ((found.mode & 0o077) !== 0) {
     const mode = (found.mode & 0o777).toString(8).padStart(4, '0');
-    throw new Refusal('key_invalid', `the master key ${path} is open to others (mode ${mode})`, {
-      hint: `chmod 600 ${shellWord(path)}`,
-    });
+    throw new Refusal(
+      'key_invalid',
+      `the master key ${path} is open to other users (mode ${mode})`,
+      {
+        hint: `chmod 600 ${shellWord(path)}`,
+      },
+    );
   }
 }
 
@@ -176,7 +180,7 @@ function keysIn(text: string, path: string): Buffer[] {
 }
 
 function keyIn(line: string, path: string): Buffer {
-  if (!/^[A-Za-z0-9_-]+$/.test(line)) throw notKey(path, 'a line of it is not base64url');
+  if (!/^[A-Za-z0-9_-]+$/.test(line)) throw notKey(path, 'a line is not base64url');
   const key = Buffer.from(line, 'base64url');
   if (key.length < keyBytes) throw notKey(path, `truncated: ${key.length} of ${keyBytes} bytes`);
   if (key.length > keyBytes)
@@ -186,7 +190,7 @@ function keyIn(line: string, path: string): Buffer {
 
 function notKey(path: string, why: string): Refusal {
   return new Refusal('key_invalid', `the master key ${path} is not usable: ${why}`, {
-    hint: 'correct keyFile, or put the key file back from its copy',
+    hint: 'correct keyFile, or restore the key file from its copy',
   });
 }
 

@@ -2,16 +2,16 @@ import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { createGate } from './gate.ts';
 
-/** Hashes and checks passwords with argon2id, a bounded number at once. */
+/** Hashes and checks passwords with argon2id. Limits how many hashes run at once. */
 export interface PasswordHasher {
   /**
-   * `client` is the known client that asks, or null. Under load, a known client keeps its turn
+   * `client` names the known client that asks, or is null. Known clients have a queue of their own
    * (`createGate`).
    */
   hash(password: string, client?: string | null): Promise<string>;
   /**
-   * Whether the password matches the hash. With no hash it spends the same time and answers false.
-   * `onTurn` runs when the turn comes, before any hashing. An error that it throws is passed on.
+   * Whether the password matches the hash. Without a hash, it takes the same time and returns
+   * false. `onTurn` runs when the caller's turn comes, before any hashing. Its error is passed on.
    */
   verify(
     hash: string | null,
@@ -20,19 +20,19 @@ export interface PasswordHasher {
     client?: string | null,
   ): Promise<boolean>;
   /**
-   * Refuses `overloaded` if a turn would be refused now. Asked first, so that a refusal costs
-   * nothing else.
+   * Refuses `overloaded` if `hash` and `verify` would refuse now. Call it first, so that a refusal
+   * costs nothing else.
    */
   refuseIfFull(client: string | null): Promise<void>;
-  /** Loads the hashing library. Throws if that fails, so that a daemon reports it at start. */
+  /** Loads the hashing library, or throws. A daemon calls it at start to report a failure early. */
   ready(): Promise<void>;
-  /** How many hashes and checks run now, and how many wait. */
+  /** The number of running hashes and checks, and of waiting ones. */
   load(): { running: number; waiting: number };
-  /** Whether the hash was made with other parameters than the configured ones. */
+  /** Whether the hash has other parameters than the configured ones. */
   needsRehash(hash: string): boolean;
 }
 
-/** The cost of one hash (`memory` in KiB), how many run at once, and how long one may wait. */
+/** The cost of a hash (`memory` in KiB), the number of hashes at once, and the longest wait. */
 export interface HashingOptions {
   memory: number;
   time: number;
@@ -41,21 +41,21 @@ export interface HashingOptions {
   maxWaitMs?: number;
 }
 
-// Loaded only when used: most commands hash nothing.
+// Loaded when first used: most commands need no hash.
 const argon2 = () => import('argon2');
 
 /**
- * Makes a hasher with these parameters. `hash` and `verify` refuse `overloaded` if their turn does
- * not come (P6).
+ * Creates a hasher with these parameters. `hash` and `verify` refuse `overloaded` if their turn
+ * does not come in time (P6).
  */
 export function createPasswordHasher(options: HashingOptions): PasswordHasher {
   const { memory, time, lanes } = options;
   const { concurrency } = options;
   const places = concurrency === undefined ? hashesAtOnce() : () => concurrency;
-  // One more has its turn than may hash, so that its `onTurn` runs while the others hash.
+  // Admits one caller more than may hash at once. Its `onTurn` runs while the others hash.
   const turn = createGate(() => places() + 1, options.maxWaitMs ?? 2000);
   const hashing = createGate(places, patience);
-  // No password matches this random hash, and checking it costs as much as a real one (P7).
+  // A random hash that no password matches. Checking it costs as much as a real one (P7).
   const dummy = `$argon2id$v=19$m=${memory},p=${lanes},t=${time}$${random(16)}$${random(32)}`;
   const parameters = { memoryCost: memory, timeCost: time, parallelism: lanes };
   return {
@@ -91,8 +91,8 @@ export function createPasswordHasher(options: HashingOptions): PasswordHasher {
 }
 
 /**
- * One per core, but fewer than the threads of libuv's pool, which all files and DNS share (P6). One
- * less while the event loop is busy more than half of its time, so that other work stays fast.
+ * One hash per core, but fewer than libuv's threads, which all file and DNS operations share (P6).
+ * One less while the event loop is busy over half of the time, so that other work stays fast.
  */
 function hashesAtOnce(): () => number {
   const pool = Number(process.env['UV_THREADPOOL_SIZE']) || 4;
@@ -110,15 +110,15 @@ function hashesAtOnce(): () => number {
 
 const sampleMs = 100;
 
-// Only one item waits for the end of a hash, which comes.
+// Only one caller waits here, for a running hash to end.
 const patience = 60_000;
 
 const encoded =
   /^\$(argon2(?:id|i|d))\$v=19\$([mtp]=\d{1,8}(?:,[mtp]=\d{1,8}){2})\$[A-Za-z0-9+/]{11,86}\$[A-Za-z0-9+/]{22,86}$/;
 
 /**
- * The parameters of a hash within the bounds of RFC 9106 §3.1. Null for a hash that argon2 would
- * throw at.
+ * The parameters of a hash, within the bounds of RFC 9106 §3.1. Null for a hash for which argon2
+ * would throw.
  */
 function readHash(
   hash: string,

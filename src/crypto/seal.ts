@@ -8,16 +8,16 @@ import {
 } from 'node:crypto';
 import { Refusal } from '../errors.ts';
 
-// A sealed value is `v1.<key id>.<base64url of IV, ciphertext and tag>` (security X1). A master key
-// itself never encrypts: each purpose has a key derived from it (RFC 5869).
+// A sealed value is `v1.<key id>.<base64url of IV, ciphertext and tag>` (security X1). The master
+// key itself never encrypts: keys for each purpose are derived from it (RFC 5869).
 
 const ivBytes = 12;
 const tagBytes = 16;
 const envelope = /^v1\.([A-Za-z0-9_-]{11})\.([A-Za-z0-9_-]{38,})$/;
 
 /**
- * The place where a sealed value is stored. The seal is bound to it, so a value moved to another
- * row does not open.
+ * The table, column and row of a sealed value. The seal is bound to them, so a value copied to
+ * another row does not open.
  */
 export interface SealedPlace {
   table: string;
@@ -25,21 +25,21 @@ export interface SealedPlace {
   row: string;
 }
 
-/** Seals and opens secrets at rest with the master keys: one key seals, all keys open. */
+/** Seals and opens stored secrets with the master keys. One key seals, and all keys can open. */
 export interface Keyring {
   /** The id of the key that seals now. */
   readonly keyId: string;
   seal(plaintext: string, place: SealedPlace): string;
   /**
-   * Refuses `key_invalid` if no key here sealed the value, if it was sealed for another place, or
-   * was altered.
+   * Refuses `key_invalid` if none of these keys sealed the value, or if it was altered or moved
+   * from another row.
    */
   open(sealed: string, place: SealedPlace): string;
   /**
-   * Derives 32 bytes for one purpose. Every process that seals with this master key gets the same.
+   * Derives a 32-byte key for one purpose. Every process with this master key gets the same key.
    */
   derive(purpose: string): KeyObject;
-  /** Seals with the key of this id from now on. Answers false if the key is unknown. */
+  /** Seals with this key from now on. Returns false if the key is unknown. */
   sealWith(keyId: string): boolean;
 }
 
@@ -50,16 +50,16 @@ interface MasterKey {
 }
 
 /**
- * Makes a keyring of 256-bit master keys; the first one seals. Refuses `key_invalid` for any other
- * length. If a needed key is missing, `reread` is called for the keys again: it may have been added
- * since.
+ * Creates a keyring of 256-bit master keys. The first one seals. Refuses `key_invalid` for another
+ * length. If a needed key is missing, `reread` reads the keys again, as the key may have been
+ * added.
  */
 export function createKeyring(
   given: Buffer | readonly Buffer[],
   reread?: () => readonly Buffer[],
 ): Keyring {
   const [first, ...more] = [given].flat().map(openMasterKey);
-  if (first === undefined) throw new Refusal('key_invalid', 'there is no master key');
+  if (first === undefined) throw new Refusal('key_invalid', 'no master key was given');
   const keys = new Map([first, ...more].map((key) => [key.id, key]));
   let current = first;
   const find = (id: string): MasterKey | undefined => {
@@ -88,12 +88,12 @@ export function createKeyring(
   };
 }
 
-/** The id of a master key. It reveals nothing about the key. */
+/** The id of a master key. It does not reveal the key. */
 export function idOfMasterKey(masterKey: Buffer): string {
   return openMasterKey(masterKey).id;
 }
 
-/** The prefix of every value that the key of this id sealed. */
+/** The prefix of all values sealed by the key with this id. */
 export function sealedPrefix(keyId: string): string {
   return `v1.${keyId}.`;
 }
@@ -104,8 +104,8 @@ function openMasterKey(masterKey: Buffer): MasterKey {
   }
   const subKey = (info: string, bytes = 32) =>
     Buffer.from(hkdfSync('sha256', masterKey, '', `idctl ${info}`, bytes));
-  // Cached, and not as bytes, which Node makes a key of at each use: every sign-in is counted under
-  // a derived key a dozen times.
+  // Cached as key objects: Node would convert bytes at each use, and every sign-in uses derived
+  // keys a dozen times.
   const derived = new Map<string, KeyObject>();
   const derive = (purpose: string): KeyObject => {
     const key = derived.get(purpose) ?? createSecretKey(subKey(`derive ${purpose}`));
@@ -125,7 +125,7 @@ function encrypt(key: Buffer, plaintext: string, place: SealedPlace): Buffer {
 function partsOf(sealed: string, place: SealedPlace): { sealedBy: string; body: Buffer } {
   const [, sealedBy, body] = envelope.exec(sealed) ?? [];
   if (sealedBy === undefined || body === undefined) {
-    throw new Refusal('key_invalid', `what is stored in ${nameOf(place)} is not a sealed value`);
+    throw new Refusal('key_invalid', `the value in ${nameOf(place)} is not a sealed value`);
   }
   return { sealedBy, body: Buffer.from(body, 'base64url') };
 }
@@ -133,8 +133,8 @@ function partsOf(sealed: string, place: SealedPlace): { sealedBy: string; body: 
 function foreign(place: SealedPlace, sealedBy: string, keyId: string): Refusal {
   return new Refusal(
     'key_invalid',
-    `the secret in ${nameOf(place)} was sealed by key ${sealedBy}; the master key here is ${keyId}`,
-    { hint: 'put back the key file that belongs to this database' },
+    `the secret in ${nameOf(place)} was sealed by key ${sealedBy}, but the master key is ${keyId}`,
+    { hint: 'restore the key file that belongs to this database' },
   );
 }
 
@@ -150,7 +150,7 @@ function decrypt(key: Buffer, body: Buffer, place: SealedPlace): string {
   } catch (cause) {
     throw new Refusal(
       'key_invalid',
-      `the secret in ${nameOf(place)} was altered, or sealed for another place`,
+      `the secret in ${nameOf(place)} was altered, or copied from another row`,
       { cause },
     );
   }

@@ -1,43 +1,40 @@
 import { createHash, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
-/** Random text of at least this many bits (128 or 256), safe in a URL. */
+/** A random text with at least this many bits (128 or 256), safe in URLs. */
 export function randomToken(bits: 128 | 256): string {
   return randomBytes(bits / 8).toString('base64url');
 }
 
-// Without i, l, o, 0 and 1, which people confuse: 31 characters.
+// 31 characters: without i, l, o, 0 and 1, which people confuse.
 const readable = 'abcdefghjkmnpqrstuvwxyz23456789';
 
-/** A password for a person to copy: four groups of six unmistakable characters, 118 random bits. */
+/** A password to copy by hand: four groups of six characters, with 118 random bits. */
 export function randomPassword(): string {
   const sign = () => readable.charAt(randomInt(readable.length));
   const group = () => Array.from({ length: 6 }, sign).join('');
   return Array.from({ length: 4 }, group).join('-');
 }
 
-/** The prefix of a secret. It tells people and scanners what they have found. */
+/** The prefix of a secret. It tells people and secret scanners what the secret is. */
 export type SecretKind = 'cos_pat_' | 'scim_' | 'cos_secret_';
 
 /** A new secret. `value` is shown once; `prefix` and `hash` are stored. */
 export interface NewSecret {
   value: string;
-  /** Not secret: the beginning of the value, by which people tell their secrets apart. */
+  /** The start of the value. It is not secret, and helps people to identify the secret. */
   prefix: string;
-  /** SHA-256 in hex. */
+  /** SHA-256 of the value, in hex. */
   hash: string;
 }
 
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-// 190 random bits, 24 of them shown in the prefix. The checksum follows, in as many characters as
-// 32 bits take.
+// 190 random bits, 24 of which the prefix shows. A checksum of 32 bits follows.
 const randomSigns = 32;
 const shownSigns = 4;
 const checksumSigns = 6;
 
-/**
- * Makes a secret of this kind (security P13): 166 bits that are never shown again, and a checksum.
- */
+/** Generates a secret of this kind (security P13): 166 bits that are shown once, and a checksum. */
 export function newSecret(kind: SecretKind): NewSecret {
   const random = Array.from({ length: randomSigns }, () =>
     base62.charAt(randomInt(base62.length)),
@@ -46,9 +43,7 @@ export function newSecret(kind: SecretKind): NewSecret {
   return { value, prefix: kind + random.slice(0, shownSigns), hash: sha256(value) };
 }
 
-/**
- * The hash under which a secret of this kind is stored, or null if its form or checksum is wrong.
- */
+/** The stored hash of a secret of this kind; null if its form or checksum is wrong. */
 export function hashOfSecret(kind: SecretKind, value: string): string | null {
   const body = value.slice(0, -checksumSigns);
   const formed =
@@ -65,7 +60,7 @@ function checksum(text: string): string {
   }).join('');
 }
 
-/** The form in which a random token, a ticket or a cookie is stored. */
+/** The form in which random tokens, tickets and cookies are stored. */
 export function hashOfToken(token: string): string {
   return createHash('sha256').update(token).digest('base64url');
 }
@@ -75,8 +70,8 @@ function sha256(text: string): string {
 }
 
 /**
- * Compares two texts in constant time, which reveals neither where they differ nor how long they
- * are.
+ * Compares two texts in constant time. The time reveals neither their lengths nor where they
+ * differ.
  */
 export function isEqual(a: string, b: string): boolean {
   return timingSafeEqual(digest(a), digest(b));

@@ -1,23 +1,23 @@
 import { generateSecret, generateURI, verifySync } from 'otplib';
 
-// RFC 6238 with SHA-1, six digits and 30 seconds: every authenticator app supports this.
+// RFC 6238 with SHA-1, six digits and 30 seconds, which every authenticator app supports.
 
 const period = 30;
 
-/** Makes a secret of 160 bits, in Base32. */
+/** Generates a secret of 160 bits, in Base32. */
 export function newTotpSecret(): string {
   return generateSecret({ length: 20 });
 }
 
-/** The `otpauth://` URI for an authenticator app. A colon would end the issuer early. */
+/** The `otpauth://` URI for authenticator apps. A colon would end the issuer, so none is in it. */
 export function totpUri(enrolment: { secret: string; issuer: string; account: string }): string {
   const { secret, issuer, account } = enrolment;
   return generateURI({ issuer: issuer.replaceAll(':', ' '), label: account, secret });
 }
 
 /**
- * The time step of a code that is valid at this instant, or one period before or after (spec §5.3).
- * Null for a wrong code.
+ * The time step of a code that is valid now, or one period earlier or later (spec §5.3). Null for a
+ * wrong code.
  */
 export function matchTotp(secret: string, code: string, now: Date): number | null {
   if (!/^[0-9]{6}$/.test(code)) return null;

@@ -1,8 +1,8 @@
 import type { PlainConnection, PlainRow } from './plain-connection.ts';
 import type { ColumnKind, Table } from './tables.ts';
 
-// Rows travel in the form in which SQLite stores them: times and JSON as text, flags as 0 and 1.
-// PostgreSQL converts on the way out and takes the same form in.
+// Rows are copied in the form in which SQLite stores them: times and JSON as text, flags as 0 and
+// 1. PostgreSQL converts them when it reads and writes.
 
 /** The values of a row, in the order of the table's columns. */
 export type Values = unknown[];
@@ -28,7 +28,7 @@ const typeOnPostgres: Record<ColumnKind, string> = {
   json: 'json',
   jsonb: 'jsonb',
 };
-/** Rows of one INSERT on SQLite; it takes 32,766 values. */
+/** The rows of one INSERT on SQLite, which allows 32,766 values in a statement. */
 const rowsTogether = 100;
 
 const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
@@ -67,7 +67,7 @@ export async function readBatch(
   };
 }
 
-/** Inserts the rows, all or none. */
+/** Inserts all rows, or none. */
 export async function writeBatch(
   connection: PlainConnection,
   table: Table,
@@ -90,7 +90,7 @@ export async function writeBatch(
   });
 }
 
-/** Converts a value as `writeBatch` does on PostgreSQL. Throws if a column cannot store it. */
+/** Converts a value as `writeBatch` does on PostgreSQL. Throws if that fails. */
 export async function tryValue(
   { all }: PlainConnection,
   { kind }: Pick<Table['columns'][number], 'kind'>,
@@ -99,13 +99,13 @@ export async function tryValue(
   await all(`SELECT $1::${typeOnPostgres[kind]}`, [value]);
 }
 
-/** How many rows the table has. */
+/** The number of rows in the table. */
 export async function countRows({ all }: PlainConnection, { name }: Table): Promise<number> {
   const [row] = await all(`SELECT count(*) AS n FROM ${quoted(name)}`);
   return Number(row?.['n']);
 }
 
-/** Deletes the rows of all these tables. */
+/** Deletes all rows of these tables. */
 export async function emptyTables(connection: PlainConnection, tables: Table[]): Promise<void> {
   if (connection.dialect === 'postgres') {
     await connection.all(`TRUNCATE ${list(tables.map(({ name }) => name))}`);

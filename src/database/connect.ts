@@ -22,20 +22,20 @@ export interface Address {
   sqliteDriver: 'node' | 'sqlite3';
 }
 
-/** How the connections behave. */
+/** The behaviour of the connections. */
 export interface Behaviour {
   /** The most connections to PostgreSQL. */
   poolSize: number;
   /**
-   * How long one statement may take, and how long SQLite waits for another process, in
+   * The longest time for one statement, and the longest wait of SQLite for another process, in
    * milliseconds.
    */
   patience: number;
-  /** Off only on SQLite and only for migrations. */
+  /** False only on SQLite, for migrations. */
   foreignKeys: boolean;
 }
 
-/** A database reached through Sequelize. */
+/** A database opened through Sequelize. */
 export interface Link {
   sequelize: Sequelize;
   dialect: 'sqlite' | 'postgres';
@@ -43,13 +43,12 @@ export interface Link {
 }
 
 const common: Options = {
-  // Never Sequelize's own logging, because it prints values. Never its retries, because they hide
-  // the failure.
+  // Sequelize's own logging would print values. Its retries would hide failures.
   logging: false,
   retry: { max: 1 },
 };
 
-/** Connects to the database. Nothing is opened before the first query. */
+/** Prepares access to the database. The first query opens a connection. */
 export async function connect(address: Address, behaviour: Behaviour): Promise<Link> {
   return address.url.startsWith('sqlite:')
     ? toSqlite(address, behaviour)
@@ -110,7 +109,7 @@ export async function onLink<T>(
   }
 }
 
-/** The file of `sqlite:FILE`. */
+/** The absolute path of the file in `sqlite:FILE`. */
 export function fileOf(url: string): string {
   const file = url.replace(/^sqlite:(\/\/)?/, '');
   if (file === '' || file.startsWith(':memory:')) {
@@ -132,24 +131,24 @@ async function toPostgres(url: string, behaviour: Behaviour): Promise<Link> {
       application_name: 'idctl',
       keepAlive: true,
       connectionTimeoutMillis: 3_000,
-      // A frozen server cannot end a statement itself.
+      // A server that hangs cannot end a statement itself.
       query_timeout: behaviour.patience + 2_000,
     },
   });
   sequelize.addHook('afterConnect', (connection) =>
-    // Sequelize types it as unknown; here it is pg's client.
+    // Sequelize types the connection as unknown. It is pg's client.
     prepareConnection(connection as pg.Client, behaviour.patience),
   );
   sequelize.addHook('afterQuery', (_options, { connection }) => dropUnanswered(connection));
   runDirectly(sequelize, {
     read: (...statement) => readPostgres(sequelize, queryOf(...statement)),
-    // Sequelize types it as object; here it is pg's client.
+    // Sequelize types the connection as object. It is pg's client.
     run: (client, ...statement) => runPostgres(client as pg.Client, queryOf(...statement)),
   });
   return { sequelize, dialect: 'postgres', close: () => sequelize.close() };
 }
 
-// Only constant statements have names, so these are few.
+// Only constant statements have names, so the map stays small.
 const namesOfStatements = new Map<string, string>();
 
 function queryOf(
@@ -164,17 +163,15 @@ function queryOf(
   return { ...query, name };
 }
 
-/** PostgreSQL cannot store NUL; Sequelize writes it so, too. */
+/** PostgreSQL cannot store NUL characters. Sequelize replaces them in the same way. */
 function withoutNul(value: unknown): unknown {
   return typeof value === 'string' ? value.replaceAll('\0', '\\0') : value;
 }
 
-/**
- * Reads over a connection of Sequelize's pool. After any failed read, that connection is discarded.
- */
+/** Reads over a connection of Sequelize's pool. Discards the connection if the read fails. */
 async function readPostgres(sequelize: Sequelize, query: pg.QueryConfig): Promise<object[]> {
   const { connectionManager } = sequelize;
-  // Sequelize types it as object; here it is pg's client.
+  // Sequelize types the connection as object. It is pg's client.
   const client = (await connectionManager.getConnection({ type: 'read' })) as pg.Client;
   try {
     const { rows } = await send(client, query);
@@ -186,7 +183,7 @@ async function readPostgres(sequelize: Sequelize, query: pg.QueryConfig): Promis
   }
 }
 
-/** Runs a statement of a transaction. A connection that does not answer is ended. */
+/** Runs a statement of a transaction. Closes a connection that does not answer. */
 async function runPostgres(client: pg.Client, query: pg.QueryConfig): Promise<object[]> {
   try {
     return (await send(client, query)).rows;
@@ -201,21 +198,21 @@ function send(client: pg.Client, query: pg.QueryConfig): Promise<pg.QueryResult<
   return client.query<object>(isPooled(client) ? unnamed : query);
 }
 
-/** As Sequelize decides it for its own queries. */
+/** Sequelize uses the same rule for its own queries. */
 function isUnanswered(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return codeOf(error) === 'ECONNRESET' || error.message === 'Query read timeout';
 }
 
 function isUsable(connection: unknown): boolean {
-  // Here it is pg's client, with Sequelize's mark and pg's own on it.
+  // The connection is pg's client, with flags of Sequelize and pg.
   const client = connection as pg.Client & { _invalid?: boolean; _ending: boolean };
   return !client._invalid && !client._ending && generationOf(client) === newestGeneration();
 }
 
-// Without this, a ROLLBACK queued behind an unanswered statement would wait just as long again.
+// Without this, a ROLLBACK queued behind an unanswered statement would wait as long again.
 function dropUnanswered(connection: object): void {
-  // Sequelize types it as object; here it is pg's client, with Sequelize's mark on it.
+  // Sequelize types the connection as object. It is pg's client, with Sequelize's flag.
   const client = connection as pg.Client & { _invalid?: boolean };
   if (client._invalid) void client.end().catch(() => {});
 }

@@ -3,27 +3,27 @@ import { dialectOfDatabase, select } from './select.ts';
 import { unsynced } from './transaction.ts';
 
 interface Old {
-  /** A column with an index: rows with less than `before` are old. */
+  /** An indexed column. Rows with a value less than `before` are old. */
   column: string;
   before: unknown;
-  /** A further condition, whose parameters begin with `$2`. */
+  /** A further condition. Its parameters start at `$2`. */
   also?: string;
   bind?: unknown[];
-  /** The rows of one transaction, if each takes many others with it. */
+  /** The rows deleted in one transaction. Set it if each row takes many others with it. */
   batch?: number;
 }
 
-/** Ends a deletion after its current batch, so that a daemon that stops does not wait for it. */
+/** Aborts a deletion after its current batch, so that a daemon can stop soon. */
 export type Stop = AbortSignal | undefined;
 
-// Another writer waits for one batch, not for the whole deletion.
+// Other writers wait only for one batch, not for the whole deletion.
 const rowsOfBatch = 500;
-/** The most rows of a table that one call deletes. The next run of its job deletes the others. */
+/** The most rows that one call deletes from a table. The next run of the job deletes more. */
 export const mostDeleted = 200_000;
 
 /**
- * Deletes old rows, the oldest first, in small transactions. Daemons that do this at once share the
- * rows. A power cut may undo it.
+ * Deletes old rows in small transactions, the oldest first. Several daemons can do this at once:
+ * each deletes different rows. A power failure may undo it.
  */
 export async function deleteOld<Row extends Model>(
   model: ModelStatic<Row>,

@@ -38,7 +38,7 @@ export function directOf(sequelize: Sequelize): Direct {
   return direct;
 }
 
-/** Runs a statement on the connection of a transaction. It throws the errors of the ORM. */
+/** Runs a statement on the connection of a transaction. Throws the same errors as the ORM. */
 export function runOn(
   sequelize: Sequelize,
   connection: object,

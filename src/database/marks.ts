@@ -2,33 +2,33 @@ import { hash } from 'node:crypto';
 import { Refusal } from '../errors.ts';
 import { type Address, fileOf } from './connect.ts';
 
-// `database move` marks both of its databases. A mark is a row of the table `migrations`: an older
-// idctl does not know that name, so it refuses the database too. Both marks have the move's id.
+// `database move` marks both databases. A mark is a row in the table `migrations`. An older idctl
+// does not know its name, so it refuses the database too. Both marks contain the id of the move.
 
-/** The length of the column. */
+/** The length of the column `name`. */
 const longest = 255;
 const movedForm = /^moved (\S+) to (.*)$/s;
 const unfinishedForm = /^unfinished move (\S+) of (\S+) from (.*)$/s;
 
-/** The mark of a database that was moved away. */
+/** The mark of a database that was moved to another address. */
 export interface MovedMark {
   /** The id of the move. */
   move: string;
-  /** The new address, maybe cut. */
+  /** The new address; a long one is truncated. */
   to: string;
 }
 
-/** The mark of a half copy. */
+/** The mark of an unfinished copy. */
 export interface UnfinishedMark {
   /** The id of the move. */
   move: string;
-  /** Names the copied database, as `sourceOf` does. */
+  /** The name of the copied database, from `sourceOf`. */
   source: string;
-  /** Its address, maybe cut. */
+  /** The address of the copied database; a long one is truncated. */
   from: string;
 }
 
-/** The address without its password. */
+/** The address without the password. */
 export function shownAddress({ url }: Pick<Address, 'url'>): string {
   if (url.startsWith('sqlite:')) return `sqlite:${fileOf(url)}`;
   const shown = new URL(url);
@@ -47,18 +47,18 @@ export function unfinishedRow({ move, source, from }: UnfinishedMark): string {
   return `unfinished move ${move} of ${source} from ${from}`.slice(0, longest);
 }
 
-/** The name of a database to copy, from its whole address and the instance's oldest key. */
+/** Names a database to copy, by its full address and the instance's oldest signing key. */
 export function sourceOf(instance: string, address: Address): string {
   return hash('sha256', `${instance} ${shownAddress(address)}`).slice(0, 32);
 }
 
-/** The mark of a moved database; null if no row of `migrations` is one. */
+/** The mark of a moved database, among the rows of `migrations`; null if there is none. */
 export function movedMarkIn(names: readonly string[]): MovedMark | null {
   const [, move = '', to = ''] = matchIn(names, movedForm) ?? [];
   return move === '' ? null : { move, to };
 }
 
-/** The mark of a half copy; null if no row of `migrations` is one. */
+/** The mark of an unfinished copy, among the rows of `migrations`; null if there is none. */
 export function unfinishedMarkIn(names: readonly string[]): UnfinishedMark | null {
   const [, move = '', source = '', from = ''] = matchIn(names, unfinishedForm) ?? [];
   return move === '' ? null : { move, source, from };
@@ -77,7 +77,7 @@ export function isMark(name: string): boolean {
   return movedForm.test(name) || unfinishedForm.test(name);
 }
 
-/** Refuses a database that was moved, or whose move is unfinished. */
+/** Refuses a database that was moved, or that is an unfinished copy. */
 export function requireUnmarked(names: readonly string[]): void {
   const moved = movedMarkIn(names);
   if (moved !== null) throw movedAway(moved.to);
@@ -86,7 +86,7 @@ export function requireUnmarked(names: readonly string[]): void {
   throw new Refusal(
     'not_ready',
     `A move from ${unfinished.from} into this database is unfinished.`,
-    { hint: 'Set database.url to that address, then run the same idctl database move again.' },
+    { hint: `Set database.url to ${unfinished.from} and run the same idctl database move again.` },
   );
 }
 

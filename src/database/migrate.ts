@@ -7,16 +7,16 @@ import type { Migration } from './migrations/migration.ts';
 import { findCopyBefore } from './snapshot.ts';
 import { transactionOn } from './transaction.ts';
 
-// Each migration and its record are one transaction. The list of pending migrations is read again
-// under the lock (on SQLite, the write lock). So any number of processes may start at once.
+// Each migration and its record are one transaction. Pending migrations are read again under the
+// lock (on SQLite, the write lock), so several processes may start at once.
 
 const recordTable = 'migrations';
-/** The lock on PostgreSQL under which a database is migrated or moved. */
+/** The PostgreSQL lock for migrating or moving a database. */
 export const advisoryLock = 7_236_412_011;
 
 /**
- * The names of the pending migrations. Refuses `schema_newer` if the database has a migration
- * unknown to us, and a database that was moved or whose move is unfinished.
+ * The names of the pending migrations. Refuses `schema_newer` if the database has an unknown
+ * migration. Also refuses a database that was moved, or that is an unfinished copy.
  */
 export async function pendingMigrations(
   sequelize: Sequelize,
@@ -27,13 +27,13 @@ export async function pendingMigrations(
   return left(migrations, names, sequelize);
 }
 
-// The age of a check, in milliseconds, at which the next one begins, and at which writes wait for it.
+// The age of a check in milliseconds: when the next one starts, and when writes wait for it.
 const freshFor = 1_000;
 const trustedFor = 5_000;
 
 /**
- * Returns a check to run before each write. It refuses `schema_newer` once a newer idctl has
- * migrated the database. Its last result is used again for a second.
+ * Returns a check to run before each write. The check refuses `schema_newer` once a newer idctl has
+ * migrated the database. Its result is reused for a second.
  */
 export function watchSchema(sequelize: Sequelize): () => Promise<void> {
   let checkedAt = performance.now();
@@ -54,15 +54,15 @@ export function watchSchema(sequelize: Sequelize): () => Promise<void> {
     if (age < freshFor) return;
     checking ??= check();
     if (age >= trustedFor) await checking;
-    // The next write tells of a failure.
+    // The next write reports a failure.
     else checking.catch(() => {});
   };
 }
 
 /**
  * Applies the pending migrations and returns their names. On SQLite the link must have foreign keys
- * off, because rebuilding a table drops the old one. Refuses like `pendingMigrations`; `marked`
- * lets the move migrate its half copy.
+ * off, because rebuilding a table drops the old one. Refuses as `pendingMigrations` does. `marked`
+ * allows the unfinished copy of a move.
  */
 export async function applyMigrations(
   link: Link,
@@ -78,8 +78,8 @@ export async function applyMigrations(
 }
 
 /**
- * Marks a database before its first migration. `replaced` gets the names in the table `migrations`
- * and answers the earlier mark that this one replaces, or null; it may refuse.
+ * Marks a database before its first migration. `replaced` gets the names in the table `migrations`.
+ * It returns the earlier mark to replace, or null, and may refuse.
  */
 export async function markFirst(
   link: Link,
@@ -129,7 +129,7 @@ async function umzug(link: Link, migrations: readonly Migration[]) {
   });
 }
 
-/** The names of the applied migrations, and the marks of a move. */
+/** The names of applied migrations, and marks of moves. */
 async function recorded(sequelize: Sequelize): Promise<string[]> {
   if (!(await sequelize.getQueryInterface().tableExists(recordTable))) return [];
   const rows = await sequelize.query<{ name: string }>(
@@ -158,15 +158,15 @@ function left(migrations: readonly Migration[], names: string[], sequelize: Sequ
   return [...known].filter((name) => !names.includes(name));
 }
 
-/** The advice for a user of an older idctl. */
+/** The hint for a user of an older idctl. */
 function wayBack(sequelize: Sequelize, migration: string): string {
-  const onward = 'Install that version of idctl, or a later one';
+  const onward = 'Install that version of idctl or later';
   // Sequelize's types omit the options it was opened with.
   const { storage } = (sequelize as Sequelize & { options: { storage?: string } }).options;
   const copy = storage === undefined ? null : findCopyBefore(storage, migration);
   return copy === null
     ? `${onward}.`
-    : `${onward}; or go back to the copy made before the upgrade: ${copy}`;
+    : `${onward}. Or go back to the copy made before the upgrade: ${copy}`;
 }
 
 async function lock({ sequelize, dialect }: Link): Promise<void> {
@@ -186,5 +186,5 @@ async function checkReferences({ sequelize, dialect }: Link): Promise<void> {
   if (dialect !== 'sqlite') return;
   const broken = await sequelize.query('PRAGMA foreign_key_check', { type: QueryTypes.SELECT });
   if (broken.length > 0)
-    throw new Error(`a migration left ${broken.length} rows whose parent is gone`);
+    throw new Error(`a migration left ${broken.length} rows with missing parents`);
 }

@@ -10,7 +10,7 @@ import {
 
 const keptStatements = 128;
 
-/** A connection through Node's own SQLite. */
+/** Opens connections with Node's built-in SQLite. */
 export const openNodeSqlite: OpenConnection = async (options, writer) => {
   createFile(options.file);
   const database = new DatabaseSync(options.file, {
@@ -33,7 +33,7 @@ function connection(database: DatabaseSync, patience: number): SqliteConnection 
   let synced = true;
   return {
     all: (sql, parameters) =>
-      // Spread, because the rows have no prototype and callers may expect one.
+      // Spread, as the rows have no prototype and callers may expect one.
       whenFree(
         () =>
           statement(sql)
@@ -62,7 +62,7 @@ function statements(database: DatabaseSync): (sql: string) => StatementSync {
   const kept = new Map<string, StatementSync>();
   return (sql) => {
     const statement = kept.get(sql) ?? database.prepare(sql);
-    // Sequelize passes the whole bind object, used or not.
+    // Sequelize passes the whole bind object, even parameters that the statement does not use.
     statement.setAllowUnknownNamedParameters(true);
     kept.delete(sql);
     kept.set(sql, statement);

@@ -17,34 +17,32 @@ export interface DatabaseLoad {
   waiting: number;
 }
 
-/** The one database of the process. */
+/** The single open database of the process. */
 export interface Database {
   sequelize: Sequelize;
   dialect: 'sqlite' | 'postgres';
   /**
-   * Copies a SQLite file before pending migrations change it. Answers the copy's path, or null if
+   * Copies a SQLite file before pending migrations change it. Returns the path of the copy; null if
    * no copy is needed.
    */
   copyFirst(now: Date): Promise<string | null>;
-  /** Applies the pending migrations and returns their names. Safe in several processes at once. */
+  /** Applies pending migrations and returns their names. Several processes may call it at once. */
   migrate(): Promise<string[]>;
   /** The pending migrations. Refuses `schema_newer` for a database of a newer idctl. */
   pending(): Promise<string[]>;
-  /**
-   * Used and idle connections, and callers that wait for one. On SQLite, those of its one writer.
-   */
+  /** The used and idle connections, and the callers waiting for one. On SQLite, the writer's. */
   load(): DatabaseLoad;
-  /** Resolves when the database answers. Refuses a server that takes no writes. */
+  /** Resolves when the database answers. Refuses a server that accepts no writes. */
   ping(): Promise<void>;
-  /** Whether writes succeed, as far as known: no write has failed since for lack of space. */
+  /** Whether writes are known to succeed: false after one fails on a full disk, until one works. */
   writable(): Promise<boolean>;
-  /** Makes the database take room, and changes nothing. Throws as a write would. */
+  /** Allocates space in the database without a change. Throws as a write would. */
   tryWrite(): Promise<void>;
-  /** Waits for the last transaction and closes every connection. Safe to call twice. */
+  /** Waits for the last transaction and closes all connections. May be called twice. */
   close(): Promise<void>;
 }
 
-/** Opens the database and binds the models to it. The first query connects. */
+/** Opens the database and binds the models to it. The first query opens a connection. */
 export async function openDatabase(options: Address & { poolSize?: number }): Promise<Database> {
   const behaviour: Behaviour = {
     poolSize: options.poolSize ?? 10,
@@ -105,7 +103,7 @@ function loadOf({ sequelize, dialect }: Link): DatabaseLoad {
 }
 
 function migrate(address: Address): Promise<string[]> {
-  // A separate connection: a migration may take long, and on SQLite needs foreign keys off.
+  // A separate connection: a migration may take long, and on SQLite it needs foreign keys off.
   const behaviour = { poolSize: 1, patience: 300_000, foreignKeys: false };
   return onLink(address, behaviour, (link) => applyMigrations(link));
 }

@@ -3,10 +3,10 @@ import { runOn } from './direct.ts';
 import { dropGeneration, generationOf, limitsOfTransaction } from './postgres-connection.ts';
 import { databaseRefusal, isReadOnly } from './refusals.ts';
 
-// How a transaction of Sequelize begins and ends. Its own ways print failures past the log, and cost
-// more than a short transaction itself.
+// Begins and ends Sequelize transactions directly. Sequelize's own code prints failures past the
+// log, and costs more than a short transaction itself.
 
-/** Sequelize's types omit its end, and how a transaction takes its connection and gives it back. */
+/** Sequelize's types omit these members, which end a transaction and manage its connection. */
 export type Opened = Transaction & {
   connection: object;
   finished?: string;
@@ -16,13 +16,13 @@ export type Opened = Transaction & {
   forceCleanup(): Promise<void>;
 };
 
-/** Begins a transaction that writes. Unless `synced`, its commit need not wait for the disk. */
+/** Begins a write transaction. If `synced` is false, its commit need not wait for the disk. */
 export async function beginTransaction(
   sequelize: Sequelize,
   { synced }: { synced: boolean },
 ): Promise<Opened> {
   const options = { type: Transaction.TYPES.IMMEDIATE };
-  // It has what the type adds.
+  // The object has the members that the type adds.
   const opened = new Transaction(sequelize, options) as Opened;
   opened.begin = async () => {
     const sql = beginning(sequelize, opened, synced);
@@ -33,7 +33,7 @@ export async function beginTransaction(
   return opened;
 }
 
-/** What begins a transaction, and sets what lasts for it only. */
+/** The SQL that begins a transaction, with the settings that last until its end. */
 function beginning(sequelize: Sequelize, { connection }: Opened, synced: boolean): string {
   // The driver for SQLite sets `synchronous` itself.
   if (sequelize.getDialect() === 'sqlite') return 'BEGIN IMMEDIATE';
@@ -42,7 +42,7 @@ function beginning(sequelize: Sequelize, { connection }: Opened, synced: boolean
   return ['BEGIN', ...sets.filter((set) => set !== null)].join('; ');
 }
 
-/** Commits or rolls back, and gives the connection back. */
+/** Commits or rolls back, and releases the connection. */
 export async function endTransaction(
   sequelize: Sequelize,
   opened: Opened,
@@ -58,7 +58,7 @@ export async function endTransaction(
   opened.cleanup();
 }
 
-/** Rolls back a transaction that failed for this reason. */
+/** Rolls back a transaction that failed with `reason`. */
 export async function abandonTransaction(
   sequelize: Sequelize,
   opened: Opened,
@@ -70,12 +70,11 @@ export async function abandonTransaction(
       await sequelize.connectionManager.destroyConnection(opened.connection);
     else await endTransaction(sequelize, opened, 'ROLLBACK');
   } catch {
-    // Report the reason for the rollback, not the failed rollback.
+    // The caller reports the reason for the rollback, not the failed rollback.
   }
 }
 
-// A ROLLBACK over a lost connection to PostgreSQL would only fail again; the server rolls back
-// itself.
+// On a lost connection to PostgreSQL, a ROLLBACK would fail too. The server rolls back by itself.
 function isLost(sequelize: Sequelize, reason: unknown): boolean {
   return (
     sequelize.getDialect() === 'postgres' &&

@@ -7,25 +7,25 @@ import { isPooled } from './postgres-connection.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
 import { namedError } from './sqlite-errors.ts';
 
-/** How long a statement waits for a lock of PostgreSQL, in milliseconds. */
+/** The longest wait of a statement for a PostgreSQL lock, in milliseconds. */
 const lockPatience = 5_000;
 
-/** A row by the names of its columns. */
+/** A row as an object, by column name. */
 export type PlainRow = Record<string, unknown>;
 
-/** One connection past the ORM, with the transactions that its statements begin and end. */
+/** One connection without the ORM. Statements on it begin and end transactions themselves. */
 export interface PlainConnection {
   readonly dialect: 'sqlite' | 'postgres';
-  /** The rows of a statement with `$1`, `$2`, … in this order. */
+  /** Runs a statement with the parameters `$1`, `$2`, … in this order, and returns its rows. */
   all(sql: string, values?: readonly unknown[]): Promise<PlainRow[]>;
-  /** Whether commits from now on wait for the disk. */
+  /** Sets whether later commits wait for the disk. */
   setSync(wanted: boolean): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * Opens one connection. `patience` is how long a statement may take and SQLite waits for a lock, in
- * milliseconds.
+ * Opens one connection. `patience` is the longest time for a statement, and for SQLite to wait for
+ * a lock, in milliseconds.
  */
 export async function connectPlain(address: Address, patience: number): Promise<PlainConnection> {
   return address.url.startsWith('sqlite:')
@@ -55,7 +55,7 @@ async function plainSqlite(address: Address, patience: number): Promise<PlainCon
     dialect: 'sqlite',
     async all(sql, values = []) {
       const rows = await named(connection.all(sql.replace(/\$\d+/g, '?'), values));
-      // Node's driver answers at once; without a pause, timers would wait for the whole copy.
+      // Node's driver is synchronous. Without a pause, timers would wait for the whole copy.
       await turnOfTheLoop();
       return rows;
     },
@@ -73,15 +73,19 @@ function named<T>(work: Promise<T>): Promise<T> {
 async function plainPostgres(address: Address, patience: number): Promise<PlainConnection> {
   const { sequelize, close } = await connect(address, { poolSize: 1, patience, foreignKeys: true });
   const { connectionManager } = sequelize;
-  // Sequelize types it as object; here it is pg's client.
+  // Sequelize types the connection as object. It is pg's client.
   const client = (await connectionManager.getConnection({ type: 'write' })) as pg.Client;
-  // A pooler may give its next client a session with the settings and locks of a move.
+  // A pooler could hand a session with this connection's settings and locks to another client.
   if (isPooled(client)) {
     await connectionManager.destroyConnection(client).catch(() => {});
     await close();
-    throw new Refusal('conflict', `${shownAddress(address)} is a pooler such as PgBouncer.`, {
-      hint: 'Name the PostgreSQL server itself, for both databases of a move.',
-    });
+    throw new Refusal(
+      'conflict',
+      `${shownAddress(address)} is a connection pooler such as PgBouncer.`,
+      {
+        hint: 'For both databases of a move, use the address of the PostgreSQL server itself.',
+      },
+    );
   }
   await client.query(`SET lock_timeout = ${lockPatience}`);
   return {
@@ -91,7 +95,7 @@ async function plainPostgres(address: Address, patience: number): Promise<PlainC
       await client.query(`SET synchronous_commit TO ${wanted ? 'on' : 'off'}`);
     },
     async close() {
-      // Not back to the pool, because it may have an open transaction.
+      // The connection may have an open transaction, so it must not go back to the pool.
       await connectionManager.destroyConnection(client).catch(() => {});
       await close();
     },

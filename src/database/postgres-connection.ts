@@ -1,23 +1,23 @@
 import type pg from 'pg';
 
 // A pooler such as PgBouncer refuses unknown startup parameters, and may send each transaction to
-// another server process. So nothing is set at startup. Behind a pooler, settings last for one
-// transaction, and no statement has a name.
+// another server process. So nothing is set at startup. Over a pooler, settings apply to one
+// transaction, and no statement is named.
 
-// Less than the time that Sequelize waits for a connection, so that the failure is the one told.
+// Less than Sequelize's timeout for a connection, so that this failure is the one reported.
 const readyWithin = 4_500;
 
 const deadlines = new WeakMap<object, NodeJS.Timeout>();
 const patiences = new WeakMap<object, number>();
 
-// A server that has become read-only may keep its connections. So connections have a generation, and
-// when one of the newest finds such a server, the pool drops all of that generation.
+// A server that becomes read-only may keep its connections. So each connection has a generation. If
+// a connection of the newest generation finds such a server, the pool drops all of that generation.
 const generations = new WeakMap<object, number>();
 let newest = 0;
-// Of no generation: the server ended the connection.
+// For connections that the server ended: they belong to no generation.
 const ended = -1;
 
-/** The generation of connections opened now. */
+/** The generation of newly opened connections. */
 export function newestGeneration(): number {
   return newest;
 }
@@ -27,13 +27,13 @@ export function generationOf(connection: object): number {
   return generations.get(connection) ?? newest;
 }
 
-/** Makes the pool drop the connections of this generation before their next use. */
+/** Makes the pool drop the connections of this generation before they are used again. */
 export function dropGeneration(generation: number): void {
   if (generation === newest) newest += 1;
 }
 
 /**
- * The driver, with a deadline: a connection that takes no query in time is ended. Sequelize forgets
+ * The driver with a deadline: ends a new connection that is not ready in time. Sequelize forgets
  * such a connection, and it would keep the process alive.
  */
 export function withDeadline(driver: typeof pg): typeof pg {
@@ -41,7 +41,7 @@ export function withDeadline(driver: typeof pg): typeof pg {
     constructor(config?: string | pg.ClientConfig) {
       super(config);
       generations.set(this, newest);
-      // Sequelize does not listen at each moment, and an error without a listener ends the process.
+      // Sequelize does not always listen, and an `error` event without a listener ends the process.
       this.on('error', () => generations.set(this, ended));
       const end = () => void this.end().catch(() => {});
       deadlines.set(this, setTimeout(end, readyWithin));
@@ -51,13 +51,13 @@ export function withDeadline(driver: typeof pg): typeof pg {
   return Object.assign(Object.create(driver), { Client });
 }
 
-/** Limits what the statements of a new connection may take, in milliseconds. */
+/** Limits the duration of statements on a new connection, in milliseconds. */
 export async function prepareConnection(client: pg.Client, patience: number): Promise<void> {
   try {
-    // A pooler names itself as the process to cancel, not the process that answers.
+    // A pooler reports its own process as the one to cancel, not the process that answers.
     const { rows } = await client.query<{ set: string[] | null }>(
       `SELECT CASE WHEN pg_backend_pid() = $1 THEN ARRAY[${limits(patience, false)}] END AS set`,
-      // The driver's types omit it.
+      // The driver's types omit `processID`.
       [(client as pg.Client & { processID: number | null }).processID],
     );
     if (rows[0]?.set === null) patiences.set(client, patience);
@@ -68,13 +68,13 @@ export async function prepareConnection(client: pg.Client, patience: number): Pr
   }
 }
 
-/** The statement that limits a transaction over a pooler; null if the connection has limits. */
+/** The SQL that sets the limits in a transaction over a pooler. Null for a direct connection. */
 export function limitsOfTransaction(connection: object): string | null {
   const patience = patiences.get(connection);
   return patience === undefined ? null : `SELECT ${limits(patience, true)}`;
 }
 
-/** Whether a pooler may change the server process between two transactions. */
+/** Whether a pooler may change the server process between transactions. */
 export function isPooled(connection: object): boolean {
   return patiences.has(connection);
 }

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { buffer, text } from 'node:stream/consumers';
 import { Refusal } from '../errors.ts';
 
-// PostgreSQL's own programs. The environment tells them the server and the user, because `ps` would
-// show arguments to every user.
+// PostgreSQL's own programs get the server and the user through the environment, because `ps` would
+// show arguments to all users.
 
 type Program = 'pg_dump' | 'pg_restore';
 
@@ -12,13 +12,13 @@ type Program = 'pg_dump' | 'pg_restore';
 export interface Run {
   program: Program;
   words: string[];
-  /** The database, `postgres://…`. Absent for a program that needs no server. */
+  /** The database, `postgres://…`. Absent if the program needs no server. */
   url?: string;
 }
 
 /**
- * The program's output as it arrives. Refuses `not_ready`, in the program's own words, if it is
- * missing or fails.
+ * Runs the program and yields its output. Refuses `not_ready` if the program is missing, or with
+ * its own message if it fails.
  */
 export async function* outputOf({ program, words, url }: Run): AsyncGenerator<Buffer> {
   const child = spawn(program, words, {
@@ -26,14 +26,14 @@ export async function* outputOf({ program, words, url }: Run): AsyncGenerator<Bu
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const ended = endOf(child, program);
-  // Awaited below; a missing program fails earlier.
+  // Awaited below. If the program is missing, reading its output fails first.
   ended.catch(() => {});
   const said = text(child.stderr);
   for await (const chunk of child.stdout) yield chunk;
   const status = await ended;
   if (status === 0) return;
   const [reason = `${program} ended with ${status}`] = (await said).trim().split('\n').slice(-1);
-  throw new Refusal('not_ready', `PostgreSQL refused: ${reason}`, { cause: new Error(await said) });
+  throw new Refusal('not_ready', `${program} failed: ${reason}`, { cause: new Error(await said) });
 }
 
 /** Runs the program to its end and returns its output. */
@@ -41,7 +41,7 @@ export async function run(what: Run): Promise<string> {
   return (await buffer(outputOf(what))).toString('utf8');
 }
 
-/** Refuses `not_ready`, naming the package, if the program is missing or older than the server. */
+/** Refuses `not_ready` if the program is missing or too old. The hint names the package. */
 export async function requireProgram(program: Program, serverVersion: number): Promise<void> {
   const server = Math.floor(serverVersion / 10_000);
   const remedy = `On Debian: apt-get install postgresql-client-${server}`;
@@ -53,7 +53,7 @@ export async function requireProgram(program: Program, serverVersion: number): P
   if (own >= server) return;
   throw new Refusal(
     'not_ready',
-    `${program} ${own} is older than the server, which is PostgreSQL ${server}.`,
+    `${program} ${own} is older than the server (PostgreSQL ${server}).`,
     {
       hint: remedy,
     },

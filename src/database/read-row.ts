@@ -4,15 +4,15 @@ import { dialectOfDatabase, select } from './select.ts';
 const columns = new WeakMap<object, string>();
 
 /**
- * The row with this value in a column, as its model, or null. For the reads of each sign-in: the
- * ORM writes their SQL anew each time, and on SQLite asks for the table's columns first.
+ * The row with this value in a column, as a model, or null. For reads at every sign-in: the ORM
+ * would generate the SQL each time, and on SQLite first query the table's columns.
  */
 export async function readRow<M extends Model>(
   model: ModelStatic<M>,
   [column, value]: [string, string],
   lock?: string,
 ): Promise<M | null> {
-  // SQLite has one writer at a time, and locks no rows.
+  // SQLite has a single writer, and cannot lock rows.
   const locking = lock === undefined || dialectOfDatabase() === 'sqlite' ? '' : ` FOR ${lock}`;
   const [row] = await select<Record<string, unknown>>(
     `SELECT ${columnsOf(model)} FROM ${model.getTableName()} WHERE ${column} = $1${locking}`,
@@ -20,7 +20,7 @@ export async function readRow<M extends Model>(
     { prepared: true },
   );
   if (row === undefined) return null;
-  // The columns are those of the model.
+  // The query selects the columns of the model.
   const values = dialectOfDatabase() === 'sqlite' ? parsed(model, row) : row;
   return model.build(values as Attributes<M>, { isNewRecord: false, raw: true });
 }
@@ -34,7 +34,7 @@ function columnsOf(model: ModelStatic<Model>): string {
   return list;
 }
 
-/** SQLite stores times as text, and flags as numbers. */
+/** Converts a row of SQLite, which stores times as text and flags as numbers. */
 function parsed(model: ModelStatic<Model>, row: Record<string, unknown>): object {
   const attributes: Record<string, { type: unknown }> = model.getAttributes();
   return Object.fromEntries(

@@ -10,39 +10,39 @@ interface Meaning {
 
 const gone: Meaning = {
   message: 'The database cannot be reached.',
-  hint: 'See that it runs and that database.url names it; then try again.',
+  hint: 'Check that the database runs, and that database.url is right. Then try again.',
 };
 const standby: Meaning = {
-  message: 'The database server takes no writes.',
-  hint: 'It is a standby, or set to read-only. Let database.url name the primary.',
+  message: 'The database server accepts no writes.',
+  hint: 'The server is a standby or read-only. Set database.url to the primary.',
 };
 const denied: Meaning = {
-  message: 'The database does not let idctl in.',
-  hint: 'See the user, password and database name in database.url.',
+  message: 'The database refused the connection of idctl.',
+  hint: 'Check the user, password and database name in database.url.',
 };
 const unusable: Meaning = {
   message: 'The database file cannot be used.',
-  hint: 'See that database.url names the right file, and that idctl may write to it and to its folder.',
+  hint: 'Check that database.url names the right file, and that idctl can write to the file and its folder.',
 };
 const forbidden: Meaning = {
   message: 'The database file cannot be used.',
-  hint: 'Let the user that runs idctl read and write the file and its folder; or run idctl as a user that can.',
+  hint: 'Let the user that runs idctl read and write the file and its folder, or run idctl as a user that can.',
 };
 const misplaced: Meaning = {
   message: 'The database file was moved, deleted or replaced while idctl had it open.',
-  hint: 'Stop idctl, put the file of database.url and its -wal back, or restore a backup; then start idctl.',
+  hint: 'Stop idctl, put the file of database.url and its -wal back, or restore a backup. Then start idctl.',
 };
 const damaged: Meaning = {
   message: 'The database file is damaged.',
-  hint: 'Stop idctl, move the file of database.url away, its -wal and -shm too, then: idctl restore BACKUP',
+  hint: 'Stop idctl. Move the file of database.url away, with its -wal and -shm. Then run: idctl restore BACKUP',
 };
 const foreign: Meaning = {
-  message: 'The file of database.url is no database, or damaged.',
-  hint: 'Correct database.url; if it names the right file, stop idctl, move that away, then: idctl restore BACKUP',
+  message: 'The file of database.url is damaged or not a database.',
+  hint: 'Check database.url. If it names the right file, stop idctl and move the file away. Then run: idctl restore BACKUP',
 };
 const untrusted: Meaning = {
   message: 'The database cannot be reached over TLS.',
-  hint: 'See sslmode in database.url; NODE_EXTRA_CA_CERTS names an authority of your own.',
+  hint: 'Check sslmode in database.url. For your own certificate authority, set NODE_EXTRA_CA_CERTS.',
 };
 const busy: Meaning = {
   code: 'database_busy',
@@ -52,19 +52,19 @@ const busy: Meaning = {
 const full: Meaning = {
   code: 'database_full',
   message: 'There is no space left for the database.',
-  hint: 'Make room on its disk; nothing else is needed.',
+  hint: 'Free space on its disk. Nothing else is needed.',
 };
 const withoutHandles: Meaning = {
   code: 'overloaded',
   message: 'idctl has too many files and connections open.',
-  hint: 'Try again in a few seconds. If this lasts, raise the limit of open files: LimitNOFILE in the unit.',
+  hint: 'Try again in a few seconds. If this lasts, raise LimitNOFILE in the unit.',
 };
 
-// Deleting a row deletes its references, so this error is about a reference being written.
+// Deleting a row deletes its references. So this error means a new reference without a target.
 const removed: Meaning = {
   code: 'not_found',
-  message: 'This refers to a record that was removed meanwhile.',
-  hint: 'Read it again, then repeat the change.',
+  message: 'The change refers to a record that was just removed.',
+  hint: 'Read the data again, then repeat the change.',
 };
 
 const meanings: Record<string, Meaning> = {
@@ -123,7 +123,7 @@ const meanings: Record<string, Meaning> = {
   '23503': removed,
 };
 
-// pg's messages that come without a code.
+// Messages of pg that have no code.
 const sayings = [
   /^Connection terminated/,
   /^timeout expired$/,
@@ -133,7 +133,7 @@ const sayings = [
   /^Connection timed out$/,
 ];
 
-/** The refusal for a server that takes no writes. */
+/** The refusal for a server that accepts no writes. */
 export function standbyRefusal(): Refusal {
   return refuse(standby);
 }
@@ -144,8 +144,8 @@ export function isReadOnly(error: unknown): boolean {
 }
 
 /**
- * The refusal for a database error: connection lost, busy, full, or a row removed that another
- * should refer to. Null for any other error.
+ * The refusal for a database error, such as a lost connection, a full disk, or a reference to a
+ * removed row. Null for any other error.
  */
 export function databaseRefusal(error: unknown): Refusal | null {
   for (const link of causes(error)) {

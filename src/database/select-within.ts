@@ -11,11 +11,11 @@ export interface Query {
   bind: unknown[];
 }
 
-/** A question for the reader thread. */
+/** A query for the reader thread. */
 export interface ReaderQuestion {
   id: number;
   query: { sql: string; bind: ReturnType<typeof bindable>[] };
-  /** The deadline, in milliseconds of the epoch. */
+  /** The deadline, in milliseconds since the epoch. */
   until: number;
 }
 
@@ -23,18 +23,18 @@ export interface ReaderQuestion {
 export interface Told {
   id: number;
   rows?: object[];
-  /** `late`, or the error of the query. */
+  /** `late`, or the message of the query's error. */
   error?: string;
 }
 
-/** A query abandoned because its time was up. */
+/** Thrown when a query runs out of time. */
 export class OutOfTime extends Error {
   override name = 'OutOfTime';
 }
 
 /**
- * Rows of a query that may scan a whole table, without delaying other queries. Throws `OutOfTime`
- * after so many milliseconds. On SQLite, `whileInTime` must be among the conditions.
+ * Runs a query that may scan a whole table, without delaying other queries. Throws `OutOfTime`
+ * after `milliseconds`. On SQLite, the query must include the condition `whileInTime`.
  */
 export async function selectWithin<Row extends object>(
   milliseconds: number,
@@ -47,7 +47,7 @@ export async function selectWithin<Row extends object>(
   return transactionOn(sequelize, () => selectInTime<Row>(sequelize, query, milliseconds));
 }
 
-/** The condition that ends a query when its time is up. */
+/** The condition that ends a query on SQLite when its time is over. */
 export function whileInTime(dialect: 'sqlite' | 'postgres'): string {
   return dialect === 'sqlite' ? 'in_time()' : 'true';
 }
@@ -59,7 +59,7 @@ async function selectOnSqlite(
 ): Promise<object[]> {
   const { readInTime } = directOf(sequelize);
   if (readInTime === undefined) return ask(sequelize, query, milliseconds);
-  // This driver can interrupt a query, but has none of our functions.
+  // This driver can interrupt a query, but does not know the function `in_time`.
   const rows = await readInTime(
     { ...query, sql: query.sql.replaceAll(whileInTime('sqlite'), 'true') },
     milliseconds,
@@ -92,7 +92,7 @@ interface Reader {
   waiting: Map<number, { resolve: (rows: object[]) => void; reject: (error: Error) => void }>;
 }
 
-// The source file in a checkout, the compiled file in a release.
+// A checkout has the source file, a release the compiled file.
 const program = import.meta.url.endsWith('.ts')
   ? new URL('./sqlite-reader.ts', import.meta.url)
   : new URL('./sqlite-reader.js', import.meta.url);
@@ -114,7 +114,7 @@ function ask(sequelize: Sequelize, { sql, bind }: Query, milliseconds: number): 
   });
 }
 
-/** The thread of the open database, started when first needed. */
+/** The reader thread of the open database. The first query starts it. */
 function readerOf(sequelize: Sequelize): Reader {
   // Sequelize's types omit the options it was opened with.
   const file = (sequelize as Sequelize & { options: { storage: string } }).options.storage;
@@ -125,7 +125,7 @@ function readerOf(sequelize: Sequelize): Reader {
   const opened: Reader = { file, worker, waiting: new Map() };
   worker.on('message', (told: Told) => settle(opened, told));
   worker.once('error', (error) => fail(opened, error));
-  worker.once('exit', () => fail(opened, new Error('the reading thread has ended')));
+  worker.once('exit', () => fail(opened, new Error('the reader thread has ended')));
   reader = opened;
   return opened;
 }
@@ -143,7 +143,7 @@ function fail(failed: Reader, error: Error): void {
   failed.waiting.clear();
 }
 
-/** Ends the thread, if there is one, because the database closes. */
+/** Ends the reader thread, if there is one. Call it when the database closes. */
 export async function endReader(): Promise<void> {
   const ended = reader;
   reader = undefined;

@@ -2,13 +2,13 @@ import type { Sequelize } from 'sequelize';
 import { directOf, runOn, type Statement } from './direct.ts';
 import { isInTransaction, onOpenConnection, transaction } from './transaction.ts';
 
-// Plain SQL with `$1` parameters, for queries that run so often that the ORM would dominate the
-// cost. Otherwise the models read and write rows. Table and column names in a statement come from
-// the code, never from a caller's data.
+// Plain SQL with `$1` parameters, for queries so frequent that the ORM would cost more than the
+// query. Models read and write everything else. Table and column names come from the code, never
+// from input.
 
 let served: Sequelize | undefined;
 
-/** Makes this the database for these statements. */
+/** Makes this database the one that these functions use. */
 export function serveStatements(sequelize: Sequelize): void {
   served = sequelize;
 }
@@ -25,8 +25,8 @@ export function dialectOfDatabase(): 'sqlite' | 'postgres' {
 }
 
 /**
- * The rows of a query, or of a statement that returns rows, which needs a transaction. `prepared`
- * is for constant SQL: a connection to PostgreSQL plans it once.
+ * The rows of a query. A statement that writes and returns rows needs a transaction. Use `prepared`
+ * for constant SQL: each connection to PostgreSQL then plans it only once.
  */
 export async function select<Row extends object>(
   sql: string,
@@ -41,7 +41,7 @@ export async function select<Row extends object>(
   return rows as Row[];
 }
 
-/** Runs a statement inside a transaction. A violated index throws the same error as the ORM. */
+/** Runs a statement in a transaction. A violated unique index throws the ORM's error. */
 export async function execute(
   sql: string,
   bind: unknown[],
@@ -54,18 +54,18 @@ function runInTransaction(sequelize: Sequelize, ...statement: Statement): Promis
   return onOpenConnection((connection) => runOn(sequelize, connection, ...statement));
 }
 
-/** Inserts one row, like `execute`. Objects are written as JSON. */
+/** Inserts one row inside a transaction. Objects are stored as JSON. */
 export async function insertRow(table: string, row: Record<string, unknown>): Promise<void> {
   const { sql, bind } = insertion(table, row);
   await execute(sql, bind, { prepared: true });
 }
 
-/** The most parameters of one statement: SQLite looks each one up among all the others. */
+/** The most parameters of a statement. Fewer on SQLite, which compares each with all others. */
 function mostParameters(): number {
   return dialectOfDatabase() === 'sqlite' ? 500 : 30_000;
 }
 
-/** Inserts rows of the same columns, like `insertRow`, in as few statements as possible. */
+/** Inserts rows with the same columns inside a transaction, in as few statements as possible. */
 export async function insertRows(table: string, rows: Record<string, unknown>[]): Promise<void> {
   const columns = Object.keys(rows[0] ?? {});
   for (const some of chunksOf(rows, Math.floor(mostParameters() / Math.max(1, columns.length)))) {
@@ -78,7 +78,7 @@ export async function insertRows(table: string, rows: Record<string, unknown>[])
   }
 }
 
-/** Runs a query for these values, in as few statements as possible; `$1` to `$n` are its list. */
+/** Runs a query for many values, in as few statements as possible. `$1` to `$n` are its `list`. */
 export async function selectAmong<Row extends object>(
   values: readonly string[],
   sql: (list: string, next: string) => string,
@@ -97,7 +97,7 @@ function chunksOf<Item>(items: readonly Item[], size: number): Item[][] {
   return Array.from({ length: count }, (_, at) => items.slice(at * size, (at + 1) * size));
 }
 
-/** The statement of `insertRow`, for a caller that extends it. */
+/** The statement of `insertRow`, for callers that extend it. */
 export function insertion(
   table: string,
   row: Record<string, unknown>,
@@ -116,8 +116,8 @@ function plain(value: unknown): unknown {
 }
 
 /**
- * Runs independent statements, all with these parameters, and returns the rows of the first. On
- * PostgreSQL they are one round trip, in no order, and none sees the effects of the others.
+ * Runs independent statements with the same parameters, and returns the rows of the first. On
+ * PostgreSQL this is one round trip, in any order, and no statement sees the changes of another.
  */
 export async function selectTogether<Row extends object>(
   [first, ...others]: [string, ...string[]],
@@ -135,7 +135,7 @@ export async function selectTogether<Row extends object>(
   return rows;
 }
 
-/** Runs the statement with only the parameters that it names: SQLite rejects extra ones. */
+/** Runs the statement with only the parameters that it uses: SQLite rejects others. */
 function alone<Row extends object>(sql: string, bind: unknown[]): Promise<Row[]> {
   const own: unknown[] = [];
   const renumbered = sql.replace(/\$(\d+)/g, (_, place) => `$${own.push(bind[Number(place) - 1])}`);
@@ -143,12 +143,12 @@ function alone<Row extends object>(sql: string, bind: unknown[]): Promise<Row[]>
 }
 
 /**
- * Updates SQLite's planner statistics, from a bounded sample of each table. PostgreSQL does this
+ * Updates SQLite's planner statistics from a limited sample of each table. PostgreSQL does this
  * itself.
  */
 export async function refreshStatistics(): Promise<void> {
-  // 0x02 analyzes tables that have grown, 0x10000 checks all tables: the writer does not know the
-  // readers' queries.
+  // 0x02 analyzes tables that have grown. 0x10000 checks all tables, as the writer does not know
+  // the readers' queries.
   if (dialectOfDatabase() === 'sqlite')
     await transaction(() => execute('PRAGMA optimize = 0x10002', []));
 }

@@ -6,17 +6,17 @@ import { type Address, fileOf } from './connect.ts';
 import { migrations } from './migrations/index.ts';
 import { copySqlite, readLive, readSqlite } from './sqlite-copy.ts';
 
-// Copies from before a migration stand beside a SQLite file: `idctl.db.before-<migration>-<time>`.
-// By the name, an older idctl finds the copy it can go back to.
+// Copies made before migrations are stored beside the SQLite file, as
+// `idctl.db.before-<migration>-<time>`. The name tells an older idctl which copy it can go back to.
 
 const kept = 3;
 const time = /-(\d{8}T\d{6}Z)$/;
-// A copy that is being made has another name. An earlier idctl called it like a finished one.
+// The name of an unfinished copy. An earlier idctl named an unfinished copy like a finished one.
 const draftName = /\.(?:copying|before)-(\d+)-\d{8}T\d{6}Z(?:-journal|-wal|-shm)?$/;
 
 /**
- * Copies the file if a pending migration is about to change its contents, and returns the copy's
- * path, else null. The last two earlier copies stay.
+ * Copies the file if a pending migration will change its contents. Returns the path of the copy,
+ * else null. Keeps this copy and the two before it.
  */
 export async function copyBeforeMigration(address: Address, now: Date): Promise<string | null> {
   const file = fileOf(address.url);
@@ -27,7 +27,7 @@ export async function copyBeforeMigration(address: Address, now: Date): Promise<
   const stamp = now.toISOString().replace(/[-:]|\.\d+/g, '');
   const draft = `${file}.copying-${process.pid}-${stamp}`;
   await copySqlite(address, draft);
-  // Another process may have migrated in between, so check the copy.
+  // Another process may have migrated the file in the meantime, so check the copy.
   const next = await nextFor(async (sql) => readSqlite(draft, sql));
   if (next === null) {
     await rm(draft);
@@ -39,12 +39,12 @@ export async function copyBeforeMigration(address: Address, now: Date): Promise<
   return copy;
 }
 
-/** The last copy of the file from before this migration, if any. */
+/** The last copy of the file made before this migration, if any. */
 export function findCopyBefore(file: string, migration: string): string | null {
   return copiesOf(file).findLast((copy) => copy.startsWith(`${file}.before-${migration}-`)) ?? null;
 }
 
-/** Removes the copies that a killed process has begun. */
+/** Removes unfinished copies of killed processes. */
 async function removeDrafts(file: string): Promise<void> {
   for (const path of besides(file)) {
     const [, pid] = draftName.exec(path) ?? [];
@@ -52,7 +52,7 @@ async function removeDrafts(file: string): Promise<void> {
   }
 }
 
-/** The copies, oldest first. */
+/** The finished copies, oldest first. */
 function copiesOf(file: string): string[] {
   return besides(file)
     .filter(
@@ -61,7 +61,7 @@ function copiesOf(file: string): string[] {
     .sort((a, b) => Number(stampOf(a) > stampOf(b)) - Number(stampOf(a) < stampOf(b)));
 }
 
-/** The files whose names begin with the name of this one. */
+/** The files whose names start with the name of this file. */
 function besides(file: string): string[] {
   const names = readdirSync(dirname(file)).filter((name) => name.startsWith(`${basename(file)}.`));
   return names.map((name) => join(dirname(file), name));
@@ -74,8 +74,8 @@ function stampOf(name: string): string {
 type Read = (sql: string) => Promise<Record<string, unknown>[]>;
 
 /**
- * The first migration that the file lacks. Null if it lacks none, has none, or belongs to a newer
- * idctl.
+ * The first migration that the file lacks. Null if it lacks none, has no migrations, or belongs to
+ * a newer idctl.
  */
 async function nextFor(read: Read): Promise<string | null> {
   if (!(await has(read, 'migrations'))) return null;

@@ -11,11 +11,11 @@ export interface SqliteOptions {
   file: string;
   /** Off only for migrations, which rebuild tables. */
   foreignKeys: boolean;
-  /** How long a statement waits for another process's lock, in milliseconds. */
+  /** The longest wait of a statement for another process's lock, in milliseconds. */
   patience: number;
 }
 
-/** Values for the `$name` or `?` of a statement. */
+/** The values of a statement's `$name` or `?` parameters. */
 export type SqlParameters = readonly unknown[] | Readonly<Record<string, unknown>>;
 
 interface Changes {
@@ -27,7 +27,7 @@ interface Changes {
 export interface SqliteConnection {
   all(sql: string, parameters: SqlParameters): Promise<Record<string, unknown>[]>;
   run(sql: string, parameters: SqlParameters): Promise<Changes>;
-  /** Whether later commits wait for the disk. */
+  /** Sets whether later commits wait for the disk. */
   setSync(wanted: boolean): Promise<void>;
   /** Whether a transaction is open. */
   inTransaction(): boolean;
@@ -40,9 +40,9 @@ export interface SqliteConnection {
 export type OpenConnection = (options: SqliteOptions, writer: boolean) => Promise<SqliteConnection>;
 
 /**
- * Creates a missing file, readable only by its owner: SQLite gives -wal and -shm the same mode. An
- * existing file is not opened, because closing it would drop all locks of this process on it
- * (POSIX). SQLite's locks protect the -wal.
+ * Creates a missing file, readable only by its owner. SQLite gives -wal and -shm the same mode.
+ * Does not open an existing file: closing it would drop all POSIX locks that this process has on
+ * it, and SQLite needs these locks.
  */
 export function createFile(file: string): void {
   try {
@@ -54,9 +54,9 @@ export function createFile(file: string): void {
 }
 
 /**
- * Does the work once no other process holds the lock, or fails after so many milliseconds. SQLite's
- * own busy timeout is 0, because a wait inside SQLite would block the event loop or a thread.
- * Jitter keeps processes from colliding again and again.
+ * Runs the work when no other process holds the lock, or throws after `patience` milliseconds.
+ * SQLite's own busy timeout is 0, because a wait inside SQLite would block the event loop or a
+ * thread. The random pause keeps processes from colliding repeatedly.
  */
 export async function whenFree<T>(work: () => T | Promise<T>, patience: number): Promise<T> {
   const deadline = performance.now() + patience;
@@ -70,12 +70,12 @@ export async function whenFree<T>(work: () => T | Promise<T>, patience: number):
   }
 }
 
-/** The value in the form that SQLite stores. */
+/** Converts a value to the form that SQLite stores. */
 export function bindable(value: unknown): SQLInputValue {
   if (value === undefined) return null;
   if (typeof value === 'boolean') return value ? 1 : 0;
-  // As Sequelize stores times, so that a raw query compares like with like.
+  // Sequelize stores times in this format, and comparisons in raw queries need the same one.
   if (value instanceof Date) return value.toISOString().replace('T', ' ').replace('Z', ' +00:00');
-  // The driver itself refuses values that SQLite cannot hold.
+  // The driver refuses values that SQLite cannot store.
   return value as SQLInputValue;
 }

@@ -2,10 +2,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Copied, Copying } from './sqlite-copy.ts';
 
-// Copies a file in a thread: the driver is synchronous, and a large copy would block everything
-// else.
+// Copies a file in a thread: the driver is synchronous, and a large copy would block the process.
 
-// The thread's creator passes this data.
+// The code that starts the thread passes this data.
 const { from, to } = workerData as Copying;
 parentPort?.postMessage(copied());
 

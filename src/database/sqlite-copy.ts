@@ -18,14 +18,14 @@ export interface Copied {
   message?: string;
 }
 
-// The source file in a checkout, the compiled file in a release.
+// A checkout has the source file, a release the compiled file.
 const program = import.meta.url.endsWith('.ts')
   ? new URL('./sqlite-copier.ts', import.meta.url)
   : new URL('./sqlite-copier.js', import.meta.url);
 
 /**
- * Copies the database at an address, as of one moment, to a new file that only its owner can read.
- * Other processes may write. Deleted data is not in the copy. A failed copy leaves nothing.
+ * Writes a consistent copy of the database to a new file that only its owner can read. Other
+ * processes may write meanwhile. The copy contains no deleted data. A failed copy leaves no file.
  */
 export async function copySqlite(address: Address, to: string): Promise<void> {
   await (await open(to, 'wx', 0o600)).close();
@@ -42,21 +42,21 @@ export async function copySqlite(address: Address, to: string): Promise<void> {
 
 async function copyInThread(from: string, to: string): Promise<void> {
   const worker = new Worker(program, { workerData: { from, to } satisfies Copying });
-  // An error event rejects; the only message is the thread's answer.
+  // An error event rejects. The only message is the thread's answer.
   const [{ errcode, message }] = (await once(worker, 'message')) as [Copied];
   if (message !== undefined) throw namedError(Object.assign(new Error(message), { errcode }));
 }
 
-/** Rows of the database at an address, which this process may have open. */
+/** Reads rows of a database, even if this process has it open. */
 export async function readLive(address: Address, sql: string): Promise<Record<string, unknown>[]> {
   if (address.sqliteDriver === 'node') return readSqlite(fileOf(address.url), sql);
   return bySqlite3(address, (connection) => connection.all(sql, []));
 }
 
 /**
- * The package has its own SQLite. If it has the file open, Node's must not open the file in the
- * same process. When Node's closes, it drops the other's locks and removes the -wal underneath it
- * (seen).
+ * The package has its own SQLite. If the package has the file open, Node's SQLite must not open it
+ * in the same process. On closing, Node's would drop the other's locks and remove its -wal
+ * (observed).
  */
 async function bySqlite3<T>(
   { url }: Address,
@@ -74,7 +74,7 @@ async function bySqlite3<T>(
   }
 }
 
-/** Rows of a file that this process does not have open. */
+/** Reads rows of a file that this process does not have open. */
 export function readSqlite(file: string, sql: string): Record<string, unknown>[] {
   const database = new DatabaseSync(file, { timeout: 5000 });
   try {
@@ -86,7 +86,7 @@ export function readSqlite(file: string, sql: string): Record<string, unknown>[]
   }
 }
 
-/** Resolves when the file is on disk. */
+/** Resolves when the file is synced to disk. */
 export async function synced(path: string): Promise<void> {
   const file = await open(path, 'r');
   try {

@@ -10,26 +10,25 @@ import { watchPlace } from './sqlite-place.ts';
 import { type Connections, connections } from './sqlite-pool.ts';
 import { withoutSync } from './transaction.ts';
 
-// Mimics the `sqlite3` package, as far as Sequelize 6 calls it, over connections of either driver.
-// One writer stays open, for transactions only; all other reads use a connection that refuses
-// writes. Answers come through setImmediate, because a chain of ticks would starve timers and
-// sockets.
+// Imitates the `sqlite3` package for Sequelize 6, over connections of either driver. One writer
+// stays open, only for transactions. All other reads use a connection that refuses writes.
+// Callbacks go through setImmediate, because a chain of ticks would starve timers and sockets.
 
 type Callback = (this: unknown, error: Error | null, rows?: Record<string, unknown>[]) => void;
 
-/** A driver for Sequelize's `dialectModule`, for one file. */
+/** A driver for one file, for Sequelize's `dialectModule`. */
 export interface SqliteDriver {
-  /** The part of the `sqlite3` package that Sequelize uses. */
+  /** The part of the `sqlite3` package's interface that Sequelize uses. */
   module: object;
-  /** Reads, bypassing Sequelize. */
+  /** Reads without Sequelize. */
   read(sql: string, bind: readonly unknown[]): Promise<object[]>;
-  /** Runs a statement on a connection of a transaction, bypassing Sequelize. */
+  /** Runs a statement on the connection of a transaction, without Sequelize. */
   run(connection: object, sql: string, bind: readonly unknown[]): Promise<object[]>;
-  /** Closes the kept connections, which Sequelize's own close does not know. */
+  /** Closes the open connections. Sequelize's own close does not know them. */
   close(): Promise<void>;
 }
 
-/** A driver for one file, opened by `open` at the first statement. */
+/** A driver for one file. The first statement opens the file with `open`. */
 export function sqliteDriver(open: OpenConnection, options: SqliteOptions): SqliteDriver {
   const place = watchPlace(options.file);
   const pool = connections(open, options, place);
@@ -43,12 +42,12 @@ export function sqliteDriver(open: OpenConnection, options: SqliteOptions): Sqli
     module: { OPEN_READWRITE: 2, OPEN_CREATE: 4, Database },
     async read(sql, bind) {
       const rows = await (await pool.reader()).all(sql, named(bind)).catch(explainReadOnly);
-      // Like all answers, so that a chain of reads does not delay the rest.
+      // Yields, as callbacks do, so that a chain of reads does not delay other work.
       await turnOfTheLoop();
       return rows;
     },
     run: (connection, sql, bind) =>
-      // Sequelize types a connection as object; it made this one.
+      // Sequelize types a connection as object. It is a `Session`.
       new Promise((resolve, reject) =>
         (connection as Session).all(sql, named(bind), (error, rows = []) =>
           error ? reject(error) : resolve(rows),
@@ -58,20 +57,20 @@ export function sqliteDriver(open: OpenConnection, options: SqliteOptions): Sqli
   };
 }
 
-/** The parameters by their names in the statement: `$1` and so on. */
+/** The parameters by their names in the statement: `$1`, `$2`, and so on. */
 function named(bind: readonly unknown[]): SqlParameters {
   return Object.fromEntries(bind.map((value, at) => [`$${at + 1}`, value]));
 }
 
-/** The `this` of a callback. Sequelize asks for the class by its name. */
+/** The `this` of a callback. Sequelize looks up the class by its name. */
 class Statement {
   lastID = 0;
   changes = 0;
 }
 
 /**
- * One connection as Sequelize sees it: a transaction if its first statement is BEGIN, else a
- * reader.
+ * A connection as Sequelize sees it. If its first statement is BEGIN, it uses the writer; otherwise
+ * it only reads.
  */
 class Session {
   readonly #pool: Connections;
@@ -100,7 +99,7 @@ class Session {
     }));
   }
 
-  /** Rolls back an open transaction and releases the writer. */
+  /** Rolls back an open transaction, and releases the writer. */
   close(callback?: (error: Error | null) => void): void {
     this.#closed = true;
     void this.#release().then(() => callback && setImmediate(callback, null));
@@ -149,11 +148,11 @@ class Session {
     try {
       if (this.#writer?.inTransaction()) {
         const answer = await work(this.#writer);
-        // A commit to files that were moved meanwhile is not acknowledged.
+        // Do not acknowledge a commit to files that were moved in the meantime.
         this.#pool.place.check();
         return answer;
       }
-      // Sequelize sends a ROLLBACK after a refused BEGIN.
+      // Sequelize sends ROLLBACK after a refused BEGIN.
       if (/^ROLLBACK/i.test(sql)) return { rows: [], statement: new Statement() };
       throw new Error('there is no open transaction to commit');
     } finally {

@@ -16,7 +16,7 @@ const names: Record<number, string> = {
   2579: 'SQLITE_CONSTRAINT_ROWID',
 };
 
-/** A driver's error under the code that Sequelize recognises. Other errors stay unchanged. */
+/** Gives a driver's error the code that Sequelize expects. Other errors stay unchanged. */
 export function namedError(error: unknown): Error {
   if (!(error instanceof Error)) return new Error(String(error));
   const number = numberOf(error);
@@ -24,25 +24,25 @@ export function namedError(error: unknown): Error {
   return Object.assign(error, { code: names[number] ?? names[number & 0xff] ?? 'SQLITE_ERROR' });
 }
 
-/** Whether another connection holds the lock. */
+/** Whether another connection holds the lock that the statement needs. */
 export function isBusy(error: unknown): boolean {
-  // BUSY_SNAPSHOT (517) is excluded: waiting does not help a read that is already too old to write.
+  // Excludes BUSY_SNAPSHOT (517): waiting cannot help a read that is too old to become a write.
   return [5, 261, 773].includes(numberOf(error));
 }
 
-/** Whether the connection may not write. */
+/** Whether the error says that the connection is read-only. */
 export function isReadOnlyFault(error: unknown): boolean {
   return numberOf(error) === 8;
 }
 
-/** Whether the query was interrupted on request. */
+/** Whether the error says that the query was interrupted on request. */
 export function isInterrupted(error: unknown): boolean {
   return numberOf(error) === 9;
 }
 
 /**
- * The number that node:sqlite calls `errcode` and the package sqlite3 calls `errno`, a name that
- * system errors use too.
+ * SQLite's error number. node:sqlite calls it `errcode`. The package sqlite3 calls it `errno`, as
+ * system errors do.
  */
 function numberOf(error: unknown): number {
   if (!(error instanceof Error)) return 0;

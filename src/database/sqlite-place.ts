@@ -1,19 +1,19 @@
 import { realpathSync, statSync } from 'node:fs';
 
-/** Watches that the files of an open database stay in their place. */
+/** Watches that the files of an open database are not moved, deleted or replaced. */
 export interface Place {
-  /** Remembers the files, or compares them with those of an earlier connection. Call once open. */
+  /** Remembers the files, or compares them with the remembered ones. Call it after opening. */
   taken(): void;
-  /** Throws if one of the files was moved, deleted or replaced since. */
+  /** Throws if a file was moved, deleted or replaced since `taken`. */
   check(): void;
 }
 
-// A stat of the files costs a few microseconds. Reads may see files this many milliseconds old.
+// Checking costs a few microseconds. Reads skip it for this many milliseconds after a check.
 const freshFor = 50;
 
 /**
- * An open file goes on working after it was moved or deleted, and takes writes that no later
- * process finds. So the file, its log and the index of that are compared by device and inode.
+ * An open file keeps working after it was moved or deleted, and accepts writes that no later
+ * process finds. So the file, its -wal and its -shm are compared by device and inode.
  */
 export function watchPlace(file: string): Place {
   let paths: string[] = [];
@@ -26,7 +26,7 @@ export function watchPlace(file: string): Place {
   return {
     taken() {
       if (first !== undefined) return check();
-      // SQLite puts the others beside the file that a link leads to.
+      // If the file is a symbolic link, SQLite puts -wal and -shm beside its target.
       const target = realpathSync(file);
       paths = [file, `${target}-wal`, `${target}-shm`];
       first = paths.map(identityOf);
@@ -35,7 +35,7 @@ export function watchPlace(file: string): Place {
   };
 }
 
-/** The same check for reads, at most once in 50 milliseconds. */
+/** A check for reads, at most once in 50 milliseconds. */
 export function checkSeldom(place: Place): () => void {
   let checkedAt = Number.NEGATIVE_INFINITY;
   return () => {

@@ -1,7 +1,7 @@
 import type { OpenConnection, SqliteConnection, SqliteOptions } from './sqlite-connection.ts';
 import { checkSeldom, type Place } from './sqlite-place.ts';
 
-/** The connections of a process to its file. */
+/** The connections of the process to its database file. */
 export interface Connections {
   place: Place;
   reader(): Promise<SqliteConnection>;
@@ -10,7 +10,7 @@ export interface Connections {
   close(): Promise<void>;
 }
 
-/** Opens each connection when it is first needed. */
+/** Opens each connection when it is needed first. */
 export function connections(
   open: OpenConnection,
   options: SqliteOptions,
@@ -59,7 +59,7 @@ async function openInPlace(
 ): Promise<SqliteConnection> {
   const connection = await open(options, writer);
   try {
-    // The first read creates the log.
+    // The first read creates the -wal and -shm files.
     await connection.all('SELECT 1 FROM sqlite_master LIMIT 1', []);
     place.taken();
     return connection;

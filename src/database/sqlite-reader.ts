@@ -2,12 +2,12 @@ import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { ReaderQuestion, Told } from './select-within.ts';
 
-// Reads the file in a thread on its own handle. The driver is synchronous, so a full scan would
-// block other queries. SQLite cannot be interrupted here, but a query that calls `in_time()` for
-// each row gives up.
+// Reads the file in a thread, with its own connection. The driver is synchronous, so a full scan
+// would block other queries. A query cannot be interrupted here, but it ends when its call of
+// `in_time()` throws.
 
 let deadline = 0;
-// Not opened read-only, because that fails if no other process has the file open.
+// Not opened read-only: that fails if no other process has the file open.
 const database = new DatabaseSync(String(workerData), { timeout: 1000 });
 database.exec('PRAGMA query_only = ON');
 database.function('in_time', () => {

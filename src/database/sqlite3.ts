@@ -14,7 +14,7 @@ import { isInterrupted } from './sqlite-errors.ts';
 
 type Opened = (error: Error | null) => void;
 
-// The used part of the optional package's types; the package need not be installed.
+// The part of the optional package's types that is used here. The package need not be installed.
 interface Database {
   all(
     sql: string,
@@ -34,7 +34,7 @@ interface Sqlite3 {
   Database: new (file: string, opened: Opened) => Database;
 }
 
-/** Opens connections through the optional peer dependency `sqlite3`. Refuses if it is missing. */
+/** Opens connections with the optional package `sqlite3`. Refuses if it is missing. */
 export async function sqlite3(): Promise<OpenConnection> {
   const { Database } = await load();
   return async (options, writer) => {
@@ -96,8 +96,8 @@ function connection(
 }
 
 /**
- * Rows of a query that may scan a whole table, or null after so many milliseconds. It has its own
- * connection, in a thread of the package.
+ * Runs a query that may scan a whole table, on its own connection, in a thread of the package.
+ * Returns null after `milliseconds`.
  */
 export async function readInTime(
   options: SqliteOptions,
@@ -149,10 +149,10 @@ function done<T>(call: (settle: (error: Error | null, value: T) => void) => void
 }
 
 async function load(): Promise<Sqlite3> {
-  // Not a literal, so that the compiler does not look for a rarely installed package.
+  // Not a literal, so that the compiler does not resolve the package, which is rarely installed.
   const name: string = 'sqlite3';
   try {
-    // The package has one default export of this shape.
+    // The package has a default export of this type.
     return ((await import(name)) as { default: Sqlite3 }).default;
   } catch (cause) {
     const missing = codeOf(cause) === 'ERR_MODULE_NOT_FOUND';
@@ -165,8 +165,8 @@ async function load(): Promise<Sqlite3> {
 }
 
 /**
- * The install command: beside the releases, so that the next release finds it too; in a checkout,
- * in its packages.
+ * The command that installs the package. In an installation it goes beside the releases, where the
+ * next release finds it too.
  */
 function installing(): string {
   const prefix = /^(.*)\/lib\/idctl\/releases\/[^/]+\/dist$/.exec(import.meta.dirname)?.[1];

@@ -1,6 +1,6 @@
 import type { Model, ModelStatic, Sequelize } from 'sequelize';
 
-/** The kind of a column's values; each kind has one stored form in each database. */
+/** The type of a column's values. Each type has one stored form per database. */
 export type ColumnKind =
   | 'text'
   | 'uuid'
@@ -11,15 +11,15 @@ export type ColumnKind =
   | 'json'
   | 'jsonb';
 
-/** A table, as the models declare it. */
+/** A table as the models declare it. */
 export interface Table {
   name: string;
   columns: { name: string; kind: ColumnKind }[];
-  /** The columns of its primary key. */
+  /** The columns of the primary key. */
   key: string[];
 }
 
-// By Sequelize's name of the type.
+// By Sequelize's name for the type.
 const kinds: Record<string, ColumnKind> = {
   TEXT: 'text',
   UUID: 'uuid',
@@ -31,7 +31,7 @@ const kinds: Record<string, ColumnKind> = {
   JSONB: 'jsonb',
 };
 
-/** Every table with a model; a table stands after those that it refers to. */
+/** All tables with a model. A table comes after the tables that it refers to. */
 export function listTables(sequelize: Sequelize): Table[] {
   const models = new Map(
     Object.values(sequelize.models).map((model) => [String(model.getTableName()), model]),
@@ -41,7 +41,7 @@ export function listTables(sequelize: Sequelize): Table[] {
     if (listed.has(name)) return;
     const model = models.get(name);
     if (model === undefined || children.includes(name))
-      throw new Error(`no order of tables: ${[...children, name].join(' refers to ')}`);
+      throw new Error(`circular references: ${[...children, name].join(' refers to ')}`);
     for (const parent of parentsOf(model)) list(parent, [...children, name]);
     listed.set(name, tableOf(name, model));
   };
@@ -53,7 +53,7 @@ function parentsOf(model: ModelStatic<Model>): string[] {
   const parents = Object.values(model.getAttributes()).flatMap(({ references }) => {
     const named = typeof references === 'string' ? references : references?.model;
     if (named !== undefined && typeof named !== 'string')
-      throw new Error('a reference names its table otherwise than by a string');
+      throw new Error('a reference does not name its table by a string');
     return named === undefined ? [] : [named];
   });
   return [...new Set(parents)];

@@ -11,15 +11,15 @@ import {
 } from './opened-transaction.ts';
 import { countQuery, watchQueries } from './watch-queries.ts';
 
-// The transaction is ambient: every query inside the work joins it, and no caller passes it on. On
-// SQLite, writers of this process take turns before they compete with other processes.
+// The transaction is ambient: every query in the work joins it, and callers need not pass it on. On
+// SQLite, the writers of this process queue up before they compete with other processes.
 
 const ambient = new AsyncLocalStorage<Map<string, unknown>>();
 
-/** Set around a transaction whose commit need not wait for the disk. */
+/** True around a transaction whose commit need not wait for the disk. */
 export const withoutSync = new AsyncLocalStorage<boolean>();
 
-// Sequelize rejects a raw AsyncLocalStorage; it calls only these four functions.
+// Sequelize rejects a raw AsyncLocalStorage, but calls only these four functions.
 Sequelize.useCLS({
   get: (key: string) => ambient.getStore()?.get(key),
   set: (key: string, value: unknown) => ambient.getStore()?.set(key, value),
@@ -33,8 +33,8 @@ let begin: Begin | undefined;
 let inHand = 0;
 
 /**
- * Runs the work in one transaction: all of its writes or none. Inside another transaction it joins
- * the outer one. Refuses `database_busy` if other writers hold it up too long.
+ * Runs the work in one transaction. Inside another transaction, the work joins that transaction.
+ * Refuses `database_busy` if other writers delay it too long.
  */
 export async function transaction<T>(work: () => Promise<T>): Promise<T> {
   if (isInTransaction()) return work();
@@ -43,8 +43,8 @@ export async function transaction<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Like `transaction`, but a power cut may undo the commit, because it does not wait for the disk.
- * Inside another transaction it is as safe as the outer one.
+ * Like `transaction`, but the commit does not wait for the disk, so a power failure may undo it.
+ * Inside another transaction, it is as durable as that transaction.
  */
 export function unsynced<T>(work: () => Promise<T>): Promise<T> {
   return withoutSync.run(true, () => transaction(work));
@@ -77,36 +77,34 @@ export async function transactionIf<T>(
   await running.catch((error: unknown) => {
     if (error !== takenBack) throw error;
   });
-  // Set: this line is reached only after `work` has succeeded.
+  // `work` has succeeded here, so the result is set.
   return performed.result as T;
 }
 
 /**
- * Throws (a bug, not a refusal) if a transaction is open. `what` names the call that must stay
- * outside.
+ * Throws an error (a bug, not a refusal) if a transaction is open. `what` names the call that must
+ * not run inside one.
  */
 export function assertNoTransaction(what: string): void {
   if (isInTransaction()) throw new Error(`${what} inside a transaction`);
 }
 
-/** What runs around each transaction. */
+/** Functions that run around each transaction. */
 interface Around {
-  /** Runs first, and may refuse. */
+  /** Runs before the transaction, and may refuse. */
   before(): Promise<void>;
-  /** Takes the error of a transaction that failed. */
+  /** Gets the error of a failed transaction. */
   failed(error: unknown): void;
 }
 
-/**
- * Makes this the database of `transaction`. The returned function ends that, after the last writer.
- */
+/** Makes this database the one that `transaction` uses. The returned function ends its use. */
 export function serveTransactions(sequelize: Sequelize, around: Around): () => Promise<void> {
   if (begin !== undefined) throw new Error('a database is already open in this process');
   const turn: Begin = sequelize.getDialect() === 'sqlite' ? oneAtATime() : (work) => work();
   begin = async (work) => {
     inHand += 1;
     try {
-      // `before` is part of the turn, so that the last turn comes after every transaction begun.
+      // `before` belongs to the turn, so that the last turn runs after all earlier transactions.
       return await turn(async () => {
         await around.before();
         return transactionOn(sequelize, work);
@@ -130,18 +128,18 @@ function oneAtATime(): Begin {
 }
 
 function tooMuchToWrite(): Refusal {
-  return new Refusal('database_busy', 'The database has too much to write at the moment.', {
+  return new Refusal('database_busy', 'Too many writes wait for the database.', {
     hint: 'Try again in a few seconds.',
     retryAfter: 2,
   });
 }
 
-/** How many transactions are open or wait for their turn. */
+/** The number of transactions that are open or wait for their turn. */
 export function transactionsInHand(): number {
   return inHand;
 }
 
-/** Runs the work in one transaction of this Sequelize, whichever one serves `transaction`. */
+/** Runs the work in one transaction of this Sequelize, whichever one `transaction` uses. */
 export async function transactionOn<T>(sequelize: Sequelize, work: () => Promise<T>): Promise<T> {
   const opened = await beginTransaction(sequelize, { synced: withoutSync.getStore() !== true });
   const noneInFlight = watchQueries(sequelize, opened);
@@ -157,18 +155,18 @@ export async function transactionOn<T>(sequelize: Sequelize, work: () => Promise
   return result;
 }
 
-/** Whether a transaction is open here. */
+/** Whether this code runs inside a transaction. */
 export function isInTransaction(): boolean {
   return openHere() !== undefined;
 }
 
-/** Runs a statement on the connection of the transaction that is open here. */
+/** Runs a statement on the connection of the current transaction. */
 export async function onOpenConnection<T>(
   statement: (connection: object) => Promise<T>,
 ): Promise<T> {
   const opened = openHere();
   if (opened === undefined) throw new Error('no transaction is open');
-  // Its connection may be another transaction's by now.
+  // Another transaction may use its connection by now.
   if (opened.finished) throw new Error('a statement came after its transaction had ended');
   const done = countQuery(opened);
   try {
@@ -179,6 +177,6 @@ export async function onOpenConnection<T>(
 }
 
 function openHere(): Opened | undefined {
-  // Only Sequelize and `transactionOn` set it.
+  // Only Sequelize and `transactionOn` set this value.
   return ambient.getStore()?.get('transaction') as Opened | undefined;
 }

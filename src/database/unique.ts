@@ -3,13 +3,13 @@ import { Refusal, type RefusalCode } from '../errors.ts';
 import { databaseRefusal } from './refusals.ts';
 
 interface DuplicateRefusal {
-  /** The default is `already_exists`. */
+  /** `already_exists` if absent. */
   code?: RefusalCode;
   message: string;
   hint?: string;
 }
 
-/** The write's result. A violated unique index becomes this refusal. */
+/** The result of the write. A violated unique index becomes this refusal. */
 export async function refusingDuplicate<T>(
   writing: Promise<T>,
   refusal: DuplicateRefusal,
@@ -24,8 +24,8 @@ export async function refusingDuplicate<T>(
 }
 
 /**
- * Runs the work, and once more if another process interfered. It just wrote the same row, or
- * removed a row that the work refers to.
+ * Runs the work, and once again if another process has just written the same row, or removed a row
+ * that the work refers to.
  */
 export async function retryOnceWhenOvertaken<T>(work: () => Promise<T>): Promise<T> {
   try {
@@ -44,8 +44,8 @@ interface UniqueViolation {
 }
 
 /**
- * The table and columns of the violated unique index, or null for any other error. On PostgreSQL
- * the violation has aborted the transaction, so catch it around `transaction()`, not inside.
+ * The table and columns of a violated unique index; null for any other error. On PostgreSQL the
+ * violation aborts the transaction, so catch the error around `transaction()`, not inside.
  */
 export function violatedUnique(error: unknown): UniqueViolation | null {
   if (!(error instanceof UniqueConstraintError)) return null;

@@ -1,14 +1,14 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import type { Sequelize, Transaction } from 'sequelize';
 
-// A promise not awaited inside a transaction is lost or runs outside it. In tests this throws.
+// A promise that is not awaited inside a transaction is lost, or runs outside it. Tests then throw.
 
 const started = new WeakMap<Transaction, { running: number; total: number }>();
 const watched = new WeakSet<Sequelize>();
 
 /**
- * Watches the transaction's queries, in tests only. The returned function throws if a query is
- * still running, or starts, after the work is done.
+ * Watches the queries of a transaction, only in tests. The returned function throws if a query is
+ * still running or starts after the work.
  */
 export function watchQueries(sequelize: Sequelize, transaction: Transaction): () => Promise<void> {
   if (process.env['NODE_ENV'] !== 'test') return async () => {};
@@ -36,7 +36,7 @@ function countQueries(sequelize: Sequelize): void {
   sequelize.addHook('afterQuery', (options) => counted.get(options)?.());
 }
 
-/** Counts a query that begins, if the transaction is watched. Call the result when it ends. */
+/** Counts a query, if the transaction is watched. Call the result when the query ends. */
 export function countQuery(transaction: Transaction): () => void {
   const queries = started.get(transaction);
   if (queries === undefined) return () => {};

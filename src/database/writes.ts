@@ -4,15 +4,15 @@ import { OutboxItem } from './models/outbox-item.ts';
 import { databaseRefusal } from './refusals.ts';
 import { rehearse, transaction } from './transaction.ts';
 
-/** Knows whether the database has room for writes. */
+/** Tracks whether the database has space for writes. */
 export interface Writes {
-  /** Takes the error of a transaction that failed. */
+  /** Call it with the error of each failed transaction. */
   failed(error: unknown): void;
-  /** False from a write that failed for lack of space until one succeeds. */
+  /** False after a write fails for lack of space, until a write succeeds. */
   writable(): Promise<boolean>;
 }
 
-// Anyone may ask, so a full database is tried at most once in this many milliseconds.
+// Anyone can ask, so a full database is tested at most once in this many milliseconds.
 const tryEvery = 1_000;
 
 /** Watches the writes of a database. */
@@ -35,14 +35,14 @@ export function watchWrites(sequelize: Sequelize): Writes {
   };
 }
 
-/** Makes the database take room, and changes nothing. Throws as a write would. */
+/** Allocates space in the database without a change. Throws as a write would. */
 export async function tryWrite(sequelize: Sequelize): Promise<void> {
   if (sequelize.getDialect() === 'sqlite') {
-    // Nothing reads this number; storing it again writes a page.
+    // Nothing reads this number, but storing it writes a page.
     await transaction(() => sequelize.query('PRAGMA user_version = 0'));
     return;
   }
-  // PostgreSQL takes room for a row at once, whether or not the row is kept.
+  // PostgreSQL allocates space for a row at once, even if the row is rolled back.
   const now = new Date();
   const payload = { text: randomBytes(8_000).toString('base64') };
   const item = { id: randomUUID(), kind: 'room', payload, createdAt: now, nextAt: now };

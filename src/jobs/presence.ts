@@ -7,16 +7,16 @@ import {
   dismissDaemon,
 } from '../services/instance/daemons.ts';
 
-/** A running daemon's reports to the commands. */
+/** Reports to the commands that a daemon runs. */
 export interface Presence {
-  /** Reports that the daemon has applied this whole configuration. */
+  /** Reports that the daemon has applied the whole of this configuration. */
   tell(configuration: ConfigurationFile): Promise<void>;
   end(): Promise<void>;
 }
 
 /**
- * Reports which configuration this daemon runs with, until ended. If the database is away, it
- * retries.
+ * Regularly reports this daemon and its configuration, until `end`. If the database cannot be
+ * reached, the next report retries.
  */
 export async function startPresence(
   app: App,
@@ -28,7 +28,7 @@ export async function startPresence(
   const announce = async () => {
     const ctx = openContext(app, { kind: 'system', name: 'daemon' });
     await announceDaemon(ctx, { id, listen, configuration }).catch((err) => {
-      app.log.debug({ err }, 'this daemon could not be reported to the commands');
+      app.log.debug({ err }, 'could not report this daemon to the commands');
     });
   };
   await announce();
@@ -41,7 +41,7 @@ export async function startPresence(
     end: async () => {
       clearInterval(timer);
       await dismissDaemon({ id }).catch((err) =>
-        app.log.debug({ err }, 'the end of this daemon could not be reported to the commands'),
+        app.log.debug({ err }, 'could not report the end of this daemon to the commands'),
       );
     },
   };

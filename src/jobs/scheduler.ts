@@ -14,9 +14,9 @@ import { deliverWebhooks } from '../services/tenancy/webhooks/delivery/deliver.t
 interface Job {
   name: string;
   everySeconds: number;
-  /** Runs once more when the scheduler stops. */
+  /** Whether the job runs once more when the scheduler stops. */
   lastly?: true;
-  /** Starts no second run in this process while one is running. */
+  /** Whether at most one run of the job is active in this process. */
   alone?: true;
   run: (ctx: Context, turn: Turn) => Promise<void>;
 }
@@ -26,19 +26,19 @@ const jobs: Job[] = [
   { name: 'mail', everySeconds: 1, alone: true, run: deliverMail },
   { name: 'token uses', everySeconds: 10, lastly: true, run: writeTokenUses },
   { name: 'SCIM token uses', everySeconds: 10, lastly: true, run: writeScimTokenUses },
-  // A run that waits for a busy database must not be joined by four more each second.
+  // While a run waits for a busy database, four more would start each second.
   { name: 'SCIM requests', everySeconds: 0.25, alone: true, lastly: true, run: writeRequests },
   { name: 'SCIM groups', everySeconds: 0.5, alone: true, run: planWaiting },
   { name: 'webhooks', everySeconds: 1, run: deliverWebhooks },
   { name: 'client sign-outs', everySeconds: 1, run: tellClients },
   { name: 'master key', everySeconds: 5, run: followMasterKey },
-  // Leaves a database server that has become read-only, also when no request writes.
+  // Leaves a database server that has become read-only, even if no request writes.
   { name: 'database', everySeconds: 5, run: (ctx) => ctx.ready().then(() => {}) },
 ];
 
 /**
- * Starts the scheduler. The returned function stops it and waits for running jobs and their last
- * run.
+ * Starts the scheduler. The returned function stops it, and waits for running jobs and their last
+ * runs.
  */
 export function startJobs(app: App): () => Promise<void> {
   const running = new Map<Promise<void>, Job>();

@@ -1,15 +1,15 @@
 import { type BlockList, isIPv6 } from 'node:net';
 import { canonicalHost, isIn, parseRange } from '../address.ts';
 
-/** The private hosts that the operator lets connections reach: `outbound.allow`, parsed once. */
+/** The private hosts that the operator allows connections to: `outbound.allow`, parsed once. */
 export interface AllowList {
-  /** Whether an entry names this host at this port, or covers it if it is an address. */
+  /** Whether an entry allows this host at this port, by name or, for an address, by range. */
   host(host: string, port?: number): boolean;
-  /** Whether an entry is this address, or a range around it, at this port. */
+  /** Whether an entry allows this address at this port, directly or by range. */
   address(address: string, port?: number): boolean;
 }
 
-/** One entry. Without a port it covers every port. */
+/** One entry. Without `port` it allows all ports. */
 interface Allowed {
   host?: string;
   list?: BlockList;
@@ -51,7 +51,7 @@ function readHost(entry: string): Allowed | null {
 
 const usualPorts = [80, 443, 389, 636];
 
-/** The entry of `outbound.allow` for a host and port, without a port that URLs omit. */
+/** The entry of `outbound.allow` for a host and port. It omits a default port. */
 export function entryFor(host: string, port: number): string {
   if (usualPorts.includes(port)) return host;
   return isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`;

@@ -8,9 +8,9 @@ import { trustedRoots } from './roots.ts';
 import type { openSocialProviders } from './social.ts';
 
 /**
- * Creates the outbound network as the configuration allows it. `assertIdle` is called before each
- * request with its name, and throws if a transaction is open. Refuses `config_invalid`, naming the
- * setting.
+ * Creates the network access that the configuration allows. `assertIdle` is called before each
+ * request with the request's name, and throws if a transaction is open. Refuses `config_invalid`,
+ * naming the setting.
  */
 export function createOutbound(
   config: Config,
@@ -88,7 +88,7 @@ export function createOutbound(
   };
 }
 
-// Loaded when first needed: the clients take 170 ms, and most commands never use the network.
+// Loaded when first used: the clients take 170 ms to load, and most commands never use the network.
 async function openNetwork(
   allow: AllowList,
   tenantRoots: SecureContext | undefined,
@@ -128,7 +128,7 @@ async function openNetwork(
       const url = new URL(text);
       guard.checkUrl(url);
       if (url.protocol !== 'http:') return;
-      // An unresolvable name is checked again when it is used.
+      // Ignores a name that cannot be resolved: it is checked again when it is used.
       await guard.resolve(url.hostname, wayOf(url)).catch((error: unknown) => {
         if (error instanceof Refusal) throw error;
       });
@@ -152,8 +152,8 @@ function mailServerOf({ mail, instance, baseUrl }: Config, roots: SecureContext 
 }
 
 function allowFault(entry: string): Refusal {
-  const message = `outbound.allow: ${entry} is no host name, address or range`;
+  const message = `outbound.allow: ${entry} is not a host name, address or range`;
   return new Refusal('config_invalid', message, {
-    hint: 'Entries look like idp.internal, idp.internal:8443, 10.1.2.3, [fd00::5]:8443 or 10.0.0.0/8.',
+    hint: 'Valid entries look like idp.internal, idp.internal:8443, 10.1.2.3, [fd00::5]:8443 or 10.0.0.0/8.',
   });
 }

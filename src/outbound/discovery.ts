@@ -25,7 +25,7 @@ export const metadataSchema = z.object({
 /** The provider metadata that idctl uses. */
 export type ProviderMetadata = z.output<typeof metadataSchema>;
 
-/** Discovery documents by issuer, each kept for 10 minutes. A failure is kept for 5 seconds. */
+/** A cache of discovery documents by issuer, for 10 minutes. A failure is cached for 5 seconds. */
 export interface Discovery {
   /** Refuses `provider_failed` without a document of exactly this issuer (security S5). */
   read(issuer: string): Promise<ProviderMetadata>;
@@ -33,7 +33,7 @@ export interface Discovery {
   forget(issuer: string): void;
 }
 
-/** A bounded cache of discovery documents. Sign-ins that start together share one request. */
+/** A bounded cache of discovery documents. Concurrent sign-ins share one request. */
 export function createDiscovery(fetch: CustomFetch): Discovery {
   const known = new Map<string, { until: number; document: Promise<ProviderMetadata> }>();
   return {
@@ -46,7 +46,7 @@ export function createDiscovery(fetch: CustomFetch): Discovery {
       for (const oldest of known.keys()) if (known.size > capacity) known.delete(oldest);
       document.catch(() => {
         const now = known.get(issuer);
-        // Kept, so that strangers who begin sign-ins cause few requests to a provider that is down.
+        // Failures are cached, so that sign-ins cause few requests to a provider that is down.
         if (now?.document === document) now.until = performance.now() + failureLifetime;
       });
       return document;
@@ -55,7 +55,7 @@ export function createDiscovery(fetch: CustomFetch): Discovery {
   };
 }
 
-/** Only known methods are kept, so a large document does not grow the cache. */
+/** Keeps only known methods, so that a large document does not fill the cache. */
 function knownMethods(methods: string[]): string[] {
   return ['client_secret_basic', 'client_secret_post'].filter((method) => methods.includes(method));
 }
@@ -75,12 +75,12 @@ async function discover(issuer: string, fetch: CustomFetch): Promise<ProviderMet
       },
     );
   }
-  // The person's browser opens this URL, so the guard does not check it.
+  // The user's browser opens this URL, so the guard does not check it.
   if (issuer.startsWith('https:') && !checked.data.authorization_endpoint.startsWith('https:')) {
     throw providerFailed(
       'discovery',
       'endpoint_insecure',
-      'its authorization endpoint is not https',
+      'its authorization endpoint does not use https',
     );
   }
   return checked.data;
@@ -110,10 +110,10 @@ function isOtherIssuer(error: unknown): error is { cause: { body: { issuer: stri
 function otherIssuer(issuer: string, found: string) {
   const bare = (text: string) => text.replace(/\/$/, '');
   const slash = found.endsWith('/') ? `${issuer}/` : bare(issuer);
-  return providerFailed('discovery', 'issuer_mismatch', 'it belongs to another issuer', {
+  return providerFailed('discovery', 'issuer_mismatch', 'it names another issuer', {
     hint:
       bare(found) === bare(issuer)
-        ? `Set the issuer to ${slash}: the slash at the end counts.`
+        ? `Set the issuer to ${slash}: the trailing slash matters.`
         : 'Set the issuer exactly as the provider spells it in its discovery document.',
     cause: new Error(`configured ${issuer}, discovered ${found}`),
   });

@@ -5,11 +5,11 @@ import type { BoundedFetch, RequestOptions } from './http.ts';
 import type { TxtAnswer } from './outbound.ts';
 
 const wireType = 'application/dns-message';
-const hint = 'Check doh.resolverUrl and doh.caFile, and that this machine may reach the resolver.';
+const hint = 'Check doh.resolverUrl and doh.caFile, and that this machine can reach the resolver.';
 
 /**
- * Looks up TXT records at a DNS-over-HTTPS resolver. Tries the wire format of RFC 8484 by POST,
- * then by GET, then the JSON form. The first that the resolver understands counts. Refuses
+ * Looks up TXT records at a DNS-over-HTTPS resolver. Tries the RFC 8484 wire format with POST, then
+ * with GET, then the JSON form. Uses the first form that the resolver supports. Refuses
  * `resolver_failed`.
  */
 export function createResolver(
@@ -77,7 +77,7 @@ function decodeWire(body: Uint8Array): DecodedPacket {
   } catch (cause) {
     throw failed('The resolver answered with a malformed DNS message', cause);
   }
-  throw failed('The resolver answered with something that is no DNS response');
+  throw failed('The resolver answered with something that is not a DNS response');
 }
 
 function joined(data: string | Buffer | (string | Buffer)[]): string {
@@ -107,11 +107,11 @@ function parseJson(body: string): z.output<typeof jsonAnswer> {
   try {
     return jsonAnswer.parse(JSON.parse(body));
   } catch (cause) {
-    throw failed('The resolver answered with something that is no DNS response', cause);
+    throw failed('The resolver answered with something that is not a DNS response', cause);
   }
 }
 
-// Some resolvers write the value like a zone file ("…" "…", \", \DDD), others as plain text.
+// Some resolvers write the value as in a zone file ("…" "…", \", \DDD), others as plain text.
 function unquoted(data: string): string {
   if (!/^\s*("(?:[^"\\]|\\.)*"\s*)+$/s.test(data)) return data;
   const strings = data.match(/"(?:[^"\\]|\\.)*"/gs) ?? [];

@@ -1,6 +1,6 @@
 import { Refusal } from '../errors.ts';
 
-/** The failure, in words that follow the host's name. */
+/** Texts for failures. Each continues a sentence that starts with the host's name. */
 export const failureWords = {
   timeout: 'did not answer in time',
   too_large: 'answered with more than the allowed 1 MiB',
@@ -39,21 +39,21 @@ const failures: Record<string, Failure> = {
   ERR_SSL_WRONG_VERSION_NUMBER: 'tls_missing',
 };
 
-/** The refusal for an error of a request; a refusal among its causes stays as it is. */
+/** The refusal for a failed request. A refusal among the error's causes is returned as it is. */
 export function failureOf(error: unknown, host: string): Refusal {
   const chain = causes(error);
   const refusal = chain.find((one) => one instanceof Refusal);
   return refusal ?? requestFailed(host, reasonOf(error), error);
 }
 
-/** The reason for a failed connection or request, from the errors of the network and TLS. */
+/** The reason for a failed connection or request, judged by network and TLS errors. */
 export function reasonOf(error: unknown): Failure {
   const keys = causes(error).flatMap((one) => [one.name, 'code' in one ? String(one.code) : '']);
   const key = keys.find((one) => Object.hasOwn(failures, one));
   return (key && failures[key]) || 'unreachable';
 }
 
-/** The refusal of a request that failed for this reason. */
+/** The refusal for a request that failed with this reason. */
 export function requestFailed(host: string, reason: Failure, cause?: unknown): Refusal {
   return new Refusal('upstream_failed', `${host} ${failureWords[reason]}`, {
     extra: { reason },
@@ -61,7 +61,7 @@ export function requestFailed(host: string, reason: Failure, cause?: unknown): R
   });
 }
 
-/** The error and its causes, the outermost first. */
+/** The error and its causes, starting with the error. */
 export function causes(error: unknown): Error[] {
   const chain: Error[] = [];
   for (let at = error; at instanceof Error && chain.length < 10; at = at.cause) chain.push(at);

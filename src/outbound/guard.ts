@@ -6,34 +6,34 @@ import { type AllowList, entryFor } from './allow-list.ts';
 import { defaultLimits } from './limits.ts';
 import { inTurn, lookupsAtOnce, type ResolveHost } from './lookup-queue.ts';
 
-// Security S9 limits where tenant-supplied hosts may lead. A name is resolved once, every address
-// is checked, and the connection goes to a checked address. `net` and `tls` never look up an IP
-// literal, so the guard checks literals first.
+// Security S9 limits which hosts tenants can make idctl connect to. A name is resolved once, all of
+// its addresses are checked, and the connection goes to a checked address. `net` and `tls` do not
+// look up IP literals, so the guard checks those first.
 
 /** The port and encryption of a connection to a host. */
 export interface Way {
   port: number;
-  /** Over TLS, or with StartTLS. */
+  /** Whether the connection uses TLS or StartTLS. */
   encrypted: boolean;
 }
 
-/** The way in which a URL reaches its host. */
+/** The port and encryption that a URL implies. */
 export function wayOf({ protocol, port }: URL): Way {
   const encrypted = protocol === 'https:';
   return { port: Number(port) || (encrypted ? 443 : 80), encrypted };
 }
 
-/** Checks hosts before a request goes to them. Each call refuses `outbound_refused`. */
+/** Checks hosts before requests. Each call refuses `outbound_refused`. */
 export interface Guard {
-  /** Checks a URL without a look-up: its scheme and, if its host is an address, that address. */
+  /** Checks a URL without a lookup: the scheme, and an IP address as its host. */
   checkUrl(url: URL): void;
-  /** The addresses of a host name or IP literal, all of them checked. */
+  /** The addresses of a host name or IP literal. All of them have passed the check. */
   resolve(host: string, way: Way): Promise<LookupAddress[]>;
   /** `resolve` as `net.connect` and `tls.connect` take it, so that they go to a checked address. */
   checkedLookup(way: Way): LookupFunction;
 }
 
-/** A guard that allows public addresses over TLS, and the operator's exceptions. */
+/** Creates a guard that allows public addresses over TLS, and the operator's exceptions. */
 export function createGuard(allow: AllowList, resolveHost: ResolveHost = systemResolve): Guard {
   const judge = (host: string, address: string, { port, encrypted }: Way) => {
     if (allow.host(host, port) || allow.address(address, port)) return;
@@ -77,7 +77,7 @@ function answer(
   else callback(null, first.address, first.family);
 }
 
-// One per process, because the threads are shared.
+// One queue per process, because the threads are shared.
 const systemResolve = inTurn(
   (host) =>
     new Promise((resolve, reject) => {
@@ -91,16 +91,16 @@ interface Judged {
   host: string;
   address: string;
   kind: AddressKind;
-  /** The entry that the operator would add. */
+  /** The entry that the operator can add. */
   entry: string;
 }
 
 function addressRefused({ host, address, kind, entry }: Judged): Refusal {
   return new Refusal(
     'outbound_refused',
-    `${host} has a ${kind} address, which connections may not reach`,
+    `${host} has a ${kind} address, to which connections are not allowed`,
     {
-      hint: `If it is meant, the operator adds ${entry} to the list outbound.allow in idctl.yaml.`,
+      hint: `If this is intended, the operator can add ${entry} to the list outbound.allow in idctl.yaml.`,
       extra: { reason: kind },
       cause: new Error(`${host} is ${address}`),
     },
@@ -109,7 +109,7 @@ function addressRefused({ host, address, kind, entry }: Judged): Refusal {
 
 function plainRefused(entry: string): Refusal {
   return new Refusal('outbound_refused', `http://${entry} is not encrypted`, {
-    hint: `Use https, or the operator adds ${entry} to the list outbound.allow in idctl.yaml.`,
+    hint: `Use https. Or the operator can add ${entry} to the list outbound.allow in idctl.yaml.`,
     extra: { reason: 'plain_http' },
   });
 }

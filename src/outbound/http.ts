@@ -5,39 +5,39 @@ import { failureOf, requestFailed } from './failure.ts';
 import { type Guard, wayOf } from './guard.ts';
 import type { Limits } from './limits.ts';
 
-/** The options of a request; a subset of `fetch`'s. */
+/** The options of a request, a subset of those of `fetch`. */
 export interface RequestOptions {
   method?: string;
   headers?: Record<string, string>;
   body?: URLSearchParams | Uint8Array | string | null;
-  /** Ends the request early, for example at the deadline of a sign-in. */
+  /** Aborts the request, for example at the deadline of a sign-in. */
   signal?: AbortSignal | undefined;
-  /** How a redirect is handled. It is never followed; the default is `refuse`. */
+  /** `refuse` (default): a redirect is an error. `show`: it is returned. None is followed. */
   redirects?: 'refuse' | 'show';
-  /** Only the answer's status counts. The body is read up to the limit, and dropped. */
+  /** Returns only the status. The body is read up to the limit and discarded. */
   answer?: 'status';
 }
 
 /**
- * Asks one URL and reads the whole answer within the limits, without following redirects. Refuses
- * `upstream_failed` with a stable `reason` (timeout, too_large, redirected, name_not_found, …), or
- * the guard's refusal.
+ * Requests one URL and reads the whole response within the limits. Does not follow redirects.
+ * Refuses `upstream_failed` with a stable `reason` (timeout, too_large, redirected, …), or passes
+ * on the guard's refusal.
  */
 export type BoundedFetch = (url: string, options?: RequestOptions) => Promise<Response>;
 
-/** A fetch with its kept connections. */
+/** A fetch and its pool of keep-alive connections. */
 export interface HttpClient {
   fetch: BoundedFetch;
   close(): Promise<void>;
 }
 
-/** A client whose TLS connection can also be tested alone. */
+/** A client that can also test only the TLS connection. */
 export interface GuardedClient extends HttpClient {
   /** Makes a request's TLS connection; returns when the certificate expires. Refuses alike. */
   handshake(url: URL): Promise<Date>;
 }
 
-/** The only client for tenant-supplied URLs: the guard checks every address. */
+/** The only client for URLs from tenants. The guard checks every address. */
 export function guardedClient(
   guard: Guard,
   roots: SecureContext | undefined,
@@ -48,10 +48,10 @@ export function guardedClient(
   const connect: Connector = (target, callback) => {
     const { protocol, port } = target;
     const key = `${protocol}${port}`;
-    // The allowed addresses depend on the port, but a lookup does not receive the port.
+    // The allowed addresses depend on the port, but the lookup function does not receive the port.
     const lookup = guard.checkedLookup(wayOf(new URL(`${protocol}//host:${port}`)));
     const connector = connectors.get(key) ?? buildConnector({ ...options, lookup });
-    // Tenants choose ports, so the number of kept connectors is bounded.
+    // Tenants choose ports, so only a limited number of connectors is kept.
     if (connectors.size < mostConnectors) connectors.set(key, connector);
     connector(target, callback);
   };

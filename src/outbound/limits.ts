@@ -1,17 +1,17 @@
-/** The limits of a request, in time and size. */
+/** The time and size limits of a request. */
 export interface Limits {
-  /** Milliseconds until the connection is open, TLS included. */
+  /** Milliseconds until the connection is open, including TLS. */
   connect: number;
-  /** Milliseconds until a directory answers a question. */
+  /** Milliseconds until a directory answers an operation. */
   operation: number;
   /** Milliseconds until the last byte of the body. */
   total: number;
-  /** Bytes of the body, compressed and decompressed alike. */
+  /** The most bytes of a body, both compressed and decompressed. */
   body: number;
 }
 
 /**
- * Security S9, L5: connect ≤ 3 s (undici's timer is 0.5 s coarse), operation ≤ 5 s, total ≤ 10 s,
+ * Security S9, L5: connect ≤ 3 s (undici's timer can be 0.5 s late), operation ≤ 5 s, total ≤ 10 s,
  * body ≤ 1 MiB.
  */
 export const defaultLimits: Limits = {

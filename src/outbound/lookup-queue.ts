@@ -4,20 +4,20 @@ import { getDomain } from 'tldts';
 import { queueForEach, waitForTurn } from '../queue.ts';
 
 /**
- * How many lookups of tenant-supplied names run at once, given so many threads. libuv allows half
- * of its threads for lookups. One of those stays free for the operator's names, including the
- * database's; the other half hashes. At least two, or one slow name would delay all others.
+ * The most lookups of tenants' host names at once, given the number of libuv threads. libuv uses at
+ * most half of its threads for lookups. One of that half stays free for the operator's names. At
+ * least two, or one slow name would delay all others.
  */
 export function lookupsAtOnce(threads: number): number {
   return Math.max(2, Math.ceil(threads / 2) - 1);
 }
 
 /**
- * Queues lookups of the given resolver. A lookup keeps a thread of libuv's pool, which all tenants
- * share, until the system gives up. So one lookup per domain runs at a time, and at most `places`
- * in total. Requests for the same name share one lookup. Domains with lookups slower than
- * `slowness` share one place for a while, however many a tenant has. A caller that waits longer
- * than `patience` gets a timeout (milliseconds, both).
+ * Queues the lookups of a resolver. Each lookup occupies a thread of libuv's pool, which all
+ * tenants share, until the system gives up. So one lookup per domain runs at a time, and at most
+ * `places` in total. Requests for the same name share a lookup. All domains with lookups slower
+ * than `slowness` share one slot for a while. A caller that waits longer than `patience` gets a
+ * timeout (both in milliseconds).
  */
 export function inTurn(
   resolveHost: ResolveHost,
@@ -60,12 +60,12 @@ export function inTurn(
 }
 
 function late(): Error {
-  return Object.assign(new Error('no lookup began in time'), { code: 'ETIMEDOUT' });
+  return Object.assign(new Error('no lookup started in time'), { code: 'ETIMEDOUT' });
 }
 
 const rememberedSlow = 15 * 60_000;
 
-/** The domains with a slow lookup lately. A quick one in between does not change that. */
+/** Domains that recently had a slow lookup. A quick lookup does not clear a domain. */
 function slowDomains(slowness: number) {
   const until = new Map<string, number>();
   const has = (domain: string) => (until.get(domain) ?? 0) > performance.now();
@@ -79,5 +79,5 @@ function slowDomains(slowness: number) {
   };
 }
 
-/** Resolves a host name to all of its addresses, like the system does. */
+/** Resolves a host name to all of its addresses, as the system does. */
 export type ResolveHost = (host: string) => Promise<LookupAddress[]>;

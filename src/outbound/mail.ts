@@ -7,7 +7,7 @@ import { Refusal } from '../errors.ts';
 import type { Limits } from './limits.ts';
 import type { MailMessage } from './outbound.ts';
 
-/** The mail server and the sender. The operator sets both, so they are trusted (security S9). */
+/** The mail server and the sender. Both come from the operator, so they are trusted (security S9). */
 export interface MailServer {
   /** `smtps://`, or `smtp://` with STARTTLS off loopback; with user and password if required. */
   url: string;
@@ -17,8 +17,8 @@ export interface MailServer {
 }
 
 /**
- * Hands one message to the server and returns the server's answer. Refuses `upstream_failed`.
- * `extra` has the reason, and whether a retry may help.
+ * Sends one message through the server and returns the server's answer. Refuses `upstream_failed`.
+ * `extra` has the reason, and whether a retry is useless (`final`).
  */
 export async function sendMail(
   server: MailServer,
@@ -30,7 +30,7 @@ export async function sendMail(
     const { response } = await transport.sendMail({
       ...message,
       from: server.from,
-      // RFC 3834 §5: asks for no vacation replies.
+      // RFC 3834 §5: suppresses automatic replies.
       headers: { 'Auto-Submitted': 'auto-generated' },
       disableFileAccess: true,
       disableUrlAccess: true,
@@ -40,7 +40,7 @@ export async function sendMail(
   return visit(server, limits, work, stop);
 }
 
-/** Connects and signs in like for a message, but sends none. Refuses like `sendMail`. */
+/** Connects and authenticates as for a message, but sends none. Refuses like `sendMail`. */
 export async function greetMailServer(server: MailServer, limits: Limits): Promise<void> {
   await visit(server, limits, async (transport) => {
     await transport.verify();
@@ -49,7 +49,7 @@ export async function greetMailServer(server: MailServer, limits: Limits): Promi
 
 type Transport = ReturnType<typeof transportOver>;
 
-/** One connection for one piece of work, closed when the work is done or its time is up. */
+/** Opens one connection for the work, and closes it after the work or the time limit. */
 async function visit<Result>(
   server: MailServer,
   limits: Limits,
@@ -60,8 +60,8 @@ async function visit<Result>(
   const over = AbortSignal.timeout(limits.total);
   const signal = AbortSignal.any(stop === undefined ? [over] : [over, stop]);
   const socket = connect({ host, port, signal });
-  // Handled below by the waiting code. Without this listener, an end between two waits would be an
-  // unhandled error.
+  // The waiting code below handles errors. Without this listener, an error between two waits would
+  // be unhandled.
   socket.on('error', () => undefined);
   try {
     await connected(socket, limits.connect);
@@ -73,7 +73,7 @@ async function visit<Result>(
   }
 }
 
-const timedOut = Object.assign(new Error('it took too long'), { code: 'ETIMEDOUT' });
+const timedOut = Object.assign(new Error('the mail server took too long'), { code: 'ETIMEDOUT' });
 
 async function connected(socket: Socket, within: number): Promise<void> {
   const timer = setTimeout(() => socket.destroy(timedOut), within);
@@ -103,40 +103,36 @@ function transportOver(
     connection,
     host,
     secure,
-    // A connection to another machine must be encrypted (interface page, mail.smtpUrl).
+    // Only a connection to this machine may be unencrypted (`mail.smtpUrl`).
     requireTLS: !isLoopback(host),
     tls: { minVersion: 'TLSv1.2', ...(roots === undefined ? {} : { secureContext: roots }) },
     ...(user === '' ? {} : { auth: { user, pass: decodeURIComponent(password) } }),
   });
 }
 
-/** The meaning of Node's and nodemailer's codes, and the fix. The first match wins. */
+/** The meaning of Node's and nodemailer's error codes, and the fix. The first match wins. */
 const reasons: [RegExp, string, string][] = [
-  [/^(ENOTFOUND|EAI_|EDNS)/, 'its name is not known', 'Correct the host in mail.smtpUrl.'],
+  [/^(ENOTFOUND|EAI_|EDNS)/, 'its name cannot be resolved', 'Correct the host in mail.smtpUrl.'],
   [
     /^ECONNREFUSED/,
-    'it does not listen there',
+    'it refused the connection',
     'Start the mail server, or correct host and port in mail.smtpUrl.',
   ],
   [
     /^ETIMEDOUT/,
     'it did not answer in time',
-    'Correct host and port in mail.smtpUrl, or let this machine reach them.',
+    'Correct host and port in mail.smtpUrl, or allow this machine to reach the server.',
   ],
   [
     /^ERR_TLS_CERT_ALTNAME/,
     'its certificate is for another name',
-    'Name the host in mail.smtpUrl as the certificate does.',
+    'Use the host name of the certificate in mail.smtpUrl.',
   ],
-  [
-    /^CERT_/,
-    'its certificate is not valid now',
-    'Have the certificate of the mail server renewed.',
-  ],
+  [/^CERT_/, 'its certificate is not valid now', 'Renew the certificate of the mail server.'],
   [
     /^(SELF_SIGNED|DEPTH_ZERO|UNABLE_TO)/,
     'its certificate is not trusted',
-    'Name its authority with mail.caFile.',
+    'Set mail.caFile to the certificate authority of the mail server.',
   ],
   [
     /^(ETLS|ERR_TLS|ERR_SSL)/,
@@ -150,7 +146,7 @@ const reasons: [RegExp, string, string][] = [
   ],
   [
     /^ENOAUTH/,
-    'it asks for a user name and password',
+    'it requires a user name and password',
     'Put the user and the password into mail.smtpUrl.',
   ],
   [
@@ -158,20 +154,20 @@ const reasons: [RegExp, string, string][] = [
     'it did not accept the sender or the recipient',
     'Correct mail.from, or the address of the recipient.',
   ],
-  [/^EMESSAGE/, 'it did not accept the message', 'See the log of the mail server.'],
+  [/^EMESSAGE/, 'it did not accept the message', 'Check the log of the mail server.'],
 ];
 const broke = [
   'the connection broke',
   'Check mail.smtpUrl, and the log of the mail server.',
 ] as const;
 
-/** The reason in words of a fixed set. The server's own words go only to the log. */
+/** The refusal, with a reason from a fixed list. The server's own words go only to the log. */
 function failure(where: string, cause: unknown): Refusal {
   const { code, responseCode } = factsOf(cause);
   const [, reason, hint] = reasons.find(([pattern]) => pattern.test(code)) ?? [null, ...broke];
   // RFC 5321 §4.2.1: after 5xx the same message will be refused again.
   const final = /^(EENVELOPE|EMESSAGE)/.test(code) && responseCode >= 500;
-  return new Refusal('upstream_failed', `Mail could not be handed to ${where}: ${reason}.`, {
+  return new Refusal('upstream_failed', `The mail server ${where} could not be used: ${reason}.`, {
     hint,
     extra: { reason, final },
     cause,
@@ -179,7 +175,7 @@ function failure(where: string, cause: unknown): Refusal {
 }
 
 function factsOf(error: unknown): { code: string; responseCode: number } {
-  // Errors of nodemailer and Node have some of these fields; others have none.
+  // Errors of nodemailer and Node have some of these fields, other errors have none.
   const thrown = Object(error) as {
     code?: unknown;
     originalCode?: unknown;

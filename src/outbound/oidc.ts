@@ -24,7 +24,7 @@ import { providerFailed, providerRefusal } from './provider-refusal.ts';
 /** Security S4. The library takes the metadata's list, so this one replaces it. */
 export const algorithms = ['RS256', 'PS256', 'ES256', 'EdDSA'];
 
-/** A client with its secret. */
+/** A client at an identity provider, with its secret. */
 export type Confidential = ProviderClient & { clientSecret: string };
 
 /** Signs people in at OpenID providers (S1, S4, S5, S8), each call within `total` milliseconds. */
@@ -61,7 +61,7 @@ export function createProviders(
   };
 }
 
-/** The methods by which idctl can send a client secret. */
+/** The ways in which idctl can send a client secret. */
 export type SecretMethod = 'client_secret_basic' | 'client_secret_post';
 
 /** HTTP Basic if the provider offers it, as the client may be registered so; else the body. */
@@ -72,8 +72,8 @@ export function secretMethodFor(metadata: ProviderMetadata): SecretMethod {
 }
 
 /**
- * Sends the secret by HTTP Basic (RFC 6749 §2.3.1). Escapes only what form encoding requires: some
- * providers do not decode, and an ordinary secret then arrives unchanged.
+ * Sends the secret with HTTP Basic (RFC 6749 §2.3.1). Encodes only the characters that form
+ * encoding must: some providers do not decode, and an ordinary secret then arrives unchanged.
  */
 function secretByBasic(secret: string): ClientAuth {
   return (_server, { client_id: id }, _body, headers) => {
@@ -105,7 +105,7 @@ export function configure(
     method === 'client_secret_post' ? ClientSecretPost(secret) : secretByBasic(secret),
   );
   configuration[customFetch] = fetch;
-  // The address guard decides about http for each host, so the library need not.
+  // The guard decides about http for each host, so the library must allow http.
   allowInsecureRequests(configuration);
   enableNonRepudiationChecks(configuration);
   return configuration;
@@ -164,9 +164,8 @@ const withoutIdToken = z.object({
 });
 
 /**
- * The access token of an answer whose only fault is a missing ID token: spec §4.1 requires only
- * userinfo. The library cannot check the nonce only if there is one, but its error contains the
- * answer.
+ * The OAuth access token of a token response whose only fault is a missing ID token: spec §4.1
+ * requires only userinfo. The library refuses such a response, but its error contains the response.
  */
 function accessTokenAlone(error: unknown): string | undefined {
   const refused = causes(error).find((one) => /"id_token" property/.test(one.message));
@@ -193,8 +192,8 @@ function lacksSubject(error: unknown): boolean {
     .success;
 }
 
-// The library does not read userinfo without `sub` (OpenID Connect Core §5.3.2). The caller decides
-// whether it is enough. Only plain JSON is read: a signed answer would not be verified here.
+// The library refuses userinfo without `sub` (OpenID Connect Core §5.3.2). Here the caller decides.
+// Only plain JSON is read, as a signed response would not be verified.
 async function readWithoutSubject(
   configuration: Configuration,
   accessToken: string,
@@ -218,7 +217,7 @@ async function readWithoutSubject(
   throw providerFailed('userinfo', 'malformed', 'it is malformed');
 }
 
-/** The fetch in the form that the library calls. */
+/** The fetch as a function that the library can call. */
 export function adapted(fetch: BoundedFetch, signal?: AbortSignal): CustomFetch {
   return (url, { method, headers, body }) =>
     fetch(url, { method, headers, body: body instanceof URLSearchParams ? body : null, signal });

@@ -1,26 +1,26 @@
 import type { Finding, Step } from '../finding.ts';
 import type { DirectoryServer, DirectoryVisit } from './directory/directory.ts';
 
-/** All network requests of idctl go through these calls. */
+/** All network access of idctl. Every request goes through these calls. */
 export interface Outbound {
   /** The TXT records of exactly this domain. Refuses `resolver_failed` without a sound answer. */
   lookupTxt(domain: string): Promise<TxtAnswer>;
   /**
-   * The provider's URL to send the person to (spec §4.1 start). Refuses `provider_failed`
-   * (unreachable, malformed or another issuer's discovery) or `outbound_refused`.
+   * The URL at the identity provider to send the person to (spec §4.1 start). Refuses
+   * `provider_failed` (unreachable, malformed, or another issuer) or `outbound_refused`.
    */
   authorizationUrl(client: ProviderClient, request: AuthorizationRequest): Promise<string>;
   /**
-   * Redeems the authorization code and reads userinfo (spec §4.1 callback). All results are
-   * validated. Refuses `provider_failed`, `outbound_refused`, or `provider_refused` for an answer
-   * that must not be trusted. `extra` of the provider's refusals has `stage` and `reason`, both
-   * from closed sets, never the provider's words.
+   * Redeems the authorization code and reads userinfo (spec §4.1 callback). Validates all results.
+   * Refuses `provider_failed`, `outbound_refused`, or `provider_refused` for a response that must
+   * not be trusted. `extra` has `stage` and `reason`, both from fixed lists, never the provider's
+   * own words.
    */
   redeem(
     client: ProviderClient & { clientSecret: string },
     response: AuthorizationResponse,
   ): Promise<Proof>;
-  /** Like `authorizationUrl`, for a social provider. */
+  /** Like `authorizationUrl`, but for a social provider. */
   socialUrl(client: SocialClient, request: AuthorizationRequest): Promise<string>;
   /** Redeems the code at a social provider, for the person's data. Refuses like `redeem`. */
   redeemSocial(
@@ -28,10 +28,10 @@ export interface Outbound {
     response: AuthorizationResponse,
   ): Promise<SocialWord>;
   /**
-   * Examines a provider for the person who configures it, within 10 s. Runs each possible step in
-   * order, and answers in fixed sentences (security S8). With `showIssuer`, for the operator only,
-   * the result names the issuer that the provider claims. `now` is our time, to compare with the
-   * provider's. A failed step is no refusal.
+   * Examines an identity provider for the person who configures it, within 10 s. Runs every
+   * possible step in order, and reports with fixed sentences (security S8). With `showIssuer`, only
+   * for the operator, it names the issuer that the provider claims. `now` is compared with the
+   * provider's time. A failed step is not a refusal.
    */
   examineProvider(
     client: ProviderClient & { clientSecret: string },
@@ -39,19 +39,19 @@ export interface Outbound {
     showIssuer?: boolean,
   ): Promise<Step[]>;
   /**
-   * Whether the host of an address can be found. If browsers alone go there, it is a note that
-   * idctl may not. If `isOurs`, idctl goes there, and it is a fault.
+   * Whether the host name of a URL can be resolved. If `isOurs`, idctl itself connects to the URL,
+   * so a failure is a fault. Otherwise only browsers open the URL, and a failure is a note.
    */
   examineAddress(asked: { url: URL; now: Date; isOurs: boolean }): Promise<Finding>;
-  /** Begins a visit to a directory, limited to 10 s. Nothing is sent before the first question. */
+  /** Starts a visit to a directory, limited to 10 s. Connects only at the first call. */
   visitDirectory(server: DirectoryServer): Promise<DirectoryVisit>;
   /**
-   * Hands one message to the configured mail server and returns its answer. `stop` ends it early.
-   * Refuses `upstream_failed`; `extra` has `reason`, and `final` if the server will never accept
-   * the message. Refuses `mail_not_configured` without a server.
+   * Sends one message through the configured mail server and returns the server's answer. `stop`
+   * aborts it. Refuses `upstream_failed`: `extra` has `reason`, and `final` if the server will
+   * never accept the message. Refuses `mail_not_configured` without a server.
    */
   sendMail(message: MailMessage, stop?: AbortSignal): Promise<string>;
-  /** Connects and signs in like for a message, but sends none. Refuses like `sendMail`. */
+  /** Connects and authenticates as for a message, but sends none. Refuses like `sendMail`. */
   greetMailServer(): Promise<void>;
   /** Refuses `outbound_refused` for a URL that idctl never sends to. Looks up hosts of plain http. */
   judgeUrl(url: string): Promise<void>;
@@ -63,7 +63,7 @@ export interface Outbound {
   close(): Promise<void>;
 }
 
-/** A message to one person, as HTML and as plain text. */
+/** A mail to one person, as HTML and as plain text. */
 export interface MailMessage {
   to: string;
   subject: string;
@@ -75,7 +75,7 @@ export interface MailMessage {
 interface OutboundMessage {
   headers: Record<string, string>;
   body: string;
-  /** Ends it early. */
+  /** Aborts the request. */
   signal: AbortSignal;
 }
 
@@ -95,16 +95,16 @@ interface Reached {
   date: Date | null;
 }
 
-/** The client that a connection registered at its provider. */
+/** A connection's client at its identity provider. */
 export interface ProviderClient {
-  /** Exactly as the provider spells it: a trailing slash matters. */
+  /** Exactly as the provider writes it, including a trailing slash. */
   issuer: string;
   clientId: string;
-  /** Without a query: the library sends none at the token endpoint. */
+  /** Without a query: the library omits the query at the token endpoint. */
   redirectUri: string;
 }
 
-/** The client that the instance registered at a social provider. */
+/** The instance's client at a social provider. */
 export interface SocialClient extends ProviderClient {
   provider: 'google' | 'github';
 }
@@ -116,19 +116,19 @@ export interface SocialWord {
   email: string | null;
   /** Whether the provider verified the address. */
   emailVerified: boolean;
-  /** The domain of the organization that manages their account at Google (`hd`), or null. */
+  /** The domain of the Google Workspace that manages the account (`hd`), or null. */
   managedBy: string | null;
   name: string | null;
 }
 
-/** The values that a sign-in binds to the authorization request. */
+/** Values that bind the sign-in to its authorization request. */
 export interface AuthorizationRequest {
   state: string;
   nonce: string;
   codeVerifier: string;
 }
 
-/** The callback to the redirect URI, with the values that the sign-in bound to the request. */
+/** The callback to the redirect URI, with the values bound to the request. */
 export interface AuthorizationResponse extends AuthorizationRequest {
   /** The query of the callback: `code`, `state`, `iss`, `error`, … */
   query: Record<string, string>;
@@ -137,12 +137,12 @@ export interface AuthorizationResponse extends AuthorizationRequest {
 /** The provider's proof of the person who signed in. */
 export interface Proof {
   issuer: string;
-  /** Null if the provider gives neither ID token nor `sub` in userinfo. */
+  /** Null if neither an ID token nor userinfo contains `sub`. */
   subject: string | null;
-  /** The claims of userinfo. */
+  /** The userinfo claims. */
   userinfo: Record<string, unknown>;
-  /** The claims of the validated ID token; empty when the provider returned none. */
+  /** The claims of the validated ID token; empty if the provider returned none. */
   idToken: Record<string, unknown>;
-  /** The domain of the organization that manages their account at Google (`hd`), or null. */
+  /** The domain of the Google Workspace that manages the account (`hd`), or null. */
   managedBy: string | null;
 }

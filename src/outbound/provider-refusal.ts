@@ -7,10 +7,10 @@ import {
 import { Refusal } from '../errors.ts';
 import { causes } from './failure.ts';
 
-// A provider's faults, in our own codes: its own text never reaches a message (security S8).
-// `cause` holds that text for the log.
+// Maps a provider's faults to idctl's own codes. The provider's text never reaches a message
+// (security S8). `cause` keeps the text for the log.
 
-/** The stage of the provider's answer. */
+/** The response of the provider that failed. */
 export type Stage = 'discovery' | 'authorization' | 'token' | 'id_token' | 'userinfo';
 
 const names: Record<Stage, string> = {
@@ -21,7 +21,7 @@ const names: Record<Stage, string> = {
   userinfo: 'userinfo response',
 };
 
-/** A provider that is unreachable, broken or not conformant. */
+/** The refusal for a provider that is unreachable, broken or not conformant. */
 export function providerFailed(
   stage: Stage,
   reason: string,
@@ -32,7 +32,7 @@ export function providerFailed(
     'provider_failed',
     `The identity provider's ${names[stage]} could not be used: ${why}`,
     {
-      hint: rest.hint ?? 'Check the issuer of the connection, and that the provider is up.',
+      hint: rest.hint ?? 'Check the issuer of the connection, and that the provider runs.',
       extra: { stage, reason },
       cause: rest.cause,
     },
@@ -55,12 +55,12 @@ function providerRefused(stage: Stage, reason: string, cause: unknown): Refusal 
 const hints: Record<string, string> = {
   invalid_client: 'Check the client ID and the client secret of the connection.',
   unauthorized_client: 'Allow the authorization code grant for this client at the provider.',
-  access_denied: 'The person or the provider declined; look at the provider for the reason.',
+  access_denied: 'The person or the provider declined. Find the reason at the provider.',
   invalid_grant:
-    'Start the sign-in again; when it recurs, compare the redirect URI with the one at the provider.',
+    'Sign in again. If this recurs, compare the redirect URI with the one at the provider.',
 };
 
-/** The refusal for an error thrown while reading the provider's answer at this stage. */
+/** The refusal for an error while reading the provider's response at this stage. */
 export function providerRefusal(error: unknown, stage: Stage): Refusal {
   const refusal = causes(error).find((one) => one instanceof Refusal);
   if (refusal) return fromNetwork(refusal, stage, error);
@@ -122,7 +122,7 @@ function brokenness(error: ClientError): { reason: string; why: string } | undef
   }
 }
 
-// The library distinguishes these only by its constant message texts; tests check them.
+// The library distinguishes these errors only by constant messages. Tests check the messages.
 function reasonOf(error: unknown): string {
   const message = said(error);
   if (/signature verification failed|no applicable keys|multiple applicable keys/.test(message)) {
@@ -150,7 +150,7 @@ function aboutToken(error: unknown): boolean {
   return /\bJW[TSE]\b|ID Token/.test(said(error));
 }
 
-// ClientError is the library's wrapper; the cause inside names the failed check.
+// ClientError wraps another error, whose message names the failed check.
 function said(error: unknown): string {
   const [outer, inner] = causes(error);
   return (outer instanceof ClientError ? inner : outer)?.message ?? '';

@@ -4,12 +4,12 @@ import { Refusal } from '../errors.ts';
 import { fileFault } from '../file-fault.ts';
 
 /**
- * The roots that TLS connections trust: Node's own, and those of the PEM file that a setting names.
- * Undefined without a file. Refuses `config_invalid`, naming the setting, if the file holds no
+ * The root certificates that TLS connections trust: Node's, and those in the PEM file of a setting.
+ * Undefined without a file. Refuses `config_invalid`, naming the setting, if the file contains no
  * certificate.
  */
 export function trustedRoots(setting: string, file: string | undefined): SecureContext | undefined {
-  // One context for all connections: parsing the roots takes 12 ms each time.
+  // Parsed once, as the roots take 12 ms to parse.
   return file === undefined
     ? undefined
     : createSecureContext({ ca: [...getCACertificates(), readPem(setting, file)] });
@@ -25,7 +25,7 @@ function readPem(setting: string, file: string): string {
       cause,
     });
   }
-  throw new Refusal('config_invalid', `${setting}: ${file} holds no PEM certificate`);
+  throw new Refusal('config_invalid', `${setting}: ${file} contains no PEM certificate`);
 }
 
 function readText(setting: string, file: string): string {

@@ -23,12 +23,12 @@ import type {
 } from './outbound.ts';
 import { providerFailed, providerRefusal } from './provider-refusal.ts';
 
-// Google and GitHub. The operator configures their addresses, so the guard does not check them.
-// Plain http is used only for an address configured with http.
+// Google and GitHub. Their addresses come from the operator's configuration, so the guard does not
+// check them. Plain http is allowed only if the configured address uses http.
 
 type Confidential = SocialClient & { clientSecret: string };
 
-/** Opens the social providers at their configured addresses (spec §5.4). */
+/** Connects to the social providers at their configured addresses (spec §5.4). */
 export function openSocialProviders(
   { google, github }: Config['social'],
   roots: SecureContext | undefined,
@@ -51,14 +51,14 @@ export function openSocialProviders(
   };
 }
 
-/** A fetch that refuses plain http if the configured address is https. */
+/** A fetch that refuses plain http if the configured address uses https. */
 function asEncryptedAs(configured: string, fetch: BoundedFetch): BoundedFetch {
   if (configured.startsWith('http:')) return fetch;
   return async (url, options) => {
     if (url.startsWith('https:')) return fetch(url, options);
     throw new Refusal(
       'outbound_refused',
-      'A provider that is configured with https named an http endpoint',
+      'A social provider that is configured with https has an http endpoint',
       {
         extra: { reason: 'plain_http' },
       },
@@ -71,7 +71,7 @@ type Proof = Awaited<ReturnType<Outbound['redeem']>>;
 /** The person in Google's validated ID token; without one, it refuses (security S4). */
 function readGoogle({ issuer, subject, userinfo, idToken, managedBy }: Proof): SocialWord {
   if (idToken['sub'] === undefined || subject === null) {
-    throw providerFailed('id_token', 'id_token_missing', 'there is none');
+    throw providerFailed('id_token', 'id_token_missing', 'the response contains none');
   }
   const { email, email_verified: verified, name } = { ...userinfo, ...idToken };
   return {

@@ -78,7 +78,7 @@ describe.skipIf(counterpartMissing('bsdutils'))('on a terminal', { timeout: 120_
     expect(code).toBe(0);
     const plain = stripVTControlCharacters(shown);
     expect(plain).toMatch(
-      /warning: Mail could not be handed to 127\.0\.0\.1:1: it does not listen there\./,
+      /warning: The mail server 127\.0\.0\.1:1 could not be used: it refused the connection\./,
     );
     expect(plain).toMatch(/Organization: +Acme Ltd \(acme-ltd\)\r\nOwner: +ada@acme\.test/);
     expect(shown).not.toMatch(/of the (mail|database)/);

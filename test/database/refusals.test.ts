@@ -94,7 +94,7 @@ if (dialect === 'sqlite') {
       .catch(databaseRefusal);
     expect(refusal).toMatchObject({
       message: 'The database file is damaged.',
-      hint: expect.stringMatching(/move the file .* away, .*-wal.*: idctl restore/),
+      hint: expect.stringMatching(/Move the file .* away, .*-wal.*: idctl restore/),
     });
   });
 
@@ -107,7 +107,7 @@ if (dialect === 'sqlite') {
     const noDatabase = await openDatabase({ url, sqliteDriver });
     expect(await noDatabase.ping().catch(databaseRefusal)).toMatchObject({
       code: 'database_unreachable',
-      message: 'The file of database.url is no database, or damaged.',
+      message: 'The file of database.url is damaged or not a database.',
     });
     expect(await noDatabase.migrate().catch(databaseRefusal)).toMatchObject({
       code: 'database_unreachable',

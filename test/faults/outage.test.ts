@@ -26,11 +26,11 @@ describe.skipIf(dialect !== 'postgres')('a database server', () => {
         const answer = await createClient(daemon.url).get('/readyz');
         return [answer.status, answer.body.detail];
       })
-      .toEqual([503, 'The database server takes no writes.']);
+      .toEqual([503, 'The database server accepts no writes.']);
     const { code, out } = await site.run(['doctor']);
     expect([code, out]).toEqual([
       1,
-      expect.stringContaining('The database server takes no writes'),
+      expect.stringContaining('The database server accepts no writes'),
     ]);
   });
 

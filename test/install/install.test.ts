@@ -55,9 +55,9 @@ function installed(): string {
 test.each([
   [['--sevre'], 'unknown argument: --sevre'],
   [['--prefix'], '--prefix needs a directory'],
-  [['--serve', '--dev'], '--serve and --dev do not go together'],
-  [['--dev', '--prefix', '/x'], 'takes no --prefix'],
-  [['--with-sqlite3', '--uninstall'], '--with-sqlite3 and --uninstall do not go together'],
+  [['--serve', '--dev'], '--serve and --dev cannot be combined'],
+  [['--dev', '--prefix', '/x'], '--dev and --prefix cannot be combined'],
+  [['--with-sqlite3', '--uninstall'], '--with-sqlite3 and --uninstall cannot be combined'],
 ])('%j is wrong usage and says why', (words, message) => {
   expect(install(...words)).toMatchObject({ status: 2, stderr: expect.stringContaining(message) });
 });
@@ -73,7 +73,7 @@ test('an npm that is too old is refused with the remedy, and nothing is made', (
   replaceProgram('npm', 'echo 9.2.0');
   const { status, stderr } = install('--prefix', prefix);
   expect(status).toBe(1);
-  expect(stderr).toContain('npm 10 or newer is needed, and this is npm 9.2.0');
+  expect(stderr).toContain('npm 10 or newer is needed, but this is npm 9.2.0');
   expect(stderr).toContain('npm install --global npm@10');
   expect(existsSync(prefix)).toBe(false);
 });

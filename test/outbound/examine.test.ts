@@ -90,7 +90,7 @@ describe('each fault is reported once, with one thing to change', () => {
     const { step } = await examine(outbound, { ...client(), clientSecret: 'wrong' });
     expect(step('client authentication')).toMatchObject({
       ok: true,
-      seen: 'the code is refused before the secret is looked at',
+      seen: 'the provider refuses the code before it checks the secret',
       hint: expect.stringContaining('sso attempts'),
     });
   });
@@ -125,12 +125,12 @@ describe('each fault is reported once, with one thing to change', () => {
     };
     const { failed } = await examine();
     expect(failed).toMatchObject([
-      { name: 'client authentication', seen: `not accepted by ${used}, but by ${other}` },
+      { name: 'client authentication', seen: `not accepted with ${used}, but with ${other}` },
     ]);
     expect(failed[0]?.hint).toContain(other);
   });
 
-  test('a token endpoint that takes no client secret', async () => {
+  test('a token endpoint that accepts no client secret', async () => {
     provider.answers.discovery = () => ({
       body: { ...provider.document(), token_endpoint_auth_methods_supported: ['private_key_jwt'] },
     });
@@ -141,9 +141,9 @@ describe('each fault is reported once, with one thing to change', () => {
 
   test.each([
     ['https://evil.test', 'another issuer: one on another host'],
-    [undefined, 'none'],
-    [7, 'none'],
-    ['<b>canary</b>', 'another issuer: one that is no URL'],
+    [undefined, 'no issuer'],
+    [7, 'no issuer'],
+    ['<b>canary</b>', 'another issuer: one that is not a URL'],
   ])(
     'S5 a discovery document of the issuer %j stops every step but the clock',
     async (issuer, seen) => {
@@ -324,8 +324,8 @@ describe('an endpoint that cannot be reached', () => {
       { status: 302, headers: { location: '/' }, body: '' },
       'the provider answered with a redirect, which is not followed',
     ],
-    ['no JSON', { body: '<html>canary' }, 'something that is no JSON object'],
-    ['a list', { body: '[]' }, 'something that is no JSON object'],
+    ['no JSON', { body: '<html>canary' }, 'something that is not a JSON object'],
+    ['a list', { body: '[]' }, 'something that is not a JSON object'],
     [
       'too much',
       { body: 'x'.repeat(2 * 1024 * 1024) },
@@ -421,7 +421,7 @@ describe('TLS', () => {
     expect(step('TLS')?.seen).toMatch(
       /^a trusted certificate for 127\.0\.0\.1, valid until \d{4}-\d\d-\d\d$/,
     );
-    expect(step('TLS')?.hint).toBe('Have it renewed before then.');
+    expect(step('TLS')?.hint).toBe('Renew the certificate before then.');
   });
 
   test.each([
@@ -439,9 +439,9 @@ describe('TLS', () => {
       'DNS:other.test',
       true,
       'for another name',
-      'the name that the certificate is for',
+      'Use a name in the certificate',
     ],
-    ['an expired one', 'issueExpired', 'IP:127.0.0.1', true, 'that is not valid now', 'renewed'],
+    ['an expired one', 'issueExpired', 'IP:127.0.0.1', true, 'that is not valid now', 'Renew'],
   ] as const)(
     '%s fails the TLS step, and no later step runs',
     async (_, make, name, trusted, seen, hint) => {

@@ -158,16 +158,16 @@ describe('S9 which addresses connections may go to', () => {
     await expect(fetchWith()('https://localhost/')).rejects.toMatchObject({
       code: 'outbound_refused',
       extra: { reason: 'loopback' },
-      hint: expect.stringContaining('adds localhost to the list outbound.allow'),
+      hint: expect.stringContaining('can add localhost to the list outbound.allow'),
     });
   });
 
   test('S9 names the entry to add with its port, if the URL has one', async () => {
     await expect(fetchWith()('https://localhost:8443/')).rejects.toMatchObject({
-      hint: expect.stringContaining('adds localhost:8443 to the list outbound.allow'),
+      hint: expect.stringContaining('can add localhost:8443 to the list outbound.allow'),
     });
     await expect(fetchWith()('http://[::1]:8080/')).rejects.toMatchObject({
-      hint: expect.stringContaining('adds [::1]:8080 to the list outbound.allow'),
+      hint: expect.stringContaining('can add [::1]:8080 to the list outbound.allow'),
     });
   });
 

@@ -172,6 +172,6 @@ test('no request starts inside a database transaction', async () => {
 
 test('a wrong entry of outbound.allow is refused by name', () => {
   expect(() => openNetwork({ outbound: { allow: ['https://idp.internal'] } })).toThrow(
-    'outbound.allow: https://idp.internal is no host name, address or range',
+    'outbound.allow: https://idp.internal is not a host name, address or range',
   );
 });

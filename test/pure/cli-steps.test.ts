@@ -9,7 +9,12 @@ const examination: Examination = {
   steps: [
     { name: 'name', ok: true, expected: 'addresses', seen: 'id.acme.test has one address' },
     { name: 'clock', ok: true, skipped: true, seen: 'not checked: no server tells the time' },
-    { name: 'TLS', ok: true, seen: 'a trusted certificate', hint: 'Have it renewed before then.' },
+    {
+      name: 'TLS',
+      ok: true,
+      seen: 'a trusted certificate',
+      hint: 'Renew the certificate before then.',
+    },
     {
       name: 'client authentication',
       ok: false,
@@ -35,7 +40,7 @@ describe('interface page: the steps of an examination', () => {
       '1 ok name: id.acme.test has one address',
       '2 - clock: not checked: no server tells the time',
       '3 ok TLS: a trusted certificate',
-      '    note:     Have it renewed before then.',
+      '    note:     Renew the certificate before then.',
       '4 failed client authentication',
       '    expected: the client ID and secret are accepted, a made-up code is not',
       '    seen:     not accepted (invalid_client)',

@@ -160,7 +160,7 @@ test.each([
   ['doh:\n  caFile: a\n  caFile : b', 'line 3: caFile is set twice'],
   ['- listen', 'settings are expected'],
   ['just text', 'settings are expected'],
-  ['database: postgres://h/d', 'line 1: database is a section: it holds database.url'],
+  ['database: postgres://h/d', 'line 1: database is a section: it contains database.url'],
 ])('broken YAML %j is refused with its line', async (text, message) => {
   await expect(load(text)).rejects.toEqual(
     refused(`${file}${message.startsWith('line') ? ' ' : ': '}${message}`),
@@ -197,13 +197,13 @@ test.each([
   expect((await load(`signup:\n  open: ${written}\n`)).config.signup.open).toBe(value);
 });
 
-test('I2 trust.domains can be off only while the operator creates the organizations', async () => {
+test('I2 trust.domains can be off only if the operator creates the organizations', async () => {
   const off = 'trust:\n  domains: off\n';
   const { config, warnings } = await load(off);
   expect(config.trust.domains).toBe('off');
   expect(warnings).toEqual([expect.stringContaining('trust.domains is off')]);
   await expect(load(`${off}orgs:\n  creation: anyone\n`)).rejects.toEqual(
-    refused('line 2: trust.domains can be off only while orgs.creation is operator'),
+    refused('line 2: trust.domains can be off only if orgs.creation is operator'),
   );
   await expect(load(off, { env: { IDCTL_ORGS_CREATION: 'anyone' } })).rejects.toEqual(
     refused('trust.domains'),

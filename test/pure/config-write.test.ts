@@ -58,7 +58,7 @@ test('a written configuration holds the chosen settings under their help, and re
     expect(origins.get(key)).toBe('file');
   }
   expect([...origins.values()].filter((origin) => origin === 'file')).toHaveLength(6);
-  expect(text).toContain('# Where people reach idctl');
+  expect(text).toContain('# URL of idctl for browsers');
   expect(text).not.toContain('listen:');
 });
 

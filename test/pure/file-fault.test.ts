@@ -43,6 +43,6 @@ test('a missing file of certificates and one without certificates have different
     `doh.caFile: ${nowhere} does not exist`,
   );
   expect(() => trustedRoots('doh.caFile', import.meta.filename)).toThrow(
-    'holds no PEM certificate',
+    'contains no PEM certificate',
   );
 });

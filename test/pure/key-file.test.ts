@@ -102,7 +102,7 @@ test('X3 a file without a key is not refused for its mode', async () => {
   await writeFile(path, 'root:x:0:0:root:/root:/bin/bash\n', { mode: 0o644 });
   await chmod(path, 0o644);
   await expect(readKeyFile(path)).rejects.toEqual(
-    refused('not base64url', '^correct keyFile, or put'),
+    refused('not base64url', '^correct keyFile, or restore'),
   );
 });
 

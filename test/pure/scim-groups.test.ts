@@ -44,7 +44,7 @@ test('a list of members is read up to the first that cannot be one', async () =>
     },
   };
   const value = [{ value: id(1) }, 0, trap];
-  const refused = { code: 'scim_invalid', message: 'members: there is no User 0 here.' };
+  const refused = { code: 'scim_invalid', message: 'members: this organization has no User 0.' };
   await expect(readGroup({ displayName: 'dev', members: value })).rejects.toMatchObject(refused);
 });
 

@@ -427,7 +427,7 @@ describe('L8 a bind password cannot be guessed either', () => {
         ok: false,
         message:
           'the directory has refused 5 bind passwords; doctor sends another one in 15 minutes',
-        hint: `Store the right one (idctl ldap set --org ${org.slug}), then try it: idctl ldap test --org ${org.slug}`,
+        hint: `Store the right password (idctl ldap set --org ${org.slug}), then test it: idctl ldap test --org ${org.slug}`,
       });
     }
     expect(binds() - before).toBe(5);

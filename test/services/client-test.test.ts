@@ -211,7 +211,7 @@ test('a name without an address, an inner address of idctl and a suspended secre
   expect(body.message).toMatch(
     /^Step 3, redirect URI .*wiki\.invalid cannot be resolved\. 3 more failed\.$/,
   );
-  expect(step('redirect URI https://10.')?.hint).toMatch(/^idctl itself did not reach it/);
+  expect(step('redirect URI https://10.')?.hint).toMatch(/^idctl could not connect to it/);
   expect(step('back-channel')?.hint).toMatch(/outbound\.allow/);
   expect(step('client secret')?.hint).toMatch(/idctl client rotate client-/);
 });

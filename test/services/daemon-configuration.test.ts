@@ -72,18 +72,18 @@ describe('a daemon and its configuration file', { timeout: 120_000 }, () => {
 
   test('interface page: each command says that the daemon runs with an older configuration file', async () => {
     expect(await say('status')).not.toContain(older);
-    expect(await say('doctor --json')).toContain(`runs ${configFile} as it is now`);
+    expect(await say('doctor --json')).toContain(`runs the current ${configFile}`);
     await write('# changed\nlog:\n  level: info\n');
     for (const line of ['status', 'doctor', 'sso test --org acme', 'ldap test --org acme']) {
       expect(await say(line), line).toContain(older);
-      expect(await say(line), line).toContain('Reload it: kill -HUP PID');
+      expect(await say(line), line).toContain('Reload the daemon: kill -HUP PID');
     }
     await mkdir(join(site.folder, 'units'));
     await writeFile(join(site.folder, 'units', 'idctl.service'), '');
     at = { ...at, SYSTEMD_UNIT_PATH: join(site.folder, 'units') };
-    expect(await say('status')).toContain(`${older} Reload it: systemctl reload idctl`);
+    expect(await say('status')).toContain(`${older} Reload the daemon: systemctl reload idctl`);
     await write('instance: { name: Other }\nlog:\n  level: info\n');
-    expect(await say('status')).toContain(`${older} Restart it.`);
+    expect(await say('status')).toContain(`${older} Restart the daemon.`);
     const { checks } = JSON.parse((await site.run(['doctor', '--json'], '', at)).out);
     expect(checks).toContainEqual(expect.objectContaining({ name: 'daemon', ok: false }));
     await write('log:\n  level: info\n');

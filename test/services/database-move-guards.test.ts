@@ -128,7 +128,7 @@ describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
     expect([code, err]).toEqual([1, expect.stringContaining('A daemon serves from this database')]);
   });
 
-  test('a half copy is finished only from the database that it was copied from', async () => {
+  test('an unfinished copy is finished only from the database that it was copied from', async () => {
     const late = await moves.begin();
     // Another copy of the same instance was moved there before, and then put aside.
     const earlier = await copyOfDatabase(site.database);
@@ -140,7 +140,10 @@ describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
 
     await exchange(late.from, earlier);
     const { code, err } = await late.run();
-    expect([code, err]).toEqual([1, expect.stringContaining('is the half copy of another move')]);
+    expect([code, err]).toEqual([
+      1,
+      expect.stringContaining('holds the unfinished copy of another move'),
+    ]);
     expect((await late.look()).to.code).toBe(3);
     await exchange(late.from, earlier);
     expect((await late.run()).code).toBe(0);
@@ -173,14 +176,19 @@ describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
     const elsewhere = await moveTo(site, await both.fresh(otherKind), at(move.from));
     expect([elsewhere.code, elsewhere.err]).toEqual([
       3,
-      expect.stringContaining(`If that move was interrupted, name ${withoutPassword(move.to)}`),
+      expect.stringContaining(
+        `If that move was interrupted, move to ${withoutPassword(move.to)} again`,
+      ),
     ]);
     const other = await moves.begin();
     expect((await other.run()).code).toBe(0);
     await emptyAt(move.to);
     expect((await moveTo(site, move.to, at(other.to))).code).toBe(0);
     const { code, err } = await move.run();
-    expect([code, err]).toEqual([1, expect.stringContaining('but another database is there')]);
+    expect([code, err]).toEqual([
+      1,
+      expect.stringContaining('but that address now holds another database'),
+    ]);
   });
 
   test('a new database that cannot be made is named, with the user who may not', async () => {
@@ -255,7 +263,7 @@ describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
       const words = ['database', 'move', '--to-file', file, '--dry-run'];
       const { code, err } = await site.run(words, '', at(from));
       expect([mode, code]).toEqual([mode, 0]);
-      const warning = `${file} names the database's password and others may read it: chmod 600`;
+      const warning = `${file} contains the database's password, and other users can read it. Run: chmod 600`;
       expect([mode, err.includes(warning)]).toEqual([mode, told]);
     }
   });

@@ -148,7 +148,7 @@ describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
     }
   });
 
-  test('a half copy is refused with the words to go on, and only its own move may overwrite it', async () => {
+  test('an unfinished copy is refused with the next step, and only its own move may overwrite it', async () => {
     const { statements, begin } = await interruptions(site, both, otherKind);
     const move = await begin();
     await move.run(Math.floor(0.8 * statements));

@@ -136,7 +136,7 @@ describe.skipIf(absent)('interface page: idctl doctor', { timeout: 120_000 }, ()
     expect(view.ok).toBe(false);
     const seen = (name: string) => failed[name]?.message;
     expect(seen(`single sign-on of ${wrongIssuer.org.slug}`)).toMatch(
-      /issuer, failed: the same but for a slash/,
+      /issuer, failed: the same except for a trailing slash/,
     );
     // What to copy is shown to whoever is at the shell, and to nobody else (security S8).
     expect(seen(`single sign-on of ${otherName.org.slug}`)).toContain(
@@ -153,7 +153,7 @@ describe.skipIf(absent)('interface page: idctl doctor', { timeout: 120_000 }, ()
       /filter, failed: the filter matches no entry/,
     );
     expect(seen('resolver')).toMatch(/refused the connection/);
-    expect(seen('mail')).toMatch(/it does not listen there/);
+    expect(seen('mail')).toMatch(/it refused the connection/);
     expect(failed['mail']?.hint).toBe(
       'Start the mail server, or correct host and port in mail.smtpUrl.',
     );
@@ -249,7 +249,7 @@ describe.skipIf(absent)('interface page: idctl doctor', { timeout: 120_000 }, ()
       `the daemon at ${idctl.baseUrl} serves another database`,
     );
     const { out } = await run(['status'], { ...surroundings(), ...other });
-    expect(out).toMatch(/\nDaemon: +the one at this address serves another database\n/);
+    expect(out).toMatch(/\nDaemon: +the daemon at this address serves another database\n/);
   });
 
   test('a daemon of this database at another address is named', async () => {
@@ -260,7 +260,7 @@ describe.skipIf(absent)('interface page: idctl doctor', { timeout: 120_000 }, ()
     onTestFinished(() => dismissDaemon({ id }));
     const [nowhere] = await freePorts(1);
     const away = { IDCTL_BASE_URL: `http://127.0.0.1:${nowhere}` };
-    const told = 'listens on http://127.0.0.1:9000: give this command the same listen';
+    const told = 'listens on http://127.0.0.1:9000. Run this command with the same listen';
     expect((await doctor(['--json'], away)).failed['base URL']?.hint).toContain(told);
     const { keyFile, database } = idctl.app.config;
     const own = { IDCTL_DATABASE: database.url, IDCTL_KEY_FILE: keyFile };
@@ -276,11 +276,13 @@ describe.skipIf(absent)('interface page: idctl doctor', { timeout: 120_000 }, ()
       return failed['base URL']?.hint;
     };
     expect(await hintAt(`http://127.0.0.1:${nowhere}`)).toContain(
-      `The daemon listens on 127.0.0.1:8420: set listen to 127.0.0.1:${nowhere}, or baseUrl `,
+      `The daemon listens on 127.0.0.1:8420. Set listen to 127.0.0.1:${nowhere}, or correct baseUrl`,
     );
     const encrypted = idctl.baseUrl.replace('http:', 'https:');
-    expect(await hintAt(encrypted)).toMatch(/plain http: .*proxy.* or set baseUrl to http:\/\/127/);
-    expect(await hintAt('https://id.absent.invalid')).toMatch(/^Have id\.absent\.invalid resolved/);
+    expect(await hintAt(encrypted)).toMatch(
+      /plain http\. .*proxy.* or set baseUrl to http:\/\/127/,
+    );
+    expect(await hintAt('https://id.absent.invalid')).toMatch(/^Make id\.absent\.invalid resolve/);
   });
 });
 

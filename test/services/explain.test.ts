@@ -133,6 +133,6 @@ test('§3.2 if SCIM has deactivated a person, explain and preview say so, and na
   await expect(previewMappings(idctl.operator(), { org, user })).rejects.toMatchObject({
     code: 'groups_unknown',
     message: `SCIM shows ${user} as deactivated in ${org}, and keeps these groups: Developers.`,
-    hint: expect.stringContaining('Activate the person at the provider.'),
+    hint: expect.stringContaining('Activate the person at the identity provider.'),
   });
 });

@@ -15,7 +15,7 @@ test('mail test sends a real mail, and shows the server’s answer', async () =>
   const refused = await site.run(['mail', 'test', 'ada@acme.test']);
   expect(refused.code).toBe(3);
   expect(refused.err).toMatch(
-    /^idctl: Mail could not be handed to .+ It answered: 550 .+\nhint: .+\n$/,
+    /^idctl: The mail server .+ The server answered: 550 .+\nhint: .+\n$/,
   );
   const json = JSON.parse((await site.run(['mail', 'test', 'ada@acme.test', '--json'])).err);
   expect(json).toMatchObject({ code: 'upstream_failed', answer: expect.stringMatching(/^550 /) });

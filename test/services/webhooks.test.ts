@@ -457,14 +457,14 @@ test('interface page: the doctor names a webhook that accepts nothing, until it 
   expect(await countBacklog(idctl.operator().now)).toMatchObject({ webhook: { waiting: 1 } });
   expect(await said()).toMatchObject({
     ok: false,
-    message: expect.stringContaining(`${at.url}: every try since 20`),
+    message: expect.stringContaining(`${at.url}: every attempt since 20`),
     hint: `See why: idctl webhook deliveries ${id}`,
   });
   at.behave(answering(204));
   await happen();
   await deliver();
   await change(id, false);
-  expect(await said()).toMatchObject({ ok: true, message: '0 in use, 1 switched off' });
+  expect(await said()).toMatchObject({ ok: true, message: '0 in use, 1 disabled' });
   expect(await countBacklog(idctl.operator().now)).toMatchObject({ webhook: { waiting: 0 } });
 });
 

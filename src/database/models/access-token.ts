@@ -2,7 +2,7 @@ import type { Account } from './account.ts';
 import type { OAuthApp } from './app.ts';
 import { column, rowOf } from './columns.ts';
 
-/** The maker of a token: a person for themselves, or one of their apps (security P14). */
+/** The kinds of tokens: a personal access token, or a bot token of an app (security P14). */
 export const tokenKinds = ['pat', 'bot'] as const;
 export type TokenKind = (typeof tokenKinds)[number];
 

@@ -2,9 +2,10 @@ import { Op } from 'sequelize';
 import { column, rowOf } from './columns.ts';
 
 /**
- * The proof of an account's e-mail (security I3). `auto` is set by an instance that sends no mail:
- * it shows as verified, but proves nothing. `former domain` is the proof of an organization that
- * has given up the domain. It holds until another organization verifies the domain.
+ * The proof of an account's e-mail address (security I3). `auto` is set by an instance that sends
+ * no mail: the address shows as verified, but this proves nothing. `former domain`: an organization
+ * that has given up the domain proved it. It is valid until another organization verifies the
+ * domain.
  */
 export const emailProofs = [
   'none',

@@ -6,18 +6,18 @@ import type { Project, ProjectRole } from './project.ts';
 export const idTokenAlgs = ['RS256', 'EdDSA'] as const;
 
 /**
- * An application that signs an organization's people in (interface page). A removed client has no
- * row.
+ * An application that signs in an organization's people through idctl's OpenID provider. A removed
+ * client has no row.
  */
 export class Client extends rowOf(
   'clients',
   {
-    /** The client id is `client-` and this. */
+    /** The client id is this id, prefixed with `client-`. */
     id: column.key(),
     organizationId: column.to('organizations'),
-    /** Unique in the organization. */
+    /** Unique within the organization. */
     name: column.string(),
-    /** SHA-256 of the client secret, in hex. Null means that the client is public. */
+    /** SHA-256 of the client secret, in hex. Null for a public client. */
     secretHash: column.optional(column.string()),
     redirectUris: column.json<string[]>(),
     postLogoutRedirectUris: column.json<string[]>(),
@@ -25,11 +25,11 @@ export class Client extends rowOf(
     /** Whether PKCE is required. */
     pkce: column.flag(),
     idTokenAlg: column.string<(typeof idTokenAlgs)[number]>(),
-    /** The project that a person must belong to, with at least `role`. Both are null or neither. */
+    /** The project that people must belong to, with at least `role`. Both are set, or neither. */
     projectId: { ...column.optional(column.to('projects')), onDelete: 'NO ACTION' },
     role: column.optional(column.string<ProjectRole>()),
     createdAt: column.date(),
-    /** Since when the secret is refused because it came from a backup. Rotating it ends that. */
+    /** When the secret was suspended, because it came from a backup. A new secret ends this. */
     suspendedAt: column.optional(column.date()),
   },
   () => [

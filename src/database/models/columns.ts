@@ -57,7 +57,7 @@ export function bind(
   });
 }
 
-/** Required columns; `optional`, `key` and `withDefault` adapt them. */
+/** Required columns. `optional`, `key` and `withDefault` change them. */
 const string = <Value extends string = string>(): Column<Value> => ({
   type: DataTypes.TEXT,
   allowNull: false,
@@ -70,8 +70,8 @@ const number = (): Column<number> => ({ type: DataTypes.DOUBLE, allowNull: false
 const json = <Value>(): Column<Value> => ({ type: DataTypes.JSON, allowNull: false });
 
 /**
- * The id of a row of another table. If that row is deleted, this row is deleted too, or the id is
- * set to null.
+ * A reference to a row of another table. When that row is deleted, this row is deleted too, or the
+ * reference is set to null.
  */
 const to = (model: string, onDelete: 'CASCADE' | 'SET NULL' = 'CASCADE'): Column<string> => ({
   ...uuid(),
@@ -79,7 +79,7 @@ const to = (model: string, onDelete: 'CASCADE' | 'SET NULL' = 'CASCADE'): Column
   onDelete,
 });
 
-/** Makes the column nullable, null by default. */
+/** Makes the column nullable, with null as the default. */
 const optional = <Value>(column: Column<Value>): Column<Value | null> => ({
   ...column,
   allowNull: true,
@@ -99,7 +99,7 @@ const withDefault = <Value>(
   defaultValue: Value,
 ): Column<Value, Value | undefined> => ({ ...column, defaultValue });
 
-/** An index over columns, by their names in the database. */
+/** An index over columns, by their database names. */
 const index = (
   name: string,
   fields: NonNullable<IndexesOptions['fields']>,
@@ -110,7 +110,7 @@ const index = (
   ...(where && { where }),
 });
 
-/** Like `index`, for values that must be unique. */
+/** An index over values that must be unique. */
 const unique = (...of: Parameters<typeof index>): IndexesOptions => ({
   ...index(...of),
   unique: true,

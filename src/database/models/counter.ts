@@ -1,26 +1,24 @@
 import { column, rowOf } from './columns.ts';
 
-/**
- * A count within a window of time: the attempts that a limit counts, or the failures of one event.
- */
+/** A count within a time window: attempts under a limit, or failures of one kind. */
 export class Counter extends rowOf(
   'counters',
   {
-    /** A keyed hash, so the table names no person. */
+    /** A keyed hash, so that the table identifies no person. */
     key: column.key(column.string()),
-    /** A keyed hash of the person or client counted, to find all of their counters. */
+    /** A keyed hash of the person or client, to find all of their counters. */
     subject: column.string(),
-    /** New for each window. */
+    /** A new id for each window. */
     windowId: column.uuid(),
     used: column.integer(),
     /** The length of the window, in seconds. */
     seconds: column.integer(),
     /**
-     * Seconds since 1970, like `expiresAt`: both databases can calculate with this type, and read it
-     * as a number.
+     * Seconds since 1970, as in `expiresAt`: both databases can calculate with this type, and return
+     * it as a number.
      */
     beganAt: column.number(),
-    /** When the row may be deleted. */
+    /** The time after which the row may be deleted. */
     expiresAt: column.number(),
   },
   () => [

@@ -1,18 +1,18 @@
 import { column, rowOf } from './columns.ts';
 
 /**
- * A running daemon, as it reports itself to the commands. It deletes the row when it stops; an old
- * row is ignored.
+ * A daemon's report that it runs, for the commands. A stopping daemon deletes its row. Old rows are
+ * ignored.
  */
 export class Daemon extends rowOf('daemons', {
   id: column.key(),
-  /** The machine's host name. */
+  /** The host name of the machine. */
   host: column.string(),
   listen: column.string(),
   configFile: column.string(),
   /**
-   * The keyed digest of the file's contents as the daemon read them. It reveals nothing without the
-   * master key.
+   * The keyed digest of the configuration file as the daemon read it. Without the master key it
+   * reveals nothing.
    */
   configDigest: column.string(),
   seenAt: column.date(),

@@ -1,27 +1,27 @@
 import { column, rowOf } from './columns.ts';
 
-/** The actor of an event. */
+/** The account, app or system that caused an event. */
 export interface EventActor {
   kind: 'operator' | 'user' | 'app' | 'scim' | 'system' | 'anonymous';
   id?: string;
   name?: string;
 }
 
-/** The subject of an event. */
+/** The person or object that an event is about. */
 export interface EventSubject {
   type: string;
   id: string;
   name?: string;
 }
 
-/** An event, written in the transaction that caused it. */
+/** An event. It is written in the transaction that it reports. */
 export class Event extends rowOf(
   'events',
   {
     id: column.key(),
     kind: column.string(),
     at: column.date(),
-    /** The organization of the event. Kept when that organization is deleted. */
+    /** The organization of the event. It stays when the organization is deleted. */
     organizationId: column.optional(column.uuid()),
     actor: column.json<EventActor>(),
     subject: column.optional(column.json<EventSubject>()),

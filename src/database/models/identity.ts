@@ -2,8 +2,8 @@ import type { Account } from './account.ts';
 import { column, rowOf } from './columns.ts';
 
 /**
- * An outside key linked to an account: (connection, issuer, subject) (security I1). It outlives its
- * connection, as a former key of the organization.
+ * An external identity linked to an account, with the key (connection, issuer, subject) (security
+ * I1). It survives its connection, as a former key of the organization.
  */
 export class Identity extends rowOf(
   'identities',

@@ -87,7 +87,7 @@ const models = [
   HostSession,
 ];
 
-/** Binds every model to the open database. The only place that defines associations. */
+/** Binds all models to the open database. Only this function defines associations. */
 export function initModels(sequelize: Sequelize): void {
   for (const model of models) bind(model, sequelize);
   belongs(Membership, Account, 'account');

@@ -2,20 +2,20 @@ import { column, rowOf } from './columns.ts';
 import type { Role } from './membership.ts';
 import type { Organization } from './organization.ts';
 
-/** An invitation of an address into an organization (security O6). It is valid once. */
+/** An invitation of an e-mail address to an organization (security O6). It is valid once. */
 export class Invitation extends rowOf(
   'invitations',
   {
     id: column.key(),
     organizationId: column.to('organizations'),
-    /** Canonical. */
+    /** In canonical form. */
     email: column.string(),
     role: column.string<Role>(),
-    /** The inviting account, or null for the operator. */
+    /** The account that invites; null for the operator. */
     invitedBy: column.optional(column.to('accounts')),
-    /** SHA-256 in hex. */
+    /** SHA-256 of the token, in hex. */
     tokenHash: column.string(),
-    /** The account that signed up with it, or accepted it. */
+    /** The account that signed up with the invitation, or accepted it. */
     accountId: column.optional(column.to('accounts')),
     acceptedAt: column.optional(column.date()),
     createdAt: column.date(),

@@ -1,10 +1,10 @@
 import { column, rowOf } from './columns.ts';
 
-/** A one-time sign-in link that the operator made. An account has at most one. */
+/** A one-time sign-in link from the operator. An account has at most one. */
 export class LoginLink extends rowOf(
   'login_links',
   {
-    /** The SHA-256 of the token in the link. */
+    /** SHA-256 of the token in the link. */
     id: column.key(column.string()),
     accountId: column.to('accounts'),
     expiresAt: column.date(),

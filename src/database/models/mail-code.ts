@@ -14,7 +14,7 @@ export class MailCode extends rowOf(
     purpose: column.key(column.string<CodePurpose>()),
     /** A keyed hash of the code, its account and its purpose. */
     hash: column.string(),
-    /** How many codes were compared with it. */
+    /** The number of codes that were compared with the hash. */
     tries: column.integer(),
     expiresAt: column.date(),
   },

@@ -2,10 +2,10 @@ import type { Account } from './account.ts';
 import { column, rowOf } from './columns.ts';
 import type { Organization } from './organization.ts';
 
-/** The roles of an organization, lowest first. */
+/** The roles in an organization, lowest first. */
 export const roles = ['member', 'admin', 'owner'] as const;
 export type Role = (typeof roles)[number];
-/** A role in the organization that a mapping can give. */
+/** The roles in the organization that a mapping can give. */
 export type OrgRole = Exclude<Role, 'owner'>;
 
 /** The ways a membership can begin. */
@@ -20,19 +20,19 @@ export const originKinds = [
   'operator',
 ] as const;
 
-/** How a membership began, and through what. */
+/** How a membership began, and what caused it. */
 export interface Origin {
   kind: (typeof originKinds)[number];
   /** The account or connection that caused it. */
   by?: string;
-  /** For a role that a SCIM group gave; absent for a claim. */
+  /** `scim` for a role from a SCIM group; absent for a role from a claim. */
   source?: 'scim';
-  /** For a role that a mapping gave: the directory's group and its mapping. */
+  /** For a role from a mapping: the group and the mapping. */
   group?: string;
   mappingId?: string;
 }
 
-/** An account in an organization. An ended membership has no row. */
+/** An account's membership in an organization. An ended membership has no row. */
 export class Membership extends rowOf(
   'memberships',
   {
@@ -41,7 +41,7 @@ export class Membership extends rowOf(
     role: column.string<Role>(),
     origin: column.json<Origin>(),
     joinedAt: column.date(),
-    /** SCIM, SSO, LDAP or a mapping gave the role, and no one has edited it since. */
+    /** Whether SCIM, SSO, LDAP or a mapping gave the role, and it was not edited since. */
     synced: column.withDefault(column.flag(), false),
   },
   () => [column.index('memberships_account_id', ['account_id'])],

@@ -1,11 +1,11 @@
 import { column, rowOf } from './columns.ts';
 
-/** A workspace: it has members, verified domains and connections. */
+/** An organization. It has members, verified domains and connections. */
 export class Organization extends rowOf(
   'organizations',
   {
     id: column.key(),
-    /** Lower case, unique, and never in the form of a UUID. */
+    /** Lower case, unique, and never in UUID format. */
     slug: column.string(),
     name: column.string(),
     createdAt: column.date(),

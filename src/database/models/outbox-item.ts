@@ -1,6 +1,6 @@
 import { column, rowOf } from './columns.ts';
 
-/** A message to send, written in the transaction that decided it. */
+/** A message to send. It is written in the transaction that requests it. */
 export class OutboxItem extends rowOf(
   'outbox',
   {

@@ -1,15 +1,15 @@
 import { column, rowOf } from './columns.ts';
 
 /**
- * A sign-in by redirect that waits for the second factor. The holder of the token may continue it.
+ * A sign-in by redirect that waits for the second factor. Whoever has the token can continue it.
  */
 export class PendingSignIn extends rowOf(
   'pending_sign_ins',
   {
-    /** The SHA-256 of the token in the cookie. */
+    /** SHA-256 of the token in the cookie. */
     id: column.key(column.string()),
     accountId: column.to('accounts'),
-    /** The state with which the sign-in continues. */
+    /** The state needed to continue the sign-in. */
     payload: column.json(),
     expiresAt: column.date(),
   },

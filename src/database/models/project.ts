@@ -1,12 +1,12 @@
 import { column, rowOf } from './columns.ts';
 
-/** A project of an organization. Members of the organization join it, each with a role. */
+/** A project of an organization, with members of the organization, each with a role. */
 export class Project extends rowOf(
   'projects',
   {
     id: column.key(),
     organizationId: column.to('organizations'),
-    /** Lower case, unique in the organization, and never in the form of a UUID. */
+    /** Lower case, unique within the organization, and never in UUID format. */
     slug: column.string(),
     name: column.string(),
     createdAt: column.date(),

@@ -1,17 +1,18 @@
 import { column, rowOf } from './columns.ts';
 
 /**
- * A code, token or grant of the OpenID provider. A grant belongs to one session and one client, and
- * everything issued there names it. Without the grant or the live session, none of it is valid.
+ * A code, token or grant of idctl's OpenID provider. A grant belongs to one session and one client.
+ * Everything issued under the grant refers to it, and is invalid without the grant or after the
+ * session ends.
  */
 export class ProviderRecord extends rowOf(
   'provider_records',
   {
-    /** The SHA-256 of the model's name and the value, which the database never holds. */
+    /** SHA-256 of the model's name and the value. The value itself is never stored. */
     id: column.key(column.string()),
     model: column.string(),
     grantId: column.string(),
-    /** No reference, because a client is told of the end of a session that was deleted. */
+    /** No foreign key, because clients are also notified about deleted sessions. */
     sessionId: column.uuid(),
     clientId: column.to('clients'),
     payload: column.json(),

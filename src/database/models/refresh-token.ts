@@ -1,17 +1,17 @@
 import { column, rowOf } from './columns.ts';
 
-/** One refresh token of a session. Its JWT is signed from this row and is invalid without it. */
+/** A refresh token of a session. Its JWT is signed from this row, and invalid without it. */
 export class RefreshToken extends rowOf(
   'refresh_tokens',
   {
-    /** The `jti`. */
+    /** The `jti` of the JWT. */
     id: column.key(),
     sessionId: column.to('sessions'),
-    /** The signing key, so that the same row signs to the same bytes. */
+    /** The signing key. With the same key, the row always gives the same JWT. */
     keyId: column.string(),
     issuedAt: column.date(),
     expiresAt: column.date(),
-    /** When it was used. A second use after the grace period ends the family. */
+    /** When the token was used. Another use after the grace period ends the session. */
     rotatedAt: column.optional(column.date()),
     successorId: column.optional(column.uuid()),
   },

@@ -1,6 +1,6 @@
 import { column, rowOf } from './columns.ts';
 
-/** A group of people that the organization's SCIM client pushed. */
+/** A group that the organization's SCIM client pushed. */
 export class ScimGroup extends rowOf(
   'scim_groups',
   {
@@ -20,7 +20,7 @@ export class ScimGroup extends rowOf(
   ],
 ) {}
 
-/** A User in a group, with the name that the client sent for the member, if any. */
+/** A User in a group, with the display name that the client sent, if any. */
 export class ScimGroupMember extends rowOf(
   'scim_group_members',
   {
@@ -32,7 +32,7 @@ export class ScimGroupMember extends rowOf(
   () => [column.index('scim_group_members_record_id', ['record_id'])],
 ) {}
 
-/** A person whose groups have changed, until a job has planned their roles again. */
+/** A person whose groups have changed, until a job plans their roles again. */
 export class ScimReplan extends rowOf(
   'scim_replans',
   {

@@ -3,16 +3,16 @@ import type { Account } from './account.ts';
 import { column, rowOf } from './columns.ts';
 
 /**
- * How the record got its account. `created`: SCIM created the account. `attached`: the account
- * existed. `member`: the person was a member, and the client has not written them yet. `adopted`:
- * it has.
+ * How the record relates to its account. `created`: SCIM created the account. `attached`: the
+ * account existed before. `member`: the person was a member, and the client has not written the
+ * record yet. `adopted`: the client has since written it.
  */
 export type RecordLink = 'created' | 'attached' | 'member' | 'adopted';
 
 /**
- * A person of an organization as its provisioning sees them. By the key (organization, record),
- * SCIM reaches an account (security I1). It outlives the membership; `active` follows the
- * membership.
+ * A person of an organization as its SCIM client sees them. SCIM reaches the account only through
+ * this record's key (organization, record) (security I1). The record survives the membership, and
+ * `active` follows the membership.
  */
 export class ScimRecord extends rowOf(
   'scim_records',
@@ -25,11 +25,11 @@ export class ScimRecord extends rowOf(
     userNameCanonical: column.string(),
     externalId: column.optional(column.string()),
     active: column.flag(),
-    /** Deleted under `scim.deleteMode: remove`. */
+    /** Whether the client deleted it under `scim.deleteMode: remove`. */
     hidden: column.flag(),
     /** The resource that the client wrote, as JSON. */
     resource: column.string(),
-    /** The same resource, prepared for filters. */
+    /** The same resource, in a form for filters. */
     search: { type: DataTypes.JSONB, allowNull: false },
     version: column.integer(),
     createdAt: column.date(),
@@ -46,7 +46,7 @@ export class ScimRecord extends rowOf(
   declare account: Account;
 }
 
-/** An address in the `emails` of a SCIM record, stored for lookups. */
+/** An address in the `emails` of a SCIM record, for lookups. */
 export class ScimEmail extends rowOf(
   'scim_emails',
   {
@@ -58,8 +58,8 @@ export class ScimEmail extends rowOf(
 ) {}
 
 /**
- * Counts how often a record left the middle of an organization's list, or returned to it. A cached
- * list position is valid for one count.
+ * Counts how often a record before the end of the organization's list was hidden or shown again. A
+ * remembered list position is valid only for the same count.
  */
 export class ScimShift extends rowOf('scim_shifts', {
   organizationId: column.key(column.to('organizations')),

@@ -1,6 +1,6 @@
 import { column, rowOf } from './columns.ts';
 
-/** One of the latest requests of an organization's SCIM client, without its body and its query. */
+/** A recent request of an organization's SCIM client, without its body and query. */
 export class ScimRequest extends rowOf(
   'scim_requests',
   {

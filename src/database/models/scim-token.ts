@@ -1,6 +1,6 @@
 import { column, rowOf } from './columns.ts';
 
-/** The one live SCIM token of an organization (spec §2.4). A revoked token has no row. */
+/** The SCIM token of an organization (spec §2.4). A revoked token has no row. */
 export class ScimToken extends rowOf(
   'scim_tokens',
   {
@@ -11,7 +11,7 @@ export class ScimToken extends rowOf(
     createdAt: column.date(),
     /** Rounded to the minute. */
     lastUsedAt: column.optional(column.date()),
-    /** Since when the token is refused because it came from a backup. Rotating it ends that. */
+    /** When the token was suspended, because it came from a backup. A new value ends this. */
     suspendedAt: column.optional(column.date()),
   },
   () => [column.unique('scim_tokens_hash', ['hash'])],

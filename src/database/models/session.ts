@@ -11,7 +11,7 @@ export type SignInMethod =
   | 'github'
   | 'loginLink'
   | 'passkey'
-  /** The code that confirmed the address of a new account. */
+  /** The code that verified the address of a new account. */
   | 'verification';
 
 /** A signed-in browser or client; its refresh tokens are one family (security P4). */

@@ -1,10 +1,10 @@
 import { column, rowOf } from './columns.ts';
 
-/** An organization's sign-in settings (spec §2.9). Null means the instance's setting. */
+/** An organization's sign-in settings (spec §2.9). Null means: as the instance. */
 export class SignInSettings extends rowOf('sign_in_settings', {
   organizationId: column.key(column.to('organizations')),
   password: column.optional(column.flag()),
-  /** Null means the instance's setting; if that is absent too, the same as `password`. */
+  /** Null means that the instance's setting applies. If that is absent too, `password` applies. */
   passkey: column.optional(column.flag()),
   magicCode: column.optional(column.flag()),
   google: column.optional(column.flag()),

@@ -1,6 +1,6 @@
 import { column, rowOf } from './columns.ts';
 
-/** A sign-in state that was already used (security S2). Kept until it would have expired. */
+/** A sign-in state that was used (security S2). It is kept until the state would have expired. */
 export class SpentState extends rowOf(
   'spent_states',
   {

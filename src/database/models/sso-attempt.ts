@@ -1,6 +1,6 @@
 import { column, rowOf } from './columns.ts';
 
-/** The stages of a sign-in, in order. A successful one reaches the last. */
+/** The stages of a sign-in, in order. A successful attempt reaches the last one. */
 export const attemptStages = [
   'connection',
   'authorization',
@@ -14,9 +14,7 @@ export const attemptStages = [
 ] as const;
 export type AttemptStage = (typeof attemptStages)[number];
 
-/**
- * One of the latest sign-in attempts through a connection, without the provider's tokens and codes.
- */
+/** A recent sign-in attempt through a connection, without the tokens and codes of the provider. */
 export class SsoAttempt extends rowOf(
   'sso_attempts',
   {
@@ -27,12 +25,12 @@ export class SsoAttempt extends rowOf(
     ok: column.flag(),
     /** The reason for a refusal; null after a success. */
     code: column.optional(column.string()),
-    /** Canonical; null if the provider named no person or no address. */
+    /** In canonical form. Null if the provider named no person or no address. */
     email: column.optional(column.string()),
-    /** The groups claim as received; null if there was none, or it could not be read. */
+    /** The received groups claim; null if there was none, or it could not be read. */
     groups: column.optional(column.json<string[]>()),
     groupsMalformed: column.flag(),
-    /** The id of the request, which a refused person sees as their reference; null before 0028. */
+    /** The request's id, shown to a refused person as a reference; null before migration 0028. */
     reference: column.optional(column.string()),
   },
   () => [

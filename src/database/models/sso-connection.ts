@@ -6,13 +6,13 @@ export class SsoConnection extends rowOf(
   {
     id: column.key(),
     organizationId: column.to('organizations'),
-    /** Canonical; null once another organization has verified it. */
+    /** In canonical form. Null once another organization has verified the domain. */
     emailDomain: column.optional(column.string()),
     issuer: column.string(),
     clientId: column.string(),
     /** Sealed. */
     clientSecret: column.string(),
-    /** Null means the instance's own callback. */
+    /** Null for the callback URL of the instance. */
     redirectUri: column.optional(column.string()),
     enabled: column.flag(),
     syncOnLogin: column.flag(),

@@ -1,6 +1,6 @@
 import { column, rowOf } from './columns.ts';
 
-/** The state of a delivery. `dead` ones are not retried automatically. */
+/** The states of a delivery. A `dead` delivery is not retried automatically. */
 export const deliveryStatuses = ['waiting', 'delivered', 'dead'] as const;
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
 

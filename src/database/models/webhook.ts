@@ -7,19 +7,19 @@ export class Webhook extends rowOf(
     id: column.key(),
     organizationId: column.to('organizations'),
     url: column.string(),
-    /** Null means every kind. */
+    /** Null for all kinds. */
     events: column.optional(column.json<string[]>()),
     /** Sealed. */
     secret: column.string(),
-    /** Sealed. It also signs until `previousUntil`. */
+    /** Sealed. Until `previousUntil`, it signs too. */
     previousSecret: column.optional(column.string()),
     previousUntil: column.optional(column.date()),
     enabled: column.flag(),
-    /** Since when deliveries have only failed. */
+    /** The time since which all deliveries have failed. */
     failingSince: column.optional(column.date()),
-    /** No delivery before this time, because the receiver did not answer. */
+    /** Nothing is delivered before this time, because the receiver seems to be unavailable. */
     pausedUntil: column.optional(column.date()),
-    /** The daemon's lease to deliver to it, and when the lease ends. */
+    /** The lease of the daemon that delivers to this webhook, and the end of the lease. */
     leaseId: column.optional(column.uuid()),
     leasedUntil: column.optional(column.date()),
     createdAt: column.date(),

@@ -1,26 +1,26 @@
 import type { Failure } from '../failure.ts';
 
-/** The address of a directory, and how to connect. */
+/** A directory server, and how to connect to it. */
 export interface DirectoryServer {
   /** For example `ldaps://ldap.example.com`. */
   uri: string;
-  /** With `ldap://` it means StartTLS. */
+  /** Whether TLS is used. For an `ldap://` URI, this means StartTLS. */
   tls: boolean;
-  /** The trusted certificates (PEM). Null means those that this instance trusts. */
+  /** The trusted certificates (PEM). Null for those that the instance trusts. */
   caCertificate: string | null;
 }
 
 /**
- * Questions to one directory, each over its own connection (security L5). All refuse
- * `upstream_failed`, whose `extra` has `at` and `reason`, or `outbound_refused`. A refusal by the
- * directory itself is an answer.
+ * Operations on one directory, each over its own connection (security L5). All refuse
+ * `upstream_failed` (`extra` has `at` and `reason`) or `outbound_refused`. A refusal by the
+ * directory itself is returned, not thrown.
  */
 export interface DirectoryVisit {
-  /** Connects and returns when the certificate expires; null without TLS. */
+  /** Connects, and returns the time when the certificate expires; null without TLS. */
   greet(): Promise<{ validUntil: Date | null }>;
   /** Binds as the searching account, and finds entries. References are not followed. */
   search(account: DirectoryAccount, query: DirectoryQuery): Promise<DirectoryAnswer<FoundEntries>>;
-  /** Binds with this DN, exactly as received, and this password, which must not be empty. */
+  /** Binds with exactly this DN and this password, which must not be empty. */
   prove(account: DirectoryAccount): Promise<DirectoryAnswer<null>>;
 }
 
@@ -32,31 +32,31 @@ export interface DirectoryAccount {
 export interface DirectoryQuery {
   base: string;
   scope: 'base' | 'sub';
-  /** RFC 4515. */
+  /** A filter as in RFC 4515. */
   filter: string;
   attributes: string[];
-  /** The most entries to request. */
+  /** The most entries to return. */
   limit: number;
 }
 
 export interface FoundEntries {
   entries: DirectoryEntry[];
-  /** There are more entries than these. */
+  /** Whether the directory has more matching entries. */
   more: boolean;
 }
 
 export interface DirectoryEntry {
   dn: string;
-  /** By names in lower case. Binary values and objectGUID are bytes. */
+  /** By attribute name in lower case. Binary values and objectGUID are bytes. */
   attributes: Map<string, (string | Buffer)[]>;
 }
 
-/** A directory's answer, or its reason for refusing, with the result code of RFC 4511. */
+/** The result of an operation, or the directory's refusal with its result code (RFC 4511). */
 export type DirectoryAnswer<T> =
   | { ok: true; value: T }
   | { ok: false; at: 'bind' | 'search'; reason: DirectoryReason; code: number };
 
-/** Why a directory refused a valid request. Active Directory's codes are distinguished. */
+/** The reasons for which a directory refuses a valid request, with Active Directory's subcodes. */
 export type DirectoryReason =
   | 'credentials_refused'
   | 'user_unknown'

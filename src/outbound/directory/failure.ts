@@ -35,12 +35,12 @@ export function notConnected(
   if (reason === 'tls_untrusted' && certificate !== null)
     return directoryFailed(host, at, reason, error, `: ${certificate}`);
   if (reason === 'name_not_found') return directoryFailed(host, 'name', reason, error);
-  // A server that does not understand our TLS greeting hangs up.
+  // A server that does not support TLS closes the connection during the handshake.
   const speechless = at === 'TLS' && reason === 'unreachable';
   return directoryFailed(host, at, speechless ? 'tls_missing' : reason, error);
 }
 
-// The codes of RFC 4511 appendix A, and those that Active Directory adds to the text of code 49
+// The result codes of RFC 4511 appendix A, and the subcodes that Active Directory adds to code 49
 // (MS-ADTS §3.1.1.3).
 
 const bindReasons: Record<number, DirectoryReason> = {
@@ -78,7 +78,7 @@ const activeDirectory: Record<string, DirectoryReason> = {
   '775': 'account_locked',
 };
 
-/** The reason for a refused bind. Only the code is taken from the directory's own text. */
+/** The reason for a refused bind. Uses only the subcode in the directory's text. */
 export function bindReason(code: number, said: string): DirectoryReason {
   const data = /\bdata ([0-9a-f]{3})\b/i.exec(said)?.[1]?.toLowerCase() ?? '';
   return (code === 49 ? activeDirectory[data] : undefined) ?? bindReasons[code] ?? 'refused';

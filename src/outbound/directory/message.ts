@@ -1,25 +1,25 @@
 import { isUtf8 } from 'node:buffer';
 
-// ldapts trusts every length that a directory sends. A wrong length makes it read for ever, in a
-// loop that nothing interrupts (seen with 9.2). So messages are assembled, bounded and checked here
-// first.
+// ldapts trusts all lengths that a directory sends. A wrong length puts it into an endless loop
+// that nothing interrupts (observed with 9.2). So messages are first assembled, limited and checked
+// here.
 
-/** RFC 4511's tags of the answers understood here. */
+/** The RFC 4511 tags of supported responses. */
 const tags = { bind: 0x61, entry: 0x64, done: 0x65, reference: 0x73, extended: 0x78 } as const;
 const [sequence, set, integer, octets, enumerated, controls] = [0x30, 0x31, 0x02, 0x04, 0x0a, 0xa0];
 
-/** One BER element: its tag and the position of its content. */
+/** A BER element: its tag, and the start and end of its content. */
 interface Element {
   tag: number;
   from: number;
   to: number;
 }
 
-/** A message that passed the checks. */
+/** A message that has passed the checks. */
 export interface SoundMessage {
-  /** Without its controls: none were requested. */
+  /** The message without its controls, as none were requested. */
   bytes: Buffer;
-  /** The result code, and whether it answers StartTLS. Null for an entry or a reference. */
+  /** The result code, and whether the message answers StartTLS. Null for an entry or a referral. */
   result: { code: number; extended: boolean } | null;
 }
 
@@ -35,7 +35,7 @@ export function sizeOf(head: Buffer): number | null {
   return head.length < 2 + count ? null : 2 + count + head.readUIntBE(2, count);
 }
 
-/** Checks a whole message. Null if any length or kind in it violates RFC 4511 §4. */
+/** Checks a complete message. Null if a length or type in it violates RFC 4511 §4. */
 export function soundMessage(bytes: Buffer): SoundMessage | null {
   const [whole] = elements(bytes, { tag: sequence, from: 0, to: bytes.length }) ?? [];
   const [id, operation, rest, ...more] = (whole && elements(bytes, whole)) ?? [];
@@ -47,7 +47,7 @@ export function soundMessage(bytes: Buffer): SoundMessage | null {
   return { bytes: framed(bytes.subarray(whole.from, operation.to)), result };
 }
 
-/** Cuts the input into messages and passes on each valid one. `fail` receives the first error. */
+/** Splits the input into messages and passes on valid ones. `fail` gets the first error. */
 export function messageReader(
   most: number,
   take: (message: SoundMessage) => void,
@@ -58,7 +58,7 @@ export function messageReader(
   let have = 0;
   let size: number | null = null;
   const next = (): Buffer | null => {
-    // Checked only when a message is whole, so that many small pieces cost no more than one.
+    // Joined only when the message is complete, so that many small chunks cost no more than one.
     if (size === null)
       size = sizeOf(Buffer.concat(chunks.slice(0, 6).map((chunk) => chunk.subarray(0, 6))));
     if (size === null || have < size) return null;
@@ -83,7 +83,7 @@ export function messageReader(
   };
 }
 
-/** The result of an answer. Null for a message without one, undefined for a malformed answer. */
+/** The result of a response. Null for a message without a result, undefined for a malformed one. */
 function resultIn(bytes: Buffer, operation: Element): SoundMessage['result'] | undefined {
   const inside = elements(bytes, operation);
   if (inside === null) return undefined;
@@ -104,7 +104,7 @@ function resultIn(bytes: Buffer, operation: Element): SoundMessage['result'] | u
 }
 
 /**
- * LDAPResult, and the fields that may follow it: referral, serverSaslCreds, responseName,
+ * The code of an LDAPResult. Optional fields may follow: referral, serverSaslCreds, responseName,
  * responseValue.
  */
 function codeIn(bytes: Buffer, [code, matched, said, ...more]: Element[]): number | null {
@@ -113,7 +113,7 @@ function codeIn(bytes: Buffer, [code, matched, said, ...more]: Element[]): numbe
   return code.to - code.from === 1 ? bytes.readUInt8(code.from) : null;
 }
 
-/** A DN must be text, because it is bound exactly as received. */
+/** The DN must be valid text, because it is used for binds exactly as received. */
 function isEntry(bytes: Buffer, [dn, attributes, ...more]: Element[]): boolean {
   if (dn?.tag !== octets || attributes?.tag !== sequence || more.length > 0) return false;
   if (!isUtf8(bytes.subarray(dn.from, dn.to))) return false;
@@ -127,7 +127,7 @@ function isAttribute(bytes: Buffer, attribute: Element): boolean {
   return elements(bytes, values)?.every(({ tag }) => tag === octets) ?? false;
 }
 
-/** The elements that fill this one exactly, or null. */
+/** The elements within this one, or null if they do not fill it exactly. */
 function elements(bytes: Buffer, { from, to }: Element): Element[] | null {
   const found: Element[] = [];
   for (let at = from; at < to; ) {

@@ -7,8 +7,8 @@ const request = Buffer.concat([
 ]);
 
 /**
- * Asks for TLS (RFC 4511 §4.14). Returns the reason why it cannot begin, or null. The library's
- * StartTLS accepts plaintext after the answer, where an attacker could inject a bind answer.
+ * Starts TLS (RFC 4511 §4.14). Returns the reason why TLS cannot start, or null. The library's
+ * StartTLS accepts plaintext after the response, where an attacker could inject a bind response.
  */
 export function startTls(
   socket: Socket,

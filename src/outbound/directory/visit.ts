@@ -12,7 +12,7 @@ import { openWire, type Wire, type WireSurroundings } from './wire.ts';
 /** A visit to a directory (security L5): a connection for each question, one limit for all. */
 export function visitDirectory(server: DirectoryServer, around: WireSurroundings): DirectoryVisit {
   const { limits } = around;
-  // Slightly shorter, so that our own answer is within the limit too.
+  // Slightly less than the limit, so that idctl's own answer is within the limit too.
   const deadline = AbortSignal.timeout(limits.total * 0.9);
   const onWire = async <T>(work: (wire: Wire, ask: Ask) => Promise<T>): Promise<T> => {
     around.assertIdle('a question to a directory');
@@ -37,7 +37,7 @@ export function visitDirectory(server: DirectoryServer, around: WireSurroundings
         if (!found.ok)
           return { ok: false, at: 'search', reason: searchReason(found.code), code: found.code };
         const entries = found.value.searchEntries.map(entryOf);
-        // The library does not report that a limit cut the answer short.
+        // The library does not report that a size limit truncated the result.
         return { ok: true, value: { entries, more: wire.cutShort || entries.length > limit } };
       }),
   };
@@ -69,7 +69,7 @@ function asking(wire: Wire, limit: number): Ask {
 }
 
 function clientOn(wire: Wire): Client {
-  // The connection is already open; the library uses it and ignores this address.
+  // The library uses the open connection, and ignores this address.
   return new Client({ url: 'ldap://directory', createConnection: () => wire.socket });
 }
 
@@ -78,7 +78,7 @@ async function bind(
   ask: Ask,
   { dn, password }: DirectoryAccount,
 ): Promise<DirectoryAnswer<null>> {
-  // RFC 4513 §5.1.2: without either it is an anonymous bind, which succeeds and proves nothing.
+  // RFC 4513 §5.1.2: an anonymous bind, without DN or password, would prove nothing.
   if (dn === '' || password === '') throw new Error('a bind without a name or a password');
   const bound = await ask(() => client.bind(dn, password));
   return bound.ok

@@ -20,28 +20,28 @@ import { directoryFailed, notConnected } from './failure.ts';
 import { messageReader } from './message.ts';
 import { startTls } from './start-tls.ts';
 
-/** The settings of this instance that a connection to a directory needs. */
+/** The settings and services that a connection to a directory needs. */
 export interface WireSurroundings {
   guard: Guard;
-  /** The trusted certificates besides the connection's own. */
+  /** The trusted certificates of the instance. */
   roots: SecureContext | undefined;
   limits: Limits;
   /** Whether passwords may be sent without TLS (`ldap.allowPlaintext`). */
   plaintext: boolean;
-  /** Throws if a transaction is open; called before each question. */
+  /** Throws if a transaction is open. Called before each operation. */
   assertIdle: (what: string) => void;
 }
 
-/** A connection to a directory. It passes on valid messages only. */
+/** A connection to a directory. It passes on only valid messages. */
 export interface Wire {
   host: string;
-  /** In the form that ldapts takes. */
+  /** The connection as a socket for ldapts. */
   socket: Socket;
-  /** When the directory's certificate expires; null without TLS. */
+  /** The time when the directory's certificate expires; null without TLS. */
   validUntil: Date | null;
-  /** The reason why it ended, if we did not end it. */
+  /** The reason why the connection ended, unless idctl closed it. */
   failure: DirectoryFailure | null;
-  /** A result said that there are more entries than requested. */
+  /** Whether a result said that more entries exist than were requested. */
   cutShort: boolean;
   /** Ends the connection for this reason, unless it has already ended. */
   fail(reason: DirectoryFailure): void;
@@ -64,11 +64,11 @@ export async function openWire(
   let at: DirectoryPlace = 'connection';
   let certificate: string | null = null;
   try {
-    // `net` does not look up an IP literal, so check it first.
+    // `net` does not look up IP literals, so check them here.
     const way = { port, encrypted: true };
     if (isIP(host) !== 0) await around.guard.resolve(host, way);
     socket = connectTcp({ host, port, lookup: around.guard.checkedLookup(way) });
-    // Ignore later errors of a socket that is no longer used.
+    // Ignores later errors of a socket that is no longer used.
     socket.on('error', () => undefined);
     await once(socket, 'connect', { signal });
     at = 'TLS';
@@ -78,7 +78,7 @@ export async function openWire(
     if (obstacle !== null) throw directoryFailed(host, 'TLS', obstacle);
     const encrypted = encrypt(socket, host, server, around);
     socket = encrypted.on('error', () => undefined);
-    // Node drops the certificate when it refuses it, so read it before.
+    // Node discards a certificate that it refuses, so read it before the check.
     encrypted.prependOnceListener('secure', () => {
       certificate = describeCertificate(encrypted.getPeerCertificate());
     });
@@ -94,7 +94,7 @@ export async function openWire(
   }
 }
 
-/** Host and port of an address such as `ldaps://ldap.example.com`. */
+/** The host and port in a URI such as `ldaps://ldap.example.com`. */
 function placeIn(uri: string): { host: string; port: number; secure: boolean } {
   const { protocol, hostname, port } = new URL(uri);
   const secure = protocol === 'ldaps:';
@@ -103,8 +103,8 @@ function placeIn(uri: string): { host: string; port: number; secure: boolean } {
 
 function requireLocal(host: string, { remoteAddress = '' }: Socket): void {
   if (kindOf(remoteAddress) === 'loopback') return;
-  throw new Refusal('outbound_refused', `${host} would get passwords in clear, without TLS`, {
-    hint: 'Use ldaps://, or StartTLS; or the operator sets ldap.allowPlaintext in idctl.yaml.',
+  throw new Refusal('outbound_refused', `${host} would receive passwords without TLS`, {
+    hint: 'Use ldaps:// or StartTLS. Or the operator can set ldap.allowPlaintext in idctl.yaml.',
     extra: { reason: 'plaintext' },
   });
 }
@@ -144,9 +144,9 @@ function wireOn(
   deadline: AbortSignal,
 ): Wire {
   const duplex = new Duplex({
-    // One message is one chunk.
+    // Each chunk is one message.
     readableObjectMode: true,
-    // The total is bounded, so no backpressure is needed.
+    // The total size is limited, so backpressure is not needed.
     read: () => undefined,
     write: (chunk, _encoding, done) => void socket.write(chunk, done),
     destroy: (error, done) => {
@@ -163,7 +163,7 @@ function wireOn(
     duplex.destroy();
   };
   const late = () => fail('timeout');
-  // ldapts checks these two properties of a socket first. A Duplex has all the others that it uses.
+  // ldapts first checks these two properties. A Duplex has all others that it uses.
   const asSocket = Object.assign(duplex, {
     connecting: false,
     readyState: 'open',
@@ -205,11 +205,11 @@ function describeCertificate({ subject, issuer }: Partial<PeerCertificate>): str
   return `that of ${called(subject)}, issued by ${itself ? 'itself' : called(issuer)}`;
 }
 
-/** X.520 allows 64 characters, but a certificate can have any number. */
+/** X.520 allows 64 characters, but a certificate can contain any number. */
 const longest = 100;
 
 function called(name: PeerCertificate['subject'] | undefined): string {
-  // A name can have several values of one kind; take the first.
+  // A name can have several values of one type. Use the first.
   const [value] = [name?.CN, name?.O, name?.OU]
     .flat()
     .filter((one) => typeof one === 'string' && one !== '');

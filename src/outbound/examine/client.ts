@@ -15,19 +15,19 @@ import {
 } from '../oidc.ts';
 import { jsonIn, unanswered } from './finding.ts';
 
-/** The token endpoint's answer: the status, and the error code if it is one of RFC 6749 §5.2. */
+/** The token endpoint's answer: the status, and the error code if RFC 6749 §5.2 defines it. */
 interface Verdict {
   status: number;
   error: string | null;
 }
 
-/** An unguessable value: a secret, a state, or a code verifier that is sent once. */
+/** A random value: a secret, a state or a code verifier that is sent once. */
 export const random = () => randomBytes(32).toString('base64url');
 
 /**
- * Whether the provider accepts the client ID and secret. It is sent a code that it never issued. A
- * provider that checks the secret first, as RFC 6749 §4.1.3 requires, answers `invalid_grant` only
- * to the right secret.
+ * Whether the provider accepts the client ID and secret. Sends a code that the provider never
+ * issued. A provider that checks the secret first (RFC 6749 §4.1.3) answers `invalid_grant` only if
+ * the secret is right.
  */
 export async function examineClient(
   fetch: BoundedFetch,
@@ -38,8 +38,8 @@ export async function examineClient(
   const methods = metadata.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
   if (!methods.some((method) => /^client_secret_(basic|post)$/.test(method))) {
     return wrong(
-      'a token endpoint that takes no client secret',
-      'Have the provider allow client_secret_basic or client_secret_post for this client.',
+      'a token endpoint that accepts no client secret',
+      'At the provider, allow client_secret_basic or client_secret_post for this client.',
     );
   }
   const method = secretMethodFor(metadata);
@@ -54,12 +54,12 @@ export async function examineClient(
       const otherwise = await ask(client.clientSecret, other).catch(refusalAsNull);
       return otherwise?.error === 'invalid_grant' ? acceptedBy(other, method) : finding;
     }
-    // Some providers check the code first, so a wrong secret gives the same answer.
+    // Some providers check the code first, so they give the same answer for a wrong secret.
     const unknown = await ask(random()).catch(refusalAsNull);
     if (unknown?.error !== 'invalid_grant') return right('accepted');
     return right(
-      'the code is refused before the secret is looked at',
-      'Only a sign-in shows whether the secret is right: see sso attempts.',
+      'the provider refuses the code before it checks the secret',
+      'Only a sign-in shows whether the secret is right. To list sign-ins, run: idctl sso attempts',
     );
   } catch (error) {
     return unanswered(error, 'the token endpoint');
@@ -74,11 +74,11 @@ function otherThan(method: SecretMethod): SecretMethod {
   return method === 'client_secret_basic' ? 'client_secret_post' : 'client_secret_basic';
 }
 
-/** The secret is right, but the provider accepts it only by a method that it does not advertise. */
+/** The secret is right, but works only with a method that the provider does not advertise. */
 function acceptedBy(other: SecretMethod, used: SecretMethod): Finding {
   return wrong(
-    `not accepted by ${used}, but by ${other}`,
-    `Register the client for ${used} at the provider, or have its discovery document offer ${other} alone.`,
+    `not accepted with ${used}, but with ${other}`,
+    `Register the client for ${used} at the provider, or make its discovery document list only ${other}.`,
   );
 }
 
@@ -100,11 +100,11 @@ function judge({ status, error }: Verdict): Finding {
   }
   return wrong(
     `another answer: ${error ?? `HTTP ${status}`}`,
-    'Look for the request in the log of the provider; it came just now.',
+    'Find this request in the log of the provider.',
   );
 }
 
-/** For a request that may fail: turns a refusal into null, and rethrows a bug. */
+/** Turns a refusal into null, for a request that may fail. Rethrows any other error. */
 export function refusalAsNull(error: unknown): null {
   if (error instanceof Refusal) return null;
   throw error;

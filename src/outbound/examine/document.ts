@@ -6,16 +6,16 @@ import type { BoundedFetch } from '../http.ts';
 import { jsonIn, unanswered } from './finding.ts';
 import { isLookupError } from './place.ts';
 
-/** A discovery document as received, with the provider's time. */
+/** A received discovery document, with the provider's time. */
 export interface Discovered {
   document: Record<string, unknown>;
-  /** Milliseconds since 1970, or null if the provider sends no time. */
+  /** In milliseconds since 1970; null if the provider sends no time. */
   date: number | null;
 }
 
 const path = '/.well-known/openid-configuration';
 
-/** Whether there is a JSON document at the discovery URL. */
+/** Whether the discovery URL returns a JSON document. */
 export async function examineDiscovery(
   fetch: BoundedFetch,
   issuer: string,
@@ -29,13 +29,13 @@ export async function examineDiscovery(
     if (response.status !== 200) {
       return wrong(
         `HTTP ${response.status}`,
-        `Check the issuer, its path included; ${path} is added to it.`,
+        `Check the issuer and its path. idctl appends ${path}.`,
       );
     }
     const text = await response.text();
     const document = jsonIn(text, z.record(z.string(), z.unknown()));
     if (document === null)
-      return wrong('something that is no JSON object', 'Check the issuer, its path too.');
+      return wrong('something that is not a JSON object', 'Check the issuer and its path.');
     return found(
       { document, date: dateOf(response.headers) },
       `a document of ${text.length} characters`,
@@ -45,7 +45,7 @@ export async function examineDiscovery(
   }
 }
 
-// RFC 9111 §4.2.3: a cached answer was made `Age` seconds ago.
+// RFC 9111 §4.2.3: a cached response is `Age` seconds old.
 function dateOf(headers: Headers): number | null {
   const date = Date.parse(headers.get('date') ?? '');
   const age = Number(headers.get('age') ?? 0);
@@ -57,11 +57,11 @@ export function examineIssuer(issuer: string, { document }: Discovered, shown: b
   const named = document['issuer'];
   if (named === issuer) return right('the same');
   if (typeof named !== 'string')
-    return wrong('none', 'The provider must name its issuer in the document.');
+    return wrong('no issuer', 'The provider must name its issuer in the document.');
   const bare = (text: string) => text.replace(/\/$/, '');
   if (bare(named) === bare(issuer)) {
     const spelled = named.endsWith('/') ? `${bare(issuer)}/` : bare(issuer);
-    return wrong('the same but for a slash at the end', `Set the issuer to ${spelled}`);
+    return wrong('the same except for a trailing slash', `Set the issuer to ${spelled}`);
   }
   return wrong(
     `another issuer: ${shown && isShowable(named) ? named : differenceOf(issuer, named)}`,
@@ -69,20 +69,20 @@ export function examineIssuer(issuer: string, { document }: Discovered, shown: b
   );
 }
 
-/** Only characters that a terminal and a reader cannot mistake. */
+/** Whether the issuer contains only characters that are safe to show in a terminal. */
 function isShowable(named: string): boolean {
   return /^https?:\/\/[\x21-\x7e]{1,200}$/.test(named) && URL.canParse(named);
 }
 
 function differenceOf(issuer: string, named: string): string {
-  if (!URL.canParse(named)) return 'one that is no URL';
+  if (!URL.canParse(named)) return 'one that is not a URL';
   const [ours, theirs] = [new URL(issuer), new URL(named)];
   if (ours.host !== theirs.host) return 'one on another host';
   if (ours.protocol !== theirs.protocol) return 'one with another scheme';
   return 'one with another path or spelling';
 }
 
-/** Whether the endpoints exist, may be reached, and are encrypted like the issuer (security S9). */
+/** Whether the endpoints exist, are allowed, and are encrypted like the issuer (security S9). */
 export async function examineEndpoints(
   guard: Guard,
   { document }: Discovered,
@@ -91,14 +91,14 @@ export async function examineEndpoints(
   if (!checked.success) {
     return wrong(
       `missing or malformed: ${spoiled(checked.error)}`,
-      'Use a provider with these endpoints, or have them put right in its discovery document.',
+      'Use a provider with these endpoints, or correct the discovery document.',
     );
   }
   const { data } = checked;
   if (data.issuer.startsWith('https:') && !data.authorization_endpoint.startsWith('https:')) {
     return wrong(
       'an authorization endpoint without https',
-      'Have the provider offer its authorization endpoint over https.',
+      'At the provider, offer the authorization endpoint over https.',
     );
   }
   for (const [name, url] of [
@@ -119,7 +119,7 @@ async function troubleAt(guard: Guard, name: string, url: URL) {
     if (!isLookupError(error)) return unanswered(error, `the ${name} endpoint`);
     return wrong(
       `the host of the ${name} endpoint cannot be resolved`,
-      'Check that this machine can resolve the names of the provider.',
+      'Check that this machine can resolve the host names of the provider.',
     );
   }
 }

@@ -17,7 +17,7 @@ export function createExaminer(
   total: number,
 ): Outbound['examineProvider'] {
   return async (subject, now, showIssuer = false) => {
-    // Slightly shorter, so that our own answer is within the limit too.
+    // Slightly less than the limit, so that idctl's own answer is within the limit too.
     const deadline = AbortSignal.timeout(total * 0.9);
     const overdue = lateness(deadline);
     const { steps, take } = takingSteps(async (look) =>
@@ -29,7 +29,7 @@ export function createExaminer(
   };
 }
 
-/** Runs a step, unless the time is up, and stores its finding. */
+/** Runs a step unless the time is over, and stores its finding. */
 type Step = <V>(
   name: StepName,
   look: () => Promise<Finding<V>> | Finding<V>,
@@ -69,13 +69,13 @@ async function walk(step: Step, way: Way): Promise<void> {
     if (asked.ok)
       await step('redirect URI', () => examineRedirect(fetch, metadata, subject, deadline));
   };
-  // In parallel, so that a slow key document does not use up the others' time.
+  // In parallel, so that a slow key set does not use up the time of the other steps.
   await Promise.all([step('keys', () => examineKeys(fetch, metadata, deadline)), askClient()]);
 }
 
 const late = wrong(
   'no answer in time',
-  'Check that the provider is up, and that this machine may reach it.',
+  'Check that the provider runs, and that this machine can reach it.',
 );
 
 function lateness(deadline: AbortSignal): Promise<typeof late> {
@@ -85,11 +85,11 @@ function lateness(deadline: AbortSignal): Promise<typeof late> {
 }
 
 const expectations: Record<StepName, (subject: Confidential) => string> = {
-  name: () => 'addresses that connections may reach',
+  name: () => 'addresses that idctl may connect to',
   TLS: () => 'a trusted certificate for this host, valid now',
   discovery: () => 'a JSON document at /.well-known/openid-configuration',
   issuer: ({ issuer }) => `exactly ${issuer}`,
-  endpoints: () => 'authorization, token and userinfo, encrypted and within reach',
+  endpoints: () => 'authorization, token and userinfo, encrypted and reachable',
   keys: () => 'a key for RS256, PS256, ES256 or EdDSA',
   'client authentication': () => 'the client ID and secret are accepted, a made-up code is not',
   'redirect URI': ({ redirectUri }) => `the provider accepts ${redirectUri}`,
@@ -102,5 +102,5 @@ function examineClock(theirs: number | null, ours: number): Finding {
   const seconds = Math.round((theirs - ours) / 1000);
   const apart = `${Math.abs(seconds)} seconds ${seconds < 0 ? 'behind' : 'ahead of'} ours`;
   if (Math.abs(seconds) <= 60) return right(seconds === 0 ? 'the same' : apart);
-  return wrong(apart, 'Have this machine and the provider set their clocks by NTP.');
+  return wrong(apart, 'Set the clocks of this machine and the provider with NTP.');
 }

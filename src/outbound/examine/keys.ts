@@ -17,7 +17,7 @@ export async function examineKeys(
   if (uri === undefined) {
     return right(
       'no jwks_uri: only userinfo can be trusted',
-      'An ID token of this provider would be refused.',
+      'idctl would refuse an ID token of this provider.',
     );
   }
   try {
@@ -29,7 +29,7 @@ export async function examineKeys(
   }
 }
 
-const publish = 'Have the provider publish its keys at its jwks_uri.';
+const publish = 'At the provider, publish the keys at the jwks_uri.';
 
 function judge(text: string): Finding {
   const { keys } = jsonIn(text, keySet) ?? {};
@@ -41,11 +41,11 @@ function judge(text: string): Finding {
   if (usable.length > 0) return right(`${count}, for ${usable.join(', ')}`);
   return wrong(
     `${count}, none for these algorithms`,
-    'Have the provider sign ID tokens for this client with RS256, PS256, ES256 or EdDSA.',
+    'At the provider, sign ID tokens for this client with RS256, PS256, ES256 or EdDSA.',
   );
 }
 
-/** The accepted algorithms of the key's kind, unless the key names another. */
+/** The accepted algorithms of the key's type, or only the one that it names. */
 function algorithmsOf(jwk: Record<string, unknown>): string[] {
   const { alg, use } = jwk;
   if (use !== undefined && use !== 'sig') return [];
@@ -54,7 +54,7 @@ function algorithmsOf(jwk: Record<string, unknown>): string[] {
 
 function kindsOf(jwk: Record<string, unknown>): string[] {
   try {
-    // Parsed as a key below; anything else throws.
+    // This call parses the value as a key. It throws for any other value.
     const { asymmetricKeyType, asymmetricKeyDetails } = createPublicKey({
       key: jwk as JsonWebKey,
       format: 'jwk',

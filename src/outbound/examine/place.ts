@@ -6,7 +6,7 @@ import { failureOf } from '../failure.ts';
 import { type Guard, wayOf } from '../guard.ts';
 import { unanswered } from './finding.ts';
 
-/** Whether the issuer's host has addresses, and all of them may be reached (security S9). */
+/** Whether the issuer's host has addresses, and idctl may connect to all of them (security S9). */
 export async function examineName(guard: Guard, issuer: URL): Promise<Finding> {
   const host = canonicalHost(issuer.hostname);
   try {
@@ -26,7 +26,7 @@ export async function examineName(guard: Guard, issuer: URL): Promise<Finding> {
   }
 }
 
-/** Whether the host answers over TLS with a trusted, valid certificate of its own. */
+/** Whether the host has a trusted and valid TLS certificate for its name. */
 export async function examineTls(
   guard: Guard,
   handshake: (url: URL) => Promise<Date>,
@@ -43,7 +43,7 @@ export async function examineTls(
     const soon = until.getTime() - now.getTime() < 14 * 24 * 3600 * 1000;
     return right(
       `a trusted certificate for ${host}, valid until ${until.toISOString().slice(0, 10)}`,
-      soon ? 'Have it renewed before then.' : undefined,
+      soon ? 'Renew the certificate before then.' : undefined,
     );
   } catch (error) {
     return unanswered(error, host);
@@ -51,8 +51,8 @@ export async function examineTls(
 }
 
 /**
- * Whether the host can be found. A browser goes there: that idctl may not is a note. If `isOurs`,
- * idctl goes there itself, and everything must be right.
+ * Whether the URL's host can be resolved. If `isOurs`, idctl itself connects to the URL, so its TLS
+ * must be right too. Otherwise only browsers do, and a failed connection of idctl is a note.
  */
 export async function examineAddress(
   guard: Guard,
@@ -66,19 +66,19 @@ export async function examineAddress(
     const failure = failureOf(error, host);
     const isFound = failure instanceof Refusal && failure.code === 'outbound_refused';
     const finding = unanswered(failure, host);
-    return isFound && !isOurs ? right(`${host} can be found`, unreached(finding)) : finding;
+    return isFound && !isOurs ? right(`${host} can be resolved`, unreached(finding)) : finding;
   }
   const tls = await examineTls(guard, handshake, url, now);
   if (tls.ok) return right(`${host} answers: ${tls.seen}`, tls.hint);
-  if (isOurs) return wrong(tls.seen, 'Have the application answer there, over trusted TLS.');
-  return right(`${host} can be found`, unreached(tls));
+  if (isOurs) return wrong(tls.seen, 'Make the application answer at this URL, over trusted TLS.');
+  return right(`${host} can be resolved`, unreached(tls));
 }
 
 function unreached({ seen }: Finding): string {
-  return `idctl itself did not reach it: ${seen}. Browsers may.`;
+  return `idctl could not connect to it: ${seen}. Browsers may be able to.`;
 }
 
-/** Whether an error comes from a name lookup by the system's resolver. */
+/** Whether the system's resolver caused the error. */
 export function isLookupError(error: unknown): boolean {
   return error instanceof Error && 'syscall' in error && error.syscall === 'getaddrinfo';
 }

@@ -6,9 +6,9 @@ import { type Confidential, configure } from '../oidc.ts';
 import { random, refusalAsNull } from './client.ts';
 
 /**
- * Whether the provider redirects people back to the redirect URI. The request forbids it to show a
- * page (OpenID Connect Core §3.1.2.1). A provider that knows the URI then redirects there with an
- * error; others must not (RFC 6749 §4.1.2.1).
+ * Whether the provider redirects people back to the redirect URI. The request forbids pages (OpenID
+ * Connect Core §3.1.2.1). A provider that knows the URI then redirects to it with an error. Others
+ * must not redirect (RFC 6749 §4.1.2.1).
  */
 export async function examineRedirect(
   fetch: BoundedFetch,
@@ -18,7 +18,7 @@ export async function examineRedirect(
 ): Promise<Finding> {
   const register = `Register exactly ${client.redirectUri} for this client at the provider.`;
   const url = await silentRequest(metadata, client);
-  // Only browsers must reach this URL, so a failure from this machine proves nothing.
+  // Only browsers must reach this URL, so a failure on this machine proves nothing.
   const response = await fetch(url.href, { signal: deadline, redirects: 'show' }).catch(
     refusalAsNull,
   );
@@ -39,7 +39,8 @@ export async function examineRedirect(
 const blockers = ['invalid_scope', 'unauthorized_client', 'unsupported_response_type'];
 
 async function silentRequest(metadata: ProviderMetadata, client: Confidential): Promise<URL> {
-  const unasked: CustomFetch = () => Promise.reject(new Error('building a URL sends no request'));
+  const unasked: CustomFetch = () =>
+    Promise.reject(new Error('building a URL must send no request'));
   return buildAuthorizationUrl(configure(metadata, client, unasked), {
     redirect_uri: new URL(client.redirectUri).href,
     scope: 'openid email profile',

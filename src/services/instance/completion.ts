@@ -1,6 +1,6 @@
 import { select } from '../../database/select.ts';
 
-/** The kinds of names that a shell completes from the database. */
+/** The kinds of names that shell completion reads from the database. */
 export type Kind = 'org' | 'user' | 'domain' | 'project';
 
 /** A name with a short description. */
@@ -21,8 +21,8 @@ const queries: Record<Kind, string> = {
 };
 
 /**
- * The names with this beginning, at most 200. Domains and projects can be limited to one
- * organization, by id or slug. For users who may read the database, which must be open.
+ * The names with this prefix, at most 200. `org`, an id or slug, limits domains and projects to one
+ * organization. Only for users who can read the database, which must be open.
  */
 export async function listNames(kind: Kind, begin: string, org: string | undefined) {
   const like = `${begin.replace(/[\\%_]/g, '\\$&')}%`;

@@ -9,12 +9,12 @@ import { transaction, unsynced } from '../../database/transaction.ts';
 import { operation } from '../foundation/operation.ts';
 import { after } from '../foundation/time.ts';
 
-/** How often a daemon reports that it runs. */
+/** The time between two reports of a daemon. */
 export const announceSeconds = 60;
-/** After this silence a daemon counts as killed. */
+/** A daemon that has been silent for longer counts as ended. */
 export const silentSeconds = 150;
 
-/** A configuration file as read: digests of its contents and of its restart-only settings. */
+/** A configuration file as read, with digests of its contents and its restart-only settings. */
 export const digestedFile = z.strictObject({
   file: z.string(),
   digest: z.string(),
@@ -22,19 +22,19 @@ export const digestedFile = z.strictObject({
 });
 export type ConfigurationFile = z.output<typeof digestedFile>;
 
-/** A daemon's report about itself to the commands. */
+/** A daemon's report to the commands. */
 export interface RunningDaemon {
   id: string;
   listen: string;
   configuration: ConfigurationFile;
 }
 
-/** Reports regularly that this daemon runs, and with which configuration. */
+/** Stores a report that this daemon runs, and with which configuration. */
 export async function announceDaemon(ctx: Context, daemon: RunningDaemon): Promise<void> {
   const { id, listen, configuration } = daemon;
   const host = hostname();
   await unsynced(async () => {
-    // Only one process can listen at an address, so an earlier daemon there has ended.
+    // Only one process can listen on an address, so an earlier daemon on this one has ended.
     await Daemon.destroy({ where: { id: { [Op.ne]: id }, host, listen } });
     await Daemon.destroy({ where: { seenAt: { [Op.lt]: after(ctx.now, -silentSeconds) } } });
     const configDigest = keyedDigest(ctx, configuration);
@@ -49,7 +49,7 @@ export async function announceDaemon(ctx: Context, daemon: RunningDaemon): Promi
   });
 }
 
-/** Reports to the commands that this daemon stops. */
+/** Deletes the report of this daemon, which stops. */
 export async function dismissDaemon({ id }: Pick<RunningDaemon, 'id'>): Promise<void> {
   await transaction(async () => {
     await Daemon.destroy({ where: { id } });
@@ -57,8 +57,8 @@ export async function dismissDaemon({ id }: Pick<RunningDaemon, 'id'>): Promise<
 }
 
 /**
- * Tells where a daemon of this database listens on this machine, if not at the port that this
- * command expects. Null if none does.
+ * If daemons of this database run on this machine, but none on the port that this command expects,
+ * tells where one listens. Otherwise null.
  */
 export async function tellElsewhere(ctx: Context): Promise<string | null> {
   const alive = { [Op.gte]: after(ctx.now, -silentSeconds) };
@@ -66,7 +66,7 @@ export async function tellElsewhere(ctx: Context): Promise<string | null> {
   const ports = daemons.map(({ listen }) => portOf(listen));
   const [daemon] = daemons;
   if (daemon === undefined || ports.includes(portOf(ctx.config.listen))) return null;
-  return `A daemon of this database listens on ${daemon.listen}: give this command the same listen (IDCTL_LISTEN) and baseUrl.`;
+  return `A daemon of this database listens on ${daemon.listen}. Run this command with the same listen (IDCTL_LISTEN) and baseUrl.`;
 }
 
 /** The port of a host and port. */
@@ -74,10 +74,10 @@ export function portOf(place: string): string {
   return place.slice(place.lastIndexOf(':') + 1);
 }
 
-/** Whether the daemons have read the file as it is now, or what makes them. Null: none is known. */
+/** Whether the daemons have read the current file, or what makes them. Null: none is known. */
 const daemonsFound = z.enum(['current', 'reload', 'restart']).nullable();
 
-/** The message about a daemon with an older configuration; null otherwise. */
+/** A message if a daemon runs an older configuration; otherwise null. */
 export function tellOlder(
   found: z.output<typeof daemonsFound>,
 ): { message: string; hint: string } | null {
@@ -85,13 +85,13 @@ export function tellOlder(
   const reload = hasUnit(process.env)
     ? 'systemctl reload idctl'
     : 'kill -HUP PID (the log names the PID)';
-  const hint = found === 'reload' ? `Reload it: ${reload}` : 'Restart it.';
+  const hint = found === 'reload' ? `Reload the daemon: ${reload}` : 'Restart the daemon.';
   return { message: 'The daemon runs an older configuration.', hint };
 }
 
 /**
- * Whether this machine's daemons with this configuration file have read it in its current state.
- * After a master key change they are compared again once they have reported the new key.
+ * Whether the daemons on this machine have read the current configuration file. After a change of
+ * the master key, a daemon counts again once it has reported under the new key.
  */
 export const lookAtDaemons = operation({
   authority: 'operator',
@@ -110,14 +110,14 @@ export const lookAtDaemons = operation({
   },
 });
 
-/** The stored form of the digest. It is keyed, because the file may hold a guessable password. */
+/** The stored form of the digests. It is keyed, as the file may contain a guessable password. */
 function keyedDigest({ keyring }: Pick<Context, 'keyring'>, read: ConfigurationFile): string {
   const key = keyring.derive('configuration digest');
   const keyed = (digest: string) => createHmac('sha256', key).update(digest).digest('base64url');
   return `${keyring.keyId}.${keyed(read.digest)}.${keyed(read.restDigest)}`;
 }
 
-/** The part for the restart-only settings; undefined from an older idctl. */
+/** The digest of the restart-only settings; undefined in a report of an older idctl. */
 function restOf(keyed: string): string | undefined {
   return keyed.split('.')[2];
 }

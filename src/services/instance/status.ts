@@ -16,8 +16,8 @@ import { servesAnother } from './doctor/machine.ts';
 import { checkStored } from './doctor/organization.ts';
 
 /**
- * `idle`: no process has the database open, so a daemon that answers uses another one. `here`: asks
- * the daemon on this machine, at its listen address.
+ * `idle`: no process has the database open, so any daemon that answers uses another database.
+ * `here`: ask the daemon at its listen address on this machine.
  */
 const statusInput = z.strictObject({
   idle: z.boolean().optional(),
@@ -32,11 +32,11 @@ export const statusView = z.object({
   version: z.string(),
   baseUrl: z.string(),
   daemon: z.object({ ready: z.boolean(), message: z.string() }),
-  /** `bytes` is the size of its files or tables; `schema` the last applied migration. */
+  /** `bytes` is the size of the files or tables; `schema` the last applied migration. */
   database: z.object({ bytes: z.int(), schema: z.string() }),
   mail: z.boolean(),
   people: z.int(),
-  /** Live sessions. */
+  /** The number of current sessions. */
   sessions: z.int(),
   organizations: z.array(
     z.object({
@@ -52,11 +52,11 @@ export const statusView = z.object({
       lastSignInAt: instant.nullable(),
     }),
   ),
-  /** One sentence each. `doctor` checks more, and says what to change. */
+  /** One sentence each. `doctor` checks more, and gives hints. */
   problems: z.array(z.string()),
 });
 
-/** A summary of the instance, and the problems that show without a request but to the daemon. */
+/** Summarizes the instance, with problems that need no network request except to the daemon. */
 export const showStatus = operation({
   authority: 'operator',
   input: statusInput,
@@ -93,7 +93,7 @@ export const showStatus = operation({
   },
 });
 
-/** A daemon that listens on every address also answers on the loopback one. */
+/** A daemon that listens on all addresses also answers on the loopback address. */
 function listenUrl(listen: string): string {
   return `http://${listen.replace(/^0\.0\.0\.0:/, '127.0.0.1:').replace(/^\[::\]:/, '[::1]:')}`;
 }
@@ -103,7 +103,7 @@ async function askDaemon(ctx: Context, address: string, idle: boolean) {
     const { status } = await ctx.outbound.reach(`${address}/readyz`);
     if (status !== 200) return { ready: false, message: `not ready (HTTP ${status})` };
     return (await servesAnother(ctx, address, idle))
-      ? { ready: false, message: 'the one at this address serves another database' }
+      ? { ready: false, message: 'the daemon at this address serves another database' }
       : { ready: true, message: 'ready' };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
@@ -124,7 +124,7 @@ async function findProblems(ctx: Context): Promise<string[]> {
   return problems;
 }
 
-/** The size of an embedded database with its journal, or of a server's tables and indexes. */
+/** The size of a SQLite database with its journal, or of a PostgreSQL database. */
 async function sizeOf(url: string): Promise<number> {
   if (dialectOfDatabase() === 'postgres') {
     const [row] = await select<{ size: string }>(
@@ -145,7 +145,7 @@ async function lastMigration(): Promise<string> {
   return row?.name ?? 'none';
 }
 
-// In one query, because an instance may have thousands.
+// A single query, as an instance may have thousands of organizations.
 const query = `SELECT o.id, o.slug, o.name,
     (SELECT COUNT(*) FROM memberships m WHERE m.organization_id = o.id) AS members,
     (SELECT COUNT(*) FROM memberships m WHERE m.organization_id = o.id AND m.role = 'owner') AS owners,
@@ -159,7 +159,7 @@ const query = `SELECT o.id, o.slug, o.name,
       WHERE m.organization_id = o.id) AS "lastSignIn"
   FROM organizations o ORDER BY o.id`;
 
-/** As returned: SQLite counts in numbers and has times as text, PostgreSQL the reverse. */
+/** SQLite returns counts as numbers and times as text, PostgreSQL the reverse. */
 interface Row {
   id: string;
   slug: string;

@@ -26,10 +26,9 @@ import { attemptDays } from '../signin/attempts.ts';
 import { sweepDeliveries } from '../tenancy/webhooks/delivery/deliver.ts';
 
 /**
- * Deletes obsolete rows: expired sessions with their refresh tokens, unneeded signing keys, expired
- * bot tokens, states, codes and invitations. Also old attempts, SCIM requests, deliveries and
- * counts, unverified accounts, and events older than `events.retention`. A run deletes a bounded
- * number of rows in small transactions.
+ * Deletes obsolete rows: expired sessions, bot tokens, states, codes and invitations, unneeded
+ * signing keys, old attempts, SCIM requests, deliveries and counts, unverified accounts, and events
+ * older than `events.retention`. A run deletes a limited number of rows, in small transactions.
  */
 export async function sweepExpired(ctx: Context, { stop }: { stop?: Stop } = {}): Promise<void> {
   await deleteOld(SpentState, { column: 'expires_at', before: ctx.now }, stop);
@@ -43,30 +42,30 @@ export async function sweepExpired(ctx: Context, { stop }: { stop?: Stop } = {})
   await sweepUnconfirmed(ctx, stop);
   await sweepEvents(ctx, stop);
   if (stop?.aborted) return;
-  // Re-seals values sealed while another process replaced the master key (security X1).
+  // Seals values again that another process sealed under the replaced master key (security X1).
   await reseal(ctx);
   await refreshStatistics();
 }
 
-/** Small batches: another writer waits for one batch, not for the whole deletion. */
+/** Small batches, so that other writers wait only for one batch. */
 const batch = 50;
 const mostBatches = 400;
 
-/** Tables whose rows show that the account is in use. The sign-up itself names an invitation. */
+/** Tables whose rows show that an account is in use. A mere sign-up may name an invitation. */
 const traces = [...accountCredentials, ...withoutCredentials].filter(
   (table) => table !== 'accounts' && table !== 'invitations',
 );
 
-// The index of unverified accounts is used only with exactly this condition.
+// The database uses the index of unverified accounts only for exactly this condition.
 const waiting = `SELECT a.id FROM accounts a
   WHERE a.email_proof = 'none' AND a.password_hash IS NOT NULL AND a.disabled_at IS NULL
     AND COALESCE(a.sign_up_replaced_at, a.created_at) < $1
     ${traces.map((table) => `AND NOT EXISTS (SELECT 1 FROM ${table} WHERE account_id = a.id)`).join('\n    ')}`;
 
 /**
- * Deletes accounts that signed up at least seven days ago and never verified their address. So an
- * unused sign-up does not block the address. An account with other rows stays. Without mail such
- * accounts are in use, so none is deleted.
+ * Deletes accounts that signed up at least seven days ago and never verified their address, so that
+ * an unused sign-up does not block the address. Accounts with other rows stay. Without mail,
+ * nothing is deleted: unverified accounts can then be in use.
  */
 async function sweepUnconfirmed(ctx: Context, stop: Stop): Promise<void> {
   if (!isMailConfigured(ctx)) return;
@@ -85,7 +84,7 @@ async function sweepUnconfirmed(ctx: Context, stop: Stop): Promise<void> {
 
 async function forget(ctx: Context, id: string, before: Date): Promise<void> {
   const account = await lockAccount(id);
-  // Skip accounts that were verified, or made a member, since we looked.
+  // Skip accounts that were verified, or became members, since the query.
   if (account === null || (await select(`${waiting} AND a.id = $2`, [before, id])).length === 0)
     return;
   await Account.destroy({ where: { id } });
@@ -95,7 +94,7 @@ async function forget(ctx: Context, id: string, before: Date): Promise<void> {
   });
 }
 
-/** Waiting messages by kind: how many, and how many seconds overdue. */
+/** Waiting messages by kind: their number, and the seconds since the oldest was due. */
 export type Backlog = Record<'mail' | 'webhook', { waiting: number; seconds: number }>;
 
 interface Row {
@@ -103,7 +102,7 @@ interface Row {
   oldest: string | Date | null;
 }
 
-/** Counts waiting messages, with one small query each. */
+/** Counts waiting messages, with one small query for each kind. */
 export async function countBacklog(now: Date): Promise<Backlog> {
   const [mail] = await select<Row>(
     'SELECT count(*) AS waiting, min(next_at) AS oldest FROM outbox',

@@ -18,22 +18,22 @@ export const restoreInput = z.strictObject({
 
 /** The header of a backup, before the database. */
 export const backupHeader = z.object({
-  /** The idctl version that made it. */
+  /** The idctl version that made the backup. */
   version: z.string(),
   createdAt: instant,
   database: z.enum(['sqlite', 'postgres']),
-  /** The master key that opens its secrets. */
+  /** The id of the master key that opens the secrets in the backup. */
   keyId: z.string(),
-  /** The last migration of the database. */
+  /** The last migration applied to the database. */
   migration: z.string(),
-  /** Counted just before the backup. */
+  /** The number just before the backup. */
   organizations: z.int(),
   accounts: z.int(),
 });
 
 export const backupView = backupHeader.extend({ file: z.string(), bytes: z.int() });
 
-/** The counts of what a restore has ended, suspended and switched off. */
+/** The counts of everything that a restore ended, suspended and disabled. */
 export const restoredView = backupView.extend({
   ended: z.object({ sessions: z.int(), botTokens: z.int(), invitations: z.int() }),
   suspended: z.object({
@@ -45,9 +45,8 @@ export const restoredView = backupView.extend({
   disabled: z.object({ webhooks: z.int() }),
 });
 
-// A backup has two lines of description, the database, an end line, and the HMAC-SHA256 of all
-// that. The HMAC key is derived from the master key, so every change made without the master key is
-// detected.
+// A backup has two header lines, the database, an end line, and the HMAC-SHA256 of all before it.
+// The HMAC key is derived from the master key, so changes made without the master key are detected.
 
 const firstLine = 'idctl backup 1\n';
 const lastLine = '\nend of idctl backup\n';
@@ -57,16 +56,16 @@ const tailBytes = lastLine.length + macBytes;
 
 type Header = z.output<typeof backupHeader>;
 
-/** A backup that proved to be complete and unchanged. */
+/** A backup that was checked to be complete and unchanged. */
 export interface Backup {
   header: Header;
   /** The size of the whole file. */
   bytes: number;
-  /** The database in it: a SQLite file, or `pg_dump` output. */
+  /** The database in the backup: a SQLite file, or `pg_dump` output. */
   database(): Readable;
 }
 
-/** The bytes of a backup, as a stream. */
+/** Generates the bytes of a backup. */
 export async function* packed(
   header: Header,
   database: AsyncIterable<Buffer>,
@@ -84,8 +83,8 @@ export async function* packed(
 }
 
 /**
- * Reads a backup to its end. Refuses `backup_invalid` for an incomplete or changed file. Refuses
- * `key_invalid` under another master key, naming the id of the needed key.
+ * Reads a backup to the end. Refuses `backup_invalid` for an incomplete or changed file, and
+ * `key_invalid` for another master key, with the id of the needed one.
  */
 async function readBackup(
   file: FileHandle,
@@ -108,8 +107,8 @@ async function readHeader(file: FileHandle): Promise<{ header: Header; length: n
   const start = (await read(file, 0, longestHeader)).toString('latin1');
   if (!start.startsWith(firstLine)) {
     if (/^idctl backup \d/.test(start))
-      throw invalid('A newer idctl made this backup.', 'Install that.');
-    throw invalid('This is not a backup of idctl.', 'Make one with: idctl backup FILE');
+      throw invalid('A newer idctl made this backup.', 'Install that version of idctl.');
+    throw invalid('This is not a backup of idctl.', 'Make a backup with: idctl backup FILE');
   }
   const ends = start.indexOf('\n', firstLine.length);
   if (ends === -1) throw truncated();
@@ -124,7 +123,7 @@ async function read(file: FileHandle, position: number, length: number): Promise
 }
 
 function stream(file: FileHandle, start: number, end: number): Readable {
-  // For Node, `end` is the last byte, and must not be before the first.
+  // For Node, `end` is the last byte. It must not be less than `start`.
   return file.createReadStream({ start, end: end - 1, autoClose: false, highWaterMark: 1 << 20 });
 }
 
@@ -146,12 +145,12 @@ export function invalid(message: string, hint: string): Refusal {
 function otherKey(needed: string, own: string, keyFile: string): Refusal {
   return new Refusal(
     'key_invalid',
-    `This backup needs the master key ${needed}; ${keyFile} is ${own}.`,
-    { hint: 'Name the key file that the instance had when the backup was made, with keyFile.' },
+    `This backup needs the master key ${needed}, but ${keyFile} contains ${own}.`,
+    { hint: 'Set keyFile to the key file that the instance had when the backup was made.' },
   );
 }
 
-/** Opens the file of a backup. The caller closes it. */
+/** Opens the file of a backup. The caller must close the file. */
 export async function openBackupFile(path: string): Promise<FileHandle> {
   try {
     const file = await open(path, 'r');
@@ -164,7 +163,7 @@ export async function openBackupFile(path: string): Promise<FileHandle> {
   }
 }
 
-/** The backup in the file. The master key in `keyFile` proves it complete and unchanged. */
+/** Reads the backup in an open file, and checks it with the master key in `keyFile`. */
 export async function openBackup(file: FileHandle, keyFile: string): Promise<Backup> {
   return readBackup(file, { keyring: createKeyring(await readKeyFile(keyFile)), keyFile });
 }

@@ -21,9 +21,9 @@ import { type backupHeader, backupView, invalid, packed } from './container.ts';
 import { inFolder } from './unfinished.ts';
 
 /**
- * Writes the whole instance, as of one moment, to a file or a stream. Only the owner can read the
- * file, and it appears in one step. Daemons keep running. The backup does not include the master
- * key.
+ * Writes a consistent copy of the instance to a file or a stream. The file appears only when it is
+ * complete, and only its owner can read it. Daemons keep running. The backup does not contain the
+ * master key.
  */
 export const makeBackup = operation({
   authority: 'operator',
@@ -34,7 +34,7 @@ export const makeBackup = operation({
     const beside = typeof to === 'string' ? dirname(to) : tmpdir();
     if (typeof to === 'string') await requirePlace(to);
     try {
-      // Beside the backup, so that the final move is one step.
+      // In the folder of the backup, so that the final move is atomic.
       return await inFolder(beside, async (folder) => {
         const database =
           header.database === 'sqlite' ? await copied(ctx, folder) : await dumped(ctx);
@@ -72,15 +72,19 @@ async function requirePlace(file: string): Promise<void> {
   const beside = dirname(file);
   const around = await stat(beside).catch(() => null);
   if (around && !around.isDirectory()) {
-    throw refuseField('file', `is in no folder: ${beside} is a file`, 'Name a file beside it.');
+    throw refuseField(
+      'file',
+      `cannot be created: ${beside} is a file`,
+      'Choose a file in an existing folder.',
+    );
   }
   try {
     await access(beside, constants.W_OK);
   } catch (error) {
     if (isMissing(error))
-      throw refuseField('file', `there is no folder ${beside}`, 'Make the folder first.');
+      throw refuseField('file', `there is no folder ${beside}`, 'Create the folder first.');
     const hint =
-      'Run it as the owner of the database, or redirect the output: idctl backup - >FILE';
+      'Run idctl as the owner of the database, or redirect the output: idctl backup - >FILE';
     throw refuseField('file', `${beside} ${fileFault(error, 'written')}`, hint);
   }
 }
@@ -124,14 +128,17 @@ async function write(backup: AsyncIterable<Buffer>, to: string | Writable, draft
   return size;
 }
 
-/** An error of the disk or of a pipe's reader, as a refusal. */
+/** Turns an error of the disk or of the reading program into a refusal. */
 function explained(error: unknown): unknown {
   const code = codeOf(error) ?? '';
   if (code === 'EPIPE')
-    return invalid('The program that reads the backup stopped reading.', 'Its copy is incomplete.');
+    return invalid(
+      'The program that reads the backup stopped reading.',
+      'The copy that it read is incomplete.',
+    );
   if (!['ENOSPC', 'EDQUOT', 'SQLITE_FULL'].includes(code)) return error;
   return new Refusal('database_full', 'There is no space left for the backup.', {
-    hint: 'It needs twice the size of the database; make room, or name another folder.',
+    hint: 'A backup needs twice the size of the database. Free space, or use another folder.',
     cause: error,
   });
 }

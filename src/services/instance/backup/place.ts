@@ -11,20 +11,20 @@ import { Refusal } from '../../../errors.ts';
 import { type Backup, invalid } from './container.ts';
 import { finished, inFolder, unfinished } from './unfinished.ts';
 
-// No daemon may use a restored database until the restore has ended what it would revive. On SQLite
-// the file lies beside its final place until then. On PostgreSQL it lacks the canary by which a
-// daemon knows its key, so none starts on it.
+// No daemon may use a restored database before `settleRestored` has run. Until then, a SQLite file
+// keeps a temporary name. A PostgreSQL database lacks the canary that proves the master key, so no
+// daemon starts on it.
 
-/** A backup's database, unpacked to where it can be opened. */
+/** The unpacked database of a backup. */
 export interface Placed {
   url: string;
-  /** Completes the restore: from here on it is the instance's database. */
+  /** Completes the restore. From then on, this is the instance's database. */
   finish(): Promise<void>;
   /** Undoes the restore. */
   takeBack(): Promise<void>;
 }
 
-/** Refuses a database that this idctl or address cannot take, and never replaces data. */
+/** Unpacks the database. Never replaces data. Refuses an unsuitable backup or address. */
 export async function placeBackup(backup: Backup, address: Address): Promise<Placed> {
   requireKnown(backup);
   const sqlite = address.url.startsWith('sqlite:');
@@ -32,7 +32,7 @@ export async function placeBackup(backup: Backup, address: Address): Promise<Pla
   return sqlite ? placeFile(backup, fileOf(address.url)) : placeTables(backup, address);
 }
 
-/** Checks the database of a backup without restoring it. Refuses `backup_invalid`. */
+/** Checks the database in a backup without restoring it. Refuses `backup_invalid`. */
 export async function examineBackup(backup: Backup): Promise<void> {
   requireKnown(backup);
   await inFolder(tmpdir(), async (folder) => {
@@ -49,7 +49,7 @@ function requireKnown({ header: { migration, version } }: Backup): void {
     'schema_newer',
     `This backup was made by a newer idctl (${version}, ${migration}).`,
     {
-      hint: `Install idctl ${version}, or a later one.`,
+      hint: `Install idctl ${version} or later.`,
     },
   );
 }
@@ -57,8 +57,8 @@ function requireKnown({ header: { migration, version } }: Backup): void {
 function otherKind(sqlite: boolean): Refusal {
   const [own, other] = sqlite ? ['sqlite:FILE', 'PostgreSQL'] : ['postgres://…', 'SQLite'];
   return invalid(
-    `This backup is of a ${other} database, and database.url is ${own}.`,
-    `A backup goes back into a database of its own kind: set database.url.`,
+    `This backup contains a ${other} database, but database.url is ${own}.`,
+    `Restore it to the same kind of database: set database.url.`,
   );
 }
 
@@ -85,7 +85,7 @@ async function placeFile(backup: Backup, file: string): Promise<Placed> {
     for (const path of files) await rm(path, { force: true });
     files.forEach(finished);
   };
-  // Left by a killed restore.
+  // Removes what a killed restore left.
   await takeBack();
   files.forEach(unfinished);
   try {
@@ -110,12 +110,12 @@ async function placeFile(backup: Backup, file: string): Promise<Placed> {
 
 async function requireNoFile(file: string): Promise<void> {
   const found = await stat(file).catch(() => null);
-  // SQLite would apply a leftover log to the new database.
+  // SQLite would apply a leftover log to the restored database.
   const left = ['-wal', '-journal'].map((end) => `${file}${end}`).find((path) => existsSync(path));
   const taken = found !== null && found.size > 0 ? file : left;
   if (taken === undefined) return;
   throw new Refusal('conflict', `There is a database already: ${taken}.`, {
-    hint: 'A restore replaces nothing: stop idctl and move it away, -wal and -shm too, or set database.url.',
+    hint: 'A restore never replaces data. Stop idctl and move the file away, with its -wal and -shm, or set database.url.',
   });
 }
 
@@ -123,7 +123,7 @@ async function placeTables(backup: Backup, address: Address): Promise<Placed> {
   await onServer(address, async ({ sequelize }) => {
     const tables = await sequelize.getQueryInterface().showAllTables();
     if (tables.length > 0) throw notEmpty(tables.length);
-    // In the form of `server_version_num`.
+    // The version in the form of `server_version_num`.
     const version = Number.parseInt(await sequelize.databaseVersion(), 10) * 10_000;
     await requireProgram('pg_restore', version);
   });
@@ -148,7 +148,7 @@ async function placeTables(backup: Backup, address: Address): Promise<Placed> {
 
 function notEmpty(tables: number): Refusal {
   return new Refusal('conflict', `The database is not empty: it has ${tables} tables.`, {
-    hint: 'A restore replaces nothing: make an empty database (createdb NAME) and set database.url.',
+    hint: 'A restore never replaces data. Create an empty database (createdb NAME) and set database.url.',
   });
 }
 

@@ -20,25 +20,25 @@ import type { backupHeader, restoredView } from './container.ts';
 type Settled = Pick<z.input<typeof restoredView>, 'ended' | 'suspended' | 'disabled'>;
 
 /**
- * Ends what a restored database would revive: sessions and unfinished sign-ins, bot tokens,
- * invitations and unsent messages. Suspends tokens, apps, secrets of clients and SCIM tokens, because some may have
- * been revoked since the backup. Switches webhooks off, because a trial copy must not send to the
- * instance's receivers. With `keepTokens`, tokens of all kinds, apps, invitations and webhooks
- * stay. Afterwards, the database belongs to this master key.
+ * Ends sessions, unfinished sign-ins, bot tokens, invitations and unsent messages, so that the
+ * restore does not revive them. Suspends tokens, apps, client secrets and SCIM tokens, as some may
+ * have been revoked since the backup. Disables webhooks, as a trial copy must not send to their
+ * receivers. With `keepTokens`, tokens of all kinds, apps, invitations and webhooks stay.
+ * Afterwards, the database belongs to this master key.
  */
 export async function settleRestored(
   ctx: Context,
   { header, keepTokens }: { header: z.output<typeof backupHeader>; keepTokens: boolean },
 ): Promise<Settled> {
   requireOperator(ctx);
-  // If the key file holds several keys, seal with the instance's former one.
+  // If the key file holds several keys, seals with the one that the backup names.
   ctx.keyring.sealWith(header.keyId);
   return transaction(async () => {
-    // First, so that no client is told that these sessions ended.
+    // First, so that clients get no notice that these sessions ended.
     await forgetClientSessions();
     const sessions = await endSignIns(ctx, 'everyone');
     await holdBack(ctx);
-    // Before any event of an organization, so that none of these events is sent.
+    // Before any event of an organization, so that webhooks send none of these events.
     const webhooks = keepTokens ? 0 : await disableWebhooks(ctx);
     const tokens = keepTokens ? none : await suspendTokens(ctx);
     const settled = {
@@ -63,13 +63,13 @@ export async function settleRestored(
 
 const none = { botTokens: 0, invitations: 0, personal: 0, apps: 0, clients: 0, scim: 0 };
 
-/** The sign-ins at clients go on where the backup was made. A copy has no say in them. */
+/** Sign-ins at clients continue at the original instance. The restored copy must not end them. */
 async function forgetClientSessions(): Promise<void> {
   await ProviderRecord.destroy({ where: {} });
   await ClientSignOut.destroy({ where: {} });
 }
 
-/** Messages that waited at the backup were sent since, or are another instance's to send. */
+/** Old messages were sent since the backup, or the original instance sends them. */
 async function holdBack({ now }: Context): Promise<void> {
   await OutboxItem.destroy({ where: {} });
   const ended = {

@@ -4,11 +4,11 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { isOtherRunning } from '../../../running.ts';
 
-// Every temporary file holds the whole database, so it is removed however the work ends.
+// Temporary files contain the whole database, so they are removed however the work ends.
 
 const lying = new Set<string>();
 
-/** Marks a path for removal if the process is told to end. */
+/** Marks a path for removal in case the process is told to end. */
 export function unfinished(path: string): void {
   lying.add(path);
 }
@@ -18,12 +18,12 @@ export function finished(path: string): void {
   lying.delete(path);
 }
 
-/** Removes all marked paths at once, for a process that is told to end. */
+/** Removes all marked paths, when the process is told to end. */
 export function removeUnfinished(): void {
   for (const path of lying) rmSync(path, { recursive: true, force: true });
 }
 
-/** Does the work with a temporary folder, and removes it afterwards. */
+/** Does the work with a temporary folder in `beside`, and then removes the folder. */
 export async function inFolder<T>(beside: string, work: (folder: string) => Promise<T>) {
   await removeAbandoned(beside);
   const folder = await mkdtemp(join(beside, `.idctl-${hostname()}-${process.pid}-`));
@@ -36,18 +36,18 @@ export async function inFolder<T>(beside: string, work: (folder: string) => Prom
   }
 }
 
-/** What such a folder holds, and nothing else. */
+/** The only files that such a folder may contain. */
 const held = /^(?:backup|database|dump|list)(?:-wal|-shm|-journal)?$/;
 
 /**
- * Removes the folders that killed processes of this machine have left. In a folder such as `/tmp`,
- * other users choose names too. So only known files in a folder of our own go, by name.
+ * Removes folders that killed processes of this machine left. In a folder such as `/tmp`, other
+ * users choose names too. So it removes only known files in folders that this user owns.
  */
 async function removeAbandoned(beside: string): Promise<void> {
   for (const name of await readdir(beside)) {
     const [, host, pid] = /^\.idctl-(.+)-(\d+)-\w{6}$/.exec(name) ?? [];
     if (host !== hostname() || isOtherRunning(Number(pid))) continue;
-    // What cannot be removed stays; it must not stop a backup.
+    // A folder that cannot be removed must not stop a backup.
     await removeOwn(join(beside, name)).catch(() => {});
   }
 }

@@ -8,11 +8,11 @@ export const checkView = z.object({
   ok: z.boolean(),
   /** The expected state, shown if the check fails. */
   expected: z.string(),
-  /** The state found. */
+  /** The actual state. */
   message: z.string(),
-  /** The one thing to change. On a check that is ok, further information. */
+  /** The one thing to change. For a passed check, more information. */
   hint: z.string().optional(),
-  /** The check could not run, which is no fault. */
+  /** Whether the check could not run. This is not a fault. */
   skipped: z.literal(true).optional(),
 });
 
@@ -24,10 +24,10 @@ export function shownTime(at: Date): string {
   return at.toISOString().replace(/\.\d+Z$/, 'Z');
 }
 
-// Longer than any check takes alone: network requests give up after ten seconds.
+// Longer than any single check takes: network requests time out after ten seconds.
 const patience = 15_000;
 
-/** Runs a check for at most 15 seconds. An error fails the check, and never stops the doctor. */
+/** Runs a check for at most 15 seconds. An error fails the check, but never stops `doctor`. */
 export async function check(
   name: string,
   expected: string,
@@ -61,7 +61,7 @@ function told(error: unknown): Finding {
       refusal.hint ?? 'Fix this, then run idctl doctor again.',
     );
   }
-  // The error's message may hold secrets.
+  // The error's message may contain secrets.
   const name = error instanceof Error ? error.name : typeof error;
   return wrong(`the check failed (${name})`, 'This is a bug in idctl. Please report it.');
 }

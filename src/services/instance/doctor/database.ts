@@ -6,19 +6,19 @@ import { right, skipped, wrong } from '../../../finding.ts';
 import { shellWord } from '../../../shell-word.ts';
 import { type Check, check } from './check.ts';
 
-/** The database to check: how to open it, and where it is. */
+/** The database to check, and how to open it. */
 export interface Subject {
-  /** Masked, because it is shown. */
+  /** The URL without its password, because it is shown. */
   url: string;
-  /** The file of an embedded database; null for a server. */
+  /** The file of a SQLite database; null for a server. */
   file: string | null;
   open(): Promise<Database>;
 }
 
-// The driver answers only after reading the whole file, and nothing else runs until then.
+// The driver reads the whole file synchronously, so nothing else runs meanwhile.
 const mostToRead = 1024 ** 3;
 
-/** Checks the database and its integrity. If one of the first two fails, the rest is skipped. */
+/** Checks the database and its integrity. If one of the first two checks fails, skips the rest. */
 export async function checkDatabase(subject: Subject): Promise<Check[]> {
   const { url, file } = subject;
   if (file !== null && !existsSync(file)) {
@@ -54,15 +54,15 @@ function checkMigrations(database: Database): Promise<Check> {
   });
 }
 
-/** A full disk refuses every write, and reads go on. */
+/** On a full disk, writes fail but reads succeed. */
 function checkWrites(database: Database): Promise<Check> {
-  return check('writes', 'there is room for them', async () => {
+  return check('writes', 'the database accepts writes', async () => {
     await database.tryWrite();
-    return right('there is room for them');
+    return right('the database accepts writes');
   });
 }
 
-/** Checks an embedded database: journal, pages, and who may read its files (security X8). */
+/** Checks a SQLite database: journal, pages, and the permissions of its files (security X8). */
 async function checkFile(file: string): Promise<Check[]> {
   return [
     await check('journal', 'write-ahead (WAL)', async () => {
@@ -76,7 +76,7 @@ async function checkFile(file: string): Promise<Check[]> {
           );
     }),
     await check('integrity', 'the file is whole', () => checkPages(file)),
-    await check('database files', 'mode 0600, and the owner who runs idctl', () =>
+    await check('database files', 'mode 0600, owned by the user who runs idctl', () =>
       checkModes(file),
     ),
   ];
@@ -97,7 +97,7 @@ async function checkPages(file: string) {
   const fault = said.split('\n').find((line) => line !== '' && !line.startsWith('***')) ?? said;
   return wrong(
     `damaged: ${fault}`,
-    `Stop idctl, move ${file} away, ${file}-wal and ${file}-shm too, then: idctl restore BACKUP`,
+    `Stop idctl and move ${file}, ${file}-wal and ${file}-shm away. Then run: idctl restore BACKUP`,
   );
 }
 
@@ -107,13 +107,13 @@ async function checkModes(file: string) {
     const { mode, uid } = await stat(path);
     if ((mode & 0o077) !== 0) {
       return wrong(
-        `${path} is open to others (mode ${(mode & 0o777).toString(8).padStart(4, '0')})`,
+        `${path} is open to other users (mode ${(mode & 0o777).toString(8).padStart(4, '0')})`,
         `chmod 600 ${shellWord(path)}`,
       );
     }
     if (own !== undefined && uid !== own) {
       return wrong(
-        `${path} belongs to uid ${uid}, and idctl runs as ${own}`,
+        `${path} belongs to uid ${uid}, but idctl runs as ${own}`,
         `chown ${own} ${shellWord(path)}`,
       );
     }

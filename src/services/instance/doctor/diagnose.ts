@@ -24,7 +24,7 @@ import {
 import { checkNetwork } from './network.ts';
 import { checkOrganization } from './organization.ts';
 
-/** The scope of a diagnosis: the instance with all of its organizations, or with one. */
+/** The scope: the instance with all organizations, or with only one. */
 export const diagnoseInput = z.strictObject({ org: ref.optional() });
 
 export const diagnosisView = z.object({
@@ -33,15 +33,15 @@ export const diagnosisView = z.object({
   checks: z.array(checkView),
 });
 
-/** An instance that may be broken. Each part is requested separately, and refuses separately. */
+/** An instance that may be broken. Each part is opened separately, and refuses separately. */
 export interface Patient {
   readConfig(): Promise<LoadedConfig>;
-  /** The database as it is, without key or migrations. */
+  /** The database as it is, without the master key and without migrations. */
   database(loaded: LoadedConfig): Subject;
   network(config: Config): Outbound;
-  /** Whether no process has the database open, the daemon included; false if that is unknown. */
+  /** Whether no process, including the daemon, has the database open. False if that is unknown. */
   isIdle(loaded: LoadedConfig): boolean;
-  /** Opens the whole instance, like any command. */
+  /** Opens the whole instance, as commands do. */
   open(loaded: LoadedConfig): Promise<Opened>;
 }
 
@@ -53,12 +53,12 @@ interface Opened {
 type Input = z.output<typeof diagnoseInput>;
 type Diagnosis = z.output<typeof diagnosisView>;
 
-// Each asks a provider and a directory, which may take ten seconds.
+// Each check asks a provider and a directory, which may take ten seconds.
 const atOnce = 8;
 
 /**
- * Checks everything an instance needs, and the setup of its organizations. A broken part is a
- * failed check, and the checks that depend on it are skipped. Only an unknown organization is
+ * Checks everything that an instance needs, and the setup of its organizations. A broken part fails
+ * its check, and checks that depend on the part are skipped. Only an unknown organization is
  * refused.
  */
 export async function diagnose(patient: Patient, input: Input): Promise<Diagnosis> {
@@ -79,7 +79,7 @@ function ended(checks: Check[]): Diagnosis {
   return { ok: checks.every(({ ok }) => ok), checks };
 }
 
-/** With a sound key and database, checks everything else. */
+/** Checks everything else, given a valid master key and database. */
 async function checkWhole(patient: Patient, loaded: LoadedConfig, input: Input): Promise<Check[]> {
   let opened: Opened | undefined;
   const idle = patient.isIdle(loaded);
@@ -116,13 +116,13 @@ async function checkOutside(ctx: Context, input: Input, idle: boolean, loaded: L
   return [...network.map((each) => withPlace(each, elsewhere)), ...instance, ...found];
 }
 
-/** If the daemon is not at the base URL but at another address, the hint is that address. */
+/** If the daemon answers at another address than the base URL, the hint names that address. */
 function withPlace(check: Check, elsewhere: string | null): Check {
   const isAway = check.name === 'base URL' && !check.ok && elsewhere !== null;
   return isAway ? { ...check, hint: elsewhere } : check;
 }
 
-/** If the mail server refuses us, mail counts as not set up: no sign-in by mail works. */
+/** If the mail server refuses idctl, treats mail as not configured: no sign-in by mail works. */
 function withMailAsFound(ctx: Context, network: Check[]): Context {
   if (network.every(({ name, ok }) => name !== 'mail' || ok)) return ctx;
   const { smtpUrl: _, ...mail } = ctx.config.mail;
@@ -149,12 +149,12 @@ async function checkRest({ network }: Patient, { config }: LoadedConfig): Promis
   }
 }
 
-/** Whether browsers make passkeys at the base URL. Null if they do. */
+/** Whether passkeys work at the base URL. Null if they do. */
 export async function checkPasskeys({ config }: Pick<Context, 'config'>): Promise<Check | null> {
   const obstacle = findPasskeyObstacle({ config });
   if (obstacle === null) return null;
   return check('passkeys', 'https and a host name', async () =>
-    // No fault: every other way to sign in works.
+    // Not a fault: all other ways to sign in work.
     right(
       `not available: ${obstacle}`,
       'If you want passkeys, set baseUrl to https and a host name.',
@@ -164,7 +164,7 @@ export async function checkPasskeys({ config }: Pick<Context, 'config'>): Promis
 
 const mostNamed = 3;
 
-/** The apps without an organization, which see every token as inactive (security O9). */
+/** Apps without an organization. Introspection shows them no active token (security O9). */
 async function checkApps(): Promise<Check | null> {
   const { rows, count } = await OAuthApp.findAndCountAll({
     where: { organizationId: null },
@@ -178,15 +178,15 @@ async function checkApps(): Promise<Check | null> {
       ({ id, name, account }) => `${name} of ${account.email ?? account.name} (${id})`,
     );
     const more = count > rows.length ? ` and ${count - rows.length} more` : '';
-    // No fault: an app that only gets tokens for itself needs none.
+    // Not a fault: an app that only gets tokens for itself needs no organization.
     return right(
       `no organization: ${named.join(', ')}${more}`,
-      'Introspection calls every token inactive for them. If one needs it: idctl app set ID --org ORG',
+      'Introspection shows them every token as inactive. If an app introspects tokens, run: idctl app set ID --org ORG',
     );
   });
 }
 
-/** Whether accounts wait for a code that is never mailed (security I3). Null if none waits. */
+/** Reports accounts that wait for a code that is never mailed (security I3). Null if none wait. */
 export async function checkSignUps({ config }: Pick<Context, 'config'>): Promise<Check | null> {
   if (isMailConfigured({ config })) return null;
   const count = await Account.count({ where: { emailProof: 'none', awaitsCode: true } });
@@ -195,7 +195,7 @@ export async function checkSignUps({ config }: Pick<Context, 'config'>): Promise
     const waiting = count === 1 ? '1 account waits' : `${count} accounts wait`;
     return right(
       `${waiting} for a mailed code, and this instance sends no mail`,
-      'Set mail.smtpUrl, or make an account yourself: idctl user delete EMAIL, then idctl user create EMAIL --name NAME',
+      'Set mail.smtpUrl, or create the account yourself: idctl user delete EMAIL, then idctl user create EMAIL --name NAME',
     );
   });
 }

@@ -11,7 +11,7 @@ import { readVersion } from '../../../version.ts';
 import { lookAtDaemons, tellOlder } from '../daemons.ts';
 import { type Check, check } from './check.ts';
 
-/** Checks the program and its Node. */
+/** Checks the versions of idctl and Node. */
 export function checkRuntime(): Promise<Check> {
   return check('runtime', 'Node 24.15 or later of 24, or 26 or newer', async () => {
     const version = process.versions.node;
@@ -24,7 +24,7 @@ export function checkRuntime(): Promise<Check> {
   });
 }
 
-/** Checks the configuration. The check fails if it could not be read. */
+/** Checks the configuration. Fails if it could not be read. */
 export async function checkConfig(
   read: () => Promise<LoadedConfig>,
 ): Promise<{ loaded: LoadedConfig | null; check: Check }> {
@@ -38,15 +38,15 @@ export async function checkConfig(
   return { loaded, check: found };
 }
 
-/** Checks the master key: present, complete, and readable only by its owner (security X3, X8). */
+/** Checks that the master key exists, is complete and is private (security X3, X8). */
 export function examineKeyFile(path: string): Promise<Check> {
-  return check('master key', 'a key that only its owner may read', async () => {
+  return check('master key', 'a complete key that only its owner can read', async () => {
     await readKeyFile(path);
     const { uid } = await stat(path);
     const own = process.geteuid?.() ?? uid;
     if (uid !== own) {
       return wrong(
-        `${path} belongs to uid ${uid}, and idctl runs as ${own}`,
+        `${path} belongs to uid ${uid}, but idctl runs as ${own}`,
         `chown ${own} ${shellWord(path)}`,
       );
     }
@@ -57,9 +57,9 @@ export function examineKeyFile(path: string): Promise<Check> {
 const keySet = z.object({ keys: z.array(z.object({ kid: z.string() })) });
 
 /**
- * Whether the daemon at this address uses another database. Then it publishes none of our signing
- * keys, or no process has this database open (`idle`). A copy has the same keys, so for a copy only
- * `idle` can tell.
+ * Whether the daemon at this address uses another database: it publishes none of this database's
+ * signing keys, or no process has this database open (`idle`). A copy of the database has the same
+ * keys, so only `idle` can tell a copy apart.
  */
 export async function servesAnother({ outbound }: Context, address: string, idle: boolean) {
   if (idle) return true;
@@ -69,7 +69,7 @@ export async function servesAnother({ outbound }: Context, address: string, idle
   return !ours.some(({ id }) => theirs.includes(id));
 }
 
-/** Whether the daemon has read the file as it is now. Null if no daemon is known to use it. */
+/** Whether the daemon has read the current file. Null if no daemon is known to use it. */
 export async function checkDaemon(
   ctx: Context,
   { file, digest, restDigest }: Pick<LoadedConfig, 'file' | 'digest' | 'restDigest'>,
@@ -79,6 +79,6 @@ export async function checkDaemon(
   if (found === null) return null;
   return check('daemon', `it runs with the current ${file}`, async () => {
     const older = tellOlder(found);
-    return older !== null ? wrong(older.message, older.hint) : right(`runs ${file} as it is now`);
+    return older !== null ? wrong(older.message, older.hint) : right(`runs the current ${file}`);
   });
 }

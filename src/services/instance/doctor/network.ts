@@ -11,16 +11,16 @@ import { type Check, check } from './check.ts';
 
 const start = 'Start the daemon (idctl serve, or systemctl start idctl), or correct baseUrl.';
 const ownPlace =
-  'Start the daemon of this database, after giving it a listen and a baseUrl of its own or stopping the other one.';
+  'Start the daemon of this database. First give it its own listen and baseUrl, or stop the other daemon.';
 const metadata = z.object({ issuer: z.string() });
 
-// RFC 2606 §3 reserves this domain, so no organization's records interfere.
+// RFC 2606 §3 reserves this domain, so the answer does not depend on any organization's records.
 const domain = 'example.com';
 
 /**
- * Checks the network outside the machine that belongs to no organization. `servesAnother` tells
- * whether the daemon at the base URL has another database. Without it, that check is reported as
- * skipped.
+ * Checks the network services that no organization configures. `servesAnother` tells whether the
+ * daemon at the base URL uses another database. Without it, the result says that this was not
+ * checked.
  */
 export function checkNetwork(
   config: Config,
@@ -35,14 +35,14 @@ export function checkNetwork(
       if (rcode === 'NOERROR' || rcode === 'NXDOMAIN') return right(config.doh.resolverUrl);
       return wrong(
         `${rcode} for the TXT records of ${domain}`,
-        'Name another resolver with doh.resolverUrl.',
+        'Set doh.resolverUrl to another resolver.',
       );
     }),
     checkMail(config, outbound),
   ]);
 }
 
-/** Whether the daemon answers at its base URL, over trusted TLS, and names the same URL. */
+/** Whether the daemon answers at its base URL over trusted TLS, and has the same base URL. */
 function checkBaseUrl(
   config: Config,
   outbound: Outbound,
@@ -58,14 +58,14 @@ function checkBaseUrl(
     const issuer = metadata.safeParse(jsonIn(body)).data?.issuer ?? null;
     if (issuer === baseUrl) {
       if (servesAnother === undefined)
-        return right(baseUrl, 'Not checked: whether it serves this database.');
+        return right(baseUrl, 'Not checked: whether this daemon serves this database.');
       return (await servesAnother())
         ? wrong(`the daemon at ${baseUrl} serves another database`, ownPlace)
         : right(baseUrl);
     }
     return wrong(
       `the server at ${baseUrl} is ${issuer === null ? 'not idctl' : `set up as ${issuer}`}`,
-      'Set baseUrl to where people reach idctl, and restart the daemon.',
+      'Set baseUrl to the address at which people reach idctl, and restart the daemon.',
     );
   });
 }
@@ -79,19 +79,19 @@ function unreached(error: unknown, config: Config): never {
 function changeFor(reason: string, { baseUrl, listen }: Config): string {
   const { host, hostname } = new URL(baseUrl);
   if (reason === 'name_not_found')
-    return `Have ${host} resolved from this machine, or correct baseUrl.`;
+    return `Make ${host} resolve on this machine, or correct baseUrl.`;
   if (reason === 'tls_missing') {
     const open = isLoopback(hostname) ? `, or set baseUrl to http://${host}` : '';
-    return `The daemon speaks plain http: have a proxy with TLS answer there${open}.`;
+    return `The daemon serves plain http. Put a proxy with TLS in front of it${open}.`;
   }
   if (reason.startsWith('tls_'))
-    return 'Renew or complete the certificate there; outbound.caFile names an authority of your own.';
+    return 'Renew or complete the certificate. For your own certificate authority, set outbound.caFile.';
   const wanted = listenFor(baseUrl);
   if (wanted === null || portOf(wanted) === portOf(listen)) return start;
-  return `The daemon listens on ${listen}: set listen to ${wanted}, or baseUrl to where it is reached, and start it again.`;
+  return `The daemon listens on ${listen}. Set listen to ${wanted}, or correct baseUrl, and restart the daemon.`;
 }
 
-/** Compares our clock with the resolver's. Those of providers are checked with connections. */
+/** Compares our clock with the resolver's. Connection checks compare the providers' clocks. */
 function checkClock(resolverUrl: string, outbound: Outbound): Promise<Check> {
   return check('clock', "at most 60 seconds from the resolver's", async () => {
     const reached = await outbound.reach(resolverUrl).catch(refusalAsNull);
@@ -99,7 +99,7 @@ function checkClock(resolverUrl: string, outbound: Outbound): Promise<Check> {
     if (reached.date === null) return skipped('the resolver sends no time');
     const seconds = Math.round((Date.now() - reached.date.getTime()) / 1000);
     const apart = `${Math.abs(seconds)} seconds ${seconds < 0 ? 'behind' : 'ahead'}`;
-    if (Math.abs(seconds) > 60) return wrong(apart, 'Have the clock of this machine set by NTP.');
+    if (Math.abs(seconds) > 60) return wrong(apart, 'Set the clock of this machine with NTP.');
     return right(Math.abs(seconds) <= 1 ? 'the same' : apart);
   });
 }
@@ -109,10 +109,10 @@ function refusalAsNull(error: unknown): null {
   throw error;
 }
 
-/** Connection, TLS and sign-in; no mail is sent. */
+/** Checks connection, TLS and authentication. Sends no mail. */
 function checkMail({ mail }: Config, outbound: Outbound): Promise<Check> {
-  return check('mail', 'the server takes the connection and the sign-in', async () => {
-    if (mail.smtpUrl === undefined) return right('none is sent: mail.smtpUrl is not set');
+  return check('mail', 'the server accepts the connection and the credentials', async () => {
+    if (mail.smtpUrl === undefined) return right('no mail is sent: mail.smtpUrl is not set');
     await outbound.greetMailServer();
     return right(new URL(mail.smtpUrl).host);
   });

@@ -25,7 +25,7 @@ interface Examination {
   steps: readonly { name: string; ok: boolean; expected: string; seen: string; hint?: string }[];
 }
 
-/** Checks an organization: its connections, its SCIM token, and whether owners can sign in. */
+/** Checks an organization's connections, SCIM token, mappings, webhooks, and ways to sign in. */
 export async function checkOrganization(ctx: Context, organization: Organization) {
   const checks = await Promise.all([
     checkSso(ctx, organization),
@@ -58,10 +58,10 @@ async function checkSso(ctx: Context, { id, slug }: Organization): Promise<Check
       const finding = ofExamination(await testSso(ctx, { org: id }), connection.issuer);
       if (!finding.ok || !connection.autoRemove || connection.absentGroups === 'none')
         return finding;
-      // Security I7: to some providers no groups and no claim are the same.
+      // Security I7: some providers omit the claim for people without groups.
       return right(
         finding.seen,
-        `If the provider leaves out ${connection.groupsClaim} for people without groups, they keep what groups gave: idctl sso set --org ${shellWord(slug)} --absent-groups none`,
+        `If the provider omits ${connection.groupsClaim} for people without groups, they keep their former roles. To remove the roles: idctl sso set --org ${shellWord(slug)} --absent-groups none`,
       );
     },
   );
@@ -82,26 +82,28 @@ async function checkLdap(ctx: Context, { id, slug }: Organization): Promise<Chec
   );
 }
 
-/** Security L8: doctor may run in a loop, and must not lock the directory's account. */
+/** Security L8: `doctor` may run in a loop, and must not lock the directory's service account. */
 function resting(slug: string, { seconds, refused, everywhere }: Rest): Finding {
   const org = shellWord(slug);
   return wrong(
     `${everywhere ? 'directories have' : 'the directory has'} refused ${refused} bind passwords; doctor sends another one in ${inWords(seconds)}`,
-    `Store the right one (idctl ldap set --org ${org}), then try it: idctl ldap test --org ${org}`,
+    `Store the right password (idctl ldap set --org ${org}), then test it: idctl ldap test --org ${org}`,
   );
 }
 
 function ofExamination({ ok, message, steps }: Examination, subject: string): Finding {
   const step = steps.find((each) => !each.ok);
-  return ok ? right(subject) : wrong(message, step?.hint ?? 'See its test, step by step.');
+  return ok
+    ? right(subject)
+    : wrong(message, step?.hint ?? 'Run the test of the connection to see each step.');
 }
 
-/** A mapping whose group SCIM does not push may have a misspelled name. */
+/** Reports mapped groups that SCIM does not push. Their names may be misspelled. */
 async function checkMappings({ id, slug }: Organization): Promise<Check | null> {
   const where = { organizationId: id };
   const groups = await ScimGroup.count({ where });
   const others = (await SsoConnection.count({ where })) + (await LdapConnection.count({ where }));
-  // A connection may know the group.
+  // A connection may send the group.
   if (groups === 0 || others > 0) return null;
   return check(`group mappings of ${slug}`, 'SCIM pushes every mapped group', async () => {
     const unknown = await select<{ group: string }>(
@@ -133,12 +135,12 @@ async function checkScim(ctx: Context, { id, slug }: Organization): Promise<Chec
     const anew = `idctl scim token rotate --org ${shellWord(slug)}`;
     if (token.suspendedAt !== null)
       return wrong(
-        'suspended: it came out of a backup',
-        `Make a new one, and give it to the client: ${anew}`,
+        'suspended: the token comes from a backup',
+        `Create a new token, and give it to the client: ${anew}`,
       );
     if (token.lastUsedAt === null) {
       const tried = last?.status === 401 ? `, but with a wrong token at ${shownTime(last.at)}` : '';
-      const change = `Give the client this address and the token; a new one: ${anew}`;
+      const change = `Give the client this address and its token. For a new token: ${anew}`;
       return wrong(`never called at ${baseOf(ctx, id)}${tried}`, change);
     }
     const called = `last called at ${shownTime(token.lastUsedAt)}`;
@@ -153,7 +155,7 @@ async function checkScim(ctx: Context, { id, slug }: Organization): Promise<Chec
   });
 }
 
-/** Everyone who could still change something; one of them is enough (security O3, O4). */
+/** Reports owners who cannot sign in. One owner who can is enough (security O3, O4). */
 async function checkOwners(ctx: Context, organization: Organization): Promise<Check> {
   const { slug } = organization;
   return check(`owners of ${slug}`, 'each has a way to sign in', async () => {
@@ -170,7 +172,7 @@ async function checkOwners(ctx: Context, organization: Organization): Promise<Ch
       return right(owners === 1 ? '1 active owner' : `${owners} active owners`);
     return wrong(
       `no way to sign in for ${named.join(', ')}${stuck.length > 3 ? ', …' : ''}`,
-      `${commandLine('idctl user login-link', first.ref)}, or enable a way to sign in: idctl signin show --org ${shellWord(slug)}`,
+      `${commandLine('idctl user login-link', first.ref)}, or enable another way to sign in: idctl signin show --org ${shellWord(slug)}`,
     );
   });
 }
@@ -178,33 +180,33 @@ async function checkOwners(ctx: Context, organization: Organization): Promise<Ch
 async function checkWebhooks({ id, slug }: Organization): Promise<Check | null> {
   const webhooks = await Webhook.findAll({ where: { organizationId: id }, order: ['id'] });
   if (webhooks.length === 0) return null;
-  return check(`webhooks of ${slug}`, 'each accepts its messages', async () => {
+  return check(`webhooks of ${slug}`, 'each receiver accepts its messages', async () => {
     const failing = webhooks.find(({ failingSince }) => failingSince !== null);
     const off = webhooks.filter(({ enabled }) => !enabled).length;
     if (failing?.failingSince) {
-      const since = `every try since ${shownTime(failing.failingSince)} has failed`;
-      const state = failing.enabled ? '' : ', and is switched off';
+      const since = `every attempt since ${shownTime(failing.failingSince)} has failed`;
+      const state = failing.enabled ? '' : '. The webhook is disabled';
       return wrong(
         `${failing.url}: ${since}${state}`,
         `See why: idctl webhook deliveries ${shellWord(failing.id)}`,
       );
     }
-    return right(`${webhooks.length - off} in use${off === 0 ? '' : `, ${off} switched off`}`);
+    return right(`${webhooks.length - off} in use${off === 0 ? '' : `, ${off} disabled`}`);
   });
 }
 
-/** Whether the sign-in settings govern any account. Null if there are none. */
+/** Whether the sign-in settings apply to any account. Null if there are no settings. */
 async function checkSignIn(ctx: Context, organization: Organization): Promise<Check | null> {
   const { id, slug } = organization;
   if (!saysSomething(await SignInSettings.findByPk(id))) return null;
-  return check(`sign-in of ${slug}`, 'its settings govern accounts', async () => {
+  return check(`sign-in of ${slug}`, 'its settings apply to accounts', async () => {
     if (!(await governsNoAccount(ctx, organization))) return right('its settings apply');
     const { creation } = ctx.config.orgs;
     const alone =
       creation === 'anyone' ? 'orgs.creation is anyone' : 'it is not the only organization';
     return wrong(
-      `its settings govern no account: it has no verified domain, and ${alone}`,
-      `Verify the domain of its members: idctl domain add DOMAIN --org ${shellWord(slug)}`,
+      `its settings apply to no account: the organization has no verified domain, and ${alone}`,
+      `Verify the e-mail domain of its members: idctl domain add DOMAIN --org ${shellWord(slug)}`,
     );
   });
 }

@@ -25,24 +25,24 @@ import {
 } from './letters.ts';
 
 const atOnce = 10;
-/** Longer than a message takes. Another process takes over the messages of a killed one. */
+/** Longer than sending takes. After that time, another process may send a killed process's mail. */
 const leaseSeconds = 60;
 const firstWaitSeconds = 10;
 const longestWaitSeconds = 3600;
-/** After this time a mail is useless to its recipient. */
+/** After this time, a mail is no longer useful to its recipient. */
 const patienceSeconds = 24 * 3600;
 
 /**
- * Sends due mail; each mail is sent by one daemon only. A failed mail is retried for a day, at
- * growing intervals. If the server refuses it for good, or the day is over, it is given up with an
- * event. A process that stops leaves its unsent mail to the next.
+ * Sends due mail. Only one daemon sends each mail. A failed mail is retried for a day, at growing
+ * intervals. If the server refuses it for good, or the day is over, idctl gives up and records an
+ * event. A stopping process leaves its unsent mail to the next one.
  */
 export async function deliverMail(ctx: Context, { stop, anew }: Turn): Promise<void> {
   if (!isMailConfigured(ctx)) return;
   let items = await claimDue(ctx);
   while (items.length > 0) {
     const now = anew();
-    // Sign-ups first: a resend requested at the same time is answered by the sign-up's own mail.
+    // Sign-ups first: their mail also answers a resend requested at the same time.
     await Promise.all(items.filter(isSignUp).map((item) => deliver(now, item, stop)));
     await Promise.all(
       items.filter((item) => !isSignUp(item)).map((item) => deliver(now, item, stop)),
@@ -64,7 +64,7 @@ async function claimDue(ctx: Context): Promise<OutboxItem[]> {
     for (const item of items) {
       const { id, attempts } = item;
       const claim = { attempts: attempts + 1, nextAt: after(ctx.now, leaseSeconds) };
-      // The first process to count an attempt wins the row.
+      // If several processes claim the mail, only the first update succeeds.
       const [won] = await OutboxItem.update(claim, { where: { ...due, id, attempts } });
       if (won === 1) claimed.push(item.set(claim));
     }
@@ -111,8 +111,8 @@ async function giveUp(ctx: Context, item: OutboxItem, reason: string): Promise<v
 }
 
 /**
- * The message, with a code or token made now. Null if there is nothing to send, for example to an
- * address without an account. `again`: an earlier message may have arrived. `asked`: the time of
+ * Composes the message, with a new code or token. Null if there is nothing to send, for example to
+ * an address without an account. `again`: an earlier message may have arrived. `asked`: the time of
  * the request.
  */
 export async function composeMail(
@@ -129,7 +129,7 @@ export async function composeMail(
     }
     case 'signup':
       if (!(again || (await transaction(() => isWithinLimit(ctx, mailing))))) return null;
-      // Two sign-ups for one address may be written at once.
+      // Two sign-ups for one address may be written at the same time.
       await retryOnceWhenOvertaken(() => transaction(() => admitSignUp(ctx, mailing)));
       return null;
     case 'nothing':
@@ -147,7 +147,7 @@ export async function composeMail(
   }
 }
 
-/** Only the operator learns of a limit: it would tell an inviter that others invite the address. */
+/** Only the operator learns of a limit. An inviter would learn that others invite the address. */
 async function mayReach(ctx: Context, email: string, organizationId: string): Promise<boolean> {
   const may = await transaction(() => maySendInvitation(ctx, email, organizationId));
   const message = 'mail not sent: the address has had too many invitations today';
@@ -155,7 +155,7 @@ async function mayReach(ctx: Context, email: string, organizationId: string): Pr
   return may;
 }
 
-/** Whether a requested mail may still be sent. Mail that was not requested is not limited. */
+/** Whether the limit admits a requested mail. Other mail has no limit. */
 async function isWithinLimit(
   ctx: Context,
   { email, stranger }: { email: string; stranger?: boolean },
@@ -171,12 +171,12 @@ async function codeFor(
   const { email, purpose, stranger } = mailing;
   return transaction(async () => {
     const found = await findByEmail(email);
-    // Locked, so that no code is written beside a change that ends all codes.
+    // Locked, so that no code is written during a change that ends all codes.
     const account = found === null ? null : await lockAccount(found.id);
     if (account === null || !isOfUse(account, purpose)) return null;
     const resent = purpose === 'verify' && stranger !== undefined && !again;
     if (resent && (await isAnsweredBySignUp(account, asked))) return null;
-    // Only sent mails count.
+    // Only mail that is sent counts.
     if (!again && !(await isWithinLimit(ctx, mailing))) return null;
     return writeCode(ctx, { accountId: account.id, purpose }, { keepTries: again });
   });
@@ -186,10 +186,10 @@ function isOfUse({ disabledAt, emailProof }: Account, purpose: CodePurpose): boo
   return disabledAt === null && (purpose !== 'verify' || emailProof === 'none');
 }
 
-/** How long after the sign-up its own mail may still be about to be written. */
+/** The time after a sign-up in which its own mail may still be unwritten. */
 const underWaySeconds = 10;
 
-/** Whether the sign-up's own mail answers this request: not written yet, or written since. */
+/** Whether the sign-up's own mail, written after the request, already answers the request. */
 async function isAnsweredBySignUp(account: Account, asked: Date): Promise<boolean> {
   if (!account.awaitsCode) return false;
   const written = await lastWritten({ accountId: account.id, purpose: 'verify' });

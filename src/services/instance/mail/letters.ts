@@ -1,22 +1,22 @@
 import type { CodePurpose } from '../../../database/models/mail-code.ts';
 import { escapedHtml } from '../../../escape.ts';
 
-/** The content of a mail. Nothing in it is a stranger's, but the names that `spoken` cleans. */
+/** The content of a mail. It contains no text from strangers, except names cleaned by `spoken`. */
 export interface Letter {
   subject: string;
   /** The subject matter in one sentence. */
   opening: string;
-  /** Six digits to copy. */
+  /** A code of six digits. */
   code?: string;
   button?: { label: string; url: string };
-  /** Further information. */
+  /** Further sentences. */
   closing: string[];
 }
 
 /** The sender. */
 export interface Sender {
   service: string;
-  /** The only place that a link leads to (security P9). */
+  /** The only site that links lead to (security P9). */
   baseUrl: string;
 }
 
@@ -38,7 +38,7 @@ const codeWords: Record<CodePurpose, { subject: string; opening: string; unasked
   },
 };
 
-/** A code, with instructions. */
+/** A mail with a code and its instructions. */
 export function codeLetter(
   { service, baseUrl }: Sender,
   purpose: CodePurpose,
@@ -60,16 +60,16 @@ export function codeLetter(
 export function accountLetter({ service, baseUrl }: Sender): Letter {
   return {
     subject: `You have an account - ${service}`,
-    opening: `You, or another person, tried to sign up for ${service} with this address. It already has an account.`,
+    opening: `You, or someone else, tried to sign up for ${service} with this address. The address already has an account.`,
     button: { label: 'Sign in', url: `${baseUrl}/login` },
     closing: [
-      'If you forgot your password, choose a new one there.',
+      'If you forgot your password, choose a new one on the sign-in page.',
       'If it was not you, do nothing: nothing has changed.',
     ],
   };
 }
 
-/** Says that a passkey was added or removed, so that the person notices a stranger's. */
+/** Says that a passkey was added or removed, so that the person notices a passkey of a stranger. */
 export function passkeyLetter(
   { service, baseUrl }: Sender,
   { change, name }: { change: 'added' | 'removed'; name: string },
@@ -88,7 +88,7 @@ export function passkeyLetter(
 
 const longestName = 50;
 
-/** A person's name for a stranger's mail: short, without what a mail program makes a link of. */
+/** A name for a mail to a stranger: short, and without signs that would make a link. */
 function spoken(name: string): string {
   const signs = [...name.replace(/[.:/\\@\u3002\uff0e\uff61]+(?=\S)/g, ' ')];
   return signs.length > longestName
@@ -109,7 +109,7 @@ interface Invited {
   url: string;
 }
 
-/** An invitation into an organization. */
+/** An invitation to an organization. */
 export function invitationLetter(
   { service }: Sender,
   { organization, inviter, role, url }: Invited,
@@ -126,7 +126,7 @@ export function invitationLetter(
   };
 }
 
-/** Renders the letter as text and as HTML, with everything in it escaped. */
+/** Renders the letter as text and as HTML. Escapes all values in the HTML. */
 export function renderLetter(from: Sender, letter: Letter) {
   return { subject: letter.subject, text: textOf(from, letter), html: htmlOf(from, letter) };
 }
@@ -139,7 +139,7 @@ function textOf({ service, baseUrl }: Sender, { opening, code, button, closing }
   return `${[opening, ...middle, ...closing, `--\n${service}, ${baseUrl}`].join('\n\n')}\n`;
 }
 
-// Inline styles, because many mail programs drop a style sheet. No image or font is loaded.
+// Inline styles, as many mail programs drop style sheets. No image or font is loaded.
 const face = "font-family:system-ui,-apple-system,'Segoe UI',Roboto,sans-serif";
 const page = `margin:0;padding:24px 12px;background:#f4f5f7;color:#1d2129;${face};font-size:16px;line-height:1.5`;
 const card = 'max-width:480px;margin:0 auto;padding:28px;background:#ffffff;border-radius:8px';
@@ -170,7 +170,7 @@ ${closing.map((line) => `<p style="${small}">${escapedHtml(line)}</p>`).join('\n
 `;
 }
 
-/** A button with the address written out beneath, for readers who want to see where it leads. */
+/** A button, with its URL below, for readers who want to see where it leads. */
 function buttonOf({ label, url }: { label: string; url: string }): string {
   return `<p style="margin:24px 0 8px;text-align:center"><a href="${escapedHtml(url)}" style="${link}">${escapedHtml(label)}</a></p>
 <p style="margin:0;font-size:13px;word-break:break-all;color:#555d6b">${escapedHtml(url)}</p>`;

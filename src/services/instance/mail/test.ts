@@ -4,9 +4,7 @@ import { email } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
 import { renderLetter } from './letters.ts';
 
-/**
- * Sends a real mail at once through the configured mail server, and returns the server's answer.
- */
+/** Sends a real mail now through the configured mail server. Returns the server's answer. */
 export const testMail = operation({
   authority: 'operator',
   input: z.strictObject({ address: email }),
@@ -30,12 +28,12 @@ export const testMail = operation({
   },
 });
 
-/** The operator also sees the server's answer, because it best names the problem. */
+/** Adds the server's answer for the operator, as it names the problem best. */
 function withAnswer(refusal: Refusal): Refusal {
   const { code, message, hint, extra, cause } = refusal;
   const { response } = Object(cause) as { response?: unknown };
   if (typeof response !== 'string') return refusal;
-  const answered = `${message} It answered: ${response}`;
+  const answered = `${message} The server answered: ${response}`;
   return new Refusal(code, answered, {
     extra: { ...extra, answer: response },
     cause,

@@ -7,7 +7,7 @@ import { codeOf } from '../../../file-fault.ts';
 import { type Digest, digestOf } from './digest.ts';
 import type { movedTable } from './schema.ts';
 
-/** The most rows and the wanted bytes of a batch: memory must not grow with the database. */
+/** The most rows of a batch and its target size. Memory must not grow with the database. */
 const most = { rows: 1000, bytes: 2 ** 18 };
 const firstBatch = 100;
 
@@ -22,13 +22,13 @@ interface Copying {
   progress: (rows: number) => void;
 }
 
-/** The checksum of a table, as `copyTable` answers it. */
+/** The checksum of a table, in the form that `copyTable` returns. */
 export async function sumTable(from: PlainConnection, table: Table): Promise<CopiedTable> {
   const digest = await eachBatch(from, table, async () => {});
   return { name: table.name, rows: digest.rows, checksum: digest.sum() };
 }
 
-/** Copies a table. `compareTable` says whether the copy is right. */
+/** Copies a table. Call `compareTable` to check the copy. */
 export async function copyTable({ from, to, table, progress }: Copying): Promise<CopiedTable> {
   const digest = await eachBatch(from, table, async (rows) => {
     await write(to, table, rows);
@@ -37,7 +37,7 @@ export async function copyTable({ from, to, table, progress }: Copying): Promise
   return { name: table.name, rows: digest.rows, checksum: digest.sum() };
 }
 
-/** Compares count and checksum of both sides, by what `copyTable` has read. */
+/** Compares the counts and checksums of both tables with what `copyTable` has read. */
 export async function compareTable(
   { from, to, table, progress }: Copying,
   { rows, checksum }: CopiedTable,
@@ -65,7 +65,7 @@ async function eachBatch(
   }
 }
 
-/** Rows of one table may be small or large, so the size of a batch follows that of the last one. */
+/** The rows of a table vary in size, so the last batch decides the size of the next one. */
 function nextLimit(rows: Values[]): number {
   let length = 0;
   for (const row of rows)
@@ -88,15 +88,15 @@ async function write(to: PlainConnection, table: Table, rows: Values[]): Promise
   }
 }
 
-/** PostgreSQL's errors for the character U+0000, in text and in JSON. */
+/** PostgreSQL's errors for the character U+0000 in text and in JSON. */
 const nul = ['22021', '22P05'];
 
-/** PostgreSQL's class of values that a column cannot hold, such as text with a NUL character. */
+/** PostgreSQL's class of errors for values that a column cannot store. */
 function isUnstorable(error: unknown): boolean {
   return codeOf(error)?.startsWith('22') ?? false;
 }
 
-/** The refusal names the value's place only: PostgreSQL's own message may show the value. */
+/** Names only the position of the value, as PostgreSQL's own message may show the value. */
 async function unstorable(to: PlainConnection, table: Table, row: Values): Promise<Refusal> {
   const { name, columns, key } = table;
   const parts = key.map((column) => row[columns.findIndex((each) => each.name === column)]);
@@ -107,12 +107,12 @@ async function unstorable(to: PlainConnection, table: Table, row: Values): Promi
     column = `the column ${each.name} of `;
     reason = nul.includes(codeOf(fault) ?? '')
       ? 'It contains the character U+0000. '
-      : `It is no value of the type ${each.kind}. `;
+      : `It is not a valid ${each.kind}. `;
   }
   return new Refusal(
     'conflict',
     `The new database cannot store ${column}the row ${parts.join(', ')} of the table ${name}.`,
-    { hint: `${reason}Correct it in the present database, then run the move again.` },
+    { hint: `${reason}Correct it in the current database, then run the move again.` },
   );
 }
 
@@ -120,6 +120,6 @@ function unequal({ name }: Table, [from, to]: number[]): Refusal {
   return new Refusal(
     'conflict',
     `The copy of the table ${name} differs from the original (${from} rows, copied ${to}).`,
-    { hint: 'The new database is refused until the move is complete. Run the move again.' },
+    { hint: 'idctl does not use the new database until the move is complete. Run the move again.' },
   );
 }

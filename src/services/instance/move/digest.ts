@@ -2,18 +2,18 @@ import { hash } from 'node:crypto';
 import type { Values } from '../../../database/bulk.ts';
 import type { Table } from '../../../database/tables.ts';
 
-/** A sum over the rows of a table: equal for the same rows, in whichever order they are read. */
+/** A checksum of a table's rows. It does not depend on the order of the rows. */
 export interface Digest {
   add(row: Values): void;
   readonly rows: number;
-  /** In hexadecimal. */
+  /** The checksum in hexadecimal. */
   sum(): string;
 }
 
-/** A digest for the rows of this table. */
+/** A digest for rows of this table. */
 export function digestOf({ columns }: Table): Digest {
   let [rows, sum] = [0, 0n];
-  // PostgreSQL gives the members of a jsonb object an order of its own.
+  // PostgreSQL stores the members of a jsonb object in its own order.
   const reordered = columns.flatMap(({ kind }, at) => (kind === 'jsonb' ? [at] : []));
   return {
     add(row) {
@@ -30,7 +30,7 @@ export function digestOf({ columns }: Table): Digest {
   };
 }
 
-/** The value with the members of each object in the order of their names. */
+/** The value, with the members of each object sorted by name. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== 'object' || value === null) return value;

@@ -14,18 +14,18 @@ import { Refusal } from '../../../errors.ts';
 import { findCopy, requireTarget } from './look.ts';
 import { identifyInstance, statementPatience } from './source.ts';
 
-/** A move, and what it needs from its caller. */
+/** A move, with everything that the caller provides. */
 export interface Moving {
   from: Address;
   to: Address;
   /** The operator's name, for the event. */
   operator: string;
   clock: () => Date;
-  /** Copies a database that was moved before into the new one again, if that is empty now. */
+  /** Whether to copy again to a new database that is empty, though an earlier move completed. */
   again: boolean;
-  /** Opens an instance under the same key. A process can have one open at a time. */
+  /** Opens an instance with the same key. A process can have only one open. */
   open(database: Address, migrate: 'refuse-pending' | 'already'): Promise<App>;
-  /** Called while rows are copied, then compared: each row counts twice. */
+  /** Called while rows are copied, and while they are compared. So each row counts twice. */
   progress(now: {
     doing: 'copying' | 'comparing';
     table: string;
@@ -34,16 +34,16 @@ export interface Moving {
   }): void;
 }
 
-/** What is known of both databases before anything is written. */
+/** Facts about the source, collected before anything is written. */
 export interface Known {
   tables: Table[];
-  /** The mark of the copy until it is complete. */
+  /** The mark of the copy until the copy is complete. */
   mark: UnfinishedMark;
-  /** The refusal of a source that an earlier run has marked; null for any other. */
+  /** The refusal if an earlier run has marked the source as moved; otherwise null. */
   moved: Refusal | null;
 }
 
-/** Checks that the source opens under its key, and has this release's schema. */
+/** Checks that the source opens with its key, and has the schema of this release. */
 export async function examineSource({ from, to, open }: Moving): Promise<Known> {
   let refusal: Refusal | null = null;
   try {
@@ -62,8 +62,8 @@ export async function examineSource({ from, to, open }: Moving): Promise<Known> 
 }
 
 /**
- * Whether an earlier run has completed this move. Refuses a new database that this move may not
- * write.
+ * Whether an earlier run has completed this move. Refuses a target that this move must not write
+ * to.
  */
 export async function examineTarget(
   { to, again }: Moving,
@@ -78,7 +78,7 @@ export async function examineTarget(
   return { released: copy === 'released' };
 }
 
-/** Runs the work on a connection of the source. */
+/** Runs the work on a connection to the source. */
 export function onSource<T>(
   from: Address,
   work: (connection: PlainConnection) => Promise<T>,
@@ -88,7 +88,7 @@ export function onSource<T>(
 
 function movedElsewhere({ to }: MovedMark): Refusal {
   return new Refusal('database_moved', `This database was moved to ${to}.`, {
-    hint: `If that move was interrupted, name ${to} again. Otherwise set database.url to it.`,
+    hint: `If that move was interrupted, move to ${to} again. Otherwise set database.url to ${to}.`,
     extra: { movedTo: to },
   });
 }
@@ -96,16 +96,16 @@ function movedElsewhere({ to }: MovedMark): Refusal {
 function copyGone(to: Address): Refusal {
   const shown = shownAddress(to);
   return new Refusal('conflict', `This database was moved to ${shown}, which is empty now.`, {
-    hint: 'To copy it there again, add --yes. Changes made there since that move are not in it.',
+    hint: 'To copy it there again, add --yes. Changes made in the new database since that move are lost.',
   });
 }
 
-/** Both addresses without their passwords. */
+/** Both addresses, without passwords. */
 export function addresses({ from, to }: Moving) {
   return { from: shownAddress(from), to: shownAddress(to) };
 }
 
-/** The number of rows of all these tables. */
+/** The number of rows in all of these tables. */
 export function total(tables: { rows: number }[]): number {
   return tables.reduce((sum, { rows }) => sum + rows, 0);
 }

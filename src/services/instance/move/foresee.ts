@@ -13,7 +13,7 @@ import { countTables, requireUnused } from './source.ts';
 
 type Foreseen = z.output<typeof foreseenView>;
 
-/** What a move would copy, and every refusal that it would meet now. Writes nothing. */
+/** Reports what a move would copy, and all reasons to refuse the move now. Writes nothing. */
 export async function foreseeMove(moving: Moving): Promise<Foreseen> {
   const { from, clock } = moving;
   const known = await examineSource(moving);

@@ -12,17 +12,17 @@ import { readSqlite } from '../../../database/sqlite-copy.ts';
 import { Refusal } from '../../../errors.ts';
 import { userName } from '../../../file-fault.ts';
 
-// Looks at the new database before anything is written there.
+// Examines the new database before anything is written there.
 
-/** Refuses an address whose database is neither empty nor a half copy of this source. */
+/** Refuses a database that is neither empty nor an unfinished copy of this source. */
 export async function requireTarget(to: Address, { source }: UnfinishedMark): Promise<void> {
   const { tables, names } = await lookAt(to);
   if (tables.length > 0 && unfinishedMarkIn(names)?.source !== source) throw notEmpty(to, names);
 }
 
 /**
- * The row of the mark that a move of this source replaces, null in an empty database. Refuses any
- * other database, by the names in its table `migrations`.
+ * The row of the mark that a move of this source replaces; null in an empty database. Judges by the
+ * names in the table `migrations`, and refuses any other database.
  */
 export function replacedRow(
   to: Address,
@@ -36,8 +36,8 @@ export function replacedRow(
 }
 
 /**
- * How far the move with this id has come in the new database. Refuses a database that is neither
- * empty nor the copy of that move.
+ * The state of the move with this id in the new database. Refuses a database that is neither empty
+ * nor the copy of that move.
  */
 export async function findCopy(to: Address, move: string): Promise<'none' | 'half' | 'released'> {
   const { tables, names } = await lookAt(to);
@@ -46,16 +46,20 @@ export async function findCopy(to: Address, move: string): Promise<'none' | 'hal
   if (half?.move === move) return 'half';
   const shown = shownAddress(to);
   if (half !== null) {
-    throw new Refusal('conflict', `${shown} is the half copy of another move, from ${half.from}.`, {
-      hint: 'Set database.url to that address, then run the same idctl database move again.',
-    });
+    throw new Refusal(
+      'conflict',
+      `${shown} holds the unfinished copy of another move, from ${half.from}.`,
+      {
+        hint: `Set database.url to ${half.from}, then run the same idctl database move again.`,
+      },
+    );
   }
   if (tables.includes('events') && (await hasReleased(to, move))) return 'released';
   throw new Refusal(
     'conflict',
-    `This database was moved to ${shown}, but another database is there.`,
+    `This database was moved to ${shown}, but that address now holds another database.`,
     {
-      hint: 'Check the address. If the copy is lost, empty that database, then run the move again.',
+      hint: 'Check the address. If the copy is lost, empty the new database, then run the move again.',
     },
   );
 }
@@ -68,14 +72,14 @@ function hasReleased(to: Address, move: string): Promise<boolean> {
 }
 
 function moveIn(data: unknown): unknown {
-  // SQLite stores it as text.
+  // SQLite stores JSON as text.
   const read: unknown = typeof data === 'string' ? JSON.parse(data) : data;
   return typeof read === 'object' && read !== null && 'move' in read ? read.move : null;
 }
 
 type Ask = (sql: string) => Promise<PlainRow[]>;
 
-/** The tables there, and what the table `migrations` names. Writes nothing. */
+/** The tables in the new database, and the names in its table `migrations`. Writes nothing. */
 async function lookAt(to: Address): Promise<{ tables: string[]; names: string[] }> {
   if (isMissing(to)) return { tables: [], names: [] };
   if (to.url.startsWith('sqlite:')) requireOwnFile(to);
@@ -102,23 +106,23 @@ function isMissing({ url }: Address): boolean {
   return url.startsWith('sqlite:') && !existsSync(fileOf(url));
 }
 
-/** An existing file may belong to another user, or be readable by one (security X8). */
+/** Refuses an existing file that is empty or not private to this user (security X8). */
 function requireOwnFile({ url }: Address): void {
   const file = fileOf(url);
   const { uid, mode, size } = lstatSync(file);
   if (uid === process.geteuid?.() && (mode & 0o077) === 0 && size > 0) return;
   throw new Refusal('conflict', `${file} exists already.`, {
-    hint: 'A move replaces nothing. Name a file that does not exist.',
+    hint: 'A move never replaces data. Name a file that does not exist.',
   });
 }
 
 async function asking<T>(to: Address, work: (ask: Ask) => Promise<T>): Promise<T> {
-  // A connection of the drivers would change the journal of a file that may not be ours.
+  // A connection of the drivers would change the journal mode, and the file may not be ours.
   if (to.url.startsWith('sqlite:')) return work(async (sql) => readSqlite(fileOf(to.url), sql));
   return onPlain(to, 5000, ({ all }) => work((sql) => all(sql)));
 }
 
-/** The error of the new database: other refusals speak of the configured one. */
+/** Rewrites an error of the new database: the usual refusal names the configured database. */
 export function ofTarget(to: Address, error: unknown): unknown {
   const refusal = databaseRefusal(error);
   if (refusal?.code !== 'database_unreachable') return error;
@@ -133,11 +137,11 @@ export function ofTarget(to: Address, error: unknown): unknown {
 
 function notEmpty(to: Address, names: readonly string[]): Refusal {
   const half = unfinishedMarkIn(names);
-  const what = half === null ? '.' : `: it has a half copy of ${half.from}.`;
+  const what = half === null ? '.' : `: it holds an unfinished copy of ${half.from}.`;
   const one = to.url.startsWith('sqlite:')
     ? 'Name a file that does not exist.'
-    : 'Make an empty database (createdb NAME) and name it.';
+    : 'Create an empty database (createdb NAME) and name it.';
   return new Refusal('conflict', `The new database ${shownAddress(to)} is not empty${what}`, {
-    hint: `A move replaces nothing. ${one}`,
+    hint: `A move never replaces data. ${one}`,
   });
 }

@@ -20,15 +20,15 @@ import type { movedView } from './schema.ts';
 import { countTables, holdSource, type Source } from './source.ts';
 import { claimTarget, removeMark, storeCopy } from './target.ts';
 
-// The order makes the move safe to interrupt. The copy is complete, on disk and compared, then the
-// source is marked as moved, then the copy is released. Until the source is marked, it is the
-// instance. An interrupted move starts over: its source still has everything.
+// This order makes the move safe to interrupt. First the copy is completed, synced to disk and
+// compared. Then the source is marked as moved, and then the copy is released. Until the mark, the
+// source is the instance. An interrupted move starts over, as its source still has all data.
 
 type Moved = z.output<typeof movedView>;
 
 /**
- * Moves the instance into an empty database. A second run finishes an interrupted one. Refuses
- * `conflict` while a process uses the source, or for a database that is not empty.
+ * Moves the instance into an empty database. Another run finishes an interrupted move. Refuses
+ * `conflict` if a process uses the source, or if the target is not empty.
  */
 export async function moveDatabase(moving: Moving): Promise<Moved> {
   try {
@@ -46,7 +46,7 @@ async function move(moving: Moving, { tables, mark, moved }: Known): Promise<Mov
   const source = await holdSource(from, tables, clock());
   try {
     const copied = await copyAll(moving, source, { tables, mark });
-    // Proves that the copy opens under the key before anything depends on it.
+    // Checks that the copy opens with the key, before the source is marked.
     const app = await open(to, 'already');
     try {
       const markSource = () => source.markMoved({ move: mark.move, to: shownAddress(to) });
@@ -92,7 +92,7 @@ async function copyAll(
   }
 }
 
-/** The answer for a move that an earlier run has completed. */
+/** The result of a move that an earlier run has completed. */
 async function tellReleased(moving: Moving, { tables }: Known): Promise<Moved> {
   const { from, to, open } = moving;
   const copied = await onSource(from, async (connection) => {
@@ -105,8 +105,8 @@ async function tellReleased(moving: Moving, { tables }: Known): Promise<Moved> {
 }
 
 /**
- * From here on, the copy is the instance. `done` marks the source, while this transaction keeps
- * other moves away from the copy.
+ * Releases the copy: from here on, the copy is the instance. `done` marks the source inside the
+ * transaction, which excludes other moves to the copy.
  */
 async function release(
   moving: Moving,
@@ -114,7 +114,7 @@ async function release(
   { mark, rows, done }: { mark: UnfinishedMark; rows: number; done: () => Promise<void> },
 ): Promise<void> {
   const ctx = openContext(app, { kind: 'operator', name: moving.operator });
-  // Past the check of `transaction`, which refuses a marked database.
+  // `transaction` would refuse a marked database.
   await transactionOn(servedDatabase(), async () => {
     await removeMark(mark);
     const data = { from: shownAddress(moving.from), rows, move: mark.move };

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 export const movedTable = z.object({ name: z.string(), rows: z.int(), checksum: z.string() });
 
-/** The answer of a move: both addresses without passwords, and what was copied. */
+/** The result of a move: both addresses without passwords, and the copied tables. */
 export const movedView = z.object({
   from: z.string(),
   to: z.string(),
@@ -10,7 +10,7 @@ export const movedView = z.object({
   tables: z.array(movedTable),
 });
 
-/** What a move would copy, and each reason why it would be refused now. */
+/** The tables that a move would copy, and the reasons to refuse it now. */
 export const foreseenView = movedView.extend({
   tables: z.array(movedTable.omit({ checksum: true })),
   refusals: z.array(

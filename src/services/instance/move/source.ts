@@ -9,20 +9,20 @@ import { codeOf } from '../../../file-fault.ts';
 import { after } from '../../foundation/time.ts';
 import { silentSeconds } from '../daemons.ts';
 
-/** How long one statement of a move may take, in milliseconds. */
+/** The longest time for one statement of a move, in milliseconds. */
 export const statementPatience = 300_000;
 const patienceForFile = 1000;
 
-/** The database that a move reads, while no other process can write it. */
+/** The database that a move reads. No other process can write to it meanwhile. */
 export interface Source {
   connection: PlainConnection;
-  /** Marks it as moved and ends the lock, in one transaction. */
+  /** Marks the database as moved and ends the lock, in one transaction. */
   markMoved(mark: MovedMark): Promise<void>;
   /** Ends the lock. Safe to call after `markMoved`. */
   release(): Promise<void>;
 }
 
-/** Takes the writer's lock. Refuses `conflict` if a daemon or a command uses the database. */
+/** Locks the database against writers. Refuses `conflict` if a daemon or a command uses it. */
 export async function holdSource(address: Address, tables: Table[], now: Date): Promise<Source> {
   const connection = await connectPlain(address, patienceFor(address));
   try {
@@ -48,8 +48,8 @@ export async function holdSource(address: Address, tables: Table[], now: Date): 
 }
 
 /**
- * Refuses `conflict` if a daemon or a command uses the database now. On PostgreSQL it takes no lock
- * and waits for none.
+ * Refuses `conflict` if a daemon or a command uses the database now. On PostgreSQL, this takes no
+ * lock and waits for none.
  */
 export async function requireUnused(address: Address, tables: Table[], now: Date): Promise<void> {
   await onPlain(address, patienceFor(address), async (connection) => {
@@ -63,12 +63,12 @@ function patienceFor({ url }: Address): number {
   return url.startsWith('sqlite:') ? patienceForFile : statementPatience;
 }
 
-/** The database as a mark names it, and its own mark if it was moved. */
+/** The name of the instance in marks, and the mark of the database if it was moved. */
 export async function identifyInstance(
   { all }: PlainConnection,
   address: Address,
 ): Promise<{ source: string; moved: MovedMark | null }> {
-  // A copy of the instance has this key too.
+  // A copy of the instance has the same key.
   const [key] = await all('SELECT id FROM signing_keys ORDER BY created_at, id LIMIT 1');
   const names = (await all('SELECT name FROM migrations')).map(({ name }) => String(name));
   return { source: sourceOf(String(key?.['id'] ?? 'none'), address), moved: movedMarkIn(names) };
@@ -95,7 +95,7 @@ async function lockFile(connection: PlainConnection, now: Date): Promise<void> {
 }
 
 /**
- * The lock for migrations keeps daemons from starting. The table locks keep commands from writing.
+ * The lock for migrations stops daemons from starting. The table locks stop commands from writing.
  */
 async function lockTables(connection: PlainConnection, tables: Table[], now: Date): Promise<void> {
   const { all } = connection;
@@ -108,14 +108,14 @@ async function lockTables(connection: PlainConnection, tables: Table[], now: Dat
   } catch (error) {
     throw codeOf(error) === '55P03' ? inUse() : error;
   }
-  // A daemon may have started between the first look and the lock.
+  // A daemon may have started between the first check and the lock.
   const started = await daemonIn(connection, now);
   if (started !== null) throw started;
 }
 
 /**
- * The refusal if another process has a lock that the move would wait for. Those of VACUUM and
- * ANALYZE do not count: PostgreSQL ends its own, or they end soon.
+ * The refusal if another process holds a lock that would delay the move. Ignores locks of VACUUM
+ * and ANALYZE: PostgreSQL cancels its own, and others end soon.
  */
 async function lockedIn({ all }: PlainConnection, tables: Table[]): Promise<Refusal | null> {
   const [held] = await all(
@@ -146,7 +146,7 @@ async function daemonIn({ all, dialect }: PlainConnection, now: Date): Promise<R
     'conflict',
     `A daemon serves from this database: ${daemon['listen']} on ${daemon['host']}.`,
     {
-      hint: `Stop it: systemctl stop idctl. If it was killed, wait until ${clockTime(silent)}.`,
+      hint: `Stop the daemon: systemctl stop idctl. If it was killed, wait until ${clockTime(silent)}.`,
     },
   );
 }
@@ -157,18 +157,18 @@ function clockTime(instant: Date): string {
 
 function inUse(): Refusal {
   return new Refusal('conflict', 'Another process uses this database.', {
-    hint: 'Stop the daemon (systemctl stop idctl). Let other commands and database tools end.',
+    hint: 'Stop the daemon (systemctl stop idctl). Wait until other commands and database tools end.',
   });
 }
 
 /**
- * A command that opened the database before the move may still want to write. The server then
- * refuses that, so no acknowledged write is lost.
+ * Makes the server refuse writes to the source. A command that opened the database before the move
+ * could still write, and that write would be lost.
  */
 async function refuseWrites({ all }: PlainConnection, tables: Table[], to: string): Promise<void> {
   await all(`CREATE OR REPLACE FUNCTION idctl_moved() RETURNS trigger LANGUAGE plpgsql AS
     $$ BEGIN RAISE EXCEPTION USING ERRCODE = '25006', MESSAGE = TG_ARGV[0]; END $$`);
-  // PostgreSQL itself quotes what becomes part of a statement.
+  // PostgreSQL quotes the names and texts for the statements.
   const made = await all(
     `SELECT format('CREATE TRIGGER idctl_moved BEFORE INSERT OR UPDATE OR DELETE ON %I
        FOR EACH STATEMENT EXECUTE FUNCTION idctl_moved(%L)', name, $2::text) AS sql

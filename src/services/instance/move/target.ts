@@ -10,15 +10,15 @@ import { Refusal } from '../../../errors.ts';
 import { ofTarget, replacedRow } from './look.ts';
 import { statementPatience } from './source.ts';
 
-// From its first table until the end of the move, the new database has a mark, by which daemons and
-// commands refuse it.
+// From its first table until the end of the move, the new database has a mark. Daemons and commands
+// refuse a marked database.
 
-/** Apart from the lock for migrations, which a transaction holds. */
+/** Differs from the lock for migrations, which each migration takes in its own transaction. */
 const moveLock = 7_236_412_012;
 
 /**
- * Marks the empty database or half copy, migrates it, and empties its tables. No other move can
- * write it until the connection is closed.
+ * Marks an empty database or an unfinished copy, migrates it, and empties its tables. Until the
+ * connection is closed, no other move can write to the database.
  */
 export async function claimTarget(
   to: Address,
@@ -44,35 +44,35 @@ async function claim(to: Address, mark: UnfinishedMark, tables: Table[]): Promis
   }
 }
 
-/** Resolves when the whole copy is on the disk of the new database. */
+/** Resolves when the new database has synced the whole copy to disk. */
 export async function storeCopy(
   { all, setSync }: PlainConnection,
   { mark, now }: { mark: UnfinishedMark; now: Date },
 ): Promise<void> {
   await setSync(true);
-  // A commit that waits for the disk waits for all those before it.
+  // A synchronous commit also syncs all commits before it.
   await all('UPDATE migrations SET applied_at = $1 WHERE name = $2', [now, unfinishedRow(mark)]);
 }
 
 /**
- * Removes the mark in the open transaction, which keeps other moves away until its end. Refuses if
+ * Removes the mark in the open transaction, which excludes other moves until it ends. Refuses if
  * another move has replaced the mark.
  */
 export async function removeMark(mark: UnfinishedMark): Promise<void> {
   const name = unfinishedRow(mark);
-  // The write lock, before the look.
+  // This update takes the write lock before the check.
   await execute('UPDATE migrations SET applied_at = applied_at WHERE name = $1', [name]);
   const found = await select('SELECT name FROM migrations WHERE name = $1', [name]);
   if (found.length === 0) {
-    throw new Refusal('conflict', 'Another move has taken the new database.', {
-      hint: 'Nothing was changed in the present database. Move it to a database of its own.',
+    throw new Refusal('conflict', 'Another move has claimed the new database.', {
+      hint: 'The current database is unchanged. Move it to a different database.',
     });
   }
   await execute('DELETE FROM migrations WHERE name = $1', [name]);
 }
 
 async function prepareSchema(to: Address, mark: UnfinishedMark): Promise<void> {
-  // As for every migration: a connection of its own, because SQLite needs foreign keys off.
+  // Migrations use their own connection, because SQLite needs foreign keys off.
   const behaviour = { poolSize: 1, patience: statementPatience, foreignKeys: false };
   await onLink(to, behaviour, async (link) => {
     await markFirst(link, unfinishedRow(mark), (names) => replacedRow(to, mark, names));
@@ -84,6 +84,6 @@ async function takeMoveLock({ all }: PlainConnection): Promise<void> {
   const [taken] = await all(`SELECT pg_try_advisory_lock(${moveLock}) AS taken`);
   if (taken?.['taken'] === true) return;
   throw new Refusal('conflict', 'Another move into the new database is under way.', {
-    hint: 'Wait until it ends.',
+    hint: 'Wait until the other move ends.',
   });
 }

@@ -24,22 +24,22 @@ type Input = z.output<typeof initializeInput>;
 
 const usualOwner = 'admin@idctl.test';
 
-/** The operator gives no name of the owner, so take it from the address. */
+/** The operator gives no name for the owner, so the name comes from the e-mail address. */
 const nameOf = (email: string): string => email.slice(0, email.lastIndexOf('@'));
 
-/** Refuses a password that `initialize` would refuse, before anything is written. */
+/** Refuses a password that `initialize` would refuse. Call it before anything is written. */
 export async function requireFirstPassword(config: Config, input: Input): Promise<void> {
   const { owner: email = usualOwner, password } = input;
   if (password !== undefined)
     await requireGoodPassword(config, password, { email, name: nameOf(email) });
 }
 
-/** Without characters that people confuse. */
+/** Omits characters that people confuse. */
 const alphabet = 'abcdefghjkmnpqrstuvwxyz23456789';
 
 /**
- * Gives a fresh instance its first organization and its owner. A generated password is in the answer.
- * An instance that has an organization stays unchanged, and `created` is false.
+ * Creates the first organization and its owner in a fresh instance. Returns a generated password.
+ * If an organization exists, changes nothing, and `created` is false.
  */
 export async function initialize(ctx: Context, input: Input) {
   requireOperator(ctx);
@@ -52,7 +52,7 @@ export async function initialize(ctx: Context, input: Input) {
     const known = await findByEmail(email);
     const proved = known !== null && isProved(known);
     if (proved && input.password !== undefined)
-      throw new Refusal('conflict', `The user ${email} exists already and keeps their password.`, {
+      throw new Refusal('conflict', `The user ${email} already exists and keeps their password.`, {
         hint: 'Run idctl init again without a password for the owner.',
       });
     const name = nameOf(email);
@@ -68,7 +68,7 @@ function newPassword(): string {
   return Array.from({ length: 20 }, () => alphabet[randomInt(alphabet.length)]).join('');
 }
 
-/** Makes an unverified account the operator's: earlier credentials on it end (security I3). */
+/** Takes over an unverified account: its earlier credentials end (security I3). */
 async function vouchFor(
   ctx: Context,
   account: Account,
@@ -85,7 +85,7 @@ async function vouchFor(
   });
 }
 
-/** The existing organization and owner. Any other request needs another command. */
+/** Returns the existing organization and owner. Refuses a request that names others. */
 async function standing(first: Organization, input: Input) {
   const owner = await ownerOf(first, input.owner);
   const asked = input.organization === undefined || input.organization === first.name;
@@ -96,11 +96,9 @@ async function standing(first: Organization, input: Input) {
       owner: { email: owner?.email ?? null, password: null },
     };
   }
-  throw new Refusal(
-    'conflict',
-    `This instance is set up already, with the organization ${first.name}.`,
-    { hint: 'idctl org create, user create and member add make others.' },
-  );
+  throw new Refusal('conflict', `This instance already has an organization: ${first.name}.`, {
+    hint: 'To add others, run: idctl org create, idctl user create, idctl member add',
+  });
 }
 
 /** The owner with this address, or the first owner if no address is given. */
@@ -114,7 +112,7 @@ async function ownerOf(organization: Organization, email: string | undefined) {
   return accounts.find((account) => account.id === owners[0]?.accountId) ?? null;
 }
 
-/** Refuses `database_unreachable` if the database does not answer. Leaves nothing open. */
+/** Refuses `database_unreachable` if the database does not answer. Closes all connections. */
 export async function checkConnection(address: Address): Promise<void> {
   const database = await openDatabase(address);
   try {

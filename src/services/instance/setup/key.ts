@@ -3,14 +3,14 @@ import { unlink } from 'node:fs/promises';
 import { createKeyFile, readKeyFile } from '../../../crypto/key-file.ts';
 import { Refusal } from '../../../errors.ts';
 
-/** A master key that existed, or was just made. */
+/** A master key that existed before, or was just created. */
 export interface KeyFile {
   made: boolean;
-  /** Removes a key that was just made; an existing one stays. */
+  /** Removes a key that was just created. An existing key stays. */
   takeBack(): Promise<void>;
 }
 
-/** Makes the master key unless there is one. An existing file is never changed (security X3). */
+/** Creates the master key, but never changes an existing file (security X3). */
 export async function ensureKeyFile(path: string): Promise<KeyFile> {
   try {
     await createKeyFile(path);
@@ -21,10 +21,10 @@ export async function ensureKeyFile(path: string): Promise<KeyFile> {
   return { made: true, takeBack: () => unlink(path) };
 }
 
-/** Refuses an unusable master key (security X3). A missing one is only a warning. */
+/** Refuses an invalid master key (security X3). Returns a warning if the key is missing. */
 export async function checkKeyFile(path: string): Promise<string | null> {
   if (!existsSync(path))
-    return `the master key ${path} is not there; idctl init makes one for a new instance`;
+    return `the master key ${path} does not exist; idctl init creates one for a new instance`;
   await readKeyFile(path);
   return null;
 }

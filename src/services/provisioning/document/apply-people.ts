@@ -10,9 +10,7 @@ import { removeProjectMember } from '../../tenancy/projects/members.ts';
 import { writeProjectMembers } from '../../tenancy/projects/write-members.ts';
 import { isLower, type Steps } from './changes.ts';
 
-// The steps of an apply about people.
-
-/** Adds members, and raises roles. */
+/** Adds members and raises roles. */
 export async function performMembers(
   ctx: Context,
   organization: Organization,
@@ -28,7 +26,7 @@ export async function performMembers(
   await performRoles(ctx, organization, raised);
 }
 
-/** Changes roles in the organization. */
+/** Changes roles of members of the organization. */
 export async function performRoles(
   ctx: Context,
   organization: Organization,
@@ -57,22 +55,22 @@ type Held = Awaited<ReturnType<typeof holdMembers>>;
 
 function nameIn(held: Held, accountId: string): string {
   const shown = held.get(accountId);
-  // The digest says that nothing has changed, and the account is locked.
+  // The members are locked, and the digest shows that nothing has changed.
   if (shown === undefined) throw new Error('a person of the plan is no member');
   return shown.name;
 }
 
-/** The projects of the organization by their slugs. */
+/** The organization's projects by slug. */
 export type Projects = Map<string, Project>;
 
-/** The project of this slug, which the plan says is there. */
+/** The project with this slug. The plan was made for a state that contains it. */
 export function projectIn(projects: Projects, slug: string): Project {
   const project = projects.get(slug);
   if (project === undefined) throw new Error('a project of the plan is gone');
   return project;
 }
 
-/** Gives and takes roles in projects. */
+/** Gives and removes roles in projects. */
 export async function performProjectMembers(
   ctx: Context,
   organization: Organization,
@@ -103,7 +101,7 @@ export async function performProjectMembers(
     await removeProjectMember(ctx, { org, project, user });
 }
 
-/** Proves the right to give these roles. An admin of the organization has it in every project. */
+/** Requires the right to give these roles. The organization's admins have it in every project. */
 async function requireRoles(
   ctx: Context,
   org: string,

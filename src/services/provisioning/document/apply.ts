@@ -39,10 +39,10 @@ import {
 } from './apply-people.ts';
 import { isLower, type Steps } from './changes.ts';
 
-// Does what a plan says, by the operations and steps of the single commands. They prove the right
-// of each change, and write its event. Call all of it inside one transaction.
+// Carries out a plan with the operations and steps of the single commands. These check the rights
+// for each change and record its event. Call all of this inside one transaction.
 
-/** Locks what the steps change, in the order of a sign-in and of `deleteOrganization`. */
+/** Locks what the steps change, in the same order as a sign-in and as `deleteOrganization`. */
 export async function holdOrganization(organization: Organization, steps: Steps): Promise<void> {
   if (steps.addMappings.length + steps.removeMappings.length > 0)
     await holdMappings(organization.id);
@@ -65,7 +65,7 @@ function peopleIn(steps: Steps): string[] {
   return [...new Set(all.map(({ accountId }) => accountId))];
 }
 
-/** Does the steps. What one adds, a later one may use; what goes, goes last. */
+/** Carries out the steps. Additions come before what may use them. Removals come last. */
 export async function performSteps(
   ctx: Context,
   organization: Organization,
@@ -77,17 +77,17 @@ export async function performSteps(
   await performMembers(ctx, organization, steps);
   await performProjects(ctx, organization, steps);
   await performClients(ctx, organization, steps);
-  // A client may have required a project before.
+  // After the clients: a removed project must no longer be required by a client.
   for (const { id: project } of steps.removeProjects) await deleteProject(ctx, { org, project });
   await performWebhooks(ctx, org, steps);
   await performConnections(ctx, org, steps);
-  // After the connections: an owner may have no other way in.
+  // After the connections: with other settings, an owner may have no other way to sign in.
   if (steps.signin !== null) await saveSignInSettings(ctx, { org, ...steps.signin });
   for (const domain of steps.removeDomains) await removeDomain(ctx, { org, domain });
   const own = ctx.actor.kind === 'user' ? ctx.actor.accountId : null;
   const others = steps.removeMembers.filter(({ accountId }) => accountId !== own);
   for (const { accountId: user } of others) await removeMember(ctx, { org, user });
-  // The actor's own role may go too, and every step before needs it.
+  // Last: every earlier step may need the actor's own role.
   await performRoles(ctx, organization, steps.changeMembers.filter(isLower));
   if (own !== null && others.length < steps.removeMembers.length)
     await removeMember(ctx, { org, user: own });
@@ -126,7 +126,7 @@ async function performClients(
     const client = await requireClientOf(organization, clientIdOf({ id }), { lock: true });
     changing.push({ client, to });
   }
-  // Before any client gets one: an origin may move from one to another.
+  // Before any client gets an origin: it may move from one client to another.
   for (const { client, to } of changing) await releaseOrigins(client, to.forwardAuthOrigins);
   for (const { client, to } of changing) await updateClient(ctx, organization, client, to);
   for (const client of addClients) await insertClient(ctx, organization, client);
@@ -157,7 +157,7 @@ async function performMappings(
   await requireMappingRoom(organization, addMappings.length);
   const added = addMappings.flatMap(({ group, project, role, orgRole }): GroupRole[] => {
     if (orgRole !== undefined) return [{ group, orgRole }];
-    // The schema asks for both.
+    // The schema requires both.
     if (project === undefined || role === undefined) return [];
     return [{ group, project: projectIn(projects, project), role }];
   });
@@ -168,7 +168,7 @@ async function performMappings(
 async function performWebhooks(ctx: Context, org: string, steps: Steps): Promise<void> {
   const { addWebhooks, changeWebhooks, removeWebhooks } = steps;
   if (addWebhooks.length > 0) await requireAuthority(ctx, 'webhooks.change', org);
-  // Removed first: an organization has a limited number of them.
+  // Removals first: the number of webhooks of an organization is limited.
   for (const { id } of removeWebhooks) await removeWebhook(ctx, { org, id });
   for (const webhook of addWebhooks) await insertWebhook(ctx, org, webhook);
   for (const webhook of changeWebhooks) await changeWebhook(ctx, { org, ...webhook });
@@ -189,7 +189,7 @@ async function performConnections(ctx: Context, org: string, { sso, ldap }: Step
 
 type Secret = { value?: string | undefined } | { unchanged: true } | undefined;
 
-/** The secret as the operation takes it; absent for the stored one. */
+/** The secret as the operation takes it; undefined to keep the stored one. */
 function secretIn(secret: Secret): string | undefined {
   return secret !== undefined && 'value' in secret ? secret.value : undefined;
 }

@@ -11,7 +11,7 @@ import {
 } from './schema.ts';
 import type { StoredClient, StoredMapping, StoredProject, StoredWebhook } from './state.ts';
 
-// What a plan says, and what an apply then does.
+// The parts of a plan, and the steps that an apply carries out.
 
 const section = z.enum(sections);
 const entry = z.object({ section, key: z.string() });
@@ -49,7 +49,7 @@ export type Field = z.output<typeof field>;
 /** A person who would lose access. `from` and `to` are roles, or a way to sign in. */
 export type Losing = z.output<typeof losing>;
 
-/** What waits for something outside. */
+/** A change that must wait until something outside the document is done. */
 export interface Blocked {
   section: Section;
   key: string;
@@ -63,12 +63,12 @@ interface ProjectStep {
   project: string;
   accountId: string;
   role: ProjectRole;
-  /** The role before; null for a new membership. */
+  /** The current role; null for a new membership. */
   from: ProjectRole | null;
   wasSynced: boolean;
 }
 
-/** What the changes need, by kind, with the ids that the current state has. */
+/** The steps that carry out the changes, by kind, with the ids of stored rows. */
 export interface Steps {
   rename: string | null;
   addDomains: string[];
@@ -99,14 +99,14 @@ export function isLower({ from, role }: Steps['changeMembers'][number]): boolean
   return roles.indexOf(role) < roles.indexOf(from);
 }
 
-/** A plan while it is made. */
+/** A plan under construction. */
 export interface PlanDraft {
   changes: z.output<typeof change>[];
   kept: { section: Section; key: string }[];
   losing: Losing[];
   blocked: Blocked[];
   steps: Steps;
-  /** Faults of the document that only the state shows. */
+  /** Faults of the document that can be found only by comparing it with the state. */
   faults: { path: string; message: string }[];
 }
 
@@ -139,7 +139,7 @@ export function emptyDraft(): PlanDraft {
   return { changes: [], kept: [], losing: [], blocked: [], steps, faults: [] };
 }
 
-/** The fields that differ, in the order of the wanted ones. */
+/** The fields that differ, in the order of `wanted`. */
 export function differences(
   current: Record<string, unknown>,
   wanted: Record<string, unknown>,
@@ -151,7 +151,7 @@ export function differences(
   });
 }
 
-/** Removes what is surplus, or only lists it as kept. */
+/** Plans the removal of surplus rows and returns them. Without `prune`, lists them as kept. */
 export function dropSurplus<Row>(
   draft: PlanDraft,
   section: Section,

@@ -19,10 +19,10 @@ export interface ToCompute {
   prune: boolean;
 }
 
-/** A plan, and the digest of all that it depends on. */
+/** A plan, and the digest of everything that it depends on. */
 export type Computed = ReturnType<typeof planDocument> & { digest: string };
 
-/** Reads the state and plans the document against it; writes nothing. */
+/** Reads the state and plans the document against it. Writes nothing. */
 export async function computePlan(
   ctx: Context,
   organization: Organization,
@@ -41,8 +41,9 @@ export async function computePlan(
 }
 
 /**
- * Proves that the actor may give the secrets of the document, and counts those that differ from the
- * stored ones: a plan must not become a way to guess them. Refuses another organization's document.
+ * Requires the right to save the document's secrets. Counts secrets that differ from the stored
+ * ones, so that plans cannot be used to guess them; the operator has no such limit. Refuses a
+ * document of another organization.
  */
 export async function admitDocument(
   ctx: Context,
@@ -60,8 +61,8 @@ export async function admitDocument(
   if ((given.sso ?? given.ldap) === null || ctx.actor.kind === 'operator') return;
   assertNoTransaction('counting a secret');
   const limit = { name: 'document secret', of: organization.id, most: 20, seconds: 3600 };
-  const message = `More than ${limit.most} different secrets were given within an hour.`;
-  // Counted before it is compared: then a full count tells nothing of the next guess.
+  const message = `More than ${limit.most} wrong secrets were given within an hour.`;
+  // Counted before the comparison: at the limit, an answer must not tell whether a guess is right.
   await transaction(() => requirePlace(ctx, limit, message));
   const state = await readOrganizationState(ctx, organization);
   const { sso, ldap } = compared(state, given);

@@ -3,12 +3,12 @@ import { spareSettings } from '../../tenancy/clients/fields.ts';
 import { documentVersion, type exportedDocument, nameOfMapping, spare } from './schema.ts';
 import { isAutomatic, type State } from './state.ts';
 
-/** The document, but for the address of its schema. */
+/** The exported document without the URL of its schema. */
 type Exported = Omit<z.output<typeof exportedDocument>, '$schema'>;
 
 /**
- * The document that says what the organization is now: stable in order, without ids, times, secrets
- * and what is derived.
+ * The document that describes the organization's current state. Its order is stable. It contains no
+ * ids, times, secrets or derived values.
  */
 export function documentOf(state: State): Exported {
   const { organization, domains, sso, ldap, signin } = state;
@@ -61,7 +61,7 @@ function webhooksIn({ webhooks }: State) {
     .toSorted(by(({ url }) => url));
 }
 
-/** Orders by a text, the same in every locale. */
+/** Compares by a text, in the same order in every locale. */
 function by<Entry>(textOf: (entry: Entry) => string) {
   return (one: Entry, other: Entry): number => {
     const [a, b] = [textOf(one), textOf(other)];

@@ -55,7 +55,7 @@ async function refuseShared(state: State, { domains = [] }: Document): Promise<v
   const message = faults.map(({ path, message }) => `${path}: ${message}`).join('; ');
   throw new Refusal('domain_shared', message, {
     faults,
-    hint: 'Use a domain of your own; the operator can add it anyway: idctl domain add --override',
+    hint: 'Use a domain of your own; the operator can add this one anyway: idctl domain add --override',
   });
 }
 
@@ -75,7 +75,7 @@ async function findBarredOrigins(
     state.clients.map(({ name, forwardAuthOrigins }) => [name, forwardAuthOrigins]),
   );
   const wanted = new Map(clients.map(({ name, forwardAuthOrigins }) => [name, forwardAuthOrigins]));
-  // The document takes it from the client that has it.
+  // Whether the document takes the origin away from the client that has it.
   const isReleased = (origin: string) =>
     state.clients.some(
       ({ name, forwardAuthOrigins }) =>
@@ -94,7 +94,7 @@ async function findBarredOrigins(
 
 type Found = Pick<Account, 'id' | 'email' | 'emailProof' | 'name'>;
 
-/** The accounts of addresses that are no members, as far as the actor may add them (security O8). */
+/** The accounts of addresses without a membership, if the actor may add them (security O8). */
 async function findPeople(
   ctx: Context,
   organization: Organization,
@@ -138,11 +138,11 @@ function noAccount(email: string): Person {
   return {
     code: 'not_found',
     message: `There is no user ${email}.`,
-    hint: `The operator can make one: ${commandLine('idctl user create', email, '--name NAME')}`,
+    hint: `The operator can create it: ${commandLine('idctl user create', email, '--name NAME')}`,
   };
 }
 
-/** The operator decides one by one what happens to credentials of an unproved address. */
+/** An account with credentials and an unproved address needs a decision of the operator first. */
 async function addable(ctx: Context, organization: Organization, account: Found): Promise<Person> {
   const { id: accountId, email } = account;
   if (ctx.actor.kind !== 'operator' || isProvedForGood(account)) return { accountId };
@@ -165,7 +165,7 @@ async function findLinked(connectionId: string | undefined): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** The groups that may still give a role to the people whose mapping is removed. */
+/** The groups that may still give a role to people who lose one because its mapping is removed. */
 async function gatherGroups(
   organization: Organization,
   { state, document, prune }: Asked,
@@ -186,7 +186,7 @@ async function gatherGroups(
   };
 }
 
-/** The names of SCIM groups that mappings name, by their members' accounts. */
+/** The names of SCIM groups that mappings name, by the account ids of their members. */
 async function readPushed(
   { id: organizationId }: Organization,
   accountIds: readonly string[],
@@ -214,7 +214,7 @@ async function readPushed(
   return pushed;
 }
 
-/** The last known claims, by connection and account. */
+/** The groups of the last known claims, by connection and account. */
 async function readClaims(
   { sso, ldap }: State,
   accountIds: readonly string[],
@@ -234,7 +234,7 @@ async function readClaims(
   return claims;
 }
 
-/** SQLite has JSON as text. */
+/** SQLite returns JSON as text. */
 function listIn(groups: unknown): string[] {
   const list: unknown = typeof groups === 'string' ? JSON.parse(groups) : groups;
   return Array.isArray(list) ? list.map(String) : [];

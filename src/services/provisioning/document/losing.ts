@@ -4,7 +4,7 @@ import { isLower, type Losing, type PlanDraft, type Steps } from './changes.ts';
 import type { ProjectMember, State } from './state.ts';
 import type { PlanInput } from './wanted.ts';
 
-/** Who would lose access: in the organization, in its projects, or a way to sign in. */
+/** The people who would lose a role in the organization or a project, or a way to sign in. */
 export function findLosing(
   plan: Pick<PlanDraft, 'steps' | 'changes'>,
   wanted: PlanInput,
@@ -48,7 +48,7 @@ function losingProjects({ steps }: Pick<PlanDraft, 'steps'>, { state }: PlanInpu
   ].map(({ accountId, ...lost }) => ({ email: emails.get(accountId) ?? accountId, ...lost }));
 }
 
-/** What synced members of projects lose at their next sign-in, because mappings are removed. */
+/** Roles that synced project members lose at their next sign-in because mappings are removed. */
 function losingMappings({ steps }: Pick<PlanDraft, 'steps'>, wanted: PlanInput): Losing[] {
   const { state } = wanted;
   const removed = new Set(steps.removeMappings.map(({ id }) => id));
@@ -75,7 +75,7 @@ function losingMappings({ steps }: Pick<PlanDraft, 'steps'>, wanted: PlanInput):
   });
 }
 
-/** The admins whose role a removed mapping gave: what is left decides at once, or at a sign-in. */
+/** Admins whose role a removed mapping gave, with the role that their other groups give. */
 function losingOrgRoles({ steps }: Pick<PlanDraft, 'steps'>, wanted: PlanInput): Losing[] {
   const { state, outside } = wanted;
   const removed = new Set(steps.removeMappings.map(({ id }) => id));
@@ -109,7 +109,7 @@ function mappingsLeft({ addMappings, removeMappings }: Steps, { mappings }: Stat
   ];
 }
 
-/** The role that the SCIM groups and the next sign-in leave, by the last known groups. */
+/** The role that SCIM groups and the next sign-in would leave, judged by the last known groups. */
 function roleAfter(
   { accountId, project: projectId, role, source, by, group }: ProjectMember,
   mappings: Parameters<typeof planMemberships>[1],
@@ -128,7 +128,7 @@ function roleAfter(
           known,
           directory.searchBase,
         );
-  // A directory removes nothing.
+  // Directory connections never remove memberships.
   const autoRemove = directory === null && sso !== null && sso.autoRemove;
   const fate = isPushed || autoRemove ? ('ends' as const) : ('stays' as const);
   const current = [{ projectId, role, synced: true, because: null, fate }];
@@ -140,7 +140,7 @@ function roleAfter(
   return plan.changes[0]?.role ?? role;
 }
 
-/** The people who can no longer sign in by a connection that is removed or disabled. */
+/** The people who can no longer sign in through a connection that is removed or disabled. */
 function losingConnections({ changes }: Pick<PlanDraft, 'changes'>, wanted: PlanInput): Losing[] {
   const emails = emailsOf(wanted.state);
   return changes.flatMap(({ section, action, fields = [] }) => {

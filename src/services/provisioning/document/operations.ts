@@ -11,7 +11,7 @@ import { documentOf } from './export.ts';
 import { describeDocument, exportedDocument, sentDocument } from './schema.ts';
 import { readOrganizationState } from './state.ts';
 
-// An organization as a document: exported, planned and applied.
+// An organization as a document: export, plan and apply.
 
 /** Exports the organization as a document, without secrets. */
 export const exportOrganization = operation({
@@ -43,8 +43,8 @@ function viewPlan({ changes, kept, losing, blocked, digest }: Computed) {
 }
 
 /**
- * Plans what an apply of the document would change, and who would lose access. A document with the
- * value of a secret needs the right to save it.
+ * Plans what an apply of the document would change, and who would lose access. If the document
+ * contains the value of a secret, the actor needs the right to save that secret.
  */
 export const planOrganization = operation({
   authority: 'document.see',
@@ -57,8 +57,8 @@ export const planOrganization = operation({
 });
 
 /**
- * Applies a document that was planned: all of its changes in one transaction, or none. Each needs
- * the right of the single operation. Refuses `plan_outdated` for another state than the planned.
+ * Applies a planned document in one transaction. Each change needs the right of its single
+ * operation. Refuses `plan_outdated` if the state or the document has changed since the plan.
  */
 export const applyOrganization = operation({
   authority: 'document.apply',
@@ -68,7 +68,7 @@ export const applyOrganization = operation({
     await admitDocument(ctx, organization, input);
     const planned = await computePlan(ctx, organization, input);
     requireSame(planned, input.digest);
-    // Names are resolved here, as the transaction asks nothing of the network.
+    // Host names are resolved here: a transaction must not wait for the network.
     for (const { url } of planned.steps.addWebhooks)
       await requireReachable(ctx, url, 'document.webhooks');
     const clients = [
@@ -89,7 +89,11 @@ export const applyOrganization = operation({
 
 function requireSame({ digest }: Pick<Computed, 'digest'>, planned: string): void {
   if (digest === planned) return;
-  throw new Refusal('plan_outdated', 'The organization or the document is not as planned.', {
-    hint: 'Plan again, look at the new plan, and apply it.',
-  });
+  throw new Refusal(
+    'plan_outdated',
+    'The organization or the document has changed since the plan.',
+    {
+      hint: 'Plan again, review the new plan, and apply it.',
+    },
+  );
 }

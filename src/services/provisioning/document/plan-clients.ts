@@ -4,7 +4,7 @@ import { differences, dropSurplus, type PlanDraft } from './changes.ts';
 import type { WantedClient } from './schema.ts';
 import type { PlanInput } from './wanted.ts';
 
-/** Plans the clients. Call it after the projects. */
+/** Plans the clients. Call it after the projects are planned. */
 export function planClients(draft: PlanDraft, wanted: PlanInput): void {
   const { state, document, prune } = wanted;
   if (document.clients !== undefined) {
@@ -25,7 +25,7 @@ export function planClients(draft: PlanDraft, wanted: PlanInput): void {
   requireProjects(draft, wanted);
 }
 
-/** The client without the origins that are blocked; null if nothing is left of it. */
+/** The client without its blocked origins; null if no URI or origin is left. */
 function effective(
   draft: PlanDraft,
   { outside }: PlanInput,
@@ -41,7 +41,7 @@ function effective(
   return {
     ...given,
     role: given.project === null ? role : (role ?? 'viewer'),
-    // Order does not matter, so one order is stored.
+    // Their order has no meaning, so they are stored in sorted order.
     redirectUris: given.redirectUris.toSorted(),
     postLogoutRedirectUris: given.postLogoutRedirectUris.toSorted(),
     forwardAuthOrigins: origins.toSorted(),
@@ -81,14 +81,14 @@ function planClient(
   draft.steps.changeClients.push({ id: stored.id, to: client });
 }
 
-/** Refuses to remove a project that a client requires: without it, everyone would get in. */
+/** Refuses to remove a project that a client requires: the client would then admit everyone. */
 function requireProjects({ steps }: PlanDraft, { state }: PlanInput): void {
   const changed = new Set([...steps.changeClients, ...steps.removeClients].map(({ id }) => id));
   for (const { slug } of steps.removeProjects) {
     const client = state.clients.find(({ id, project }) => project === slug && !changed.has(id));
     if (client !== undefined)
       throw new Refusal('conflict', `The client ${client.name} admits only members of ${slug}.`, {
-        hint: 'Name another project for it, or remove the client too.',
+        hint: 'Choose another project for the client, or remove the client too.',
       });
   }
 }

@@ -5,9 +5,9 @@ import { type Document, nameOfMapping } from './schema.ts';
 import { isAutomatic, type Member, type State, type StoredMapping } from './state.ts';
 import type { PlanInput } from './wanted.ts';
 
-// Members, projects with their members, and mappings.
+// Plans members, projects with their members, and mappings.
 
-/** Plans the sections about people and what they may do. */
+/** Plans the sections about people and their roles. */
 export function planPeople(draft: PlanDraft, wanted: PlanInput): void {
   planMembers(draft, wanted);
   planProjects(draft, wanted);
@@ -61,7 +61,7 @@ function changeRole(
   draft.steps.changeMembers.push({ accountId: member.accountId, from: member.role, role });
 }
 
-/** Refuses a plan that takes the role from the last owner, as a single command does. */
+/** Refuses a plan that removes the last owner or the owner's role, as a single command does. */
 function requireOwner({ steps }: PlanDraft, members: Member[], slug: string): void {
   const owners = new Set(
     members.filter(({ role }) => role === 'owner').map(({ accountId }) => accountId),
@@ -74,7 +74,7 @@ function requireOwner({ steps }: PlanDraft, members: Member[], slug: string): vo
   for (const { accountId } of steps.removeMembers) owners.delete(accountId);
   if (owners.size > 0) return;
   throw new Refusal('last_owner', `${slug} would be left without an owner.`, {
-    hint: 'Keep an owner among `members`, or make another member owner first.',
+    hint: 'Keep an owner in `members`, or make another member an owner first.',
   });
 }
 
@@ -108,7 +108,7 @@ function planProjectMembers(draft: PlanDraft, wanted: PlanInput): void {
   const gone = new Set(draft.steps.removeMembers.map(({ accountId }) => accountId));
   const joining = new Set(draft.steps.addMembers.map(({ accountId }) => accountId));
   const here = peopleOf(state.members);
-  /** The account of a member, also of one that the same document adds. */
+  /** The account of a member, including one that the same document adds. */
   const memberOf = (email: string): string | null => {
     const other = idIn(outside.people.get(email));
     const id = (here.byEmail.get(email) ?? here.byId.get(other))?.accountId ?? other;
@@ -187,7 +187,7 @@ function planMappings(draft: PlanDraft, { state, document, prune }: PlanInput): 
   });
 }
 
-/** A removed project takes its mappings along, whatever the document says of them. */
+/** Removing a project also removes its mappings, even if the document lists them. */
 function surplusMappings(
   { mappings: stored }: State,
   mappings: Document['mappings'],
@@ -199,7 +199,7 @@ function surplusMappings(
   return [...stored.filter(isLost), ...stored.filter((one) => !isLost(one) && isUnlisted(one))];
 }
 
-/** The stored mappings that an apply with `prune` removes, and those that are there after it. */
+/** The stored mappings that an apply with `prune` removes, and all that exist after it. */
 export function pruneMappings({ state, document }: Pick<PlanInput, 'state' | 'document'>) {
   const gone = new Set(surplusProjects(state, document.projects).map(({ slug }) => slug));
   const removed = new Set(surplusMappings(state, document.mappings, gone));

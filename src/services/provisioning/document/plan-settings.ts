@@ -6,7 +6,7 @@ import { type Blocked, differences, dropSurplus, type Field, type PlanDraft } fr
 import { spare, type WantedLdap, type WantedSso } from './schema.ts';
 import type { PlanInput } from './wanted.ts';
 
-// What is one for an organization, or few: its name, domains, connections, settings and webhooks.
+// Plans the name, domains, connections, sign-in settings and webhooks of the organization.
 
 /** Plans the sections that are not about people. */
 export function planSettings(draft: PlanDraft, wanted: PlanInput): void {
@@ -100,9 +100,9 @@ function planGivenLdap(draft: PlanDraft, wanted: PlanInput, given: WantedLdap): 
   draft.steps.ldap = { save: { ...effective, bindPassword } };
 }
 
-const needed = 'is required: the secret is not stored yet';
+const needed = 'is required: no secret is stored yet';
 
-/** Adds the change of a connection; returns whether there is one. */
+/** Plans the change of a connection. Returns whether anything changes. */
 function planConnection(
   draft: PlanDraft,
   section: 'sso' | 'ldap',
@@ -140,7 +140,7 @@ function planNone(draft: PlanDraft, { state, prune }: PlanInput, section: 'sso' 
   if (dropped.length > 0) draft.steps[section] = 'remove';
 }
 
-/** A removed domain disables its connection, whether or not the document speaks of it. */
+/** Removing the e-mail domain of the single sign-on connection disables the connection. */
 function planLostDomain(draft: PlanDraft, { state: { sso, domains }, outside }: PlanInput): void {
   if (sso === null || !sso.enabled || sso.emailDomain === undefined || outside.trusting) return;
   const lost = domains.some(({ name, state }) => name === sso.emailDomain && state === 'Verified');
@@ -171,7 +171,7 @@ function unverified(
     key: section,
     code: 'domain_unverified',
     message: `${organization.slug} has not verified ${whole}. The connection stays disabled.`,
-    hint: `Publish the TXT record that idctl domain list --org ${org} shows. Then apply again; it runs: ${verify}`,
+    hint: `Publish the TXT record that idctl domain list --org ${org} shows. Then run idctl apply again. It also runs: ${verify}`,
   };
 }
 
@@ -215,7 +215,7 @@ function planWebhooks(draft: PlanDraft, { state, document: { webhooks }, prune }
   });
 }
 
-/** The kinds in one order; `*` stands for all. */
+/** The event kinds, sorted; only `*` if it is among them, as it means all. */
 function kindsIn(events: string[]): string[] {
   return events.includes('*') ? ['*'] : [...new Set(events)].toSorted();
 }

@@ -6,11 +6,11 @@ import { planPeople } from './plan-people.ts';
 import { planSettings } from './plan-settings.ts';
 import type { PlanInput } from './wanted.ts';
 
-// Pure: the state, the document and a few facts about others give the plan.
+// Pure: computes the plan from the state, the document and facts about other organizations.
 
 /**
- * Compares an organization with its document. Refuses a document that names what does not exist, and
- * one that leaves no owner.
+ * Compares an organization with its document. Refuses a document that names a missing project, or
+ * that leaves the organization without an owner.
  */
 export function planDocument(wanted: PlanInput): Omit<PlanDraft, 'faults'> {
   const draft = emptyDraft();

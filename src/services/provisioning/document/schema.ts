@@ -9,31 +9,33 @@ import { saveSsoInput } from '../../tenancy/sso/schema.ts';
 import { webhookEvents, webhookUrl } from '../../tenancy/webhooks/webhook.ts';
 import { groupName, orgRole, refuseMixed } from '../mappings/view.ts';
 
-// The document of an organization: what an admin reviews, plans and applies.
+// The document of an organization, which an admin reviews, plans and applies.
 
-/** The only version of the document. */
+/** The only version of the document format. */
 export const documentVersion = 1;
 
 const unchanged = z.strictObject({
   unchanged: z.literal(true).describe('Keep the stored secret.'),
 });
 
-/** A secret as it travels: its value, or that the stored one stays. */
+/** A secret as sent to the server: its value, or `unchanged` to keep the stored one. */
 const sentSecret = <Value extends z.ZodType>(value: Value) =>
   z.union(
     [z.strictObject({ value }), unchanged],
     'must be {value: …} or {unchanged: true}; env and file work only in a document that idctl reads',
   );
 
-/** A secret as the file names it: a variable or a file where the command runs. */
+/** A secret in the admin's file: `env` and `file` are read where the command runs. */
 const namedSecret = () =>
   z.union([
-    z.strictObject({ env: z.string().describe('The variable that holds the secret.') }),
-    z.strictObject({ file: z.string().describe('The file that holds it, beside the document.') }),
+    z.strictObject({ env: z.string().describe('The environment variable with the secret.') }),
+    z.strictObject({
+      file: z.string().describe('The file that holds it, relative to the document.'),
+    }),
     unchanged,
   ]);
 
-/** Refuses a second entry of the same name, at its place. */
+/** Refuses a second entry of the same name, with its position in the list. */
 function distinct<Entry>(nameOf: (entry: Entry) => string) {
   return (entries: Entry[], ctx: z.RefinementCtx): void => {
     const seen = new Set<string>();
@@ -68,7 +70,7 @@ const project = z.strictObject({
   members: listOf(
     projectMember,
     (entry) => entry.email,
-    'The members that were added by hand.',
+    'The members that were added manually.',
   ).optional(),
 });
 const webhook = z.strictObject({
@@ -82,7 +84,7 @@ const client = z.strictObject({ ...clientSettings, project: slug.nullable().defa
 /** A client in a document, with its defaults. */
 export type WantedClient = z.output<typeof client>;
 
-/** The name of a mapping in a plan. A project and a role contain no slash. */
+/** Identifies a mapping in a plan. Project slugs and roles contain no slash. */
 export function nameOfMapping({ group, project, role, orgRole }: z.output<typeof mapping>): string {
   return orgRole === undefined ? `${project}/${role}/${group}` : `organization/${orgRole}/${group}`;
 }
@@ -95,10 +97,10 @@ function documentWith<Client extends z.ZodType, Bind extends z.ZodType>(
   bindPassword: Bind,
 ) {
   return z.strictObject({
-    $schema: z.string().optional().describe('Where an editor finds this schema.'),
+    $schema: z.string().optional().describe('The URL where an editor finds this schema.'),
     idctl: z.literal(documentVersion, `must be ${documentVersion}, the version of the document`),
     organization: z
-      .strictObject({ slug: z.string().describe('It never changes.'), name })
+      .strictObject({ slug: z.string().describe('The slug never changes.'), name })
       .optional(),
     domains: listOf(
       z.strictObject({ domain }),
@@ -115,23 +117,23 @@ function documentWith<Client extends z.ZodType, Bind extends z.ZodType>(
       .nullable()
       .optional()
       .describe('The directory; null for none.'),
-    projects: listOf(project, (entry) => entry.slug, 'Known by their slugs.').optional(),
-    mappings: listOf(mapping, nameOfMapping, 'Groups and the roles they give.').optional(),
+    projects: listOf(project, (entry) => entry.slug, 'Identified by their slugs.').optional(),
+    mappings: listOf(mapping, nameOfMapping, 'Groups and the roles that they give.').optional(),
     members: listOf(
       person,
       (entry) => entry.email,
-      'The members that did not come by single sign-on, LDAP or SCIM.',
+      'Members, except those that joined through single sign-on, LDAP or SCIM.',
     ).optional(),
     signin: z
       .strictObject(signInSettingsView.partial().shape)
       .optional()
-      .describe("The sign-in settings; an absent one is the instance's."),
-    webhooks: listOf(webhook, (entry) => entry.url, 'Known by their URLs.').optional(),
-    clients: listOf(client, (entry) => entry.name, 'Known by their names.').optional(),
+      .describe('The sign-in settings. An absent setting follows the instance.'),
+    webhooks: listOf(webhook, (entry) => entry.url, 'Identified by their URLs.').optional(),
+    clients: listOf(client, (entry) => entry.name, 'Identified by their names.').optional(),
   });
 }
 
-/** The document as it travels to the server. */
+/** The document as sent to the server. */
 export const sentDocument = documentWith(
   sentSecret(sso.shape.clientSecret.unwrap().min(1)),
   sentSecret(ldap.shape.bindPassword.unwrap().min(1)),
@@ -166,7 +168,7 @@ const { hasBindPassword: __, uri, tls, caCertificate, bindDn, ...otherLdap } = l
 const exportedSso = { emailDomain, issuer, clientId, clientSecret: unchanged, ...otherSso };
 const exportedLdap = { uri, tls, caCertificate, bindDn, bindPassword: unchanged, ...otherLdap };
 
-/** The document of an organization as exported: whole, without defaults and secrets. */
+/** The exported document: all sections, without defaults and secrets. */
 export const exportedDocument = z.object({
   $schema: z.string(),
   idctl: z.literal(documentVersion),
@@ -197,7 +199,7 @@ export const exportedDocument = z.object({
   clients: z.array(z.object({ ...changedSettings, name: z.string() })),
 });
 
-/** Settings in the order of their schema, without nulls and defaults. */
+/** The settings in the order of their schema, without nulls and default values. */
 export function spare(
   section: 'sso' | 'ldap',
   settings: Record<string, unknown>,

@@ -3,12 +3,12 @@ import type { Context } from '../../../context.ts';
 
 // Secrets are compared by a keyed fingerprint. No plan, log or error shows a value.
 
-/** The fingerprint of a secret. Only this instance can make it. */
+/** The fingerprint of a secret. It needs a key that only this instance has. */
 export function fingerprintOf(ctx: Context, section: 'sso' | 'ldap', secret: string): string {
   return keyed(ctx, JSON.stringify([section, secret]));
 }
 
-/** The digest of a plan, keyed as well: its inputs hold fingerprints and people. */
+/** The digest of a plan. It is keyed too, as the plan contains fingerprints and personal data. */
 export function secretsDigest(ctx: Context, ...parts: unknown[]): string {
   return keyed(ctx, JSON.stringify(parts));
 }

@@ -16,7 +16,7 @@ import { choicesIn } from '../../tenancy/signin-settings/operations.ts';
 import { openClientSecret, ssoSettingsOf } from '../../tenancy/sso/connection.ts';
 import { fingerprintOf } from './secrets.ts';
 
-/** What a document can say about an organization, as it is now. */
+/** The organization's current state, as far as a document can describe it. */
 export interface State {
   organization: Pick<Organization, 'slug' | 'name'>;
   domains: Pick<Domain, 'name' | 'state'>[];
@@ -33,7 +33,7 @@ export interface State {
 
 interface Stored {
   id: string;
-  /** The fingerprint of its secret. */
+  /** The fingerprint of the secret. */
   secret: string;
 }
 
@@ -53,14 +53,14 @@ export type StoredMapping = { id: string; group: string } & (
   | { orgRole: OrgRole; project?: undefined; role?: undefined }
 );
 
-/** A member of the organization, by the address that it knows. */
+/** A member of the organization, with the e-mail address that the organization sees. */
 export interface Member {
   accountId: string;
   email: string | null;
   role: Role;
   /** How the membership began. */
   kind: Origin['kind'];
-  /** For a role that a mapping gave: the source, the connection and the mapping. */
+  /** For a role from a mapping: its source, connection and mapping. */
   given: { source: string | null; by: string | null; mappingId: string } | null;
 }
 
@@ -71,14 +71,13 @@ export interface ProjectMember {
   project: string;
   role: ProjectRole;
   synced: boolean;
-  /** For a synced one: the source, the connection, the group and the mapping that gave it. */
+  /** For a synced membership: the source, connection, group and mapping that gave it. */
   source: string | null;
   by: string | null;
   group: string | null;
   mappingId: string | null;
 }
 
-/** Reads the state, in as many statements as there are sections. */
 export async function readOrganizationState(
   ctx: Context,
   organization: Organization,
@@ -179,7 +178,7 @@ async function readPeople(
       WHERE p.organization_id = $1 ORDER BY m.project_id, m.account_id`,
     [organizationId],
   );
-  // A SCIM client chooses the address that a foreign person is shown by, so it finds no account.
+  // SCIM clients choose the address shown for outsiders. It must not find an account.
   const emails = new Map(
     members.map(({ accountId, email, name }) => {
       const isOwn = shown({ id: accountId, email, name }).email === email;
@@ -198,7 +197,7 @@ async function readPeople(
   };
 }
 
-/** Whether a connection or provisioning made the membership; a document leaves those out. */
+/** Whether a connection, SCIM or a mapping made the membership. Documents omit these. */
 export function isAutomatic({ kind }: Pick<Member, 'kind'>): boolean {
   return ['sso', 'scim', 'ldap', 'mapping'].includes(kind);
 }

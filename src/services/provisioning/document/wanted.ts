@@ -2,20 +2,20 @@ import type { Blocked } from './changes.ts';
 import type { Document } from './schema.ts';
 import type { State } from './state.ts';
 
-/** The account of an address that is not a member, or why it cannot be added. */
+/** The account for an address of a non-member, or the reason why it cannot be added. */
 export type Person = { accountId: string } | Pick<Blocked, 'code' | 'message' | 'hint'>;
 
-/** Facts beyond the organization's own state. */
+/** Facts from outside the organization's own state. */
 export interface Outside {
-  /** For addresses in the document that the state does not have. */
+  /** For addresses in the document that belong to no member. */
   people: Map<string, Person>;
   /** Domains that other organizations have verified. */
   taken: Set<string>;
-  /** Why origins of clients that no client of the organization has cannot be registered. */
+  /** The reasons why new origins of clients cannot be registered. */
   origins: Map<string, Pick<Blocked, 'code' | 'message' | 'hint'>>;
-  /** `trust.domains: off`: a connection needs no verified domain. */
+  /** Whether `trust.domains` is `off`: connections need no verified domain. */
   trusting: boolean;
-  /** The accounts that sign in by each connection. */
+  /** The accounts linked to each connection. */
   linked: Record<'sso' | 'ldap', string[]>;
   /** The groups that each person had at the last sign-in through a connection. */
   groups: Map<string, string[] | null>;
@@ -23,12 +23,12 @@ export interface Outside {
   pushed: Map<string, string[]>;
 }
 
-/** All that decides a plan. */
+/** Everything that decides a plan. */
 export interface PlanInput {
   state: State;
   document: Document;
   prune: boolean;
-  /** Whether a given secret is the stored one; null if none is given. */
+  /** Whether a secret in the document equals the stored one; null if the document contains none. */
   secrets: Record<'sso' | 'ldap', 'same' | 'different' | null>;
   outside: Outside;
 }

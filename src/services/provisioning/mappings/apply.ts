@@ -8,9 +8,9 @@ import { type Happening, recordEvents } from '../../foundation/events/record.ts'
 import { type PersonFacts, planPerson, readPeople, readRules } from './facts.ts';
 import type { Because, OrgRoleChange, Plan } from './plan.ts';
 
-// Plans the roles of people from all of their groups, and carries the plans out.
+// Plans people's roles from all of their groups, and applies the plans.
 
-/** What changed the groups: a sign-in by a connection, or provisioning. */
+/** The cause of changed groups: a sign-in through a connection, or SCIM. */
 type Cause = 'sso' | 'ldap' | 'scim';
 
 interface Planned {
@@ -21,9 +21,9 @@ interface Planned {
 }
 
 /**
- * Plans the roles of these people again, in few statements, with an event for each whose roles
- * change; returns how many. Call it inside the transaction that changes their groups. Accounts that
- * are no members are left out.
+ * Plans the roles of these people again and applies the plans, with an event for each changed
+ * person. Returns the number of changed people. Accounts that are not members are ignored. Call it
+ * inside the transaction that changes the groups.
  */
 export async function replanPeople(
   ctx: Context,
@@ -33,19 +33,19 @@ export async function replanPeople(
 ): Promise<number> {
   if (accountIds.length === 0) return 0;
   const locks = dialectOfDatabase() === 'postgres';
-  // The account before the membership, as everywhere. A person who is just being removed then
-  // joins no project.
+  // Accounts are locked before memberships, as in all transactions. So a person whose removal has
+  // begun joins no project.
   if (locks) await holdAccounts(accountIds);
   const rules = await readRules(organizationId);
   const people = await readPeople(rules, accountIds, locks ? 'FOR UPDATE' : '');
   const planned: Planned[] = [];
   for (const [accountId, person] of people) {
-    // Each one is compared with up to 10,000 mappings.
+    // Each person is compared with up to 10,000 mappings.
     await turnOfTheLoop();
     planned.push({ accountId, person, ...planPerson(rules, person) });
   }
   const real = await withoutGoneProjects(planned);
-  // SQLite answers at once, so a chain of statements would let no one else have a turn.
+  // SQLite answers synchronously, so a chain of statements would block other requests.
   await turnOfTheLoop();
   await writeProjects(ctx, real);
   await turnOfTheLoop();
@@ -53,7 +53,7 @@ export async function replanPeople(
   return recordPlans(ctx, organizationId, real, cause);
 }
 
-/** Locks accounts until the transaction ends, in one order. */
+/** Locks accounts in a fixed order, until the transaction ends. */
 export async function holdAccounts(accountIds: readonly string[]): Promise<void> {
   if (dialectOfDatabase() === 'sqlite') return;
   await selectAmong(
@@ -63,8 +63,8 @@ export async function holdAccounts(accountIds: readonly string[]): Promise<void>
 }
 
 /**
- * The plans without projects that were just deleted. The others stay until the end: a deletion locks
- * its project first, then the memberships.
+ * The plans without projects that were just deleted. Locks the other projects, before the
+ * memberships: a deletion uses the same order.
  */
 async function withoutGoneProjects(planned: Planned[]): Promise<Planned[]> {
   if (dialectOfDatabase() === 'sqlite') return planned;
@@ -128,7 +128,7 @@ async function writeProjects(ctx: Context, planned: Planned[]): Promise<void> {
   }
 }
 
-/** The origin still tells how the membership began, as provisioning's count for less (O8). */
+/** The origin keeps how the membership began: provisioned memberships have less authority (O8). */
 async function writeOrgRoles(organizationId: string, planned: Planned[]): Promise<void> {
   for (const { accountId, person, orgRole } of planned) {
     if (orgRole === null) continue;
@@ -190,7 +190,7 @@ async function recordPlans(
   return changed.length;
 }
 
-/** Without the connection, which the event's kind names. */
+/** Without the connection: the kind of the event says which one it is. */
 function told<Entry extends { because: Because | null }>({ because, ...rest }: Entry) {
   const { by: _, ...cause } = because ?? { by: '', group: '', mappingId: '' };
   return { ...rest, because: because && cause };

@@ -19,16 +19,16 @@ import {
 } from './plan.ts';
 import { findSources, type GroupSource } from './source.ts';
 
-// All that decides the roles of people: the mappings of the organization, their groups from every
-// source, and what they hold. Reads for many people in few statements.
+// Everything that decides people's roles: the organization's mappings, people's groups from every
+// source, and their current roles. Reads many people in few statements.
 
-/** What an organization maps, and the connections that provide groups. */
+/** The organization's mappings, and the connections that provide groups. */
 export interface Rules {
   organizationId: string;
   sources: GroupSource[];
   mappings: Mapping[];
   orgMappings: OrgMapping[];
-  /** The mapped names as directories compare them; empty without a directory. */
+  /** The mapped group names in canonical directory spelling; empty without a directory. */
   spelled: ReadonlyMap<string, string>;
 }
 
@@ -36,7 +36,7 @@ export interface Rules {
 export interface PersonFacts {
   /** The last known claim of each connection, by its id. */
   claims: Map<string, readonly string[]>;
-  /** The groups that provisioning pushed. */
+  /** The groups that SCIM pushed. */
   scim: { displayName: string; externalId: string | null }[];
   orgRole: CurrentRole;
   current: CurrentIn[];
@@ -46,7 +46,7 @@ type Held<Row> = Omit<Row, 'fate' | 'because'> & { origin: Origin };
 type CurrentRole = Held<CurrentOrgRole>;
 type CurrentIn = Held<Current>;
 
-/** The role of a person who is no member yet. */
+/** The role of a person who is not a member yet. */
 export const newMember: CurrentRole = { role: 'member', synced: true, origin: { kind: 'sso' } };
 
 interface MappingRow {
@@ -58,8 +58,8 @@ interface MappingRow {
 }
 
 /**
- * Reads the mappings to the organization's own projects and roles (security I7), oldest first; up
- * to 10000.
+ * Reads the mappings to roles in the organization and its own projects (security I7), oldest first.
+ * An organization has at most 10,000.
  */
 export async function readRules(organizationId: string): Promise<Rules> {
   const rows = await readAllRows((after, count) =>
@@ -87,7 +87,7 @@ export async function readRules(organizationId: string): Promise<Rules> {
   };
 }
 
-/** The names as directories compare them. Each takes a moment, and there may be 10,000. */
+/** The names in canonical directory spelling. Computed in slices, as there may be 10,000. */
 async function spellNames(names: string[]): Promise<Map<string, string>> {
   const spelled = new Map<string, string>();
   for await (const name of slowly(names)) spelled.set(name, spellInDirectory(name));
@@ -105,12 +105,12 @@ export function planPerson(rules: Rules, person: PersonFacts) {
   return { plan, orgRole: planOrgRole(groups, rules.orgMappings, fated(person.orgRole)) };
 }
 
-/** Orders rows by a text. The database would sort them for each person. */
+/** Compares rows by a text. Sorting here saves the database a sort for each person. */
 export function inOrder<Row>(textOf: (row: Row) => string) {
   return (one: Row, other: Row): number => (textOf(one) < textOf(other) ? -1 : 1);
 }
 
-/** The groups of the person as mappings name them. */
+/** The person's groups, named as in the mappings. */
 function heldBy({ sources, spelled }: Rules, { claims, scim }: PersonFacts) {
   const spell = (name: string) => spelled.get(name) ?? spellInDirectory(name);
   const claimed = sources.flatMap(({ id: by, searchBase }) => {
@@ -129,10 +129,10 @@ function causeOf({ group, mappingId, source, by }: Origin): Because | null {
   return { group, mappingId, ...through };
 }
 
-/** What a SCIM group gave ends with it. What a claim gave follows its connection (security I7). */
+/** A SCIM group's role ends with it. For a claim's role, its connection decides (security I7). */
 function fateOf({ sources }: Rules, { claims }: PersonFacts, { source, by }: Origin): Fate {
   if (source === 'scim') return 'ends';
-  // Single sign-on takes over what a removed connection gave.
+  // Roles from a removed connection are treated as roles from single sign-on.
   const from = sources.find(({ id }) => id === by) ?? sources.find(({ kind }) => kind === 'sso');
   if (from === undefined) return 'stays';
   if (!claims.has(from.id)) return 'unknown';
@@ -146,7 +146,7 @@ interface MemberRow {
   origin: Origin | string;
 }
 
-/** Reads members' groups and roles. An account that is no member is left out. */
+/** Reads members' groups and roles. Omits accounts that are not members. */
 export async function readPeople(
   { organizationId, sources }: Rules,
   accountIds: readonly string[],
@@ -185,7 +185,7 @@ async function addClaims(
          AND known_groups IS NOT NULL`,
       [source.id],
     );
-    // A directory without a groups attribute provides none.
+    // Directories without a groups attribute provide no groups.
     if (!source.enabled || (source.kind === 'ldap' && !source.everyTime)) continue;
     for (const { accountId, groups } of rows)
       people.get(accountId)?.claims.set(source.id, parsed<string[]>(groups));
@@ -228,7 +228,7 @@ async function addProjects(
   }
 }
 
-/** SQLite has JSON as text. The column has values of this type only. */
+/** SQLite returns JSON as text. The column contains only values of this type. */
 function parsed<Value>(json: Value | string): Value {
   return typeof json === 'string' ? (JSON.parse(json) as Value) : json;
 }

@@ -7,12 +7,12 @@ const longestGroup = 256;
 
 type Claims = Record<string, unknown>;
 
-/** The groups as received, or why they are unknown. */
+/** The received groups, or the reason why they are unknown. */
 export type Groups =
   | { known: true; groups: string[] }
   | { known: false; why: 'absent' | 'malformed' | 'too_many' | 'elsewhere' };
 
-/** Reads the claim from userinfo, else from the ID token; an absent one as `absentGroups` says. */
+/** Reads the claim from userinfo, else from the ID token. `absentGroups` covers an absent one. */
 export function readGroups(
   proof: Pick<Proof, 'userinfo' | 'idToken'>,
   connection: { groupsClaim: string; absentGroups: 'unknown' | 'none' },
@@ -27,7 +27,7 @@ export function readGroups(
     : readClaim(claim);
 }
 
-/** The groups, with an absent claim treated as the connection says. */
+/** The groups, with an absent claim read as the connection's `absentGroups` says. */
 export function takeAbsent(
   groups: Groups,
   { absentGroups }: { absentGroups: 'unknown' | 'none' },
@@ -47,7 +47,7 @@ function isGroup(one: unknown): one is string {
   return typeof one === 'string' && one !== '' && [...one].length <= longestGroup;
 }
 
-/** The claim of this name, else the claim at the name as a dotted path: `realm_access.roles`. */
+/** The claim of this name, else the claim at this dotted path, such as `realm_access.roles`. */
 function claimIn(claims: Claims, name: string): unknown {
   if (Object.hasOwn(claims, name)) return claims[name] ?? null;
   let at: unknown = claims;
@@ -58,7 +58,7 @@ function claimIn(claims: Claims, name: string): unknown {
   return at ?? null;
 }
 
-/** OpenID Connect Core §5.6.2: a provider with too many groups refers to another place. */
+/** Whether the provider only refers to the groups (OpenID Connect Core §5.6.2). */
 function isElsewhere(claims: Claims, name: string): boolean {
   const names = claims['_claim_names'];
   return isObject(names) && Object.hasOwn(names, name);

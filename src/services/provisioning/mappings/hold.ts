@@ -1,15 +1,15 @@
 import { dialectOfDatabase, select } from '../../../database/select.ts';
 
-// A push reads the mappings and writes members; a change of mappings does the opposite. Neither
-// sees what the other has not committed, so a person of both would be planned by neither. SQLite
-// has one writer.
+// A SCIM push reads mappings and writes members. A change of mappings reads members. Without these
+// locks, neither sees the other's uncommitted rows, and a person is not planned. SQLite has a
+// single writer.
 
-/** Waits for pushes to the organization, and keeps others away until the transaction ends. */
+/** Waits for pushes to the organization, and excludes new ones until the transaction ends. */
 export async function holdMappings(organizationId: string): Promise<void> {
   await lock('pg_advisory_xact_lock', organizationId);
 }
 
-/** Waits for changes of mappings, and keeps others away; pushes go on beside each other. */
+/** Waits for changes of mappings, and excludes new ones. Pushes do not exclude each other. */
 export async function shareMappings(organizationId: string): Promise<void> {
   await lock('pg_advisory_xact_lock_shared', organizationId);
 }

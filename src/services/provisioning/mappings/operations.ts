@@ -48,8 +48,8 @@ export const listMappings = operation({
 });
 
 /**
- * Maps a directory's group to a role in a project, or in the organization. Members of a SCIM group
- * have it at once, others at their next sign-in.
+ * Maps a group to a role in a project or in the organization. Members of a SCIM group get the role
+ * at once, others at their next sign-in.
  */
 export const addMapping = operation({
   authority: 'mappings.change',
@@ -68,7 +68,7 @@ export const addMapping = operation({
   },
 });
 
-/** The group that SCIM pushed under this name, whatever its case, or this external id. */
+/** The name of the SCIM group with this external id, or this name in any case. */
 async function findPushed(organizationId: string, group: string): Promise<string | null> {
   const rows = await select<{ name: string; externalId: string | null }>(
     `SELECT display_name AS name, external_id AS "externalId" FROM scim_groups
@@ -81,7 +81,7 @@ async function findPushed(organizationId: string, group: string): Promise<string
 
 type Given = z.output<z.ZodObject<typeof mappingInput>>;
 
-/** The role that the input gives, with its project; `refuseMixed` has checked it. */
+/** The role that the input gives, with its project. `refuseMixed` has checked the fields. */
 async function requireTarget(organization: Organization, given: Given): Promise<GroupRole> {
   const { group, orgRole, project, role } = given;
   if (orgRole !== undefined) return { group, orgRole };
@@ -90,9 +90,9 @@ async function requireTarget(organization: Organization, given: Given): Promise<
 }
 
 /**
- * Removes a mapping and lists the memberships that it gave. Those of a SCIM group end at once. The
- * others stay until their people sign in again, and then end only if the connection sets
- * `autoRemove`. The organization may be left out.
+ * Removes a mapping and lists the memberships that it gave. Memberships from a SCIM group end at
+ * once. Others last until the person signs in again, and then end only if the connection has
+ * `autoRemove`. The organization is optional.
  */
 export const removeMapping = operation({
   authority: 'mappings.change',
@@ -129,7 +129,7 @@ const importInput = z.strictObject({
   replace: z.boolean().default(false),
 });
 
-/** Adds the missing mappings of a list and, with `replace`, removes all others. All or nothing. */
+/** Adds the missing mappings of a list. With `replace`, it also removes all others. */
 export const importMappings = operation({
   authority: 'mappings.change',
   input: importInput,
@@ -173,7 +173,7 @@ async function readList(organization: Organization, { mappings }: z.output<typeo
   return wanted;
 }
 
-/** Refuses all errors at once, each with its position in the list. */
+/** Refuses all faults at once, each with its position in the list. */
 function requireNone(refused: { path: string; refusal: Refusal }[]): void {
   const [first] = refused;
   if (first === undefined) return;

@@ -3,7 +3,7 @@ import type { ProjectRole } from '../../../database/models/project.ts';
 import { outranks } from '../../foundation/project-roles.ts';
 import { canonicalDn, commonNameOf, foldValue, isUnder, realmOf } from '../../tenancy/ldap/dn.ts';
 
-// Pure, and shared by the preview, the sign-in and the push, so that the preview is accurate.
+// Pure. The preview, the sign-in and the SCIM push share it, so the preview is accurate.
 
 /** A group mapped to a role in a project (spec §2.3). */
 export interface Mapping {
@@ -20,7 +20,7 @@ export interface OrgMapping {
   orgRole: OrgRole;
 }
 
-/** A group that a person is in, as a mapping names it, and where it comes from. */
+/** A person's group, as a mapping names it, and its source. */
 export interface HeldGroup {
   group: string;
   source: 'claim' | 'scim';
@@ -29,8 +29,8 @@ export interface HeldGroup {
 }
 
 /**
- * What becomes of a synced role that no group gives any more. `unknown`: its claim is not known, so
- * the role is neither lowered nor ended.
+ * What happens to a synced role that no group gives any more. `unknown`: its claim is not known, so
+ * the role is neither lowered nor removed.
  */
 export type Fate = 'ends' | 'stays' | 'unknown';
 
@@ -53,7 +53,7 @@ export interface CurrentOrgRole extends Pick<Current, 'synced' | 'because' | 'fa
 export interface Because {
   group: string;
   mappingId: string;
-  /** Absent for a claim, whose connection is `by`. */
+  /** Absent for a claim. Then `by` is its connection. */
   source?: 'scim';
   by?: string;
 }
@@ -64,19 +64,19 @@ interface Entry {
   because: Because | null;
 }
 
-/** The changes that a reconcile makes to one person's memberships. */
+/** The changes to one person's memberships. */
 export interface Plan {
   adds: Entry[];
   changes: (Entry & { from: ProjectRole })[];
   removes: Entry[];
-  /** Memberships whose role stays, but that another group gives now. */
+  /** Memberships that keep their role, but that another group gives now. */
   moves: Entry[];
 }
 
 /**
  * Compares the roles that the person's groups give with the current memberships (spec §3.3, §4.1).
- * The highest role wins, and manual memberships are never changed. Where no group gives a synced
- * one any more, its fate decides.
+ * The highest role wins, and manual memberships never change. If no group gives a synced membership
+ * any more, its `fate` decides.
  */
 export function planMemberships(
   groups: readonly HeldGroup[],
@@ -118,8 +118,8 @@ export interface OrgRoleChange {
 }
 
 /**
- * Compares the role in the organization that the groups give with the current one. Only synced
- * roles change, the owner's never does, and without a mapping the role is member.
+ * Compares the organization role that the groups give with the current one. Only synced roles
+ * change, except an owner's. Without a matching mapping the role is member.
  */
 export function planOrgRole(
   groups: readonly HeldGroup[],
@@ -142,7 +142,7 @@ function outranksInOrg(one: Role, other: Role): boolean {
   return roles.indexOf(one) > roles.indexOf(other);
 }
 
-/** The groups by name: one that SCIM pushed hides the same one of a claim. */
+/** The groups by name. A SCIM group takes precedence over a claimed group of the same name. */
 function heldByName(groups: readonly HeldGroup[]): Map<string, HeldGroup> {
   const held = new Map<string, HeldGroup>();
   for (const one of groups) {
@@ -154,8 +154,8 @@ function heldByName(groups: readonly HeldGroup[]): Map<string, HeldGroup> {
 }
 
 /**
- * The highest role that the groups give, and its cause: of equal roles a SCIM group's, as it ends
- * with the group, then the first in the list.
+ * The highest role that the groups give, and its cause. Of equal roles, one from a SCIM group wins,
+ * as it ends with the group; then the first in the list.
  */
 function highest<M extends { id: string; group: string }, R>(
   held: ReadonlyMap<string, HeldGroup>,
@@ -186,16 +186,16 @@ function isSame(one: Because | null, other: Because | null): boolean {
   );
 }
 
-/** A mapped name as directories compare it: a DN, or a common name. Case is ignored. */
+/** A mapped name as directories compare it: a DN or a common name, in lower case. */
 export function spellInDirectory(group: string): string {
   const dn = canonicalDn(group);
   return dn === null ? `cn ${foldValue(group)}` : `dn ${dn.join(',')}`;
 }
 
 /**
- * The mapped groups that a directory says a person is in: by DN, or by common name. A common name
- * means a group in the domain of the search base. Another domain of the same forest has its own
- * admins, and may have a group of that name.
+ * The mapped groups that a directory lists for a person, by DN or by common name. A common name
+ * matches only in the domain of the search base. Another domain of the forest has its own admins,
+ * and may have a group of that name.
  */
 export function groupsHeld(
   mapped: Iterable<string>,

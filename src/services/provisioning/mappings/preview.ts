@@ -28,10 +28,10 @@ import { groupName, groupSource, orgRole, projectOfMapping } from './view.ts';
 const because = z
   .object({ group: z.string(), mapping: id, source: groupSource })
   .nullable()
-  .describe('The group and the mapping of it; for a removal, those that had given the membership.');
+  .describe('The group and its mapping. For a removal, those that gave the membership.');
 const entry = { project: projectOfMapping, role: projectRole, because };
 
-/** The effect of a sign-in: the same plan that it would carry out. */
+/** The effect of a sign-in: the same plan that the sign-in would apply. */
 export const previewView = z.object({
   adds: z.array(z.object(entry)),
   changes: z.array(z.object({ ...entry, from: projectRole, to: projectRole })),
@@ -39,17 +39,17 @@ export const previewView = z.object({
   orgRole: z
     .object({ from: role, to: orgRole, because })
     .nullable()
-    .describe('A change of the role in the organization.'),
+    .describe('The change of the role in the organization, if any.'),
   groups: z
     .array(z.object({ group: z.string(), source: groupSource }))
-    .describe('The groups of the plan: of the claim, and those that SCIM pushed.'),
+    .describe('The groups that the plan uses: from the claim and from SCIM.'),
 });
 
 /**
- * Shows what a person's next sign-in would do to their memberships (spec §4.1): the same plan,
- * without writing. The groups of the claim are those given, those of an attempt, or those of the
- * person's last sign-in; SCIM groups are added. A person who is not a member yet is planned as a new
- * one. Refuses `groups_unknown` if no groups are known.
+ * Shows what a person's next sign-in would do to their memberships (spec §4.1), without writing.
+ * Uses the given groups, else those of the attempt, else those of the person's last sign-in, and
+ * adds SCIM groups. Plans a non-member as a new member. Refuses `groups_unknown` if no groups are
+ * known.
  */
 export const previewMappings = operation({
   authority: 'mappings.see',
@@ -89,8 +89,8 @@ export const previewMappings = operation({
 });
 
 /**
- * What the member's next sign-in does if the connection sends the same groups as at the last one;
- * null if these are not known, and SCIM pushed none.
+ * The effect of the member's next sign-in, if the connection sends the same groups as last time.
+ * Null if those are unknown and SCIM pushed none.
  */
 export async function previewNext(organization: Organization, accountId: string) {
   const rules = await readRules(organization.id);
@@ -101,7 +101,7 @@ export async function previewNext(organization: Organization, accountId: string)
       ? null
       : viewPlan(organization, planPerson(rules, person), person);
   }
-  // Only the first sign-in syncs.
+  // This connection syncs groups only at the first sign-in.
   if (!last.source.everyTime) return viewPlan(organization, nothingPlanned, person);
   person.claims.set(last.source.id, last.groups);
   return viewPlan(organization, planPerson(rules, person), person);
@@ -113,13 +113,13 @@ async function readPerson(rules: Rules, accountId: string | null): Promise<Perso
   return people.get(accountId ?? '') ?? none;
 }
 
-/** Groups as a connection sent them; null if it sent none. */
+/** Groups as a connection sent them; null if they were unknown. */
 interface Said {
   source: GroupSource;
   groups: string[] | null;
 }
 
-/** An organization without connections can still preview the effect of groups. */
+/** Stands in for a connection in an organization without one, to preview given groups. */
 function nowhere({ id: organizationId }: Organization): GroupSource {
   const none = { enabled: true, autoRemove: false, everyTime: true, searchBase: null };
   return { kind: 'sso', id: '', organizationId, ...none };
@@ -130,20 +130,20 @@ async function requireAttempt(
   named: string,
 ): Promise<Said & Pick<SsoAttempt, 'email'>> {
   const connection = await SsoConnection.findOne({ where: { organizationId } });
-  // By its id, or by the reference shown to a refused person.
+  // `named` is an id, or the reference that a refused person saw.
   const either = { [Op.or]: [{ id: named }, { reference: named }] };
   const attempt =
     connection && (await SsoAttempt.findOne({ where: { connectionId: connection.id, ...either } }));
   if (connection === null || attempt === null) {
     throw new Refusal('not_found', `There is no attempt ${named}.`, {
-      hint: 'idctl sso attempts shows the last ones.',
+      hint: 'To list recent attempts, run: idctl sso attempts',
     });
   }
   const none = !attempt.groupsMalformed && connection.absentGroups === 'none' ? [] : null;
   return { source: ssoSource(connection), groups: attempt.groups ?? none, email: attempt.email };
 }
 
-/** Null for a person who is no member: an account elsewhere is not revealed. */
+/** Null for a non-member: accounts of other organizations must not be revealed. */
 async function findMember(organization: Organization, user: string): Promise<string | null> {
   const membership = await Membership.findOne({
     where: { organizationId: organization.id },

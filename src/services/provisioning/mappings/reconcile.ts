@@ -11,10 +11,10 @@ import { holdAccounts, replanPeople } from './apply.ts';
 import { type Groups, takeAbsent } from './groups.ts';
 import { type GroupSource, ldapSource, ssoSource } from './source.ts';
 
-// Group sync at a sign-in (spec §4.1 step 6), in its own transaction after the session has begun.
-// It never fails the sign-in: an error becomes an event and a log line.
+// Syncs groups at a sign-in (spec §4.1 step 6), in a transaction after the session has begun. A
+// failed sync never fails the sign-in: it becomes an event and a log line.
 
-/** Group sync at a single sign-on, with the groups that the provider sent. */
+/** Syncs the groups that the provider sent at a single sign-on. */
 export async function syncGroups(
   ctx: Context,
   connectionId: string,
@@ -29,7 +29,7 @@ export async function syncGroups(
   });
 }
 
-/** Group sync at an LDAP sign-in, with the groups of the entry; null if there are too many. */
+/** Syncs the groups of the entry at an LDAP sign-in. Null means too many groups. */
 export async function syncDirectoryGroups(
   ctx: Context,
   connectionId: string,
@@ -67,7 +67,7 @@ async function syncSafely(ctx: Context, accountId: string, find: () => Promise<S
 
 async function reconcile(ctx: Context, sync: Sync | null, accountId: string): Promise<void> {
   if (sync === null) return;
-  // The account first, as everywhere, so that no two transactions deadlock.
+  // Locks the account first, as all transactions do, so that they do not deadlock.
   await holdAccounts([accountId]);
   const identity = await Identity.findOne({ where: { connectionId: sync.source.id, accountId } });
   if (identity === null) return;

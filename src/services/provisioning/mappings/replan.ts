@@ -8,15 +8,15 @@ import { fold } from '../../foundation/scim-user/names.ts';
 import { holdAccounts, replanPeople } from './apply.ts';
 import { holdMappings } from './hold.ts';
 
-// Who is planned again when groups or mappings change. A few people are planned at once, in the
-// transaction of the change. Of many, a list is written, and a job plans them in batches.
+// Plans people again when groups or mappings change. A few are planned at once, in the transaction
+// of the change. More are put on a list, which a job plans in batches.
 
-/** The most people that a change itself plans. */
+/** The most people that a change plans in its own transaction. */
 export const mostAtOnce = 50;
-/** The people of one transaction of the job: others wait for it. */
+/** The people that the job plans in one transaction. Their other changes wait for it. */
 const batchSize = 20;
 
-/** Leaves these people to the job. */
+/** Puts these people on the job's list. */
 export async function planLater(
   organizationId: string,
   accountIds: readonly string[],
@@ -25,7 +25,7 @@ export async function planLater(
   for (let at = 0; at < ids.length; at += 100) {
     const some = ids.slice(at, at + 100);
     const list = some.map((_, place) => `$${place + 2}`).join(', ');
-    // Locks the accounts in one order; one that was just deleted is left out.
+    // Locks the accounts in a fixed order. Omits accounts that were just deleted.
     const lock = dialectOfDatabase() === 'postgres' ? 'FOR KEY SHARE OF a' : '';
     await execute(
       `INSERT INTO scim_replans (organization_id, account_id)
@@ -38,7 +38,7 @@ export async function planLater(
   }
 }
 
-/** Leaves all members of these SCIM groups to the job. */
+/** Puts all members of these SCIM groups on the job's list. */
 export async function planMembersLater(
   organizationId: string,
   groupIds: readonly string[],
@@ -60,8 +60,8 @@ export async function planMembersLater(
 
 /**
  * Plans the members of the SCIM groups that these mappings name. Call it after the mappings have
- * changed, with `holdMappings`. `later` leaves them all to the job: a transaction that has locked
- * the organization must not lock its people.
+ * changed, under `holdMappings`. `later` leaves all of them to the job: a transaction that has
+ * locked the organization must not lock accounts.
  */
 export async function planMapped(
   ctx: Context,
@@ -122,7 +122,7 @@ export async function isMapped(organizationId: string, names: readonly string[])
   return found.length > 0;
 }
 
-/** Plans the people on the list, a batch in each transaction. An event tells of the end. */
+/** Plans the people on the list, one batch in each transaction. Records an event at the end. */
 export async function planWaiting(
   { log }: Context,
   { stop, anew }: { stop?: AbortSignal; anew: () => Context },
@@ -142,11 +142,11 @@ export async function planWaiting(
     }
   };
   let waiting = organizations.map(({ id }) => ({ id, people: 0, changed: 0 }));
-  // A batch of each in turn, and an error is told last, so that no organization holds up another.
+  // Organizations take turns, and errors are thrown last, so that none delays another.
   while (waiting.length > 0) {
     const unfinished: typeof waiting = [];
     for (const one of waiting) {
-      // If a power cut undoes it, the people are on the list again.
+      // If a power failure undoes the commit, the people are on the list again.
       const batch = await attempt(one.id, () => unsynced(() => planBatch(anew(), one.id)));
       one.people += batch?.people ?? 0;
       one.changed += batch?.changed ?? 0;
@@ -169,14 +169,14 @@ async function tellEnd(
 }
 
 async function planBatch(ctx: Context, organizationId: string) {
-  // A push does not lock people who are on the list already, so the batch waits for its commit.
+  // A push does not lock people who are already on the list. Wait until it has committed.
   await holdMappings(organizationId);
   const listed = await select<{ id: string }>(
     `SELECT account_id AS id FROM scim_replans WHERE organization_id = $1
       ORDER BY account_id LIMIT ${batchSize}`,
     [organizationId],
   );
-  // The accounts before the list: a change that holds a person may put the person on it.
+  // Accounts are locked first: a change that has locked a person may add the person to the list.
   await holdAccounts(listed.map(({ id }) => id));
   const rows = await selectAmong<{ id: string }>(
     listed.map(({ id }) => id),
@@ -185,7 +185,7 @@ async function planBatch(ctx: Context, organizationId: string) {
       RETURNING account_id AS id`,
     [organizationId],
   );
-  // Another daemon may have planned some of them.
+  // Another daemon may have planned some of them already.
   const ids = rows.map(({ id }) => id);
   const changed = await replanPeople(ctx, organizationId, ids, 'scim');
   return { listed: listed.length, people: ids.length, changed };

@@ -6,11 +6,11 @@ export interface GroupSource {
   kind: 'sso' | 'ldap';
   id: string;
   organizationId: string;
-  /** Without it, the last known claim gives no role, and what it gave stays. */
+  /** Without `enabled`, the last known claim gives no role, and roles that it gave stay. */
   enabled: boolean;
-  /** Directories remove nothing. */
+  /** Whether roles end when their group goes. Always false for directories. */
   autoRemove: boolean;
-  /** Whether every sign-in applies the groups, not only the first. */
+  /** Whether every sign-in applies the groups. Otherwise only the first one does. */
   everyTime: boolean;
   /** The search base of a directory; null if the groups come from a claim. */
   searchBase: string | null;

@@ -2,11 +2,11 @@ import type { Organization } from '../../../database/models/organization.ts';
 import { Refusal } from '../../../errors.ts';
 import type { Rules } from './facts.ts';
 
-// The refusals of a preview without groups.
+// The refusals of a preview for which no groups are known.
 
 const giveGroups = 'Give the groups to plan with: --group NAME for each (or `groups`).';
 
-/** No connection has sent the groups of the person, and SCIM pushed none. */
+/** The person's connection has sent no groups, and SCIM pushed none. */
 export function neverSaid(
   { slug }: Organization,
   user: string,
@@ -16,20 +16,20 @@ export function neverSaid(
     return groupsUnknown(`The provider did not send the groups of ${user} at the last sign-in.`);
   if (rules.sources.length > 0)
     return groupsUnknown(`${user} has never signed in through the connection.`);
-  return groupsUnknown(`${slug} has no connection, and SCIM pushed no groups of ${user}.`);
+  return groupsUnknown(`${slug} has no connection, and SCIM pushed no groups for ${user}.`);
 }
 
-/** The groups of the person are not known. */
+/** The refusal of a preview without known groups. */
 export function groupsUnknown(message: string): Refusal {
   return new Refusal('groups_unknown', message, { hint: giveGroups });
 }
 
-/** SCIM shows the person as deactivated, and keeps these groups. */
+/** SCIM shows the person as deactivated. It still keeps these groups. */
 export function deactivated({ slug }: Organization, user: string, kept: string[]): Refusal {
   const groups = kept.length === 0 ? 'no groups' : `these groups: ${kept.join(', ')}`;
   return new Refusal(
     'groups_unknown',
     `SCIM shows ${user} as deactivated in ${slug}, and keeps ${groups}.`,
-    { hint: `Activate the person at the provider. ${giveGroups}` },
+    { hint: `Activate the person at the identity provider. ${giveGroups}` },
   );
 }

@@ -10,16 +10,16 @@ export const groupName = z
   .min(1, 'must not be empty')
   .refine((text) => [...text].length <= 256, 'must have at most 256 characters');
 
-/** Where a person's group comes from. */
+/** The origin of a person's group. */
 export const groupSource = z.enum(['claim', 'scim']);
 
 export const projectOfMapping = z.object({ id, slug: z.string() });
 
 export const orgRole = z
   .enum(['member', 'admin'], 'must be member or admin')
-  .describe('A role in the organization, in place of `project` and `role`.');
+  .describe('A role in the organization, instead of `project` and `role`.');
 
-/** The input of a mapping; pass it through `refuseMixed`. */
+/** The input fields of a mapping. Validate them with `refuseMixed`. */
 export const mappingInput = {
   group: groupName,
   project: ref.optional(),
@@ -35,7 +35,7 @@ export function refuseMixed(given: Mixed, ctx: z.RefinementCtx): void {
     const isGiven = given[field] !== undefined;
     if (isGiven === (given.orgRole === undefined)) continue;
     const message = isGiven
-      ? 'cannot stand beside orgRole'
+      ? 'cannot be combined with orgRole'
       : 'is required, unless orgRole is given';
     ctx.addIssue({ code: 'custom', path: [field], message });
   }
@@ -49,20 +49,20 @@ export const mappingView = z.object({
   orgRole: orgRole.optional(),
 });
 
-/** A new mapping, with the group that it is about. */
+/** A new mapping, with the SCIM group that it matches. */
 export const newMappingView = mappingView.extend({
   scimGroup: z
     .string()
     .nullable()
     .optional()
-    .describe('The SCIM group that has this name or external id, or differs in case; else null.'),
+    .describe('The SCIM group with this external id, or this name in any case; else null.'),
 });
 
 /** A removed mapping, with the memberships that it gave. */
 export const mappingRemovedView = mappingView.extend({
   affected: z
     .array(affectedMembershipView.partial({ project: true }))
-    .describe('Without `project`: the role in the organization.'),
+    .describe('An entry without `project` is a role in the organization.'),
 });
 
 export const importedView = z.object({
@@ -83,14 +83,14 @@ interface Stored {
   orgRole: OrgRole | null;
 }
 
-/** The role that a stored mapping gives; its query must include the project. */
+/** The role that a stored mapping gives. The query for the mapping must include the project. */
 export function roleOf({ group, project, role, orgRole }: Stored): GroupRole {
   if (orgRole !== null) return { group, orgRole };
   if (!project || role === null) throw new Error('a mapping without a project gives no role');
   return { group, project, role };
 }
 
-/** A mapping with its project. */
+/** A mapping as clients see it. */
 export function viewMapping(mapping: GroupRole & { id: string }) {
   const { id, group } = mapping;
   if ('orgRole' in mapping) return { id, group, orgRole: mapping.orgRole };

@@ -15,12 +15,12 @@ import { findGiven } from '../../tenancy/projects/view.ts';
 import { holdMappings } from './hold.ts';
 import { type GroupRole, roleOf, viewMapping } from './view.ts';
 
-// The steps that write mappings, many at once.
+// Writes mappings, many at once.
 
-/** The most mappings of an organization, because every sign-in reads all of them. */
+/** The most mappings of an organization. Every sign-in reads all of them. */
 export const mostMappings = 10_000;
 
-/** Proves that the actor may let others in, if a mapping gives a role above member. */
+/** If a mapping gives a role above member, requires the right to grant such roles. */
 export async function requireGrant(
   ctx: Context,
   org: string,
@@ -34,19 +34,19 @@ export async function requireGrant(
 }
 
 /**
- * Refuses `conflict` if the organization would exceed its mappings. Holds the mappings until the
- * transaction ends, so that two parallel additions do not both take the last place.
+ * Refuses `conflict` if the organization would have too many mappings. Locks the mappings until the
+ * transaction ends, so that parallel additions cannot exceed the limit.
  */
 export async function requireMappingRoom({ id, slug }: Organization, more: number): Promise<void> {
   await holdMappings(id);
   const stored = await GroupMapping.count({ where: { organizationId: id } });
   if (stored + more <= mostMappings) return;
   throw new Refusal('conflict', `${slug} would have more than ${mostMappings} group mappings.`, {
-    hint: `Remove mappings you no longer need; see them with: idctl mappings list --org ${shellWord(slug)}`,
+    hint: `Remove some mappings. List them with: idctl mappings list --org ${shellWord(slug)}`,
   });
 }
 
-/** Writes mappings, with their events. Refuses `already_exists` for one that is there. */
+/** Writes mappings, with their events. Refuses `already_exists` if one already exists. */
 export async function createMappings<const Given extends readonly GroupRole[]>(
   ctx: Context,
   organization: Organization,
@@ -69,19 +69,19 @@ export async function createMappings<const Given extends readonly GroupRole[]>(
       : `${group} is mapped to ${mapping.project.slug} as ${mapping.role}`;
   });
   await refusingDuplicate(insertRows('group_mappings', rows), {
-    message: `${named[0]} already${named.length > 1 ? ', or another one of the list is' : ''}.`,
-    hint: `See them with: idctl mappings list --org ${shellWord(organization.slug)}`,
+    message: `${named[0]} already${named.length > 1 ? ', or another mapping of the list is' : ''}.`,
+    hint: `List the mappings with: idctl mappings list --org ${shellWord(organization.slug)}`,
   });
   await recordEvents(
     ctx,
     organization.id,
     made.map((mapping) => ({ kind: 'mapping.added', ...about(organization, mapping) })),
   );
-  // `map` keeps the length, which the type of its result does not say.
+  // `map` keeps the length of a tuple, but its result type does not say so.
   return made.map(viewMapping) as { [At in keyof Given]: ReturnType<typeof viewMapping> };
 }
 
-/** Deletes mappings, with their events. The views list the memberships that each one gave. */
+/** Deletes mappings, with their events. Returns views that list the memberships each one gave. */
 export async function dropMappings<const Given extends readonly GroupMapping[]>(
   ctx: Context,
   organization: Organization,
@@ -104,7 +104,7 @@ export async function dropMappings<const Given extends readonly GroupMapping[]>(
   const views = given.map((mapping) => {
     return { ...viewMapping(mapping), affected: affected.get(mapping.id) ?? [] };
   });
-  // `map` keeps the length, which the type of its result does not say.
+  // `map` keeps the length of a tuple, but its result type does not say so.
   return views as { [At in keyof Given]: (typeof views)[number] };
 }
 

@@ -6,7 +6,7 @@ import {
   text,
 } from '../../foundation/scim-user/attribute.ts';
 
-// The service's own resources, described as in RFC 7643 §8.7.2. Only idctl writes them.
+// The schemas of the service's discovery resources (RFC 7643 §8.7.2). Clients cannot write them.
 
 const readOnly = { mutability: 'readOnly' } as const;
 const needed = { ...readOnly, required: true } as const;
@@ -20,28 +20,28 @@ const number = (name: string, description: string) => word(name, description, { 
 const part = (name: string, description: string, parts: Attribute[], more = {}) =>
   complex(name, description, parts, { ...needed, ...more });
 
-const supported = flag('supported', 'Whether it is supported.');
+const supported = flag('supported', 'Whether the feature is supported.');
 const endpoint = (name: string, description: string, more = {}) =>
   reference(name, description, ['uri'], { ...exact, ...more });
 
 const serviceProviderConfig: Attribute[] = [
-  reference('documentationUri', 'The address of the documentation.', ['external'], readOnly),
-  part('patch', 'Whether resources are changed by PATCH.', [supported]),
+  reference('documentationUri', 'The URL of the documentation.', ['external'], readOnly),
+  part('patch', 'Whether PATCH can change resources.', [supported]),
   part('bulk', 'Whether several requests can be sent in one.', [
     supported,
     number('maxOperations', 'The most operations in one request.'),
     number('maxPayloadSize', 'The largest request in bytes.'),
   ]),
-  part('filter', 'Whether lists are filtered.', [
+  part('filter', 'Whether lists can be filtered.', [
     supported,
     number('maxResults', 'The most resources in one answer.'),
   ]),
   part('changePassword', 'Whether clients can change passwords.', [supported]),
-  part('sort', 'Whether lists are sorted.', [supported]),
+  part('sort', 'Whether lists can be sorted.', [supported]),
   part('etag', 'Whether resources have versions.', [supported]),
   part(
     'authenticationSchemes',
-    'How clients prove who they are.',
+    'How clients authenticate.',
     [
       word('type', 'The kind of scheme.', {
         canonicalValues: ['oauth', 'oauth2', 'oauthbearertoken', 'httpbasic', 'httpdigest'],
@@ -49,8 +49,8 @@ const serviceProviderConfig: Attribute[] = [
       word('name', 'The name of the scheme.'),
       word('description', 'A description of the scheme.'),
       reference('specUri', 'The specification of the scheme.', ['external'], readOnly),
-      reference('documentationUri', 'How the scheme is used.', ['external'], readOnly),
-      boolean('primary', 'Whether it is the preferred scheme.', readOnly),
+      reference('documentationUri', 'The documentation of the scheme.', ['external'], readOnly),
+      boolean('primary', 'Whether the scheme is preferred.', readOnly),
     ],
     { multiValued: true },
   ),
@@ -60,11 +60,11 @@ const resourceType: Attribute[] = [
   text('id', 'The identifier of the resource type.', readOnly),
   word('name', 'The name of the resource type.'),
   text('description', 'A description of the resources.', readOnly),
-  endpoint('endpoint', 'Where the resources are, below the base.', { required: true }),
+  endpoint('endpoint', 'The path of the resources, relative to the base URL.', { required: true }),
   endpoint('schema', 'The schema of the resources.', { required: true }),
   complex(
     'schemaExtensions',
-    'The schemas that extend it.',
+    'The schemas that extend the resource type.',
     [
       endpoint('schema', 'The extension.', { required: true }),
       flag('required', 'Whether every resource has the extension.'),
@@ -75,7 +75,7 @@ const resourceType: Attribute[] = [
 
 const described = (subAttributes: Attribute[]): Attribute[] => [
   word('name', 'The name of the attribute.', { caseExact: true }),
-  word('type', 'The type of its values.', {
+  word('type', 'The type of the values.', {
     canonicalValues: [
       'string',
       'complex',
@@ -87,12 +87,12 @@ const described = (subAttributes: Attribute[]): Attribute[] => [
       'binary',
     ],
   }),
-  flag('multiValued', 'Whether it has several values.'),
+  flag('multiValued', 'Whether the attribute can have several values.'),
   text('description', 'A description of the attribute.', exact),
-  flag('required', 'Whether every resource has it.'),
-  text('canonicalValues', 'Values that are suggested.', { ...listed, caseExact: true }),
+  flag('required', 'Whether every resource has the attribute.'),
+  text('canonicalValues', 'Suggested values.', { ...listed, caseExact: true }),
   boolean('caseExact', 'Whether the case of letters matters.', readOnly),
-  word('mutability', 'Whether clients can write it.', {
+  word('mutability', 'Whether clients can write the attribute.', {
     caseExact: true,
     canonicalValues: ['readOnly', 'readWrite', 'immutable', 'writeOnly'],
   }),
@@ -123,7 +123,7 @@ const schema: Attribute[] = [
   ),
 ];
 
-/** The schemas of the discovery resources (RFC 7643 §8.7.2), by the last part of their URN. */
+/** The schemas of the discovery resources (RFC 7643 §8.7.2), by the last part of the URN. */
 export const coreSchemas = {
   ServiceProviderConfig: ['Service Provider Configuration', serviceProviderConfig],
   ResourceType: ['Resource Type', resourceType],

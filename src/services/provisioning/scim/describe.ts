@@ -4,11 +4,11 @@ import type { ScimResource } from '../../foundation/scim-user/attribute.ts';
 import { resourceTypes, schemas, serviceProviderConfig } from './discovery.ts';
 import { baseOf, mostInPage } from './view.ts';
 
-// The service describes itself (RFC 7644 §4), only to the organization's client.
+// Discovery (RFC 7644 §4). Only the organization's SCIM client may read it.
 
 interface About {
   org: string;
-  /** The requested one; without it, all of them. */
+  /** The requested entry; all entries without it. */
   id?: string | undefined;
 }
 
@@ -17,12 +17,12 @@ export function describeService(ctx: Context, { org }: About): ScimResource {
   return serviceProviderConfig(baseOf(ctx, requireScim(ctx, org)), { maxResults: mostInPage });
 }
 
-/** All resource types, or the one of this name; null if it is unknown. */
+/** All resource types, or the one with this name. Null for an unknown name. */
 export function listResourceTypes(ctx: Context, { org, id }: About): ScimResource | null {
   return choose(resourceTypes(baseOf(ctx, requireScim(ctx, org))), id);
 }
 
-/** All schemas, or the one of this URN; null if it is unknown. */
+/** All schemas, or the one with this URN. Null for an unknown URN. */
 export function listSchemas(ctx: Context, { org, id }: About): ScimResource | null {
   return choose(schemas(baseOf(ctx, requireScim(ctx, org))), id);
 }

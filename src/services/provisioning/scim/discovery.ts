@@ -8,7 +8,7 @@ import { attributes } from '../../foundation/scim-user/attributes.ts';
 import { coreSchemas } from './core-schemas.ts';
 import { groupNames, groupSchema } from './groups/attributes.ts';
 
-// The answers of discovery. `base` is the absolute URL of the organization's SCIM base.
+// The discovery resources. `base` is the organization's absolute SCIM URL.
 
 const schemaOf = (kind: string) => `urn:ietf:params:scim:schemas:core:2.0:${kind}`;
 
@@ -43,7 +43,7 @@ export function resourceTypes(base: string): ScimResource[] {
       id: 'User',
       name: 'User',
       endpoint: '/Users',
-      description: 'A person of the organization.',
+      description: 'A person in the organization.',
       schema: userSchema,
       schemaExtensions: [{ schema: enterpriseSchema, required: false }],
       meta: { resourceType: 'ResourceType', location: `${base}/ResourceTypes/User` },
@@ -53,7 +53,7 @@ export function resourceTypes(base: string): ScimResource[] {
       id: 'Group',
       name: 'Group',
       endpoint: '/Groups',
-      description: 'A group of Users, which mappings turn into roles.',
+      description: 'A group of Users. Mappings can give its members roles.',
       schema: groupSchema,
       schemaExtensions: [],
       meta: { resourceType: 'ResourceType', location: `${base}/ResourceTypes/Group` },
@@ -86,7 +86,7 @@ export function schemas(base: string): ScimResource[] {
   ];
 }
 
-/** The attributes that clients read. Write-only ones would not come back as they were sent. */
+/** Attributes that clients can read back. Write-only ones are never returned. */
 function clientsOf(schema: string): Attribute[] {
   return attributes.filter(
     (attribute) => attribute.schema === schema && attribute.returned !== 'never',

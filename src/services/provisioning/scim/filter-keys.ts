@@ -2,15 +2,15 @@ import type { Column } from '../../foundation/scim-user/attribute.ts';
 import { columnOf } from '../../foundation/scim-user/names.ts';
 import type { Filter } from './filter.ts';
 
-/** A key that an index finds records by. */
+/** A value of an indexed column. */
 export interface Key {
   column: Exclude<Column, 'active' | 'created' | 'lastModified' | 'resourceType'>;
   value: string;
 }
 
 /**
- * Every record that satisfies the filter has one of these keys, found by an index. Null if there
- * are none. All keys in the filter are returned, because the database chooses among them.
+ * Keys such that every record that satisfies the filter has at least one of them. Null if no such
+ * keys exist. For `and`, returns all possible keys, because the database chooses among them.
  */
 export function keysOf(filter: Filter): Key[] | null {
   switch (filter.kind) {
@@ -35,7 +35,7 @@ export function keysOf(filter: Filter): Key[] | null {
   }
 }
 
-/** The addresses that an element must have to satisfy the filter. */
+/** The addresses that an element must have to satisfy this filter on `emails`. */
 export function emailsIn(filter: Filter): string[] {
   if (filter.kind === 'and') return filter.filters.flatMap(emailsIn);
   const key = filter.kind === 'compare' ? keyOf(filter) : null;
@@ -45,7 +45,7 @@ export function emailsIn(filter: Filter): string[] {
 function keyOf({ target, operator, value }: Extract<Filter, { kind: 'compare' }>): Key | null {
   const column = columnOf(target);
   if (operator !== 'eq' || column === null) return null;
-  // Many records share a value of these columns.
+  // Too many records share a value of these columns.
   if (column === 'active' || column === 'created' || column === 'lastModified') return null;
   if (column === 'resourceType') return null;
   return { column, value: String(value) };

@@ -4,7 +4,7 @@ import { isComplex, valuesIn } from '../../foundation/scim-user/values.ts';
 import type { Filter } from './filter.ts';
 import type { FilterOperator } from './filter-tokens.ts';
 
-/** Whether the resource, as clients see it (with `id`, `active`, `meta`), satisfies the filter. */
+/** Whether the filter matches the resource as clients see it (with `id`, `active`, `meta`). */
 export function matches(resource: ScimResource, filter: Filter): boolean {
   switch (filter.kind) {
     case 'and':
@@ -30,7 +30,7 @@ export function matches(resource: ScimResource, filter: Filter): boolean {
   }
 }
 
-/** The values of the target; undefined for an element without the sub-attribute. */
+/** The values of the target. An element without the sub-attribute gives undefined. */
 function valuesAt(resource: ScimResource, { attribute, sub }: Target): (ScimValue | undefined)[] {
   const values = valuesIn(resource, attribute);
   return sub === null
@@ -63,7 +63,7 @@ function comparesText(operator: FilterOperator, held: string, value: string): bo
   if (operator === 'co') return held.includes(value);
   if (operator === 'sw') return held.startsWith(value);
   if (operator === 'ew') return held.endsWith(value);
-  // By code points, like both databases, and not by UTF-16 units.
+  // Compares code points, as both databases do, not UTF-16 units.
   return ordered(operator, Buffer.compare(Buffer.from(held), Buffer.from(value)));
 }
 

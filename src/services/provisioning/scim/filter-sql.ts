@@ -7,11 +7,10 @@ import { emailsIn } from './filter-keys.ts';
 import type { FilterOperator } from './filter-tokens.ts';
 import { type Dialect, elementsAt, signs, textAt, textCondition } from './sql.ts';
 
-// Names and JSON paths come from the table of attributes, and values are parameters: a client's
-// text never becomes SQL. Every condition is true or false, never NULL, so that NOT works as in a
-// filter.
+// Names and JSON paths come from the table of attributes. Values are parameters: a client's text
+// never becomes SQL. No condition is ever NULL, so that NOT works as in a filter.
 
-/** A condition on `scim_records r`, with its values for `$n`. */
+/** A condition on `scim_records r`, and the values of its parameters. */
 export interface Condition {
   sql: string;
   bind: unknown[];
@@ -22,14 +21,14 @@ interface Writing {
   organization: number;
   /** Stores the value and returns its placeholder. */
   bind(value: unknown): string;
-  /** Inside brackets: the JSON of the element, and the path of its sub-attributes. */
+  /** Inside brackets: the JSON of an element, and the path to its sub-attributes. */
   within: { json: string; path: string[] } | null;
 }
 
 type Compare = Extract<Filter, { kind: 'compare' }>;
 type Term = Compare | Extract<Filter, { kind: 'present' }>;
 
-/** The filter as SQL: its parameters begin at `$<first>`, the organization is `$<organization>`. */
+/** The filter as SQL. Its parameters start at `$<first>`. `$<organization>` is the organization. */
 export function filterCondition(
   filter: Filter,
   { dialect, first, organization }: { dialect: Dialect; first: number; organization: number },
@@ -158,13 +157,13 @@ function writeColumn(writing: Writing, column: OwnColumn, term: Term): string {
   if (column === 'id' && term.operator === 'eq') return equalId(writing, String(term.value));
   const { sql, caseExact } = texts[column];
   const value = caseExact ? String(term.value) : fold(String(term.value));
-  // Without a wrapper, so that an index can answer it.
+  // No function wraps the column, so that an index can answer the comparison.
   if (term.operator === 'eq') return `(${sql} is not null and ${sql} = ${writing.bind(value)})`;
   return compareText(writing, sql, term.operator, value);
 }
 
 const texts = {
-  // SQLite would compare a column of this type with "7" as a number.
+  // Without the cast, SQLite would compare this column with "7" as a number.
   id: { sql: 'cast(r.id as text)', caseExact: true },
   userName: { sql: 'r.user_name_canonical', caseExact: false },
   externalId: { sql: 'r.external_id', caseExact: true },
@@ -172,7 +171,7 @@ const texts = {
   resourceType: { sql: "cast('Group' as text)", caseExact: true },
 };
 
-// PostgreSQL fails on an invalid uuid, and ignores the case of a valid one.
+// PostgreSQL fails on an invalid UUID, and ignores the case of a valid one.
 function equalId({ bind }: Writing, value: string): string {
   const isId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(value);
   return isId ? `r.id = ${bind(value)}` : 'false';
@@ -185,11 +184,11 @@ function writeInstant(
 ): string {
   const name = column === 'created' ? 'r.created_at' : 'r.modified_at';
   const instant = new Date(Number(term.value)).toISOString();
-  // Sequelize's format of instants on SQLite; as texts they sort as instants.
+  // The format in which Sequelize stores times on SQLite. These texts sort chronologically.
   const value =
     dialect === 'postgres'
       ? `${bind(instant)}::timestamptz`
       : bind(instant.replace('T', ' ').replace('Z', ' +00:00'));
-  // `filterValue` allows only these operators for an instant.
+  // For times, `filterValue` allows only these operators.
   return `${name} ${signs[term.operator as keyof typeof signs]} ${value}`;
 }

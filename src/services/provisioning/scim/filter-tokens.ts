@@ -11,7 +11,7 @@ export interface FilterToken {
 
 const piece = /\s+|([()[\]])|("(?:[^"\\]|\\.)*")|([^\s()[\]"]+)/sy;
 
-/** The tokens of a filter, in order. 400 `invalidFilter` for an unterminated or invalid text. */
+/** Splits a filter into its tokens. 400 `invalidFilter` for an unterminated or invalid text. */
 export function tokenize(filter: string): FilterToken[] {
   const tokens: FilterToken[] = [];
   piece.lastIndex = 0;
@@ -19,7 +19,7 @@ export function tokenize(filter: string): FilterToken[] {
     const found = piece.exec(filter);
     if (found === null) throw invalidFilter('a quoted value does not end');
     const [, bracket, quoted, word] = found;
-    // The expression captures only these four.
+    // The expression captures only these four characters.
     if (bracket !== undefined)
       tokens.push({ kind: bracket as '(' | ')' | '[' | ']', text: bracket });
     if (quoted !== undefined) tokens.push({ kind: 'text', text: decoded(quoted) });
@@ -36,7 +36,7 @@ function decoded(quoted: string): string {
   }
 }
 
-/** The refusal of a filter. */
+/** The refusal of an invalid filter. */
 export function invalidFilter(what: string): Refusal {
   return scimRefusal(400, 'invalidFilter', `The filter cannot be used: ${what}.`);
 }
@@ -44,7 +44,7 @@ export function invalidFilter(what: string): Refusal {
 const equality: FilterOperator[] = ['eq', 'ne'];
 const textual: FilterOperator[] = ['co', 'sw', 'ew'];
 
-/** The text as a value that the operator can compare with the attribute; instants in ms. */
+/** The text as a value to compare with the attribute. A time becomes milliseconds. */
 export function filterValue(attribute: Attribute, operator: FilterOperator, text: string) {
   const ordered = attribute.type !== 'boolean' && attribute.type !== 'binary';
   const allowed =
@@ -72,9 +72,9 @@ function readInstant(attribute: Attribute, text: string): number {
   const zoned = /T.*(Z|[+-]\d\d:\d\d)$/i.test(text) || !/T/i.test(text) ? text : `${text}Z`;
   const instant = dateTime.test(text) ? Date.parse(zoned.toUpperCase()) : Number.NaN;
   const year = new Date(instant).getUTCFullYear();
-  // Both databases support these years, and store none as a negative number.
+  // Both databases support these years, and store them as non-negative numbers.
   if (!(year >= 1 && year <= 9999))
-    throw invalidFilter(`${attribute.name} is an instant of RFC 3339`);
+    throw invalidFilter(`${attribute.name} must be a time as in RFC 3339`);
   return instant;
 }
 

@@ -14,17 +14,16 @@ import {
   tokenize,
 } from './filter-tokens.ts';
 
-// Parses RFC 7644 §3.4.2.2 by recursive descent. Names are resolved and values typed here, so that
-// evaluators meet only known ones. Chains are flat. Only brackets and `not` nest, and nesting is
-// bounded.
+// Parses filters (RFC 7644 §3.4.2.2) by recursive descent. Resolves all names and types all values.
+// Chains of `and` and `or` are flat. Only brackets and `not` nest, to a limited depth.
 
-/** A filter with resolved names and typed values. Instants are milliseconds. */
+/** A filter with resolved names and typed values. Times are milliseconds. */
 export type Filter =
   | { kind: 'and' | 'or'; filters: Filter[] }
   | { kind: 'not'; filter: Filter }
   | { kind: 'present'; target: Target }
   | { kind: 'compare'; target: Target; operator: FilterOperator; value: string | boolean | number }
-  /** One element of the attribute satisfies the filter, whose targets are its sub-attributes. */
+  /** An element of `attribute` satisfies `filter`, whose targets are its sub-attributes. */
   | { kind: 'element'; attribute: Attribute; filter: Filter };
 
 const limits = { length: 4096, depth: 32, terms: 64, unindexed: 16 };
@@ -65,13 +64,13 @@ function read(text: string, within: Attribute | null, names: Names): Filter {
   return filter;
 }
 
-/** The comparisons in the filter. */
+/** The single terms of the filter. */
 export function termsOf(filter: Filter): Filter[] {
   if (filter.kind === 'and' || filter.kind === 'or') return filter.filters.flatMap(termsOf);
   return filter.kind === 'not' || filter.kind === 'element' ? termsOf(filter.filter) : [filter];
 }
 
-/** Whether an indexed column answers the term, or it needs no lookup at all. */
+/** Whether an index answers the term, or the term needs no search. */
 function isIndexed(term: Filter): boolean {
   if (term.kind !== 'compare' && term.kind !== 'present') return false;
   const column = columnOf(term.target);
@@ -124,7 +123,7 @@ function readElement(reading: Reading, { attribute, sub }: Target): Filter {
     reading.within = null;
     return readLink(attribute, filter);
   }
-  // Entra sends this: emails[type eq "work"].value eq "x".
+  // Entra sends filters such as: emails[type eq "work"].value eq "x".
   const after = reading.tokens[reading.next];
   if (after?.kind === 'word' && after.text.startsWith('.')) {
     reading.next += 1;
@@ -136,9 +135,10 @@ function readElement(reading: Reading, { attribute, sub }: Target): Filter {
   return { kind: 'element', attribute, filter };
 }
 
-/** A group of a User, or a member of a group, is only found by its id. */
+/** The groups of a User and the members of a Group can be compared only by id. */
 function readLink(attribute: Attribute, filter: Filter): Filter {
-  if (filter.kind !== 'compare') throw invalidFilter(`${attribute.name} is compared by its value`);
+  if (filter.kind !== 'compare')
+    throw invalidFilter(`${attribute.name} can be compared only by its value`);
   return { ...filter, target: { attribute, sub: filter.target.attribute } };
 }
 
@@ -176,11 +176,11 @@ function resolve({ names }: Reading, within: Attribute | null, name: string): Ta
   if (target === null)
     throw invalidFilter(`it names no attribute of a ${names.kind} with "${name.slice(0, 100)}"`);
   if (!(target.sub ?? target.attribute).searchable)
-    throw invalidFilter(`${name} cannot be searched for`);
+    throw invalidFilter(`${name} cannot be used in a filter`);
   return target;
 }
 
-// RFC 7643 §2.4: a complex attribute without sub-attribute means its `value`.
+// RFC 7643 §2.4: without a sub-attribute, a complex attribute means its `value`.
 function scalarOf(target: Target): Target {
   const { attribute, sub } = target;
   if (sub !== null || attribute.type !== 'complex') return target;

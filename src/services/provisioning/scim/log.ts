@@ -10,7 +10,7 @@ import { instant, ref } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
 import { pageInput, pageOf, readRows } from '../../foundation/page.ts';
 
-/** A request of the client: its answer, and the reason if it was refused. */
+/** A request of the SCIM client, its status, and the reason if it was refused. */
 export const scimRequestView = z.object({
   at: instant,
   method: z.string(),
@@ -19,7 +19,7 @@ export const scimRequestView = z.object({
   reason: z.string().nullable(),
 });
 
-/** The latest requests of the organization's SCIM client, newest first. */
+/** Lists the latest requests of the organization's SCIM client, newest first. */
 export const listScimRequests = operation({
   authority: 'scim.see',
   input: z.strictObject({ org: ref, ...pageInput }),
@@ -36,9 +36,9 @@ export const listScimRequests = operation({
 const mostUnwritten = 2000;
 
 /**
- * Remembers a request until a job writes it to the database; no request waits for that. Requests
- * without a valid token, which strangers can send, are stored separately, so that they displace
- * none of a client's.
+ * Keeps a request in memory until a job writes it to the database, so that requests need not wait.
+ * Requests without a valid token are kept apart: strangers can send them, and they must not push
+ * out the client's requests.
  */
 export function noteRequest({ requests, rejected }: ScimMemory, noted: Noted): void {
   const alike = noted.status === 401 ? rejected : requests;
@@ -46,19 +46,19 @@ export function noteRequest({ requests, rejected }: ScimMemory, noted: Noted): v
     ...noted,
     method: noted.method.slice(0, 20),
     path: noted.path.slice(0, 300),
-    // The reason can quote the client, and not every database can store such text.
+    // The reason can quote the client, and not every database can store any text.
     reason: noted.reason?.slice(0, 300).toWellFormed().replaceAll('\0', '\ufffd') ?? null,
   });
   if (alike.length > mostUnwritten) alike.shift();
 }
 
-// Bounded, so that the log cannot fill the disk. Requests without a valid token, which strangers
-// can send, are stored separately, so that they cannot displace the client's.
+// The log is bounded, so that it cannot fill the disk. Requests without a valid token have a limit
+// of their own, so that strangers cannot push out the client's requests.
 
 const mostAccepted = 500;
 const mostRejected = 50;
 
-/** Writes the remembered requests, each organization's in its own transaction. */
+/** Writes the requests kept in memory, with one transaction per organization. */
 export async function writeRequests(ctx: Context): Promise<void> {
   const noted = [...ctx.scim.rejected.splice(0), ...ctx.scim.requests.splice(0)];
   const byOrganization = Map.groupBy(noted, ({ organizationId }) => organizationId);
@@ -67,7 +67,7 @@ export async function writeRequests(ctx: Context): Promise<void> {
   }
 }
 
-/** The ids of real organizations: a request without a valid token can name any id. */
+/** Keeps only existing organizations: a request without a valid token can name any id. */
 async function findExisting(ids: string[]): Promise<string[]> {
   if (ids.length === 0) return [];
   const organizations = await Organization.findAll({ where: { id: ids }, attributes: ['id'] });

@@ -17,11 +17,11 @@ import type { Filter } from './filter.ts';
 import { matches } from './filter-match.ts';
 import type { PatchOperation, Path } from './patch-operations.ts';
 
-// Changes the elements of a multi-valued attribute in place: the resource is the patch's own copy.
+// Changes elements of a multi-valued attribute in place. The resource must be the patch's own copy.
 
 type Op = PatchOperation['op'];
 
-/** Changes the elements; `remove` with a value removes only those that have all of it. */
+/** Changes all elements. `remove` with a value removes those that contain all of its parts. */
 export function applyToList(resource: ScimResource, op: Op, attribute: Attribute, value: unknown) {
   const held = elementsIn(resource, attribute);
   if (op === 'add' && isUnset(value)) return;
@@ -43,7 +43,7 @@ export function applyToList(resource: ScimResource, op: Op, attribute: Attribute
   setElements(resource, attribute, all);
 }
 
-/** Changes the elements that the path selects, or their named part. */
+/** Changes the elements that the path selects, or one sub-attribute of each. */
 export function applyToElements(resource: ScimResource, op: Op, path: Path, value: unknown): void {
   const { attribute, filter } = path;
   const held = elementsIn(resource, attribute);
@@ -69,7 +69,7 @@ export function applyToElements(resource: ScimResource, op: Op, path: Path, valu
   setElements(resource, attribute, after);
 }
 
-/** The change to each selected element; null removes it. Reads the value once for all. */
+/** Returns the change to make to each selected element. Null removes the element. */
 function changeOf(
   op: Op,
   path: Path,
@@ -85,7 +85,7 @@ function changeOf(
   }
   if (given === undefined) return () => null;
   if (op === 'replace') {
-    // RFC 7644 §3.5.2.3: the value replaces the element; what the path's filter implies stays.
+    // RFC 7644 §3.5.2.3: the value replaces the element, but keeps what the path's filter implies.
     const whole = { ...(filter && impliedBy(filter)), ...elementOf(attribute, given) };
     return () => ({ ...whole });
   }
@@ -97,7 +97,7 @@ function changeOf(
   };
 }
 
-/** The element that a path implies if none exists: Entra sends `emails[type eq "work"].value`. */
+/** The new element that a path implies. Entra sends `emails[type eq "work"].value`. */
 function createElement(
   op: Op,
   { attribute, filter, sub }: Path,
@@ -112,7 +112,7 @@ function createElement(
   return element;
 }
 
-/** The values that satisfy the filter. Null if it uses more than `eq` and `and`. */
+/** The values that satisfy the filter. Null if the filter uses more than `eq` and `and`. */
 function impliedBy(filter: Filter): ScimResource | null {
   if (filter.kind === 'compare' && filter.operator === 'eq') {
     return { [filter.target.attribute.name]: filter.value };
@@ -140,10 +140,10 @@ function elementsOf(attribute: Attribute, value: unknown): ScimResource[] {
 function elementOf(attribute: Attribute, value: unknown): ScimResource {
   const [element, ...more] = elementsOf(attribute, value);
   if (element !== undefined && more.length === 0) return element;
-  throw scimRefusal(400, 'invalidValue', `The path names one value of ${attribute.name}.`);
+  throw scimRefusal(400, 'invalidValue', `The path selects a single value of ${attribute.name}.`);
 }
 
-/** Whether only labels are left. */
+/** Whether the element has no content besides `type` and `primary`. */
 function isBare(element: ScimResource): boolean {
   return Object.keys(element).every((name) => name === 'type' || name === 'primary');
 }

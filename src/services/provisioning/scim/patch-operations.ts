@@ -10,11 +10,11 @@ export interface PatchOperation {
   op: 'add' | 'replace' | 'remove';
   /** Null for the resource itself. */
   path: string | null;
-  /** Undefined when none was given. */
+  /** Undefined if the operation has none. */
   value: unknown;
 }
 
-/** The most attributes of an object: more would hold up others. */
+/** The most attributes of an object. More would delay other requests. */
 export const mostKeys = 1000;
 const unsafe = new Set(['__proto__', 'constructor', 'prototype']);
 
@@ -25,7 +25,7 @@ export function readOperations(body: unknown): PatchOperation[] {
   return operations;
 }
 
-/** Reads the operations of a PATCH body, at most so many, with turns for others between them. */
+/** Reads the operations of a PATCH body, at most `most`. Lets other requests run in between. */
 export async function* readManyOperations(
   body: unknown,
   most: number,
@@ -43,24 +43,24 @@ export async function* readManyOperations(
 function* listOperations(body: unknown, most: number): Generator<PatchOperation> {
   const operations = isObject(body) ? member(body, 'Operations') : undefined;
   if (!Array.isArray(operations)) {
-    throw scimRefusal(400, 'invalidSyntax', 'A PATCH is an object with a list of Operations.');
+    throw scimRefusal(400, 'invalidSyntax', 'A PATCH must be an object with a list of Operations.');
   }
   if (operations.length > most) {
-    throw scimRefusal(400, 'invalidValue', `A PATCH has at most ${most} operations.`);
+    throw scimRefusal(400, 'invalidValue', `A PATCH can have at most ${most} operations.`);
   }
   for (const operation of operations) yield readOperation(operation);
 }
 
 function readOperation(given: unknown): PatchOperation {
-  if (!isObject(given)) throw scimRefusal(400, 'invalidSyntax', 'An operation is an object.');
+  if (!isObject(given)) throw scimRefusal(400, 'invalidSyntax', 'An operation must be an object.');
   const named = member(given, 'op');
   const op = typeof named === 'string' ? named.toLowerCase() : '';
   if (op !== 'add' && op !== 'replace' && op !== 'remove') {
-    throw scimRefusal(400, 'invalidSyntax', 'The op of an operation is add, replace or remove.');
+    throw scimRefusal(400, 'invalidSyntax', 'The op must be add, replace or remove.');
   }
   const path = member(given, 'path') ?? null;
   if (path !== null && typeof path !== 'string') {
-    throw scimRefusal(400, 'invalidPath', 'The path of an operation is a string.');
+    throw scimRefusal(400, 'invalidPath', 'The path of an operation must be a string.');
   }
   const value = member(given, 'value');
   if (value === undefined && op !== 'remove') {
@@ -69,10 +69,10 @@ function readOperation(given: unknown): PatchOperation {
   return { op, path: path?.trim() ? path : null, value };
 }
 
-/** Refuses unsafe names in the value. Each step looks at one object or list. */
+/** Refuses unsafe names in the value. Yields before each object or list. */
 function* checkKeys(value: unknown): Generator<void> {
   yield;
-  // Without recursion, because the sender chooses how deep a body nests.
+  // Not recursive: the sender chooses how deep a body nests.
   const open: object[] = [];
   const visit = (part: unknown) => {
     if (typeof part === 'object' && part !== null) open.push(part);
@@ -86,17 +86,17 @@ function* checkKeys(value: unknown): Generator<void> {
     }
     const entries = Object.entries(one);
     if (entries.length > mostKeys)
-      throw scimRefusal(400, 'invalidValue', `An object has at most ${mostKeys} attributes.`);
+      throw scimRefusal(400, 'invalidValue', `An object can have at most ${mostKeys} attributes.`);
     for (const [key, part] of entries) {
       if (key.split(/[.:[\]\s]/).some((name) => unsafe.has(name.toLowerCase()))) {
-        throw scimRefusal(400, 'invalidPath', 'A value names an unknown attribute.');
+        throw scimRefusal(400, 'invalidPath', 'The value contains an unknown attribute.');
       }
       visit(part);
     }
   }
 }
 
-/** A PATCH path (RFC 7644 §3.5.2): an attribute, a filter on its elements, and their part. */
+/** A PATCH path (RFC 7644 §3.5.2): an attribute, a filter on its elements, and a sub-attribute. */
 export interface Path {
   attribute: Attribute;
   filter: Filter | null;
@@ -105,10 +105,10 @@ export interface Path {
 
 const form = /^([^[\]]+)(?:\[(.*)\](?:\.([\w$-]+))?)?$/s;
 
-/** Parses the path; null if a User has no attribute of that name. 400 for invalid brackets. */
+/** Parses the path. Null if a User has no such attribute. 400 for invalid brackets. */
 export function findPath(text: string): Path | null {
   const [, name = '', brackets, subName] = form.exec(text.trim()) ?? [];
-  // Entra names attributes of the extension without its schema.
+  // Entra omits the schema of the extension's attributes.
   const target = findTarget(name) ?? findTarget(`${enterpriseSchema}:${name}`);
   if (target === null || brackets === undefined) return target && { ...target, filter: null };
   const { attribute } = target;

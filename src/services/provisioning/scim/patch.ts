@@ -27,21 +27,21 @@ import { withoutGroups } from './view.ts';
 /** The result of a PATCH. */
 export interface Patched {
   resource: ScimResource;
-  /** False for a no-op: version and lastModified stay. */
+  /** Whether anything changed. If not, version and lastModified stay. */
   changed: boolean;
   /** `resource.active`. */
   active: boolean;
 }
 
-/** The `id` and `meta` of a resource as clients see them. */
+/** The `id` and `meta` of a resource as clients see it. */
 export interface Own {
   id: string;
   meta: ScimResource;
 }
 
 /**
- * Applies a PATCH body to the resource (RFC 7644 §3.5.2), completely or with a refusal. Pass the
- * stored resource with the record's `active`; `id` and `meta` are passed separately.
+ * Applies a PATCH body to the resource (RFC 7644 §3.5.2), completely or not at all. `resource` is
+ * the stored resource with the record's `active`; `own` are its `id` and `meta`.
  */
 export function applyPatch(resource: ScimResource, body: unknown, own?: Own): Patched {
   const operations = readOperations(body);
@@ -61,9 +61,9 @@ type Op = PatchOperation['op'];
 interface Patching {
   resource: ScimResource;
   own: Own | undefined;
-  /** How many terms the paths had so far: each reads every value of an attribute. */
+  /** The number of filter terms so far. Each term reads every value of an attribute. */
   terms: number;
-  /** The attribute changes so far: a value without a path has one for each member. */
+  /** The number of changed attributes so far. Without a path, an operation can change many. */
   changes: number;
 }
 
@@ -88,14 +88,14 @@ function requirePath(text: string): Path {
 function applyToSchema(patching: Patching, op: Op, schema: string, value: unknown): void {
   if (op !== 'remove' && !isUnset(value)) applyEach(patching, op, value, `${schema}:`);
   else if (schema === enterpriseSchema) setOwn(patching.resource, enterpriseSchema, undefined);
-  else throw scimRefusal(400, 'mutability', 'The core of a User cannot be removed.');
+  else throw scimRefusal(400, 'mutability', 'The core attributes of a User cannot be removed.');
 }
 
-/** Applies each member. As on POST, unknown ones are dropped, unless there is nothing else. */
+/** Applies each attribute of the value. Ignores unknown ones, unless all are unknown. */
 function applyEach(patching: Patching, op: Op, value: unknown, prefix: string): void {
   const given = unwrapped(value);
   if (!isObject(given))
-    throw scimRefusal(400, 'invalidValue', 'A value without a path is an object.');
+    throw scimRefusal(400, 'invalidValue', 'Without a path, the value must be an object.');
   let known = 0;
   for (const [key, part] of Object.entries(given)) {
     const schema = findSchema(key);
@@ -108,17 +108,17 @@ function applyEach(patching: Patching, op: Op, value: unknown, prefix: string): 
     }
   }
   if (known === 0 && Object.keys(given).length > 0) {
-    throw scimRefusal(400, 'invalidPath', 'The value has no attribute of a User.');
+    throw scimRefusal(400, 'invalidPath', 'The value contains no attribute of a User.');
   }
 }
 
-// Okta sends `password` along, and libraries the `schemas` and `groups` of the resource.
+// Okta also sends `password`. Some libraries also send `schemas` and `groups`.
 function isIgnored({ attribute }: Path): boolean {
   const { mutability, name } = attribute;
   return mutability === 'writeOnly' || name === 'schemas' || name === 'groups';
 }
 
-/** Whether the value repeats the resource's own `id` or `meta`, which some clients send back. */
+/** Whether the value repeats the resource's own `id` or `meta`. Some clients send them back. */
 function isOwn({ own }: Patching, { attribute, sub }: Path, given: unknown): boolean {
   if (own === undefined || sub !== null) return false;
   if (attribute.name === 'id') return given === own.id;
@@ -134,14 +134,14 @@ function applyAt(patching: Patching, op: Op, path: Path, value: unknown): void {
   const { attribute, filter, sub } = path;
   patching.changes += 1;
   if (patching.changes > mostChanges) {
-    throw scimRefusal(400, 'invalidValue', `A PATCH has at most ${mostChanges} changes.`);
+    throw scimRefusal(400, 'invalidValue', `A PATCH can have at most ${mostChanges} changes.`);
   }
   patching.terms += filter === null ? 0 : termsOf(filter).length;
   if (patching.terms > mostTerms) {
     throw scimRefusal(
       400,
       'invalidFilter',
-      `The paths of a PATCH have at most ${mostTerms} terms.`,
+      `The paths of a PATCH can have at most ${mostTerms} terms.`,
     );
   }
   for (const part of [attribute, sub]) {
@@ -172,7 +172,7 @@ function applyToParts(
 ): void {
   const held = valueIn(resource, attribute);
   const parts = isComplex(held) ? held : {};
-  // RFC 7644 §3.5.2.3: parts of a complex attribute that the value does not name stay.
+  // RFC 7644 §3.5.2.3: sub-attributes that the value does not contain stay as they are.
   if (sub !== null) setOwn(parts, sub.name, given === undefined ? undefined : coerce(sub, given));
   else if (given === undefined || given === '') {
     setValue(resource, attribute, undefined);

@@ -3,13 +3,13 @@ import { scimRefusal } from '../../foundation/scim-user/refusal.ts';
 import { searchKey, searchPath } from '../../foundation/scim-user/search.ts';
 import type { FilterOperator } from './filter-tokens.ts';
 
-// The SQL differences of the two databases, for conditions on JSON. Every expression is true or
+// The SQL differences between the databases, for conditions on JSON. Each condition is true or
 // false, never NULL, so that NOT works as in a filter.
 
-/** The database that conditions are written for. */
+/** The database that the SQL is for. */
 export type Dialect = 'sqlite' | 'postgres';
 
-/** The text at the path of a JSON value, NULL if there is none. Without a path, the whole value. */
+/** The text at a path in a JSON value; NULL if there is none. An empty path is the whole value. */
 export function textAt(dialect: Dialect, json: string, path: string[]): string {
   if (dialect === 'postgres') return `(${json} #>> '{${path.map((key) => `"${key}"`).join(',')}}')`;
   return path.length === 0 ? json : `json_extract(${json}, '${pointer(path)}')`;
@@ -22,7 +22,7 @@ export function elementsAt(dialect: Dialect, json: string, path: string[]): stri
   return `jsonb_array_elements(${json}${list}) WITH ORDINALITY e(value, key)`;
 }
 
-/** The comparison of a text with a parameter, NULL without a text. Ordered by code points. */
+/** The comparison of a text with a parameter; NULL if the text is. The order is by code point. */
 export function textCondition(
   dialect: Dialect,
   text: string,
@@ -63,9 +63,9 @@ function pointer(path: string[]): string {
 }
 
 /**
- * The sort key as an SQL expression over `scim_records r` or `scim_groups r`. Of several values, the primary or first
- * one counts (RFC 7644 §3.4.2.3). NULL for a record without a value, which is last in ascending
- * order. 400 `invalidPath` if the attribute cannot be sorted by.
+ * The sort key as an SQL expression over `scim_records r` or `scim_groups r`. Of several values, it
+ * is the primary or first one (RFC 7644 §3.4.2.3). NULL for a record without a value: these come
+ * last in ascending order. 400 `invalidPath` for an attribute that cannot be sorted by.
  */
 export function sortExpression(sortBy: string, dialect: Dialect, names: Names): string {
   const target = names.findTarget(sortBy.trim());

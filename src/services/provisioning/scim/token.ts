@@ -14,21 +14,21 @@ import { noteUse, suspended, writeUses } from '../../people/tokens/token.ts';
 import { recordEarlierMembers } from '../../tenancy/scim-records/member.ts';
 import { baseOf } from './view.ts';
 
-/** Whether there is a token, and the URL to configure in the client (spec §2.4). */
+/** The state of the SCIM token, and the URL to configure in the client (spec §2.4). */
 export const scimTokenView = z.object({
   configured: z.boolean(),
   prefix: z.string().nullable(),
   createdAt: instant.nullable(),
   lastUsedAt: instant.nullable(),
   baseUrl: z.string(),
-  /** Present only while it is suspended because it came from a backup. */
+  /** Present only while the token is suspended because it came from a backup. */
   suspendedAt: instant.optional(),
 });
 
-/** The answer to making a token. Its value is not shown again. */
+/** A new token. Its value is never shown again. */
 export const newScimTokenView = scimTokenView.extend({ token: z.string() });
 
-/** The organization's token, or that there is none. Never its value. */
+/** The state of the organization's token, without its value. */
 function viewScimToken(ctx: Context, organizationId: string, token: ScimToken | null) {
   return {
     configured: token !== null,
@@ -42,7 +42,7 @@ function viewScimToken(ctx: Context, organizationId: string, token: ScimToken | 
 
 const input = z.strictObject({ org: ref });
 
-/** Shows whether there is a SCIM token, its prefix and its last use (spec §2.4). */
+/** Shows whether the organization has a SCIM token, with its prefix and last use (spec §2.4). */
 export const showScimToken = operation({
   authority: 'scim.see',
   input,
@@ -52,9 +52,8 @@ export const showScimToken = operation({
 });
 
 /**
- * Gives the organization a new SCIM token, and revokes the old one at once (spec §3.5). Earlier
- * members without a record get one first, in separate transactions: without a token no client has
- * asked for them.
+ * Gives the organization a new SCIM token, and revokes the old one at once (spec §3.5). First
+ * writes the records that earlier members lack, in separate transactions.
  */
 export const rotateScimToken = operation({
   authority: 'scim.rotate',
@@ -78,7 +77,7 @@ export const rotateScimToken = operation({
   },
 });
 
-/** Revokes the organization's SCIM token: the client is cut off (spec §3.5), the members stay. */
+/** Revokes the organization's SCIM token. The client loses access (spec §3.5), members stay. */
 export const revokeScimToken = operation({
   authority: 'scim.revoke',
   input,
@@ -88,7 +87,7 @@ export const revokeScimToken = operation({
       const token = await ScimToken.findByPk(organization.id);
       if (token === null || (await ScimToken.destroy({ where: { hash: token.hash } })) === 0) {
         throw new Refusal('not_found', `${organization.slug} has no SCIM token.`, {
-          hint: `Make one with: idctl scim token rotate --org ${shellWord(organization.slug)}`,
+          hint: `Create one with: idctl scim token rotate --org ${shellWord(organization.slug)}`,
         });
       }
       await recordEvent(ctx, {
@@ -111,8 +110,8 @@ interface Row {
 }
 
 /**
- * The provisioning client of this token for this organization, or null. An unknown token, another
- * organization's token and an unknown organization give the same answer. One read, without the ORM.
+ * Authenticates the SCIM client of this organization by its token. Returns null for an unknown
+ * token, another organization's token or an unknown organization. One read, without the ORM.
  */
 export async function findScimActor(
   ctx: Context,

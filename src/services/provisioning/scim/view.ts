@@ -10,7 +10,7 @@ export function baseOf({ config }: Pick<Context, 'config'>, organizationId: stri
   return `${config.baseUrl}/scim/v2/orgs/${organizationId}`;
 }
 
-/** The data about a User besides the resource that the client wrote. */
+/** Data about a User that the client does not write. */
 export interface ViewSurroundings {
   id: string;
   active: boolean;
@@ -19,11 +19,11 @@ export interface ViewSurroundings {
   version: number;
   /** The absolute URL of the resource. */
   location: string;
-  /** Its groups, as RFC 7643 §4.1.2 shows them. */
+  /** The User's groups in the form of RFC 7643 §4.1.2. */
   groups?: ScimResource[];
 }
 
-/** The User as clients see it: schemas, id, their own data, active, meta. */
+/** The User as clients see it: `schemas`, `id`, stored attributes, `groups`, `active`, `meta`. */
 export function viewScimUser(resource: ScimResource, around: ViewSurroundings): ScimResource {
   return {
     schemas: schemasOf(resource),
@@ -42,8 +42,8 @@ export function viewScimUser(resource: ScimResource, around: ViewSurroundings): 
 }
 
 /**
- * The `ETag` and `meta.version` of a version, and of the groups of a User, which change without
- * it.
+ * The `ETag` and `meta.version`: the version of the User, with a hash of its groups. Groups change
+ * without a new version.
  */
 export function etag(version: number, groups: ScimResource[] = []): string {
   if (groups.length === 0) return `W/"${version}"`;
@@ -51,25 +51,25 @@ export function etag(version: number, groups: ScimResource[] = []): string {
   return `W/"${version}.${shown.digest('base64url').slice(0, 16)}"`;
 }
 
-/** The tags without groups, which no request about a User changes. */
+/** Removes the group hashes from tags, as requests about a User change no groups. */
 export function withoutGroups(tags: string): string {
   return tags.replaceAll(/\.[\w-]{16}(?="|$)/g, '');
 }
 
-/** The attributes to show in a list or an answer, as comma-separated names. */
+/** The attributes to show in a response, as comma-separated names. */
 export interface Projection {
   attributes?: string | undefined;
   excludedAttributes?: string | undefined;
 }
 
-/** Keeps the requested attributes. */
+/** Keeps only the requested attributes. */
 export interface Projecting {
   of(view: ScimResource): ScimResource;
-  /** Whether the attribute of this name, or a part of it, is shown. */
+  /** Whether the attribute with this name, or a part of it, is shown. */
   shows(name: string): boolean;
 }
 
-/** Returns what keeps the requested attributes (RFC 7644 §3.9). 400 at once if both are given. */
+/** Reads which attributes the client wants (RFC 7644 §3.9). 400 if both parameters are given. */
 export function readProjection(
   { attributes: wanted, excludedAttributes: unwanted }: Projection,
   names: Names = userNames,
@@ -96,7 +96,7 @@ type Shows = (attribute: Attribute, sub: Attribute | null) => boolean;
 type Named = { schema: string } | Target;
 
 function namesIn(list: string, names: Names): Named[] {
-  // Entra asks for attributes like this: emails[type eq "work"].
+  // Entra asks for attributes such as: emails[type eq "work"].
   const given = list.replace(/\[[^\]]*\]/g, '').split(',');
   return given.flatMap((name) => {
     const schema = names.findSchema(name.trim());

@@ -14,7 +14,7 @@ import { requireGroup } from './group.ts';
 
 const idOrName = z.string().min(1, 'must not be empty').max(1000, 'is too long');
 
-// The groups that SCIM pushed, for the organization's admins.
+// Groups that SCIM pushed, as the organization's admins see them.
 
 export const scimGroupView = z.object({
   id,
@@ -24,7 +24,7 @@ export const scimGroupView = z.object({
   updatedAt: instant,
 });
 
-/** Lists the groups that the organization's SCIM client pushed, with the number of members. */
+/** Lists the groups that the organization's SCIM client pushed, with their numbers of members. */
 export const listScimGroups = operation({
   authority: 'scim.see',
   input: z.strictObject({ org: ref, ...pageInput }),

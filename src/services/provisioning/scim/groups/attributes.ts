@@ -12,7 +12,7 @@ export const groupSchema = 'urn:ietf:params:scim:schemas:core:2.0:Group';
 
 const immutable = { mutability: 'immutable', caseExact: true } as const;
 
-const displayName = text('displayName', 'The name, unique in any case of letters.', {
+const displayName = text('displayName', 'The name, unique without regard to case.', {
   required: true,
   uniqueness: 'server',
   column: 'displayName',
@@ -23,13 +23,13 @@ const members = complex(
   'The Users in the group.',
   [
     text('value', 'The id of the User.', { ...immutable, column: 'member' }),
-    reference('$ref', 'The address of the User.', ['User'], { ...immutable, searchable: false }),
+    reference('$ref', 'The URL of the User.', ['User'], { ...immutable, searchable: false }),
     text('type', 'The type of the member.', {
       ...immutable,
       canonicalValues: ['User'],
       searchable: false,
     }),
-    text('display', 'A name of the member to show.', {
+    text('display', 'The name to show for the member.', {
       mutability: 'immutable',
       searchable: false,
     }),
@@ -42,7 +42,7 @@ const attributes: Attribute[] = [
   ...[displayName, members].map((attribute) => ({ ...attribute, schema: groupSchema })),
 ];
 
-/** The names of a Group. */
+/** The attribute names of a Group. */
 export const groupNames = namesOf('Group', attributes, [groupSchema]);
 
 /** The attributes that clients write, by name. */

@@ -10,7 +10,7 @@ import { groupNames } from './attributes.ts';
 /** A group as plain data, without its members. */
 export type Group = Omit<Attributes<ScimGroup>, 'displayNameCanonical'>;
 
-/** A group as plain SQL returns it; SQLite has texts for times. */
+/** A group as plain SQL returns it. SQLite returns times as text. */
 export interface GroupRow extends Omit<Group, 'createdAt' | 'modifiedAt'> {
   createdAt: string | Date;
   modifiedAt: string | Date;
@@ -41,7 +41,7 @@ export const groupListing: Listing<GroupRow, Group> = {
   },
 };
 
-/** The organization's group of this id, or 404; with `hold` it is locked. */
+/** The organization's group with this id; 404 if there is none. `hold` locks the group. */
 export async function requireGroup(
   organizationId: string,
   id: string,

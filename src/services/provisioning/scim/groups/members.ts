@@ -5,9 +5,9 @@ import { readAllRows } from '../../../foundation/page.ts';
 import type { Group } from './group.ts';
 import { type Members, noSuchUser } from './read.ts';
 
-// Reads and writes members of a group, a bounded number at a time.
+// Reads and writes members of a group, in chunks.
 
-/** Those of the Users that are in the group. */
+/** The Users among `recordIds` that are in the group. */
 export async function findMembers({ id }: Group, recordIds: string[]): Promise<string[]> {
   const rows = await inChunks(recordIds, (some) =>
     selectAmong<{ id: string }>(
@@ -32,7 +32,7 @@ export async function readMemberIds({ id }: Group): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** Adds Users of the organization. Any other id is refused alike, whether or not it exists. */
+/** Adds Users of the organization. The refusal of another id does not tell whether it exists. */
 export async function insertMembers(
   { id, organizationId }: Group,
   members: Members,
@@ -50,7 +50,7 @@ export async function insertMembers(
   });
 }
 
-/** The Users with these ids that clients see; they stay until the transaction ends. */
+/** The Users with these ids that clients see. Locks them until the transaction ends. */
 async function holdRecords(organizationId: string, ids: string[]): Promise<Set<string>> {
   const lock = dialectOfDatabase() === 'sqlite' ? '' : 'FOR KEY SHARE';
   const rows = await inChunks(ids.toSorted(), (some) =>
@@ -65,7 +65,7 @@ async function holdRecords(organizationId: string, ids: string[]): Promise<Set<s
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Takes Users out of the group. */
+/** Removes Users from the group. */
 export async function deleteMembers({ id }: Group, recordIds: string[]): Promise<void> {
   await inChunks(recordIds, (some) =>
     selectAmong(
@@ -77,7 +77,7 @@ export async function deleteMembers({ id }: Group, recordIds: string[]): Promise
   );
 }
 
-/** The members, at most so many. */
+/** Some members, at most `most`. */
 export async function findSomeMembers({ id }: Group, most: number): Promise<string[]> {
   const rows = await select<{ id: string }>(
     `SELECT record_id AS id FROM scim_group_members WHERE group_id = $1 LIMIT $2`,
@@ -101,7 +101,7 @@ export async function accountsOf(organizationId: string, recordIds: string[]): P
 
 const chunk = 100;
 
-/** Does the work for a bounded number at a time, and lets others have their turn between. */
+/** Does the work in chunks. Lets other requests run in between. */
 async function inChunks<Item, Row>(
   items: Item[],
   work: (some: Item[]) => Promise<Row[]>,

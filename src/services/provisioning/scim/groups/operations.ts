@@ -27,7 +27,7 @@ type Sent = AtUser & { body: unknown };
 
 const projectionOf = (given: Projection) => readProjection(given, groupNames);
 
-/** A page of Groups, and how many match; their JSON is made as it is sent. */
+/** Lists a page of Groups and the number of matches. The JSON is generated while it is sent. */
 export async function listGroupResources(ctx: Context, input: ListQuery) {
   const organizationId = requireScim(ctx, input.org);
   const project = projectionOf(input);
@@ -61,7 +61,7 @@ export async function showGroupResource(ctx: Context, input: AtUser) {
   return presentGroup(ctx, await requireGroup(organizationId, input.id), project);
 }
 
-/** Makes a Group. */
+/** Creates a Group. */
 export async function createGroupResource(ctx: Context, input: AtUsers & { body: unknown }) {
   const organizationId = requireScim(ctx, input.org);
   const project = projectionOf(input);
@@ -70,11 +70,11 @@ export async function createGroupResource(ctx: Context, input: AtUsers & { body:
   return presentGroup(ctx, group, project);
 }
 
-/** Replaces a Group: without `members` it is empty. */
+/** Replaces a Group. Without `members`, the Group becomes empty. */
 export async function replaceGroup(ctx: Context, input: Sent) {
   const project = projectionOf(input);
   requireScim(ctx, input.org);
-  // A long body is read before the transaction, in which others would wait.
+  // A long body is read before the transaction, which would block other writers.
   const { displayName, externalId, members: adds } = await readGroup(input.body);
   const removes = new Set<string>();
   const group = await change(ctx, input, () => ({
@@ -112,7 +112,7 @@ async function change(
   });
 }
 
-/** Deletes a Group; what it gave its members ends. */
+/** Deletes a Group. The roles that it gave to its members end. */
 export async function deleteGroupResource(ctx: Context, input: AtUser): Promise<void> {
   const organizationId = requireScim(ctx, input.org);
   await transaction(async () => {

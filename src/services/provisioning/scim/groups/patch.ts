@@ -6,14 +6,14 @@ import { type PatchOperation, readManyOperations } from '../patch-operations.ts'
 import { groupNames } from './attributes.ts';
 import { type Members, readExternalId, readMembers, readName } from './read.ts';
 
-// A PATCH of a group becomes a difference: the members are not read, so that it costs the same in
-// a group of any size.
+// Turns a PATCH of a group into a difference. It does not read the members, so that its cost does
+// not depend on the size of the group.
 
-/** What a client changes of a group. */
+/** The changes that a client makes to a group. */
 export interface GroupChange {
   displayName?: string;
   externalId?: string | null;
-  /** Whether the members before are gone, but for those in `adds`. */
+  /** Whether all current members go, except those in `adds`. */
   clears: boolean;
   adds: Members;
   removes: Set<string>;
@@ -25,10 +25,10 @@ interface GroupPatch {
   repeated: { attribute: Attribute; value: unknown }[];
 }
 
-// authentik sends one operation for each member.
+// For each member, authentik sends an operation.
 const mostOperations = 10_000;
 
-/** Reads a PATCH body (RFC 7644 §3.5.2), completely or with a refusal. */
+/** Reads a PATCH body (RFC 7644 §3.5.2), completely or not at all. */
 export async function readGroupPatch(body: unknown): Promise<GroupPatch> {
   const change: GroupChange = { clears: false, adds: new Map(), removes: new Set() };
   const patch: GroupPatch = { change, repeated: [] };
@@ -39,7 +39,7 @@ export async function readGroupPatch(body: unknown): Promise<GroupPatch> {
   return patch;
 }
 
-/** Refuses values that are not the group's own; some clients send those back. */
+/** Refuses `id` and `meta` unless they repeat the group's own, as some clients send them back. */
 export function requireOwn(
   repeated: GroupPatch['repeated'],
   own: { id: string; meta: ScimResource },
@@ -54,12 +54,12 @@ export function requireOwn(
   }
 }
 
-/** An operation without a path. Unknown attributes are dropped, unless there is nothing else. */
+/** Reads an operation without a path. Ignores unknown attributes, unless all are unknown. */
 async function readWhole(patch: GroupPatch, { op, value }: PatchOperation): Promise<void> {
   if (op === 'remove') throw scimRefusal(400, 'noTarget', 'A remove operation needs a path.');
   const given = unwrapped(value);
   if (!isObject(given))
-    throw scimRefusal(400, 'invalidValue', 'A value without a path is an object.');
+    throw scimRefusal(400, 'invalidValue', 'Without a path, the value must be an object.');
   let known = 0;
   for (const [key, part] of Object.entries(given)) {
     const isSchema = groupNames.findSchema(key) !== null;
@@ -73,7 +73,7 @@ async function readWhole(patch: GroupPatch, { op, value }: PatchOperation): Prom
       await apply(patch.change, op, target.attribute, part);
   }
   if (known === 0 && Object.keys(given).length > 0)
-    throw scimRefusal(400, 'invalidPath', 'The value has no attribute of a Group.');
+    throw scimRefusal(400, 'invalidPath', 'The value contains no attribute of a Group.');
 }
 
 const form = /^([^[\]]+)(?:\[(.*)\])?$/s;
@@ -95,12 +95,12 @@ async function readAt(
     throw scimRefusal(400, 'invalidPath', `${name} has no elements to choose from.`);
   const ids = idsIn(parseElementFilter(brackets, target.attribute));
   if (op === 'remove') for (const id of ids) remove(change, id);
-  // The path names one member, and nothing else of it can change.
+  // The path selects one member, and only its id can be written.
   else {
     const given = unwrapped(value);
     const named = isObject(given) ? given['value'] : undefined;
     if (named !== undefined && !ids.includes(String(named).toLowerCase()))
-      throw scimRefusal(400, 'mutability', 'The path names another member than the value.');
+      throw scimRefusal(400, 'mutability', 'The path and the value name different members.');
     for (const id of ids) add(change, id, null);
   }
 }

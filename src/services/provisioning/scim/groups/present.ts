@@ -8,7 +8,7 @@ import { baseOf, etag, type Projecting } from '../view.ts';
 import { groupSchema } from './attributes.ts';
 import type { Group } from './group.ts';
 
-// A group may have 10,000 members, so its JSON is made in parts, and others have their turn between.
+// A group may have 10,000 members. Its JSON is made in parts, and other requests run in between.
 
 /** A Group as the SCIM API sends it. */
 export interface PresentedGroup {
@@ -17,7 +17,7 @@ export interface PresentedGroup {
   location: string;
 }
 
-/** The group as its client sees it. */
+/** The group as its SCIM client sees it. */
 export function presentGroup(ctx: Context, group: Group, project: Projecting): PresentedGroup {
   const view = viewGroup(ctx, group);
   return {
@@ -27,7 +27,7 @@ export function presentGroup(ctx: Context, group: Group, project: Projecting): P
   };
 }
 
-/** The address and the meta of a group. */
+/** The URL and the `meta` of a group. */
 export function viewGroup(ctx: Context, group: Group) {
   const location = `${baseOf(ctx, group.organizationId)}/Groups/${group.id}`;
   const meta: ScimResource = {
@@ -40,7 +40,7 @@ export function viewGroup(ctx: Context, group: Group) {
   return { location, meta };
 }
 
-/** The JSON of the group, in parts. Reads no member unless the projection shows them. */
+/** The JSON of the group, in parts. Reads the members only if the projection shows them. */
 export async function* writeGroup(
   ctx: Context,
   group: Group,
@@ -75,7 +75,7 @@ const pageOfMembers = 250;
 interface MemberRow {
   id: string;
   display: string | null;
-  /** Only without `display`. */
+  /** Null if the member has a `display`. */
   resource: string | null;
 }
 

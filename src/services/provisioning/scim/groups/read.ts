@@ -13,25 +13,25 @@ import {
 import { mostKeys } from '../patch-operations.ts';
 import { groupNames, written } from './attributes.ts';
 
-// The bodies of POST and PUT. Unknown attributes, other schemas and what is read-only are ignored.
+// Reads the bodies of POST and PUT. Ignores unknown attributes, other schemas and read-only values.
 
-/** Members of a group: the id of each User, and the name that the client sent for it, if any. */
+/** Members of a group: the id of each User, and the display name that the client sent, if any. */
 export type Members = Map<string, string | null>;
 
-/** A whole group as its client writes it. */
+/** A whole group as its client sends it. */
 export interface WrittenGroup {
   displayName: string;
   externalId: string | null;
   members: Members;
 }
 
-/** Reads a whole group. 400 without a name. */
+/** Reads a whole group. 400 if it has no name. */
 export async function readGroup(body: unknown): Promise<WrittenGroup> {
-  if (!isObject(body)) throw scimRefusal(400, 'invalidSyntax', 'A Group is a JSON object.');
+  if (!isObject(body)) throw scimRefusal(400, 'invalidSyntax', 'A Group must be a JSON object.');
   const given = new Map<string, unknown>();
   const entries = Object.entries(body);
   if (entries.length > mostKeys)
-    throw scimRefusal(400, 'invalidValue', `An object has at most ${mostKeys} attributes.`);
+    throw scimRefusal(400, 'invalidValue', `An object can have at most ${mostKeys} attributes.`);
   for (const [key, value] of entries) {
     const target = groupNames.findTarget(key);
     if (target !== null && target.sub === null) given.set(target.attribute.name, value);
@@ -45,16 +45,16 @@ export async function readGroup(body: unknown): Promise<WrittenGroup> {
 
 const longestName = 256;
 
-/** A display name, which no group is without. */
+/** Reads the display name. Every group must have one. */
 export function readName(given: unknown): string {
   const name = textIn(written.displayName, given);
   if (name === null || name.trim() === '')
     throw scimRefusal(400, 'invalidValue', 'A Group needs a displayName.');
   if ([...name].length <= longestName) return name;
-  throw scimRefusal(400, 'invalidValue', `displayName has at most ${longestName} characters.`);
+  throw scimRefusal(400, 'invalidValue', `displayName can have at most ${longestName} characters.`);
 }
 
-/** An external id, or null. */
+/** Reads the external id; null if there is none. */
 export function readExternalId(given: unknown): string | null {
   const target = groupNames.findTarget('externalId');
   return target === null ? null : textIn(target.attribute, given) || null;
@@ -65,29 +65,29 @@ function textIn(attribute: Attribute, given: unknown): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-// A body of 4 MiB holds fewer ids.
+// A body of 4 MiB cannot hold as many ids.
 const mostElements = 110_000;
 
-/** The members in a list, an object or an id. 400 for what cannot be a member, or be added. */
+/** Reads members from a list, an object or an id. 400 if one cannot be a member. */
 export async function readMembers(given: unknown, op: 'add' | 'remove'): Promise<Members> {
   const members: Members = new Map();
   if (given === undefined || given === null) return members;
   const elements = Array.isArray(given) ? given : [given];
   if (elements.length > mostElements)
-    throw scimRefusal(400, 'invalidValue', 'members: a body has no room for so many ids.');
+    throw scimRefusal(400, 'invalidValue', 'members: the list has too many elements.');
   for await (const element of slowly(elements)) {
     const [id, display] = readMember(element);
-    // The rest of a long list is not read.
+    // Stops at the first invalid id of a long list.
     if (op === 'add' && !isUuid(id)) throw noSuchUser(id);
     if (isUuid(id) && !members.has(id)) members.set(id, display);
   }
   return members;
 }
 
-/** The refusal of a member that is no User of the organization. */
+/** The refusal of a member that is not a User of the organization. */
 export function noSuchUser(id: string) {
   const named = id.slice(0, 100);
-  return scimRefusal(400, 'invalidValue', `members: there is no User ${named} here.`);
+  return scimRefusal(400, 'invalidValue', `members: this organization has no User ${named}.`);
 }
 
 function readMember(element: unknown): [id: string, display: string | null] {

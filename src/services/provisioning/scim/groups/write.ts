@@ -22,10 +22,10 @@ import {
 import type { GroupChange } from './patch.ts';
 import type { WrittenGroup } from './read.ts';
 
-// The steps that write groups. Each is one transaction of its caller: the mappings are shared first,
-// then the group is locked, then the people concerned, then their records.
+// Writes groups. Call each function inside a transaction. All lock in the same order: mappings,
+// group, accounts, records.
 
-/** Writes a new group, with its event, and plans its members. */
+/** Writes a new group, with its event, and plans the roles of its members. */
 export async function insertGroup(
   ctx: Context,
   organizationId: string,
@@ -56,9 +56,9 @@ export async function insertGroup(
   return group;
 }
 
-const taken = (name: string) => `There is a Group ${name.slice(0, 256)} already.`;
+const taken = (name: string) => `A Group ${name.slice(0, 256)} already exists.`;
 
-/** Changes a group that is locked, with its event, and plans the people concerned. */
+/** Changes a locked group, with its event, and plans the roles of the people concerned. */
 export async function changeGroup(ctx: Context, group: Group, change: GroupChange): Promise<Group> {
   const { displayName = group.displayName, externalId = group.externalId } = change;
   const { added, removed } = await differ(group, change);
@@ -91,7 +91,7 @@ export async function changeGroup(ctx: Context, group: Group, change: GroupChang
   return after;
 }
 
-/** Deletes a group that is locked, with its event, and plans its members. */
+/** Deletes a locked group, with its event, and plans the roles of its members. */
 export async function deleteGroup(ctx: Context, group: Group): Promise<void> {
   const removed = await readMemberIds(group);
   const plan = await preparePlan(group, [group], { added: [], removed });
@@ -104,7 +104,7 @@ export async function deleteGroup(ctx: Context, group: Group): Promise<void> {
   await plan(ctx);
 }
 
-/** Locks the group for a change; refuses 404. */
+/** Locks the group for a change. 404 if there is none. */
 export async function holdGroup(organizationId: string, id: string): Promise<Group> {
   await shareMappings(organizationId);
   return requireGroup(organizationId, id, { hold: true });
@@ -117,7 +117,7 @@ function about<Kind extends `scim.group.${string}`>(
   return { kind, organizationId, subject: { type: 'scimGroup', id, name } };
 }
 
-/** The members that the change really adds and removes. Only `clears` reads all of them. */
+/** The members that the change actually adds and removes. Only `clears` reads all members. */
 async function differ(group: Group, { clears, adds, removes }: GroupChange) {
   const named = [...adds.keys(), ...removes].filter(isUuid);
   const there = new Set(clears ? await readMemberIds(group) : await findMembers(group, named));
@@ -128,8 +128,8 @@ async function differ(group: Group, { clears, adds, removes }: GroupChange) {
 }
 
 /**
- * Finds and locks the people whose roles the change concerns, and returns what plans them after it.
- * No one is concerned if no mapping names the group, before or after.
+ * Finds and locks the people whose roles the change concerns. Returns a function that plans them
+ * after the change. If no mapping names the group, before or after, no people are concerned.
  */
 async function preparePlan(
   group: Group,
@@ -140,14 +140,14 @@ async function preparePlan(
   const names = named.flatMap(({ displayName, externalId }) => [displayName, externalId ?? []]);
   if (!(await isMapped(organizationId, names.flat()))) return async () => {};
   const moved = [...added, ...removed].filter(isUuid);
-  // A renamed group concerns all of its members, also those who leave it in the same push.
+  // A rename concerns all members of the group, including those that the push removes.
   const others = named.length > 1 ? await findSomeMembers(group, mostAtOnce + 1) : [];
   const accounts = await accountsOf(organizationId, [...new Set([...moved, ...others])]);
   if (accounts.length <= mostAtOnce) {
     await holdAccounts(accounts);
     return (ctx) => replanPeople(ctx, organizationId, accounts, 'scim').then(() => {});
   }
-  // The accounts before the records, as everywhere: the list locks them.
+  // `planLater` locks accounts, which all transactions lock before records.
   if (others.length > 0) await planMembersLater(organizationId, [group.id]);
   await planLater(organizationId, accounts);
   return async () => {};
@@ -155,8 +155,8 @@ async function preparePlan(
 
 const mostGroups = 1000;
 
-/** Refuses a group beyond what a sign-in and a page of Users can read. */
+/** Refuses more groups than a sign-in and a page of Users can read. */
 async function requireRoomForGroup(organizationId: string): Promise<void> {
   if ((await ScimGroup.count({ where: { organizationId } })) >= mostGroups)
-    throw scimRefusal(400, 'tooMany', `An organization has at most ${mostGroups} groups.`);
+    throw scimRefusal(400, 'tooMany', `An organization can have at most ${mostGroups} groups.`);
 }

@@ -15,7 +15,7 @@ import { filterCondition } from '../filter-sql.ts';
 import { sortExpression } from '../sql.ts';
 import type { Listing } from './listing.ts';
 
-/** A list with a filter or its own order. */
+/** A list with a filter or a sort order. */
 export interface FilteredQuery {
   filter: Filter | null;
   sortBy: string | undefined;
@@ -26,14 +26,14 @@ export interface FilteredQuery {
 
 const budgetMs = 2000;
 
-// One slow read per organization runs at a time, and few in total. So one client's filters do not
-// delay another's, and on PostgreSQL they do not take all connections.
+// One slow read per organization runs at a time, and only three in all. One client's filters cannot
+// delay another's for long, or use all connections to PostgreSQL.
 const ofOrganization = queueForEach();
 const slowReads = new PQueue({ concurrency: 3 });
 
 /**
- * Runs the read when it is the organization's turn and there is room. Throws `OutOfTime` if that
- * comes too late.
+ * Waits for the organization's turn and for a free slot, then runs the read. Throws `OutOfTime` if
+ * the deadline `until` passes first.
  */
 export function inListTurn<T>(
   organizationId: string,
@@ -51,9 +51,9 @@ export function inListTurn<T>(
 }
 
 /**
- * A page of a filtered or sorted list, and the total. If an index finds few rows, it is answered
- * at once. Other queries may scan every row, so they run aside, in turn and within 2 s. After that
- * they are refused with 400 `tooMany`.
+ * A page of a filtered or sorted list, and the total. If an index finds few rows, they are read at
+ * once. Other queries may scan all rows, so they run in a queue and within 2 s. Later they are
+ * refused with 400 `tooMany`.
  */
 export async function readFiltered<Stored extends object, Shown>(
   listing: Listing<Stored, Shown>,
@@ -79,7 +79,7 @@ export async function readFiltered<Stored extends object, Shown>(
       listing.names.kind === 'User'
         ? 'userName, externalId or e-mail'
         : 'displayName or externalId';
-    throw scimRefusal(400, 'tooMany', `The filter takes too long; ask by ${byKeys}.`);
+    throw scimRefusal(400, 'tooMany', `The filter takes too long. Filter by ${byKeys}.`);
   }
 }
 
@@ -94,7 +94,7 @@ async function readPage<Stored extends object>(
   read: <R extends object>(query: Query) => Promise<R[]>,
 ) {
   const rows = count === 0 ? [] : await read<Stored>(queries.page);
-  // A page that is not full is the last, so the total is known.
+  // A page that is not full is the last one, so the total is known.
   if (rows.length < count && (rows.length > 0 || from === 0))
     return { total: from + rows.length, rows };
   const [counted] = await read<{ total: number | string }>(queries.count);
@@ -106,7 +106,7 @@ type AnyListing = Pick<
   'names' | 'table' | 'columns' | 'visible' | 'places'
 >;
 
-/** The statements of a page, both within the time. */
+/** The statements for a page and the total. Both stop when the time is over. */
 function composeQueries(
   listing: AnyListing,
   organizationId: string,
@@ -118,7 +118,7 @@ function composeQueries(
     AND ${whileInTime(dialectOfDatabase())} AND ${condition}`;
   return {
     page: {
-      // Resources can be large, so only the page's are read, after sorting.
+      // Resources can be large. Only those of the page are read, after sorting.
       sql: `SELECT ${columns} FROM (
           SELECT r.id FROM ${table} r WHERE ${where} ${order}
            LIMIT $${bind.length + 1} OFFSET $${bind.length + 2}) page
@@ -129,7 +129,7 @@ function composeQueries(
   };
 }
 
-/** The condition and the order on `r`, with the first parameters of a statement. */
+/** The condition and the order on `r`, and the values of the first parameters. */
 function compose(
   { names }: AnyListing,
   organizationId: string,
@@ -149,19 +149,19 @@ function compose(
 
 const few = 50;
 
-/** All matches among the rows with any of the keys. Null if there are many such rows. */
+/** All matches among the rows with one of the keys. Null if there are too many such rows. */
 async function readFound<Stored extends object, Shown>(
   listing: Listing<Stored, Shown>,
   organizationId: string,
   asked: FilteredQuery,
   keys: Key[],
 ): Promise<Shown[] | null> {
-  // PostgreSQL fails on an invalid uuid.
+  // PostgreSQL fails on an invalid UUID.
   const possible = keys.filter(
     ({ column, value }) => listing.places[column]?.isId !== true || isUuid(value),
   );
   if (possible.length === 0) return [];
-  // People may share an address, but no two rows share an id or a name.
+  // Several people may share an e-mail address, but ids and names are unique.
   const most = few + possible.length;
   const { sql, bind } = composeFound(listing, organizationId, asked, possible, most);
   const constant = isOneKey(asked, possible) && asked.sortBy === undefined;
@@ -175,9 +175,9 @@ async function readFound<Stored extends object, Shown>(
 }
 
 /**
- * The statement of `readFound`: a row for each record with any of the keys, empty if the record
- * does not match. The join fixes the order of the tables. Otherwise SQLite scans the list in its
- * order, or an index for each organization.
+ * The statement of `readFound`. It returns a row for each record with one of the keys, with NULLs
+ * if the record does not match. The join fixes the order of the tables. Otherwise SQLite would scan
+ * the whole list, or an index per organization.
  */
 export function composeFound(
   listing: AnyListing,
@@ -186,7 +186,7 @@ export function composeFound(
   keys: Key[],
   most: number,
 ): Query {
-  // The records of one key are the matches. PostgreSQL would plan the condition for nothing.
+  // For a single key, every record found matches. PostgreSQL need not plan the condition again.
   const filter = isOneKey(asked, keys) ? null : asked.filter;
   const { condition, bind, order } = compose(listing, organizationId, { ...asked, filter });
   const found = keys.flatMap(({ column, value }) => {
@@ -205,7 +205,7 @@ export function composeFound(
   };
 }
 
-/** Whether the filter is one comparison that an index answers; an id is also compared by case. */
+/** Whether the filter is one comparison that an index answers. Ids also need a check of case. */
 function isOneKey({ filter }: FilteredQuery, [key]: Key[]): boolean {
   return filter?.kind === 'compare' && key?.column !== 'id';
 }

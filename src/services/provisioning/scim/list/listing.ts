@@ -2,7 +2,7 @@ import { fold, type Names, userNames } from '../../../foundation/scim-user/names
 import { columns, type Entry, entryOf, type Row } from '../../../tenancy/scim-records/record.ts';
 import type { Key } from '../filter-keys.ts';
 
-/** A table that is listed as `r`, and how its rows are read. */
+/** A table that is listed under the alias `r`, and the way to read its rows. */
 export interface Listing<Stored extends object, Shown> {
   names: Names;
   table: string;
@@ -10,7 +10,7 @@ export interface Listing<Stored extends object, Shown> {
   read(row: Stored): Shown;
   /** The condition on rows that clients see. */
   visible: string;
-  /** The table and index to find a key's rows with. */
+  /** The table and indexed column to look up each key. */
   places: Partial<Record<Key['column'], Place>>;
 }
 
@@ -19,12 +19,12 @@ interface Place {
   by: string;
   /** The column with the id of the listed row. */
   row: string;
-  /** Whether the value is an id, which PostgreSQL does not compare with other texts. */
+  /** Whether the value is an id. PostgreSQL cannot compare ids with other texts. */
   isId?: true;
   stored?: (value: string) => string;
 }
 
-/** A place of ids, in the form that they are stored in. */
+/** For columns of ids: ids are stored in lower case. */
 export const ofIds = { isId: true, stored: (id: string) => id.toLowerCase() } as const;
 
 /** The Users of an organization. */

@@ -4,19 +4,19 @@ import type { ListPlace, ListPlaces } from '../../../../scim-memory.ts';
 import { firstKey } from '../../../foundation/page.ts';
 import { columns, type Entry, entryOf, type Row } from '../../../tenancy/scim-records/record.ts';
 
-// Clients crawl by `startIndex`, and want the total with every page. To avoid counting from the
-// start each time, the process remembers the position of every so many records. New records only
-// join at the end. When a record leaves the middle, the organization's shift number changes, and
-// the positions are computed anew.
+// Clients page by `startIndex`, and want the total with each page. To avoid counting from the start
+// each time, the process remembers the position of every 500th record. New records join only at the
+// end. After any other change of the list, the organization's shift number differs, and the
+// positions are computed again.
 
 const step = 500;
-// Older transactions may still commit records that sort before a more recent position.
+// Until then, transactions may still commit records that sort before a remembered position.
 const settledAfterMs = 40_000;
 const mostOrganizations = 500;
-/** Sorts before every record. */
+/** A position before every record. */
 export const beginning: ListPlace = { created_at: new Date(0), id: firstKey };
 
-/** A page of the whole list, and the list's length. */
+/** A page of the whole list, and the total. */
 export async function readWholeList(
   ctx: Context,
   organizationId: string,
@@ -37,7 +37,7 @@ export async function readWholeList(
   return { total, records: rows.map(entryOf) };
 }
 
-/** The known positions in the list, and its length. */
+/** The known positions in the list, and the total. */
 async function survey(ctx: Context, organizationId: string) {
   const remembered = ctx.scim.places.get(organizationId);
   let { shifts, tail } = await countAfter(organizationId, remembered?.at.at(-1), 2 * step);
@@ -50,7 +50,7 @@ async function survey(ctx: Context, organizationId: string) {
   return { places, total: places.at.length * step + tail };
 }
 
-/** The list's shift number, and how many records follow the position, at most `most`. */
+/** The list's shift number, and the number of records after a position, at most `most`. */
 async function countAfter(organizationId: string, after: ListPlace = beginning, most?: number) {
   const limit = most === undefined ? '' : `LIMIT ${most}`;
   const [row] = await select<{ shifts: number | null; tail: number | string }>(
@@ -62,7 +62,7 @@ async function countAfter(organizationId: string, after: ListPlace = beginning, 
   return { shifts: row?.shifts ?? 0, tail: Number(row?.tail ?? 0) };
 }
 
-/** Adds positions after the known ones; many short queries, so that others get their turn. */
+/** Adds positions after the known ones. Others can run between the short queries. */
 async function extend(ctx: Context, organizationId: string, known: readonly ListPlace[]) {
   const settled = new Date(ctx.now.getTime() - settledAfterMs);
   const at = [...known];
@@ -79,7 +79,7 @@ async function extend(ctx: Context, organizationId: string, known: readonly List
   }
 }
 
-/** Remembers the positions. The least recently used of too many organizations are dropped. */
+/** Remembers the positions. Above the limit, forgets the organization used least recently. */
 function remember({ scim }: Context, organizationId: string, places: ListPlaces): void {
   scim.places.delete(organizationId);
   scim.places.set(organizationId, places);

@@ -1,7 +1,7 @@
 import type { AtUsers } from '../users/present.ts';
 import { mostInPage } from '../view.ts';
 
-/** The query of a list (RFC 7644 §3.4.2), with numbers as requested. */
+/** The query of a list (RFC 7644 §3.4.2), as the client sent it. */
 export interface ListQuery extends AtUsers {
   filter?: string | undefined;
   sortBy?: string | undefined;
@@ -12,7 +12,7 @@ export interface ListQuery extends AtUsers {
 
 const usual = 100;
 
-/** The part of the list that a query asks for, and its order. */
+/** The part of the list that a query asks for, and the sort order. */
 export function readWindow(input: ListQuery) {
   const startIndex = Math.max(1, input.startIndex ?? 1);
   return {

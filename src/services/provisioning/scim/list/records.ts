@@ -10,7 +10,7 @@ import { operation } from '../../../foundation/operation.ts';
 import { firstKey, pageInput, pageOf } from '../../../foundation/page.ts';
 import { beginning } from './places.ts';
 
-/** A person as the organization's SCIM client sees them. */
+/** A User as the organization's SCIM client sees it. */
 export const scimUserView = z.object({
   id,
   userName: z.string(),
@@ -20,7 +20,7 @@ export const scimUserView = z.object({
   updatedAt: instant,
 });
 
-/** Lists the users that the organization's SCIM client sees, members or not. */
+/** Lists the Users that the organization's SCIM client sees, including former members. */
 export const listScimUsers = operation({
   authority: 'scim.see',
   input: z.strictObject({ org: ref, ...pageInput }),
@@ -35,7 +35,7 @@ export const listScimUsers = operation({
     ),
 });
 
-/** The next records in the order of the client's own list, which has an index. */
+/** The next records, in the order of the SCIM client's own list, for which there is an index. */
 async function findAfter(organizationId: string, after: string, limit: number) {
   const place = await placeOf(organizationId, after);
   const rows = await select<{ id: string }>(
@@ -57,12 +57,12 @@ async function placeOf(organizationId: string, id: string): Promise<ListPlace> {
     [organizationId, id],
   );
   if (place !== undefined) return place;
-  throw new Refusal('invalid_input', 'cursor: its User was deleted', {
+  throw new Refusal('invalid_input', 'cursor: the User that it names was deleted', {
     hint: 'Begin without a cursor.',
   });
 }
 
-/** A record as admins see it, with the address that the organization knows. */
+/** A record as admins see it, with the e-mail address that the organization sees. */
 export function viewScimRecord(record: ScimRecord, { email }: Shown) {
   const { id, userName, externalId, active, modifiedAt } = record;
   return { id, userName, externalId, email, active, updatedAt: modifiedAt.toISOString() };

@@ -29,8 +29,9 @@ import { type AtUser, notUnique, requireMatch } from './present.ts';
 export type Decided = Named & { active: boolean };
 
 /**
- * Changes one User as `decide` says, given its current state and its record. Record, membership and
- * account change in one transaction. If nothing changes, version, lastModified and events stay.
+ * Changes one User. `decide` computes its new state from the current state and the record. Record,
+ * membership and account change in one transaction. Without a difference, version and lastModified
+ * stay, and no event is recorded.
  */
 export async function changeUser(
   ctx: Context,
@@ -41,20 +42,20 @@ export async function changeUser(
   const changing = transaction(async () => {
     const held = await requireHeld(organizationId, id);
     requireMatch(ifMatch, held.record.version);
-    // The record as the client saw it, even if the takeover changes it.
+    // The record as the client saw it, before `reclaimHeld` may change it.
     const seen = { ...held.record };
     const decided = () => decide({ ...resourceOf(held.record), active: held.record.active }, seen);
     const becoming = decided();
     const joins = becoming.active && !held.record.active;
-    // If no client has written this member's record, the takeover rewrites it.
+    // If no client has written this member's record yet, reclaiming rewrites it.
     const renamed = joins && (await reclaimHeld(ctx, held, nameSaid(held.record, becoming)));
     await apply(ctx, held, renamed ? decided() : becoming);
     return held.record;
   });
-  return refusingDuplicate(changing, { message: 'There is a User of that userName already.' });
+  return refusingDuplicate(changing, { message: 'A User with this userName already exists.' });
 }
 
-/** The name that the client gives the person. Null if the record only has the account's name. */
+/** The person's name as the client sent it. Null if it is only the account's name. */
 function nameSaid(record: Entry, becoming: Named): string | null {
   const name = nameOf(becoming);
   return record.link === 'member' && name === nameOf(resourceOf(record)) ? null : name;
@@ -63,7 +64,7 @@ function nameSaid(record: Entry, becoming: Named): string | null {
 async function apply(ctx: Context, held: Held, { active, ...rest }: Decided): Promise<void> {
   const { record } = held;
   const { active: _, ...before } = resourceOf(record);
-  const resource = rest as Named; // TypeScript forgets the named members of a rest.
+  const resource = rest as Named; // TypeScript loses the named members of a rest.
   const [rewritten, toggled] = [!isDeepStrictEqual(before, resource), active !== record.active];
   if (!rewritten && !toggled) return;
   if (fold(resource.userName) !== fold(record.userName)) await requireFreeName(record, resource);
@@ -95,11 +96,11 @@ function changes(before: object, after: object): { attributes: string[] } {
 }
 
 /**
- * Applies a change of the record to the account. An account made without an address gets one. An
- * account made for this record gets the new name, if the organization has verified the domain. An
- * organization may change nothing else of an account (security I4). Call it before the record
- * changes: creating an account also locks addresses before names. The same order avoids a deadlock
- * on PostgreSQL.
+ * Applies a change of the record to the account. An account without an address gets the record's.
+ * An account created for this record gets the new name, if the organization has verified the
+ * domain. The organization may change nothing else of an account (security I4). Call it before the
+ * record changes: account creation also locks addresses before names. The fixed order avoids
+ * deadlocks on PostgreSQL.
  */
 export async function followResource(ctx: Context, { record, account }: Held, resource: Named) {
   if (record.link !== 'created') return;

@@ -24,8 +24,8 @@ type Creation = ScimResource & { userName: string; active: boolean };
 
 /**
  * Provisions a person (spec §4.3): account, record and membership in one transaction. A deactivated
- * person is found again, by name or address, under the same id. Of several parallel requests one
- * succeeds.
+ * person is found by name or address, and keeps the same id. Of parallel requests for one person,
+ * only one succeeds.
  */
 export async function createUserResource(ctx: Context, input: AtUsers & { body: unknown }) {
   const organizationId = requireScim(ctx, input.org);
@@ -43,7 +43,7 @@ async function provision(ctx: Context, organizationId: string, resource: Creatio
   if (known === null) return admit(ctx, organizationId, resource, email);
   const isNamed = fold(known.userName) === fold(resource.userName);
   if (isNamed || !known.active || known.link === 'member') return comeBack(ctx, known, resource);
-  // Two people with one address are not merged: the second gets an account without an address.
+  // People with the same address are not merged. The second account gets no address.
   const record = await admit(ctx, organizationId, resource, null);
   await recordEvent(ctx, {
     kind: 'scim.address.taken',
@@ -71,7 +71,7 @@ async function admit(
   return record;
 }
 
-/** Brings back the person of an existing record. Refused while they are an active member. */
+/** Reactivates the person of an existing record. Refused if they are an active member. */
 async function comeBack(ctx: Context, found: Entry, resource: Creation): Promise<Entry> {
   const held = await holdRecord(found);
   if (held === null) return provision(ctx, found.organizationId, resource);

@@ -12,7 +12,7 @@ import { addMembership, endMembership } from '../../../tenancy/memberships/join-
 import { findRecordOf, type Held } from '../../../tenancy/scim-records/record.ts';
 import { replanPeople } from '../../mappings/apply.ts';
 
-/** Reclaims the account before the record makes it a member (security I3); returns whether. */
+/** Reclaims the account before its person joins (security I3). Returns whether it did. */
 export async function reclaimHeld(ctx: Context, held: Held, name: string | null): Promise<boolean> {
   const { record, account } = held;
   if (!(await reclaimMember(ctx, account, record.organizationId, name))) return false;
@@ -20,9 +20,9 @@ export async function reclaimHeld(ctx: Context, held: Held, name: string | null)
   return true;
 }
 
-// Call the following functions after the record changes, in the same transaction.
+// Call these functions after the record changes, in the same transaction.
 
-/** Makes the person a Member, whatever ended their last membership (spec §3.2, security I5). */
+/** Makes the person a member, even after an earlier membership ended (spec §3.2, security I5). */
 export async function activateMember(
   ctx: Context,
   { record, account }: Held,
@@ -30,10 +30,10 @@ export async function activateMember(
 ): Promise<void> {
   const origin = { kind: 'scim' as const };
   await addMembership(ctx, record.organizationId, account.id, { role: 'member', origin });
-  // An account that was just made has none.
+  // An account created just now has no sessions or tokens.
   if (record.link !== 'created' || record.version > 1) {
     await endSessionsPastSecondFactor(ctx, account.id);
-    // Only for an owned address: a forced membership ends nothing for good (security O8).
+    // Only for an owned address: forced memberships end nothing for good (security O8).
     if (await ownsAddress(record.organizationId, account.email))
       await endVouchedTokens(ctx, account.id, record.organizationId);
   }
@@ -41,7 +41,7 @@ export async function activateMember(
     ...about({ record, account }, event),
     data: { role: 'member', origin: origin.kind, record: record.id, userName: record.userName },
   });
-  // Groups kept a deactivated person, whose roles come back with the membership.
+  // Groups keep deactivated people. The roles that their groups give return with the membership.
   if (record.version > 1 && (await isInGroup(record.id)))
     await replanPeople(ctx, record.organizationId, [account.id], 'scim');
 }
@@ -55,7 +55,7 @@ async function isInGroup(recordId: string): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Ends the membership, even the last owner's (spec §3.2); an event then tells of that. */
+/** Ends the membership, even the last owner's (spec §3.2). An event reports a missing owner. */
 export async function deactivateMember(ctx: Context, held: Held): Promise<void> {
   const { record, account } = held;
   const role = await endMembership(ctx, record.organizationId, account);
@@ -69,7 +69,7 @@ export async function deactivateMember(ctx: Context, held: Held): Promise<void> 
   if (owners === 0) await recordEvent(ctx, about(held, 'organization.ownerless'));
 }
 
-/** The event's subject: the person, under the client's name for them. */
+/** The start of an event about the person, under the name from the SCIM client. */
 export function about<Kind extends EventName>({ record, account }: Held, kind: Kind) {
   const name = calledBy(resourceOf(record));
   return {

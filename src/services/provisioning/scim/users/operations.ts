@@ -26,7 +26,7 @@ import {
 
 const listSchema = 'urn:ietf:params:scim:api:messages:2.0:ListResponse';
 
-/** A page of the organization's Users, current and former members, with the total. */
+/** Lists a page of the organization's Users, including former members, with the total. */
 export async function listUserResources(ctx: Context, input: ListQuery): Promise<ScimResource> {
   const organizationId = requireScim(ctx, input.org);
   const project = readProjection(input);
@@ -78,13 +78,13 @@ function ownOf(ctx: Context, record: Entry): Own {
 
 function patched(now: Decided, body: unknown, own: Own): Decided {
   const { resource, active, changed } = applyPatch(now, body, own);
-  // The name of a record cannot be removed: `applyPatch` refuses that.
+  // `applyPatch` refuses to remove the userName.
   return changed ? ({ ...resource, active } as Decided) : now;
 }
 
 /**
- * Deactivates a User, the same as `active` false (spec §4.3). Repeating it changes nothing. Under
- * `scim.deleteMode: remove` the User is gone for the client too (RFC 7644 §3.6).
+ * Deactivates a User, as `active: false` does (spec §4.3). A repeated request changes nothing.
+ * Under `scim.deleteMode: remove`, the client no longer sees the User (RFC 7644 §3.6).
  */
 export async function deleteUserResource(ctx: Context, { org, id, ifMatch }: AtUser) {
   const organizationId = requireScim(ctx, org);

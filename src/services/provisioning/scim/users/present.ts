@@ -14,9 +14,10 @@ import {
   withoutGroups,
 } from '../view.ts';
 
-// The input of the SCIM operations. The table of attributes reads their bodies, not a schema (X6).
+// The input of the SCIM operations. The table of attributes validates the bodies, not a schema
+// (X6).
 
-/** A request about the Users of an organization, named by its id. */
+/** A request about the Users of an organization. `org` is the organization's id. */
 export interface AtUsers extends Projection {
   org: string;
 }
@@ -24,7 +25,7 @@ export interface AtUsers extends Projection {
 /** A request about one User. */
 export interface AtUser extends AtUsers {
   id: string;
-  /** The `If-Match` of the request, if it has one. */
+  /** The request's `If-Match` header. */
   ifMatch?: string | undefined;
 }
 
@@ -35,7 +36,7 @@ export interface Presented {
   location: string;
 }
 
-/** The record as its client sees it. */
+/** The User as its SCIM client sees it. */
 export async function presentUser(
   ctx: Context,
   record: Entry,
@@ -46,7 +47,7 @@ export async function presentUser(
   return presented;
 }
 
-/** Records as their client sees them; reads their groups unless the projection hides them. */
+/** Users as their SCIM client sees them. Reads their groups unless the projection hides them. */
 export async function presentUsers(
   ctx: Context,
   records: Entry[],
@@ -63,7 +64,7 @@ export async function presentUsers(
   });
 }
 
-/** The whole User of a record, with these groups. */
+/** The complete User of a record, with these groups. */
 export function viewRecord(ctx: Context, record: Entry, groups: ScimResource[] = []) {
   const { id, active, createdAt, modifiedAt, version } = record;
   const location = locationOf(ctx, record);
@@ -93,19 +94,19 @@ async function readGroupsOf(ctx: Context, records: Entry[]): Promise<Map<string,
   return groups;
 }
 
-/** Refuses if `If-Match` names only other versions (RFC 7644 §3.14). */
+/** Refuses if `If-Match` does not name the current version (RFC 7644 §3.14). */
 export function requireMatch(
   ifMatch: string | undefined,
   version: number,
   kind: 'User' | 'Group' = 'User',
 ): void {
   if (ifMatch === undefined || namesTag(withoutGroups(ifMatch), etag(version))) return;
-  throw new Refusal('version_mismatch', `The ${kind} has changed since.`, {
-    hint: 'Read it again and send the new meta.version.',
+  throw new Refusal('version_mismatch', `The ${kind} has changed since you read it.`, {
+    hint: 'Read the resource again and send the new meta.version.',
   });
 }
 
-/** Whether the header, entity tags or `*`, names this tag. Weak and strong tags count alike. */
+/** Whether the header, tags or `*`, names this tag. Weak and strong tags are compared alike. */
 export function namesTag(header: string, tag: string): boolean {
   return header.split(',').some((named) => named.trim() === '*' || opaque(named) === opaque(tag));
 }
@@ -114,7 +115,7 @@ function opaque(tag: string): string {
   return tag.trim().replace(/^W\//i, '').replace(/^"|"$/g, '');
 }
 
-/** The refusal of a name or address that another User of the organization has. */
+/** The refusal of a name or address that another User of the organization already has. */
 export function notUnique(userName: string): Refusal {
-  return scimRefusal(409, 'uniqueness', `There is a User ${userName.slice(0, 200)} already.`);
+  return scimRefusal(409, 'uniqueness', `A User ${userName.slice(0, 200)} already exists.`);
 }
