@@ -17,16 +17,16 @@ interface Row {
 const header = ['group', 'project', 'role'];
 const wideHeader = [...header, 'orgRole'];
 
-// A spreadsheet reads a cell that begins like this as a formula (security X9). An apostrophe in
-// front makes it text. A cell that already has an apostrophe gets another, so import removes
-// exactly one.
+// A spreadsheet runs a cell that begins like this as a formula (security X9). An apostrophe in
+// front makes the cell text. A cell that already has an apostrophe gets a second one, because
+// import removes exactly one.
 const formula = String.raw`(?:[\t\r\n]|\s*[=+\-@＝＋－＠])`;
 const beginsFormula = new RegExp(`^'*${formula}`);
 const madeText = new RegExp(`^'+${formula}`);
 
 /**
- * Reads mappings: CSV with the header `group,project,role`, to which `orgRole` may be added, or a
- * YAML list of the same; `-` is CSV.
+ * Reads mappings from CSV or from a YAML list. The CSV header is `group,project,role`, with an
+ * optional `orgRole`. `-` reads CSV.
  */
 export async function readMappingFile(file: string): Promise<MappingFile> {
   const bytes = file === '-' ? await readStandardInput() : await readNamedFile('file', file);
@@ -37,8 +37,8 @@ export async function readMappingFile(file: string): Promise<MappingFile> {
     const why = error instanceof Error ? (error.message.split('\n')[0] ?? '') : '';
     throw refuseField(
       'file',
-      `is not what it should be: ${why}`,
-      'CSV begins with the line group,project,role; YAML is a list. See idctl mappings import --help',
+      `is not a list of mappings: ${why}`,
+      'CSV must begin with the line group,project,role; YAML must be a list. See idctl mappings import --help',
     );
   }
 }
@@ -50,13 +50,13 @@ export async function writeMappingFile(mappings: readonly Row[]): Promise<string
   const rows = mappings.map(({ group, project = '', role = '', orgRole = '' }) =>
     [group, project, role, orgRole].slice(0, names.length).map(asText),
   );
-  // A spreadsheet may split at other characters than the comma.
+  // Some spreadsheets split cells at these characters, not at the comma.
   return stringify([names, ...rows], { quoted_match: /[;\t\r\n]/ });
 }
 
 /**
- * Replaces list positions in the refusal of an import with line numbers; other errors stay as they
- * are.
+ * Replaces list positions in the refusal of an import with line numbers. Other errors stay
+ * unchanged.
  */
 export function inFile(error: unknown, { lines }: MappingFile): unknown {
   if (!(error instanceof Refusal) || error.faults.length === 0) return error;
@@ -72,8 +72,8 @@ export function inFile(error: unknown, { lines }: MappingFile): unknown {
 }
 
 /**
- * If some lines are unreadable, adds the service's refusals of the other lines, with positions in
- * the whole list.
+ * If some mappings are malformed, adds the service's refusals of the other mappings, with their
+ * positions in the whole list.
  */
 export async function faultsOfOthers(
   error: unknown,
@@ -108,12 +108,12 @@ async function readYaml(text: string): Promise<MappingFile> {
   if (fault !== undefined) throw fault;
   const { contents } = document;
   if (contents === null) return { mappings: [], lines: [] };
-  if (!isSeq<{ range?: [number, number, number] }>(contents)) throw new Error('it is no list');
+  if (!isSeq<{ range?: [number, number, number] }>(contents)) throw new Error('it is not a list');
   const lines = contents.items.map((item) => counter.linePos(item?.range?.[0] ?? 0).line);
   return { mappings: document.toJS(), lines };
 }
 
-/** Group names keep their spaces: nothing is trimmed. */
+/** Reads CSV without trimming, because group names may begin or end with a space. */
 async function readCsv(text: string): Promise<MappingFile> {
   const { parse } = await import('csv-parse/sync');
   // With `info`, each row has the line on which it ends, which the library's types omit.
@@ -133,7 +133,7 @@ async function readCsv(text: string): Promise<MappingFile> {
     const surplus = more.slice(isWide ? 1 : 0);
     const extra = surplus.length === 0 ? {} : { [`column ${isWide ? 5 : 4}`]: surplus[0] };
     if (!isWide || !more[0]) return { group, project, role, ...extra };
-    // An empty cell of a mapping to a role in the organization says nothing.
+    // A mapping to an organization role has no project and no project role, so drop empty cells.
     const beside = { ...(project && { project }), ...(role && { role }) };
     return { group, ...beside, orgRole: more[0], ...extra };
   });

@@ -3,7 +3,7 @@ import type { ConfigurationFile } from '../services/instance/daemons.ts';
 import { readConfiguration } from './operator.ts';
 import type { Call } from './run.ts';
 
-/** The configuration file of a command, to compare with the daemon's; null if there is none. */
+/** The configuration file of this command, to compare with the daemon's; null if there is none. */
 export function configurationFile({
   file,
   digest,
@@ -15,11 +15,11 @@ export function configurationFile({
 }
 
 /**
- * Warns if the daemon read the configuration before its last change: what works here may fail
- * there.
+ * Warns if the daemon has not read the last change of the configuration: a test that passes here
+ * may then fail in the daemon.
  */
 export async function tellOlderDaemon(call: Call): Promise<void> {
-  // From afar, the daemon itself did the work.
+  // On a remote server, the daemon itself ran the operation.
   if (call.server !== null) return;
   const { lookAtDaemons, tellOlder } = await import('../services/instance/daemons.ts');
   const configuration = configurationFile(await readConfiguration(call.flags));

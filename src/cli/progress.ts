@@ -2,8 +2,8 @@ const patience = 1000;
 const signs = '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏';
 
 /**
- * Runs the work. After a second, stderr shows a progress line until the end, if it is a terminal.
- * `doing` says what is done at the moment.
+ * Runs `work`. If stderr is a terminal, it shows a progress line after one second. `doing` names
+ * the current step.
  */
 export async function withProgress<T>(
   work: () => Promise<T>,
@@ -31,8 +31,8 @@ export async function withProgress<T>(
 }
 
 /**
- * Runs the work. If a signal arrives meanwhile, it cleans up first and then ends the process by the
- * same signal.
+ * Runs `work`. If a signal arrives meanwhile, calls `clean` and then ends the process with that
+ * signal.
  */
 export async function cleaningUp<T>(clean: () => void, work: () => Promise<T>): Promise<T> {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;

@@ -19,22 +19,22 @@ import { type Examination, failedResult, printSteps } from './steps.ts';
 export interface Runs<Schema extends z.ZodType, View> {
   (ctx: Context, input: z.output<Schema>): Promise<View>;
   readonly input: Schema;
-  /** The fields that are shown, in their order. */
+  /** The schema of the view: the fields that are shown, in their order. */
   readonly output?: z.ZodType | undefined;
-  /** Of an operation that names an account: the one that its owner runs. */
+  /** For an operation that names an account: its variant for the account's own person. */
   readonly forPeople?: object;
 }
 
-/** Where operations run: in this process as the operator, or on a server as an account. */
+/** Runs operations: in this process as the operator, or on a remote server as an account. */
 export interface CommandDoor {
-  /** The URL of the server; null on the host. */
+  /** The URL of the remote server; null on the host. */
   readonly server: string | null;
   /** Checks the input, then runs the operation. */
   operate<S extends z.ZodType, View>(
     operation: Runs<S, View>,
     input: Record<string, unknown>,
   ): Promise<View>;
-  /** Like `operate`, and rolls it back. */
+  /** Like `operate`, but rolls the operation back. */
   rehearse<S extends z.ZodType, View>(
     operation: Runs<S, View>,
     input: Record<string, unknown>,
@@ -53,7 +53,7 @@ interface Page<Item> {
 /** The texts that a person reads before and after an action that cannot be undone. */
 interface Destruction<View> {
   fields: Fields<View>;
-  /** Lines to read before the question. */
+  /** Lines to print before the question. */
   details?: (view: View) => string[];
   question: (view: View) => string;
   done: (view: View) => string;
@@ -66,21 +66,21 @@ export interface Call {
   /** Arguments and options by their names. */
   readonly input: Record<string, unknown>;
   readonly flags: Flags;
-  /** The name under which the person types a field: the option, or else the field. */
+  /** The option that sets the field; the name of the field if there is none. */
   typed(field: string): string;
-  /** The URL of the server that the command asks; null on the host. */
+  /** The URL of the remote server; null on the host. */
   readonly server: string | null;
   /** Checks the input, then runs the operation. */
   operate<S extends z.ZodType, View>(
     operation: Runs<S, View>,
     input?: Record<string, unknown>,
   ): Promise<View>;
-  /** Runs a listing service until its last page. */
+  /** Runs a list operation until its last page. */
   every<S extends z.ZodType, Item>(
     operation: Runs<S, Page<Item>>,
     input?: Record<string, unknown>,
   ): Promise<Item[]>;
-  /** Runs a listing service and prints the list; `none` tells a person that it is empty. */
+  /** Runs a list operation and prints the list, or `none` if the list is empty. */
   list<S extends z.ZodType, Item>(
     operation: Runs<S, Page<Item>>,
     fields: Fields<Item>,
@@ -90,31 +90,31 @@ export interface Call {
   show<View>(view: View, fields: Fields<View>): void;
   /** Prints a view with a secret that is shown only once; with `--quiet`, only the secret. */
   showSecret<View>(view: View, fields: Fields<View>, secret: Reads<View>, advice?: string): void;
-  /** Prints a list as the command's result; `none` tells a person that it is empty. */
+  /** Prints a list as the command's result, or `none` if the list is empty. */
   table<View>(views: View[], fields: Fields<View>, none: string): void;
-  /** Prints one view of a stream, on a line of its own. */
+  /** Prints one view of a stream on one line. */
   line<View>(view: View, fields: Fields<View>): void;
   /** Prints an examination as the command's result; the exit code is 1 if a step failed. */
   examination(view: Examination): void;
-  /** Tells a person something that is not a result. */
+  /** Prints a note on stderr, unless `--quiet` is set. */
   note(text: string): void;
-  /** A command to type next. It repeats `--config` or `--server`, so it acts on the same instance. */
+  /** Completes a suggested command with `--config` or `--server`, to name the same instance. */
   here(command: string): string;
-  /** Asks for consent, unless `--yes` has given it; Enter means no, unless `usual` is set. */
+  /** Asks for confirmation, unless `--yes` is set. Enter means no, unless `usual` is set. */
   confirm(question: string, usual?: boolean): Promise<void>;
-  /** Runs a service and shows its answer; a dry run rolls it back and shows the same. */
+  /** Runs an operation and shows its view. A dry run also rolls the operation back. */
   perform<S extends z.ZodType, View>(
     operation: Runs<S, View>,
     fields: Fields<View>,
     input?: Record<string, unknown>,
   ): Promise<View>;
-  /** Runs a service with all its refusals, and rolls it back. */
+  /** Runs an operation with all its checks, and rolls it back. */
   rehearse<S extends z.ZodType, View>(
     operation: Runs<S, View>,
     input?: Record<string, unknown>,
   ): Promise<View>;
   /**
-   * Runs a destructive service after a confirmation; a dry run rolls it back and shows its answer.
+   * Runs a destructive operation after a confirmation. A dry run rolls it back and shows its view.
    */
   destroy<S extends z.ZodType, View>(
     operation: Runs<S, View>,
@@ -123,11 +123,11 @@ export interface Call {
   ): Promise<void>;
   /** Prints text as the command's result. */
   print(text: string): void;
-  /** Closes what the command opened. */
+  /** Closes the connections of the command. */
   end(): Promise<void>;
 }
 
-/** Begins a command. The door opens with the first operation, after its input was checked. */
+/** Begins a command. The first operation opens the database, after its input was checked. */
 export function beginCall(line: Pick<Call, 'input' | 'flags' | 'typed'>, door: CommandDoor): Call {
   const { flags, input } = line;
   const speech = speak(flags);
@@ -191,7 +191,7 @@ function speak(
   return {
     note,
     show,
-    showSecret: (view, fields, secret, advice = 'Keep the secret now: it is not shown again.') => {
+    showSecret: (view, fields, secret, advice = 'Store the secret now: it is not shown again.') => {
       if (flags.quiet && !flags.json) return screen.write(`${escaped(secret(view))}\n`);
       show(view, fields);
       note(advice);
@@ -202,7 +202,7 @@ function speak(
       else {
         const left = printTable(views, fields, screen).join(', ');
         if (left !== '')
-          note(`Not shown for lack of room: ${left}. Use a wider terminal, or --json.`);
+          note(`The terminal is too narrow for: ${left}. Use a wider terminal, or --json.`);
       }
     },
     line: (view, fields) => {
@@ -214,7 +214,7 @@ function speak(
       else printSteps(view, screen);
       if (!view.ok) throw failedResult();
     },
-    // A file gets the exact text; a terminal gets no characters that would control it.
+    // A file gets the exact text. On a terminal, control characters are escaped.
     print: (text) =>
       screen.write(
         Number.isFinite(screen.columns) ? text.split('\n').map(escaped).join('\n') : text,

@@ -57,7 +57,7 @@ export function addDomainCommands(program: Command): void {
   verb(domain, 'add <domain>', {
     summary: 'Claim a domain and get the TXT record that proves it',
     required: org,
-    options: { '--override': 'take public suffixes, mail providers; host only' },
+    options: { '--override': 'allow public suffixes and mail providers; host only' },
     makes: true,
     example: 'idctl domain add acme.com --org acme',
     run: add,
@@ -68,7 +68,7 @@ export function addDomainCommands(program: Command): void {
     options: {
       '--wait': 'repeat until the record is found',
       '--timeout <time>': 'how long to wait, such as 30s, 10m, 2h (default: 10m)',
-      '--assert': 'mark it verified without the DNS; host only',
+      '--assert': 'mark it verified without a DNS lookup; host only',
     },
     example: 'idctl domain verify acme.com --org acme --wait --timeout 30m',
     run: async (call) => call.show(await verify(call), block),
@@ -109,14 +109,14 @@ async function verify(call: Call): Promise<Domain> {
   const limit = seconds(timeout ?? '10m');
   return wait === true
     ? until(limit, once, (refusal) =>
-        call.note(`${refusal.message.replace(/\.?$/, '.')} Looking again.`),
+        call.note(`${refusal.message.replace(/\.?$/, '.')} Retrying.`),
       )
     : once();
 }
 
 /**
- * Repeats `look` until it succeeds. A pending or unreachable record is retried until the time is
- * over.
+ * Repeats `look` until it succeeds. If the record is missing or DNS fails, it retries until the
+ * time limit.
  */
 async function until<View>(
   limit: number,
@@ -146,7 +146,7 @@ function seconds(text: unknown): number {
 
 function addRemove(domain: Command): void {
   verb(domain, 'remove <domain>', {
-    summary: 'Give a domain up; single sign-on for it is switched off',
+    summary: 'Give up a domain, and disable single sign-on that relies on it',
     required: org,
     destroys: true,
     example: 'idctl domain remove acme.com --org acme --yes',
@@ -156,7 +156,7 @@ function addRemove(domain: Command): void {
       await call.destroy(removeDomain, {
         fields: removed,
         question: (view) =>
-          `Give ${view.domain} up?${consequences(view)}${shutOut === null ? '' : ` ${shutOut}`}`,
+          `Give up ${view.domain}?${consequences(view)}${shutOut === null ? '' : ` ${shutOut}`}`,
         done: (view) => `Removed ${view.domain}.${consequences(view)}`,
       });
     },

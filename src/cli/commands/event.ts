@@ -17,8 +17,8 @@ type Event = z.output<typeof operatorEventView>;
 type Page = z.output<typeof operatorEventPage>;
 
 /**
- * The actor of an event. A sign-in or sign-up begins anonymously, so its actor is the subject. A
- * refused person, or the user of a stolen token, stays anonymous.
+ * The actor of an event. A sign-in or sign-up is recorded as anonymous; here its subject is the
+ * actor. The actor of a refusal or of a token reuse stays anonymous.
  */
 function actorOf({ kind, actor, subject, address }: Event): string | null {
   if (actor.kind !== 'anonymous') return actor.name ?? actor.kind;
@@ -34,7 +34,7 @@ const fields: Fields<Event> = [
   ['Reason', ({ data: { reason } }) => (typeof reason === 'string' ? reason : null), 'spare'],
 ];
 
-// Without room, the organization goes before the reason.
+// On a narrow terminal, the organization is left out before the reason.
 const everywhere: Fields<Event> = [...fields, ['Org', (view) => view.organization, 'spare']];
 
 const options = {
@@ -73,7 +73,7 @@ function fieldsFor({ input }: Call): Fields<Event> {
   return input['org'] === undefined ? everywhere : fields;
 }
 
-/** Reads all pages. The operator lists the whole instance; from afar, one organization is listed. */
+/** Reads all pages: of the whole instance on the host, of one organization on a remote server. */
 async function readAll(call: Call): Promise<Event[]> {
   const { listAllEvents, listEvents } = await operations();
   return call.server === null ? call.every(listAllEvents) : call.every(listEvents);
@@ -90,11 +90,11 @@ async function readPage(call: Call, at: Record<string, unknown>): Promise<Page> 
 async function tail(call: Call): Promise<void> {
   if (call.server !== null) await fillOrganization(call);
   const over = ended();
-  // Past the events of the last minute: the clocks of the daemons may differ by seconds.
+  // Skip the events of the last minute. One minute covers daemons whose clocks differ.
   let page = await readPage(call, { since: '1m', limit: 200 });
   while (page.hasMore) page = await readPage(call, { cursor: page.nextCursor, limit: 200 });
   let cursor = page.nextCursor ?? undefined;
-  call.note('Waiting for events. Ctrl-C ends it.');
+  call.note('Waiting for events. Press Ctrl-C to stop.');
   for (let shown = new Set(page.items.map(({ id }) => id)); ; ) {
     page = await readPage(call, { cursor, limit: 200 });
     for (const event of page.items) if (!shown.has(event.id)) call.line(event, fieldsFor(call));

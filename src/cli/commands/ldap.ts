@@ -28,7 +28,7 @@ const fields: Fields<Connection> = [
   ['Server', (view) => view.uri],
   ['Enabled', (view) => view.enabled],
   ['TLS', (view) => view.tls],
-  ['CA certificate', (view) => (view.caCertificate === null ? null : 'of its own')],
+  ['CA certificate', (view) => (view.caCertificate === null ? null : 'set')],
   ['Bind DN', (view) => view.bindDn],
   ['Bind password', (view) => (view.hasBindPassword ? 'stored' : null)],
   ['Search base', (view) => view.searchBase],
@@ -43,12 +43,12 @@ const called = ({ uri }: Connection) => uri;
 
 const settings = {
   '--uri <uri>': 'ldaps://HOST, or ldap://HOST with StartTLS',
-  '--tls': 'encrypt: with ldap:// it means StartTLS (default)',
-  '--no-tls': 'do not; for a directory on this machine',
+  '--tls': 'encrypt; ldap:// then uses StartTLS (default)',
+  '--no-tls': 'do not encrypt; only for a directory on this machine',
   '--ca-file <file>': 'certificate authority of the directory, PEM',
-  '--no-ca-file': 'trust what this machine trusts (default)',
+  '--no-ca-file': 'trust the authorities of this machine (default)',
   '--bind-dn <dn>': 'DN of the account that searches the directory',
-  '--search-base <dn>': 'where people are searched',
+  '--search-base <dn>': 'DN under which people are searched',
   '--search-filter <filter>': 'such as (uid={username})',
   '--email-attribute <name>': 'such as mail',
   '--given-name-attribute <name>': 'default: givenName',
@@ -62,11 +62,11 @@ export function addLdapCommands(program: Command): void {
   const ldap = noun(
     program,
     'ldap',
-    'Sign-in by the directory of an organization (LDAP)',
+    "Sign-in through an organization's LDAP directory",
     'idctl ldap show --org acme',
   );
   verb(ldap, 'set', {
-    summary: 'Make the connection, or change what is given of it',
+    summary: 'Create the connection, or change the given settings',
     required: org,
     options: {
       ...settings,
@@ -111,7 +111,7 @@ export function addLdapCommands(program: Command): void {
   addTest(ldap);
   addRelink(ldap);
   verb(ldap, 'remove', {
-    summary: 'Remove the connection and its sessions; accounts stay',
+    summary: 'Remove the connection and end its sessions; accounts stay',
     required: org,
     destroys: true,
     example: 'idctl ldap remove --org acme --yes',
@@ -146,7 +146,7 @@ async function requireUsable(call: Call, input: Given): Promise<void> {
 }
 
 /**
- * The settings under the names of the view; the `--no-` form of an option with a value becomes
+ * The settings under their names in the API. The `--no-` form of an option with a value becomes
  * null.
  */
 async function asFields({ caFile, groupsAttribute, ...rest }: Given): Promise<Given> {
@@ -161,7 +161,7 @@ async function asFields({ caFile, groupsAttribute, ...rest }: Given): Promise<Gi
   };
 }
 
-/** Runs the work with the given bind password. If only the password is missing, it asks for it. */
+/** Runs `work` with the given bind password. If only the password is missing, asks for it. */
 function withPassword<View>(
   secret: string | undefined,
   work: (password: string | undefined) => Promise<View>,
@@ -174,10 +174,10 @@ function addTest(ldap: Command): void {
     summary: 'Test the directory step by step; exit 1 if a step fails',
     required: org,
     options: {
-      '--username <name>': 'try the filter with this user name',
-      '--password-stdin': "try a whole sign-in; reads the user's password from standard input",
+      '--username <name>': 'test the filter with this user name',
+      '--password-stdin': "test a full sign-in; read the user's password from standard input",
       ...settings,
-      '--bind-password-file <file>': 'read another bind password from a file',
+      '--bind-password-file <file>': 'read the bind password to test from a file',
     },
     example: 'idctl ldap test --org acme --username ada --password-stdin <password',
     run: test,
@@ -188,7 +188,10 @@ async function test(call: Call): Promise<void> {
   const { testLdap } = await tests();
   const { passwordStdin: stdin, bindPasswordFile: file, ...rest } = call.input;
   if (stdin === true && rest['username'] === undefined) {
-    throw refuseField('--username', 'is needed with --password-stdin, which is their password');
+    throw refuseField(
+      '--username',
+      "is required with --password-stdin, which reads that user's password",
+    );
   }
   const password = await givenSecret({ name: 'password', stdin, file: undefined });
   const input = { ...(await asFields(rest)), ...(password === undefined ? {} : { password }) };
@@ -208,7 +211,7 @@ const relinked: Fields<z.output<typeof ldapRelinkedView>> = [
 
 function addRelink(ldap: Command): void {
   verb(ldap, 'relink', {
-    summary: 'After a change of server: link people again at their next sign-in',
+    summary: 'After a change of server, link people again at their next sign-in',
     required: org,
     rehearsable: true,
     example: 'idctl ldap relink --org acme --dry-run',
@@ -216,7 +219,7 @@ function addRelink(ldap: Command): void {
       relinkPeople(call, (await operations()).relinkLdap, {
         fields: relinked,
         question: ({ people, uri }) =>
-          `Unlink the entries of ${persons(people)}? At their next sign-in, ${uri} names the holder of each address.`,
+          `Unlink the entries of ${persons(people)}? At their next sign-in, ${uri} decides who has each address.`,
       }),
   });
 }

@@ -36,7 +36,7 @@ export function addMemberCommands(program: Command): void {
   verb(member, 'add <email>', {
     summary: 'Add an existing account to an organization',
     detail:
-      'If the organization owns the domain of the address, and the address was never verified, anyone may have made the account. Its credentials then end first: the command asks, or takes --yes. --keep-credentials leaves them.',
+      'If the address was never verified, anyone may have made the account. If the organization owns the domain of that address, the credentials of the account end first. The command then asks for confirmation, or needs --yes. --keep-credentials keeps them.',
     required: { ...org, ...role },
     options: {
       '--keep-credentials': 'leave the credentials of an account whose address was never verified',
@@ -53,7 +53,7 @@ export function addMemberCommands(program: Command): void {
       call.list((await operations()).listMembers, fields, 'There are no members.'),
   });
   verb(member, 'role <user>', {
-    summary: 'Give a member another role',
+    summary: 'Change the role of a member',
     required: { ...org, ...role },
     example: 'idctl member role ada@example.com --org acme --role owner',
     run: async (call) => call.perform((await operations()).changeMemberRole, fields),
@@ -75,12 +75,12 @@ export function addMemberCommands(program: Command): void {
 
 function addLeave(member: Command): void {
   verb(member, 'leave', {
-    summary: 'Leave an organization yourself; only from afar',
+    summary: 'Leave an organization yourself; only on a remote server',
     required: org,
     destroys: true,
     example: 'idctl member leave --org acme --server https://id.acme.com --yes',
     run: async (call) => {
-      if (call.server === null) throw onlyFromAfar();
+      if (call.server === null) throw onlyRemote();
       await call.destroy((await operations()).leaveOrganization, {
         fields,
         question: () => `Leave ${call.input['org']}?`,
@@ -90,9 +90,9 @@ function addLeave(member: Command): void {
   });
 }
 
-function onlyFromAfar(): Refusal {
-  return new Refusal('invalid_input', 'The operator on the host is no member to leave.', {
-    hint: 'From afar: idctl login URL. To remove a member here: idctl member remove EMAIL',
+function onlyRemote(): Refusal {
+  return new Refusal('invalid_input', 'The operator is not a member and cannot leave.', {
+    hint: 'To leave yourself, sign in with your own token first: idctl login URL. To remove a member: idctl member remove EMAIL',
   });
 }
 
@@ -117,18 +117,18 @@ async function add(call: Call): Promise<void> {
 }
 
 /**
- * Asks whether to end credentials that an earlier holder may have left. Undefined if there are
- * none, or no terminal.
+ * Asks whether to end credentials that an earlier holder of the address may have left. Undefined
+ * if there are no such credentials, or no terminal.
  */
 async function agreedFate(call: Call, input: Record<string, unknown>): Promise<'end' | undefined> {
   if (call.flags.yes) return 'end';
-  // Without a question, the service refuses and names both options.
+  // If this does not ask, the service refuses such an account and names both options.
   if (call.flags.dryRun || !canAsk()) return undefined;
   const { findUnproven } = await additions();
   const found = await call.operate(findUnproven, input);
   if (found.length === 0) return undefined;
-  call.note(`The address ${input['email']} was never verified: anyone may have made this account.`);
-  call.note('With --keep-credentials its credentials stay.');
+  call.note(`The address ${input['email']} was never verified. Anyone may have made this account.`);
+  call.note('--keep-credentials keeps its credentials.');
   await call.confirm(`End its credentials (${found.map(credentialText).join('; ')})?`);
   return 'end';
 }

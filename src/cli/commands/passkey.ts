@@ -24,7 +24,7 @@ export function addPasskeyCommands(program: Command): void {
   const passkey = noun(
     program,
     'passkey',
-    'Passkeys; people add them on their account page',
+    'Passkeys, which people add on their account page',
     'idctl passkey list --user ada@example.com',
   );
   verb(passkey, 'list', {
@@ -39,7 +39,7 @@ export function addPasskeyCommands(program: Command): void {
       ),
   });
   verb(passkey, 'remove <id>', {
-    summary: 'Remove a passkey; the sessions that began by one end',
+    summary: 'Remove a passkey, and end the sessions that began with a passkey',
     required: user,
     destroys: true,
     example:

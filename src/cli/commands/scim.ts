@@ -44,7 +44,7 @@ const group: Fields<z.output<typeof scimGroupView>> = [
 const request: Fields<z.output<typeof scimRequestView>> = [
   ['At', (view) => view.at],
   ['Method', (view) => view.method],
-  // The path below the base, because the base is the same on every line.
+  // Leaves out the base path, which is the same on every line.
   ['Path', (view) => view.path.replace(/^\/scim\/v2\/orgs\/[^/]*/i, '') || '/'],
   ['Status', (view) => view.status],
   ['Reason', (view) => view.reason, 'broken'],
@@ -55,7 +55,7 @@ export function addScimCommands(program: Command): void {
   const scim = noun(
     program,
     'scim',
-    'Provisioning of members by SCIM 2.0',
+    'Provisioning of members with SCIM 2.0',
     'idctl scim users --org acme',
   );
   addToken(scim);
@@ -69,7 +69,7 @@ export function addScimCommands(program: Command): void {
     },
   });
   verb(scim, 'groups', {
-    summary: 'List the groups that the SCIM client pushed',
+    summary: 'List the groups that the SCIM client created',
     required: org,
     options: { '--members <group>': 'list the users in this group instead, by name or id' },
     example: 'idctl scim groups --org acme',
@@ -96,11 +96,11 @@ function addToken(scim: Command): void {
   const token = noun(
     scim,
     'token',
-    'The token of the SCIM client, one for an organization',
+    'The token of the SCIM client; an organization has one',
     'idctl scim token show --org acme',
   );
   verb(token, 'rotate', {
-    summary: 'Make a token; an existing one stops at once. --quiet prints only the token',
+    summary: 'Make a new token; the old one stops at once. --quiet prints only the token',
     required: org,
     rehearsable: true,
     example: 'idctl scim token rotate --org acme',
@@ -131,7 +131,7 @@ async function rotate(call: Call): Promise<void> {
   const { configured, prefix } = await call.operate(showScimToken);
   if (configured && !call.flags.dryRun)
     await call.confirm(
-      `Replace the SCIM token ${prefix}…? The client cannot connect until it has the new one.`,
+      `Replace the SCIM token ${prefix}…? The SCIM client cannot connect until it has the new token.`,
     );
   await performSecret(call, rotateScimToken, { fields: made, secret: 'token' });
 }

@@ -41,11 +41,11 @@ export function addSignInCommands(program: Command): void {
   const signin = noun(
     program,
     'signin',
-    'How people of an organization may sign in',
+    'Sign-in methods of an organization',
     'idctl signin show --org acme',
   );
   verb(signin, 'show', {
-    summary: 'Show which ways to sign in are on',
+    summary: 'Show which sign-in methods are on',
     required: org,
     example: 'idctl signin show --org acme',
     run: async (call) => {
@@ -57,17 +57,18 @@ export function addSignInCommands(program: Command): void {
     },
   });
   verb(signin, 'set', {
-    summary: 'Switch ways to sign in; the others stay as they are',
+    summary: 'Switch sign-in methods on or off; the others stay as they are',
     required: org,
     rehearsable: true,
     options: {
       '--password <on|off>': 'e-mail and password',
-      '--passkey <on|off>': 'a passkey; not set: as --password',
+      '--passkey <on|off>': 'a passkey (default: like --password)',
       '--magic-code <on|off>': 'a code by mail',
-      '--google <on|off>': 'Google, if the instance has it',
-      '--github <on|off>': 'GitHub, if the instance has it',
-      '--allow-self-signup <on|off>': 'sign-up without invitation',
-      '--restrict-oauth-to-verified-domains <how>': 'on: no Google, GitHub for others',
+      '--google <on|off>': 'Google, if the instance has it configured',
+      '--github <on|off>': 'GitHub, if the instance has it configured',
+      '--allow-self-signup <on|off>': 'sign-up without an invitation',
+      '--restrict-oauth-to-verified-domains <how>':
+        'on: Google and GitHub only for verified domains',
     },
     example: 'idctl signin set --org acme --password off --google on',
     run: async (call) => {
@@ -80,12 +81,12 @@ export function addSignInCommands(program: Command): void {
   });
 }
 
-/** Says if the settings govern no account: the settings alone do not show it (security O1). */
+/** Notes that the settings apply to no account, which the settings do not show (security O1). */
 function noteReach(call: Call, { governs }: Reach): void {
   if (governs) return;
   const { org } = call.input;
   call.note(
-    `These settings govern no account yet: ${org} has no verified domain.\nVerify one: ${call.here(`idctl domain add DOMAIN --org ${shellWord(String(org))}`)}`,
+    `These settings apply to no account yet: ${org} has no verified domain.\nAdd a domain: ${call.here(`idctl domain add DOMAIN --org ${shellWord(String(org))}`)}`,
   );
 }
 

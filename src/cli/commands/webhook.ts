@@ -46,7 +46,7 @@ const rotated: Fields<Hiding<z.output<typeof rotatedWebhookView>, 'secret'>> = [
   ['Secret', (view) => view.secret],
   ['ID', (view) => view.id],
   ['URL', (view) => view.url],
-  ['Old one until', (view) => view.previousUntil],
+  ['Old secret until', (view) => view.previousUntil],
 ];
 
 type Delivery = z.output<typeof deliveryView>;
@@ -61,7 +61,7 @@ const delivery: Fields<Delivery> = [
 
 function answerTo({ attempts, error, responseStatus, nextAt }: Delivery): string | null {
   if (attempts === 0) return null;
-  const tries = attempts === 1 ? '1 try' : `${attempts} tries`;
+  const tries = attempts === 1 ? '1 attempt' : `${attempts} attempts`;
   const next = nextAt === null ? '' : `, next ${nextAt}`;
   return `${error ?? responseStatus ?? ''} (${tries}${next})`;
 }
@@ -78,14 +78,16 @@ export function addWebhookCommands(program: Command): void {
   const webhook = noun(
     program,
     'webhook',
-    'Where the events of an organization are sent',
+    'URLs that receive the events of an organization',
     'idctl webhook list --org acme',
   );
   verb(webhook, 'add <url>', {
     summary: 'Send events to a URL; --quiet prints only the secret that signs them',
-    detail: 'A dry run does not look the host up.',
+    detail: 'A dry run does not look up the host.',
     required: org,
-    options: { '--events <list>': 'kinds, or groups such as scim.*, with commas (default: all)' },
+    options: {
+      '--events <list>': 'kinds or groups such as scim.*, separated by commas (default: all)',
+    },
     makes: true,
     example:
       "idctl webhook add https://crm.acme.com/hooks --org acme \\\n      --events 'scim.*,member.removed'",
@@ -98,10 +100,10 @@ export function addWebhookCommands(program: Command): void {
     run: async (call) =>
       call.list((await operations()).listWebhooks, row, 'There are no webhooks.'),
   });
-  addSwitch(webhook, 'enable', 'Switch a webhook on, also one that was switched off for failing');
-  addSwitch(webhook, 'disable', 'Switch a webhook off; events meanwhile are not sent later');
+  addSwitch(webhook, 'enable', 'Enable a webhook, even if it was disabled because it failed');
+  addSwitch(webhook, 'disable', 'Disable a webhook; it never gets the events of that time');
   verb(webhook, 'rotate <id>', {
-    summary: 'Make a new secret; for 24 hours messages are signed by both',
+    summary: 'Make a new secret; for 24 hours both secrets sign each message',
     options: org,
     rehearsable: true,
     example: `idctl webhook rotate ${example}`,
@@ -112,7 +114,7 @@ export function addWebhookCommands(program: Command): void {
     },
   });
   verb(webhook, 'test <id>', {
-    summary: 'Send a message of type webhook.test now; exit 1 if it is not accepted',
+    summary: 'Send a webhook.test message now; exit 1 if it is not accepted',
     options: org,
     example: `idctl webhook test ${example}`,
     run: test,
@@ -138,7 +140,7 @@ async function add(call: Call): Promise<void> {
   await make(call, addWebhook, making, given);
 }
 
-/** The kinds of a list; one with `*` means all. */
+/** Splits a list of kinds. If it contains `*`, the result is all kinds. */
 function kindsOf(list: string): string[] {
   const kinds = list.split(',');
   return kinds.includes('*') ? ['*'] : kinds;
@@ -167,7 +169,7 @@ function addSwitch(webhook: Command, name: 'enable' | 'disable', summary: string
 
 function addRemove(webhook: Command): void {
   verb(webhook, 'remove <id>', {
-    summary: 'Remove a webhook; events that wait for it are not sent',
+    summary: 'Remove a webhook; its waiting events are not sent',
     options: org,
     destroys: true,
     example: `idctl webhook remove ${example} --yes`,
@@ -187,7 +189,7 @@ function addRemove(webhook: Command): void {
 function addDeliveries(webhook: Command): void {
   verb(webhook, 'deliveries <id>', {
     summary: 'List the deliveries to a webhook: sent, waiting or dead, newest first',
-    options: { ...org, '--status <status>': 'only waiting, delivered or dead ones' },
+    options: { ...org, '--status <status>': 'only deliveries that are waiting, delivered or dead' },
     example: `idctl webhook deliveries ${example} \\\n      --status dead`,
     run: async (call) => {
       const { listDeliveries } = await deliveryOperations();
@@ -200,14 +202,14 @@ function addDeliveries(webhook: Command): void {
     },
   });
   verb(webhook, 'retry <delivery>', {
-    summary: 'Send a delivery again now, with the same id, whatever its status',
+    summary: 'Send a delivery again now, with the same id; its status does not matter',
     options: org,
     example: `idctl webhook retry ${example}`,
     run: async (call) => {
       const { locateDelivery, retryDelivery } = await deliveryOperations();
       const at = await call.operate(locateDelivery);
       call.show(await call.operate(retryDelivery, at), delivery);
-      call.note('The daemon sends it within seconds.');
+      call.note('The daemon sends it within a few seconds.');
     },
   });
 }

@@ -9,7 +9,7 @@ import { type Wanted, wantedAt } from './wanted.ts';
 /** The answer that asks the shell to complete file names itself. */
 const files = ':files';
 
-/** The longest wait for a database after Tab, in milliseconds. */
+/** The limit on a wait for the database after Tab, in milliseconds. */
 const patience = 2000;
 
 /**
@@ -27,8 +27,8 @@ export async function answerShell(program: Command, line: readonly string[]): Pr
 }
 
 /**
- * Answers bash, which puts each line in place of `replaced`, the end of the line as typed. It
- * prints no errors.
+ * Answers bash: one replacement a line for `replaced`, the end of the typed line. It prints no
+ * errors.
  */
 export async function answerBash(
   program: Command,
@@ -45,7 +45,7 @@ export async function answerBash(
 async function offer(program: Command, line: readonly string[]): Promise<NamedThing[] | 'files'> {
   const wanted = wantedAt(program, line);
   if (wanted.files) return 'files';
-  // The names in the database of this host are not those of a server.
+  // The database of this host does not know the names on a remote server.
   const isRemote = line.includes('--server') || Boolean(process.env['IDCTL_SERVER']);
   const names = isRemote ? [] : await namesOf(wanted, configIn(line)).catch(() => []);
   return [...wanted.words, ...names, ...(await eventsOf(wanted))]
@@ -68,7 +68,7 @@ async function namesOf({ names }: Wanted, config: string | undefined): Promise<N
   const database = await openUnprepared(loaded.config);
   try {
     const found = await listNames(names.kind, names.begin, names.org);
-    // Here idctl itself would read such a value as an option.
+    // At this position, idctl would read a value that begins with a dash as an option.
     return names.dashes ? found : found.filter(({ value }) => !value.startsWith('-'));
   } finally {
     clearTimeout(late);
@@ -84,7 +84,7 @@ async function eventsOf({ events }: Wanted): Promise<NamedThing[]> {
     .map((value) => ({ value, about: eventKinds[value].about }));
 }
 
-/** The file that the typed line names by `--config`. */
+/** The file that the typed line names with `--config`. */
 function configIn(line: readonly string[]): string | undefined {
   const at = line.indexOf('--config');
   const joined = line.find((word) => word.startsWith('--config='));

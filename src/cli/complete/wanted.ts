@@ -3,13 +3,13 @@ import type { Kind, NamedThing } from '../../services/instance/completion.ts';
 import { findCommand } from '../aliases.ts';
 
 /**
- * The possible completions of a command line: idctl's own words, names in the database, or files.
+ * The completions of a command line: idctl's own words, names in the database, or files.
  */
 export interface Wanted {
   words: NamedThing[];
   /**
-   * Names of this kind, in the organization that the line names, if any. `dashes` includes names
-   * that begin with a dash.
+   * Names of this kind that begin with `begin`, in the organization that the line names, if any.
+   * `dashes` includes names that begin with a dash.
    */
   names: { kind: Kind; begin: string; org: string | undefined; dashes: boolean } | null;
   files: boolean;
@@ -22,7 +22,7 @@ export interface Wanted {
 const nothing: Wanted = { words: [], names: null, files: false, events: null, before: '' };
 
 /**
- * Finds the completions of the last word, which may be empty; `line` has the words after `idctl`.
+ * Finds the completions of the last word, which may be empty. `line` has the words after `idctl`.
  */
 export function wantedAt(program: Command, line: readonly string[]): Wanted {
   const last = line.at(-1) ?? '';
@@ -112,7 +112,7 @@ function starting(words: NamedThing[], begin: string): NamedThing[] {
   return words.filter(({ value }) => value.startsWith(begin));
 }
 
-/** Values of options whose help describes them only in prose. */
+/** Values of options whose placeholder does not list them. */
 const choices: Record<string, string[]> = {
   '--absent-groups': ['unknown', 'none'],
   '--restrict-oauth-to-verified-domains': ['on', 'off'],
