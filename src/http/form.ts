@@ -15,7 +15,7 @@ export async function readForm(
   if (empty) return {};
   if (!request.is(formType)) {
     throw new Refusal('unsupported_media_type', 'The body must be a form.', {
-      hint: `Send it with Content-Type: ${formType}.`,
+      hint: `Send the body with Content-Type: ${formType}.`,
     });
   }
   if (Number(headers['content-length']) > limit) {

@@ -16,9 +16,8 @@ function parserFor(limit: number) {
 }
 
 /**
- * Collects the input that the route's schema expects. Path keys come from the URL and `filled`
- * fields from the server. The rest comes from the body, or from the query if the method has no
- * body.
+ * Collects the input for the route's schema. Path keys come from the URL, and `filled` fields from
+ * the server. The other fields come from the body, or from the query if the method has no body.
  */
 export async function gatherInput(
   route: Route,
@@ -46,7 +45,7 @@ async function readGiven(route: Route, request: Request, response: Response) {
   const query = readQuery(route, request);
   if (!/^(POST|PUT|PATCH)$/.test(route.method)) {
     if (hasBody(request)) {
-      throw new Refusal('malformed_request', `${route.method} takes no body here.`, {
+      throw new Refusal('malformed_request', `${route.method} takes no body on this path.`, {
         hint: 'Send the fields in the query.',
       });
     }
@@ -76,12 +75,12 @@ function withoutDryRun({ dryRun, ...query }: Record<string, unknown>): Record<st
   throw refuseField('dryRun', 'must be true or false');
 }
 
-/** Whether the request asks to show only what would happen; checked by `gatherInput`. */
+/** Whether the request asks for a dry run. `gatherInput` checks the value. */
 export function asksDryRun(route: Route, request: Request): boolean {
   return route.dryRun && request.query['dryRun'] === 'true';
 }
 
-/** Whether the request asks for the view that an answer 204 leaves out (RFC 7240). */
+/** Whether the request asks for a view in place of an empty 204 answer (RFC 7240). */
 export function prefersView(request: Request): boolean {
   const given = request.get('Prefer') ?? '';
   return given.split(',').some((part) => /^\s*return="?representation"?\s*(;|$)/i.test(part));
@@ -103,10 +102,10 @@ async function readBody(
   if (!hasBody(request)) return {};
   if (!request.is('application/json')) {
     throw new Refusal('unsupported_media_type', 'The body must be JSON.', {
-      hint: 'Send it with Content-Type: application/json.',
+      hint: 'Send the body with Content-Type: application/json.',
     });
   }
-  // The parser reads a whole body before it refuses it; a declared length is refused unread.
+  // The parser would read the whole body first, so refuse a declared length here.
   if (Number(request.headers['content-length']) > limit) {
     throw new Refusal('payload_too_large', `The body is larger than ${limit / 1024} KiB.`);
   }

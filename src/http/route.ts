@@ -10,47 +10,48 @@ import type { Origins } from './origins.ts';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /**
- * The row of the authority table that the service checks. The server only tells `public` from the
- * rest.
+ * The row of the authority table that the operation checks. The HTTP server only checks whether a
+ * route is `public`.
  */
 export type Access = 'public' | Right;
 
 /**
- * The value that the server puts into an input field: a cookie, or whether browser fetch metadata
- * was sent. With `orGiven`, a field that the caller sent wins.
+ * The value that the server puts into an input field: a cookie, or whether the request has browser
+ * fetch metadata. With `orGiven`, a field in the request takes precedence.
  */
 export type Fill = { cookie: CookieName; orGiven?: true } | 'fetchMetadata';
 
-/** The most bytes of a body with a document or a list: ten thousand entries fit. */
+/** The limit on a body with a document or a list, in bytes. Ten thousand entries fit. */
 export const bodyOfManyEntries = 8 * 1024 * 1024;
 
-/** One operation on the HTTP surface, as the files in `routes/` declare it. */
+/** A route as the files in `routes/` declare it. */
 interface Definition<Input extends z.ZodObject, Output extends z.ZodType, View> {
   method: Method;
-  /** In Express's form: `/api/v1/orgs/:org`. Every `:key` is a field of the input. */
+  /** A path in Express's form: `/api/v1/orgs/:org`. Every `:key` is a field of the input. */
   path: string;
   summary: string;
   access: Access;
   input: Input;
   /** The schema of the answer; without it, the answer is 204. */
   output?: Output;
-  /** With 204, the view is sent only if the client asks for it, or in a dry run. */
+  /** The status of a success. With 204, the view is sent only on request or in a dry run. */
   status?: 200 | 201 | 202 | 204;
-  /** Takes `?dryRun=true`: the operation runs, and is rolled back. Every DELETE with a view does. */
+  /** Takes `?dryRun=true`: idctl rolls the operation back. Every DELETE with a view takes it. */
   dryRun?: true;
-  /** The command that does the same. */
+  /** The equivalent command. */
   cli?: string;
-  /** The most bytes of a body; without it 100 KiB. */
+  /** The limit on the body in bytes; 100 KiB by default. */
   bodyLimit?: number;
   /**
-   * On a public route, the service learns the actor if a credential proves it; else the actor is
+   * A public route that reads a valid credential, if there is one. Otherwise the actor is
    * anonymous.
    */
   optionalActor?: true;
-  /** Unknown query parameters are ignored, as OAuth requires (X6). */
+  /** Ignores unknown query parameters, as OAuth requires (X6). */
   lenientQuery?: true;
   /**
-   * OAuth style: the input is a form, the client is in it or in Basic, errors follow RFC 6749 §5.2.
+   * OAuth style: the input is a form. The client authenticates in the form or with HTTP Basic.
+   * Errors follow RFC 6749 §5.2.
    */
   speaks?: 'oauth';
   filled?: { [Field in keyof z.input<Input>]?: Fill };
@@ -68,15 +69,15 @@ export interface Reply {
 }
 
 /**
- * A route of the surface: plain data, and `answer`, which parses the input, runs the service and
- * shapes its view.
+ * A route: plain data, and `answer`, which parses the input, runs the operation and shapes its
+ * view.
  */
 export interface Route
   extends Omit<
     Definition<z.ZodObject, z.ZodType, never>,
     'status' | 'dryRun' | 'cookies' | 'redirect' | 'run'
   > {
-  /** The value that `answer` runs; the remote command line finds the route by it. */
+  /** The operation that `answer` runs. The remote command line uses it to find the route. */
   operation: object;
   status: 200 | 201 | 202 | 204;
   dryRun: boolean;
@@ -86,7 +87,7 @@ export interface Route
 }
 
 /**
- * How HTTP reaches an operation: the parts of `Definition` that the operation does not have itself.
+ * The parts of `Definition` that an operation does not have itself.
  */
 type Reach<Input extends z.ZodObject, Output extends z.ZodType, View> = Omit<
   Definition<Input, Output, View>,
@@ -176,14 +177,14 @@ export function pathKeys(path: string): string[] {
   return [...path.matchAll(/:(\w+)/g)].map(([, key = '']) => key);
 }
 
-/** The shared parts that answering needs besides the route. */
+/** The shared parts that a request handler needs, in addition to its route. */
 export interface Door {
   app: App;
   origins: Origins;
   authenticate: Authenticate;
 }
 
-/** The service that finds the actor of a credential, or refuses with `invalid_credential`. */
+/** Finds the actor of a credential, or refuses with `invalid_credential`. */
 export type Authenticate = (
   ctx: Context,
   credential: string,

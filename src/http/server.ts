@@ -21,11 +21,11 @@ import { speaksToPeople, traceRequests } from './trace.ts';
 export interface HttpServer {
   /** Listens on `HOST:PORT` (port 0: any free port); refuses with `listen_failed`. */
   listen(hostPort: string): Promise<void>;
-  /** `http://` and the address it listens on; null before `listen`. */
+  /** The URL of the listener, `http://HOST:PORT`; null before `listen`. */
   readonly url: string | null;
   /**
-   * Accepts nothing more, finishes requests in flight and ends within `budgetMs`; safe to call
-   * twice.
+   * Accepts no new connections, answers open requests, and ends within `budgetMs`. A second call
+   * waits for the first.
    */
   close(budgetMs?: number): Promise<void>;
 }
@@ -40,7 +40,7 @@ export interface Surface {
   watch?: RequestHandler;
 }
 
-/** Creates the HTTP server of an app; it serves nothing before `listen`. */
+/** Creates the HTTP server of an app. It serves nothing before `listen`. */
 export function createServer(app: App, surface: Surface): HttpServer {
   const web = buildExpress(app, surface);
   const server = createHttpServer(
@@ -48,12 +48,12 @@ export function createServer(app: App, surface: Surface): HttpServer {
       headersTimeout: 10_000,
       requestTimeout: 30_000,
       connectionsCheckingInterval: 1000,
-      // `requireOneHost` checks it instead, to answer with a problem object.
+      // `requireOneHost` checks the header instead, because it answers with a problem object.
       requireHostHeader: false,
     },
     (request, response) => {
       const { url = '' } = request;
-      // RFC 9112 §3.2: a path, a whole URL, or an asterisk.
+      // RFC 9112 §3.2: the target is a path, a whole URL, or an asterisk.
       if (url.startsWith('/') || url === '*' || URL.canParse(url)) web(request, response);
       else answerStrayTarget(response);
     },
@@ -103,7 +103,7 @@ function mount(web: Express, { method, path }: Route, answer: RequestHandler): v
   web[verbs[method]](path, answer);
 }
 
-/** Helmet's own policy would upgrade http:, and allows more than an API without markup needs. */
+/** A strict policy for an API without markup. Helmet's default would also upgrade http: to https:. */
 function securityHeaders(own: string): RequestHandler {
   return helmet({
     contentSecurityPolicy: {
@@ -124,8 +124,8 @@ function securityHeaders(own: string): RequestHandler {
 }
 
 /**
- * Refuses a request that no route answered. If the path has other methods, the answer is 405 and
- * names them; else 404.
+ * Refuses a request that no route answered: with 405 and the allowed methods if the path exists,
+ * else with 404.
  */
 function refuseUnknown(
   routes: (Pick<Route, 'method' | 'path'> & { setsCookies?: boolean })[],
@@ -147,7 +147,7 @@ function refuseUnknown(
     if (speaksToPeople(request)) {
       throw new Refusal('method_not_allowed', 'Page not found.', { hint: 'Check the address.' });
     }
-    throw new Refusal('method_not_allowed', `${request.method} is not possible here.`, {
+    throw new Refusal('method_not_allowed', `${request.method} is not allowed on this path.`, {
       hint: `Use ${[...methods].join(' or ')}.`,
     });
   });
@@ -186,29 +186,29 @@ export async function listen(server: Server, hostPort: string): Promise<void> {
 
 function why({ code, message }: NodeJS.ErrnoException): string {
   if (code === 'EADDRINUSE') return 'another program listens there';
-  if (code === 'EACCES') return 'this user may not use that port';
+  if (code === 'EACCES') return 'this user is not allowed to use that port';
   return message;
 }
 
-/** `http://` and the address a server listens on; null if it does not listen. */
+/** The URL of a listener, `http://HOST:PORT`; null if the server does not listen. */
 export function urlOf(address: AddressInfo | string | null): string | null {
   if (address === null || typeof address === 'string') return null;
   const host = isIPv6(address.address) ? `[${address.address}]` : address.address;
   return `http://${host}:${address.port}`;
 }
 
-// RFC 9112 §3.2: one name or address, with or without a port. It may be empty.
+// RFC 9112 §3.2: a Host header is a name or address, with or without a port. It may be empty.
 const sound = /^(?:[\w.~%!$&'()*+,;=-]*|\[[\da-f:.]+\])(?::\d*)?$/i;
 
 /**
- * Refuses a request that does not name exactly one host, because a proxy could read another host
- * than idctl.
+ * Refuses a request that does not name exactly one host. Otherwise, idctl and a proxy could each
+ * choose a different host.
  */
 const requireOneHost: RequestHandler = (request, _response, next) => {
   const fault = faultOf(request);
   if (fault === null) return next();
   throw new Refusal('malformed_request', fault, {
-    hint: 'Send one Host header with the host and port of the address that you ask.',
+    hint: 'Send one Host header with the host and port of the URL.',
   });
 };
 

@@ -8,8 +8,8 @@ import { isOutage } from '../outage.ts';
 import { sentTokens } from './cookies.ts';
 
 /**
- * The data for the log line of a request, and whether its refusal is a problem object, a page or
- * SCIM.
+ * The data for the log line of a request. `speaks` makes a refusal an OAuth error or a page instead
+ * of a problem object.
  */
 export interface Trace {
   requestId: string;
@@ -29,8 +29,8 @@ export function traceOf(request: Request): Trace {
 }
 
 /**
- * Gives every request an id, and logs one line when it ends. The line never has its query, headers
- * or body (X4).
+ * Gives every request an id, and logs one line when the request ends. The line never contains the
+ * query, headers or body (X4).
  */
 export function traceRequests(log: Logger): RequestHandler {
   return (request, response, next) => {
@@ -54,7 +54,7 @@ export function traceRequests(log: Logger): RequestHandler {
         actor: actor.kind,
         ...(actor.kind === 'user' ? { accountId: actor.accountId } : {}),
         ...(refusal ? { code: refusal.code } : {}),
-        // An outage is explained once, not with each request.
+        // The log explains an outage once, not with each request.
         ...(refusal && isOutage(refusal) ? {} : reasonOf(refusal?.cause)),
         address,
       };
@@ -66,7 +66,7 @@ export function traceRequests(log: Logger): RequestHandler {
 }
 
 /**
- * Why a request was refused: a system error, or the reason that a sign-in hides from the client.
+ * The logged cause of a refusal: a system error, or a reason that the client must not learn.
  */
 function reasonOf(cause: unknown): { reason?: string; err?: Error } {
   if (cause instanceof Error) return { err: cause };
@@ -78,8 +78,8 @@ function reasonOf(cause: unknown): { reason?: string; err?: Error } {
 }
 
 /**
- * The client's address: the socket's, or the address that the trusted proxies forwarded (P9). If
- * they forward something that is not an address, only the nearest proxy's address is known.
+ * The client's address: the socket's, or the address that trusted proxies forward (P9). If that is
+ * not an address, the address of the nearest proxy.
  */
 function clientAddress(request: Request): string | null {
   const forwarded = request.ip ?? '';
@@ -87,7 +87,7 @@ function clientAddress(request: Request): string | null {
   return address?.replace(/^::ffff:(?=\d+\.)/i, '') ?? null;
 }
 
-/** The context of a request, with the actor that its trace knows so far. */
+/** Opens the context of a request, with the actor that its trace has so far. */
 export function openRequest(app: App, request: Request): Context {
   const { actor, requestId, address } = traceOf(request);
   return {
@@ -102,17 +102,17 @@ export function openRequest(app: App, request: Request): Context {
   };
 }
 
-/** Whether a browser asks for a page; paths for programs always get a machine-readable answer. */
+/** Whether a browser asks for a page. Paths for programs never answer with a page. */
 export function speaksToPeople(request: Request): boolean {
   return isOfPeople(request) && wantsPage(request);
 }
 
-/** Whether the path is a page's, not a program's. */
+/** Whether the path belongs to pages, not to an API. */
 export function isOfPeople({ path }: Request): boolean {
   return !/^\/(api|auth|scim|healthz|readyz|\.well-known)(\/|$)/.test(path);
 }
 
-/** Whether the client prefers a page to JSON. */
+/** Whether the client prefers HTML to JSON. */
 export function wantsPage(request: Request): boolean {
   return request.accepts(['json', 'html']) === 'html';
 }

@@ -13,8 +13,8 @@ import { alert } from './parts.ts';
 import { renewalPath } from './renew.ts';
 
 /**
- * Answers a browser with a page where another client gets a problem object. A null refusal is a
- * bug, which only the log explains.
+ * Answers a browser with a page; other clients get a problem object. A null refusal is a bug, which
+ * only the log explains.
  */
 export async function answerBrowser(
   app: App,
@@ -42,7 +42,7 @@ export async function answerBrowser(
 }
 
 /**
- * The address of the sign-in page. After the sign-in it returns to the page that needed a session.
+ * The address of the sign-in page, which returns to the page that needed a session.
  */
 function signInAt(asked: unknown): string {
   const returnTo = typeof asked === 'string' ? asked : '/';
@@ -51,7 +51,7 @@ function signInAt(asked: unknown): string {
   return known ? '/login' : `/login?${new URLSearchParams({ returnTo })}`;
 }
 
-/** Shows a failed sign-in on the sign-in screen if possible, else on a page of its own. */
+/** Shows a failed sign-in on the sign-in page if possible, else on a separate page. */
 async function explain(app: App, refusal: Refusal | null, request: Request): Promise<ShownPage> {
   const isOfSignIn = /^\/(auth|login)\//.test(request.path);
   if (isOfSignIn && refusal !== null && refusal.kind !== 'overloaded') {
@@ -61,7 +61,7 @@ async function explain(app: App, refusal: Refusal | null, request: Request): Pro
   return tell(refusal, traceOf(request));
 }
 
-/** Headings for people, where the title of the code is written for programs. */
+/** Headings for people, in place of titles that are written for developers. */
 const headings: Partial<Record<RefusalCode, string>> = {
   not_found: 'Page not found',
   route_not_found: 'Page not found',
@@ -89,18 +89,18 @@ function apologize(requestId: string): ShownPage {
   return {
     title: 'Something went wrong',
     main: html`<h1>Something went wrong</h1>
-<p>The service made a mistake, not you. Try again. If it happens again, give your administrator this reference:</p>
+<p>This is an error in the service, not your mistake. Try again. If it happens again, give your administrator this reference:</p>
 <p><code class="secret">${requestId}</code></p>
 <p><a class="button" href="/">Back to start</a></p>`,
   };
 }
 
-/** Limits the logged addresses, because any client can make them up. */
+/** The limit on logged addresses, because any client can invent them. */
 const mostLogged = 20;
 
 /**
- * If `baseUrl` is not set behind a proxy, no page works: links lead to this machine, and forms are
- * refused. The page says to ask the administrator; the log names the setting and the address seen.
+ * Behind a proxy, no page works unless `baseUrl` is set: links would lead to this machine. The page
+ * then says to ask the administrator. The log names the setting and the address.
  */
 export function refuseUnsetAddress({ config, log }: App): RequestHandler {
   const own = new URL(config.baseUrl).host;
@@ -110,10 +110,7 @@ export function refuseUnsetAddress({ config, log }: App): RequestHandler {
     if (seen === null) return next();
     if (!logged.has(seen) && logged.size < mostLogged) {
       logged.add(seen);
-      log.warn(
-        { seen, baseUrl: config.baseUrl },
-        'baseUrl is not set, and people come by another address: set it',
-      );
+      log.warn({ seen, baseUrl: config.baseUrl }, 'set baseUrl to the address that browsers use');
     }
     response.status(503).set(pagePolicy(config));
     const title = 'Not set up yet';
@@ -124,8 +121,8 @@ export function refuseUnsetAddress({ config, log }: App): RequestHandler {
 }
 
 /**
- * The address that the person typed, as far as the request shows it. Null if it is the address that
- * idctl listens on.
+ * The address that the browser used, according to the request headers. Null if it is the address
+ * that idctl listens on.
  */
 function addressSeen({ headers }: Request, own: string): string | null {
   const first = (name: string) =>
@@ -143,8 +140,8 @@ function addressSeen({ headers }: Request, own: string): string | null {
   const name = place?.hostname ?? '';
   if (!isForwarded && (host === own || name === '' || isLoopback(name))) return null;
   const scheme = /^https?$/.exec(first('x-forwarded-proto'))?.[0] ?? 'http';
-  // An operator copies this value from the log into the configuration, so it must be an address
-  // only.
+  // An operator may copy this value from the log into the configuration, so accept only an
+  // address.
   const isAddress = place !== null && /^[\w.:[\]-]{1,255}$/.test(host);
   return isAddress ? `${scheme}://${place.host}` : 'not an address';
 }

@@ -17,7 +17,7 @@ export const appRoutes = [
     cli: 'app list',
   }),
   route('POST', '/api/v1/me/apps', registerApp, {
-    summary: 'Register an app that acts as you; its secret is shown this once',
+    summary: 'Register an app that acts as you; its secret is shown only once',
     dryRun: true,
     status: 201,
     cli: 'app create',
@@ -25,8 +25,8 @@ export const appRoutes = [
   route({
     method: 'PATCH',
     path: '/api/v1/me/apps/:id',
-    summary: 'Name the organization whose tokens your app may introspect; you are an admin there',
-    // The right that the route needs in addition to `me.credentials`.
+    summary: 'Name the organization whose tokens your app may introspect; you must be its admin',
+    // The operation also checks `me.credentials`.
     access: 'apps.introspect',
     dryRun: true,
     input: changeApp.input,
@@ -35,7 +35,8 @@ export const appRoutes = [
     run: changeApp,
   }),
   route('POST', '/api/v1/me/apps/:id/regenerate', regenerateApp, {
-    summary: 'Give an app a new secret, shown this once; the old one and its tokens stop at once',
+    summary:
+      'Give an app a new secret, shown only once; the old secret and its tokens stop at once',
     dryRun: true,
     cli: 'app regenerate',
   }),
@@ -52,7 +53,7 @@ export const appRoutes = [
     speaks: 'oauth',
   }),
   route('POST', '/api/v1/oauth/revoke', revokeBotToken, {
-    summary: "Revoke a token of the app's own; any other gets 200 too (RFC 7009)",
+    summary: "Revoke one of the app's own tokens; an unknown token also gets 200 (RFC 7009)",
     speaks: 'oauth',
   }),
   route('GET', '/.well-known/oauth-authorization-server', viewMetadata, {

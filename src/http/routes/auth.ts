@@ -41,7 +41,7 @@ export const authRoutes = [
   route({
     method: 'GET',
     path: '/api/v1/auth/resume',
-    summary: 'Renew the session by the refresh cookie and redirect back',
+    summary: 'Renew the session with the refresh cookie and redirect back',
     access: 'public',
     input: resumeInput,
     output: z.object({ returnTo: z.string() }),

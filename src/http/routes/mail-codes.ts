@@ -16,13 +16,13 @@ import {
 import { sessionCookies } from '../cookies.ts';
 import { route } from '../route.ts';
 
-/** Codes by mail: for confirming an address, for signing in and for a new password. */
+/** Codes by mail: to confirm an address, to sign in, and to set a new password. */
 export const mailCodeRoutes = [
   route({
     method: 'POST',
     path: '/api/v1/auth/verify-email',
     summary:
-      'Confirm the address of a new account by the mailed code, and sign in. The password stays only for the client that sends the cookie of its sign-up, or the password itself',
+      'Confirm the address of a new account with the mailed code, and sign in. The password stays only if the client sends the cookie of the sign-up, or the password itself',
     access: 'public',
     input: verifyEmailInput,
     output: verifiedView,
@@ -33,7 +33,7 @@ export const mailCodeRoutes = [
   route({
     method: 'POST',
     path: '/api/v1/auth/verify-email/resend',
-    summary: 'Mail another code to confirm an address with',
+    summary: 'Mail a new code to confirm an address',
     access: 'public',
     input: requestCodeInput,
     output: requestedView,
@@ -43,7 +43,7 @@ export const mailCodeRoutes = [
   route({
     method: 'POST',
     path: '/api/v1/auth/magic-code',
-    summary: 'Mail a code to sign in with',
+    summary: 'Mail a code for a sign-in',
     access: 'public',
     input: requestCodeInput,
     output: requestedView,
@@ -53,7 +53,7 @@ export const mailCodeRoutes = [
   route({
     method: 'POST',
     path: '/api/v1/auth/magic-code/verify',
-    summary: 'Sign in with the code that was mailed',
+    summary: 'Sign in with the mailed code',
     access: 'public',
     input: signInByCodeInput,
     output: signedInView,
@@ -64,7 +64,7 @@ export const mailCodeRoutes = [
   route({
     method: 'POST',
     path: '/api/v1/auth/password/reset',
-    summary: 'Mail a code to choose a new password with',
+    summary: 'Mail a code to set a new password',
     access: 'public',
     input: requestCodeInput,
     output: requestedView,
@@ -74,7 +74,7 @@ export const mailCodeRoutes = [
   route({
     method: 'POST',
     path: '/api/v1/auth/password/reset/confirm',
-    summary: 'Choose a new password with the code that was mailed; ends all sessions',
+    summary: 'Set a new password with the mailed code; ends all sessions',
     access: 'public',
     input: resetPasswordInput,
     filled: { browser: { cookie: 'passkey' } },

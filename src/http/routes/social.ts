@@ -78,7 +78,7 @@ const providerRoutes = socialProviders.flatMap((provider) => [
   route({
     method: 'DELETE',
     path: `/api/v1/me/social/${provider}`,
-    summary: `Unlink a ${providerNames[provider]} account from your account, and end the sessions through it`,
+    summary: `Unlink a ${providerNames[provider]} account from your account, and end the sessions that began with it`,
     access: 'me.credentials',
     input: noSocialInput,
     output: z.object({ provider: z.enum(socialProviders) }),
@@ -86,5 +86,5 @@ const providerRoutes = socialProviders.flatMap((provider) => [
   }),
 ]);
 
-/** Signing in with Google and GitHub (spec §5.4): the same steps for each. */
+/** Signing in with Google and GitHub (spec §5.4). */
 export const socialRoutes = [listRoute, ...providerRoutes];

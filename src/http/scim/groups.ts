@@ -15,11 +15,11 @@ import type { Answer, ScimReply, UserRequest } from './answer.ts';
 import { readBody } from './body.ts';
 import { type ListParameters, readQuery, readSearch } from './query.ts';
 
-// The places of Groups. Their JSON is sent in parts, so that a long list is never held in memory.
+// The Group resources. Their JSON is sent in parts, so that no long list is held in memory.
 
 const kib = 4096;
 
-/** The place of all Groups. */
+/** The methods of `/Groups`. */
 export const allGroups: Record<string, Answer> = {
   GET: ({ ctx, org, request }) => list({ ctx, org }, readQuery(request)),
   POST: async ({ ctx, org, request, response }) => {
@@ -42,7 +42,7 @@ export async function searchGroups(asked: UserRequest): Promise<ScimReply> {
   return list(asked, readSearch(await readBody(asked.request, asked.response)));
 }
 
-/** Answers a search of everything: Users, then Groups. A filter may fit one kind only. */
+/** Answers a search of all resources: Users, then Groups. A filter may fit only one kind. */
 export async function searchAll({ ctx, org, request, response }: UserRequest): Promise<ScimReply> {
   const parameters = readSearch(await readBody(request, response));
   const { startIndex, from, count } = readWindow({ org, ...parameters });
@@ -64,7 +64,7 @@ export async function searchAll({ ctx, org, request, response }: UserRequest): P
   return { status: 200, stream: writeList({ total, startIndex }, resources) };
 }
 
-/** Null for a filter or an order with an attribute that this kind of resource does not have. */
+/** The listing; null if this kind of resource lacks an attribute of the filter or the order. */
 async function unlessUnfit<T>(listing: Promise<T>): Promise<{ value: T | null; error: unknown }> {
   try {
     return { value: await listing, error: null };
@@ -94,7 +94,7 @@ async function* writeList(
   yield ']}';
 }
 
-/** The place of one Group. */
+/** The methods of `/Groups/:id`. */
 export function oneGroup(id: string): Record<string, Answer> {
   const at = ({ org, request }: UserRequest) => {
     return { org, id, ifMatch: request.headers['if-match'], ...readQuery(request) };
@@ -112,7 +112,7 @@ export function oneGroup(id: string): Record<string, Answer> {
     PATCH: async (asked) => {
       const input = at(asked);
       const group = await patchGroup(asked.ctx, { ...input, body: await body(asked) });
-      // The members are only read for a client that asks for them.
+      // Answer 204 unless the client asks for attributes, because reading the members is slow.
       if (input.attributes !== undefined || input.excludedAttributes !== undefined)
         return shown(group);
       return { status: 204, headers: { ETag: group.etag } };

@@ -6,7 +6,7 @@ import type { ListQuery } from '../../services/provisioning/scim/list/query.ts';
 /** The parameters of a list or a projection, from the URL or from a search request. */
 export type ListParameters = Omit<ListQuery, 'org'>;
 
-/** Reads the parameters in the URL: names in any case, unknown names ignored. */
+/** Reads the parameters in the URL, with names in any case. Unknown names are ignored. */
 export function readQuery(request: Request): ListParameters {
   const { searchParams } = new URL(request.url, 'http://idctl');
   const given: Record<string, unknown> = Object.create(null);
@@ -36,7 +36,7 @@ function parametersOf(given: Record<string, unknown>): ListParameters {
   };
 }
 
-/** Null and empty values count as unset. */
+/** Reads a text. A null or empty value counts as unset. */
 function textOf(name: string, value: unknown): string | undefined {
   if (value === undefined || value === null || value === '') return undefined;
   if (typeof value !== 'string') throw invalid('invalidValue', `${name} must be a text.`);

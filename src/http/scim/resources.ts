@@ -24,7 +24,7 @@ import { readBody } from './body.ts';
 import { allGroups, oneGroup, searchAll, searchGroups } from './groups.ts';
 import { readQuery, readSearch } from './query.ts';
 
-/** Answers any request below the base. */
+/** Answers a request below the base of an organization. */
 export async function answerResource(asked: UserRequest): Promise<ScimReply> {
   const [collection = '', id, ...more] = asked.path;
   const place = more.length > 0 ? undefined : places[collection.toLowerCase()]?.(id);
@@ -40,7 +40,7 @@ function nothing({ path }: Pick<UserRequest, 'path'>): ScimReply {
 
 type Place = Record<string, Answer> | ScimReply | undefined;
 
-/** The places below the base, by the first part of the path in lower case. */
+/** The resources below the base, by the first part of the path in lower case. */
 const places: Record<string, ((id: string | undefined) => Place) | undefined> = Object.assign(
   Object.create(null),
   {
@@ -116,8 +116,8 @@ function show({ request }: UserRequest, user: Presented): ScimReply {
 }
 
 /**
- * Adds the headers of the examples in RFC 7644 §3. RFC 7643 §3.1 wants Content-Location equal to
- * meta.location.
+ * Adds the headers that the examples in RFC 7644 §3 have. By RFC 7643 §3.1, Content-Location must
+ * equal meta.location.
  */
 function shown({ body, etag, location }: Presented, status = 200): ScimReply {
   return {
@@ -127,7 +127,7 @@ function shown({ body, etag, location }: Presented, status = 200): ScimReply {
   };
 }
 
-/** RFC 7644 §4: descriptions of the service cannot be filtered. */
+/** Answers a description of the service, which cannot be filtered (RFC 7644 §4). */
 function described(describe: (ctx: Context, org: string) => Promise<unknown>): Answer {
   return async ({ ctx, org, path, request }) => {
     if (readQuery(request).filter !== undefined) return errorReply(403, 'This cannot be filtered.');

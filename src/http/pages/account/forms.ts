@@ -55,7 +55,7 @@ const startForm = sectionForm('two-factor', 'two-factor', z.strictObject({}), as
   enrolment(visit, await startTotp(visit.ctx, {})),
 );
 
-/** Accepts the space with which authenticator apps show a code in two halves. */
+/** Accepts a space in the code, because authenticator apps show two groups of digits. */
 const spaced = ({ shape }: typeof confirmTotp.input) =>
   z.strictObject({
     code: z
@@ -99,7 +99,7 @@ const endClientForm = changeForm(
   'client',
 );
 
-// A form sends only text.
+// A form sends only text, so this converts the number.
 const createTokenForm = createToken.input.extend({
   expiresInDays: z.coerce.number().pipe(createToken.input.shape.expiresInDays.unwrap()).optional(),
 });

@@ -68,7 +68,7 @@ const confirmSessionForm = form({
   },
 });
 
-/** The forms about passkeys, and the one that confirms who the person is. */
+/** The forms about passkeys, and the form that confirms that it is the same person. */
 export const passkeyForms: Page[] = [
   addPasskeyForm,
   renamePasskeyForm,

@@ -25,7 +25,7 @@ const notices: Record<string, string> = {
   left: 'You left the organization and are signed out. Only its admins can add you again.',
 };
 
-/** The sign-in screen: asks for an identifier, then shows the ways to sign in with it. */
+/** The sign-in page. It asks for an identifier, then shows the ways to sign in with it. */
 export const signInPage = page({
   path: '/login',
   access: 'public',
@@ -49,8 +49,8 @@ export const signInPage = page({
 });
 
 /**
- * Whether a link led here a browser that was signed in before: perhaps only its access token
- * expired.
+ * Whether a link led here from elsewhere, and this browser may have a session to renew. Then only
+ * the session token may have expired.
  */
 function mayBeSignedIn({ ctx, given, cookie }: Visit): boolean {
   const sent = given['returnTo'] !== undefined || given['invitation'] !== undefined;
@@ -58,7 +58,7 @@ function mayBeSignedIn({ ctx, given, cookie }: Visit): boolean {
   return sent && first && !isSignedIn(ctx) && cookie('form') !== undefined;
 }
 
-/** Whether an application asks for a new sign-in of a person who is signed in. */
+/** Whether an application asks a signed-in person to sign in again. */
 function asksFresh(returnTo: string | undefined): boolean {
   return /^\/oauth\/authorize\/[\w-]+\?(.*&)?fresh=1(&|$)/.test(returnTo ?? '');
 }
@@ -78,7 +78,7 @@ export const passwordPage = form({
   },
 });
 
-/** Signs in with a passkey alone; the script sends the form. */
+/** Signs in with only a passkey. The script sends the form. */
 export const passkeyPage = form({
   path: '/login/passkey',
   access: 'public',
@@ -99,7 +99,7 @@ const askCodePage = page({
   show: askCode,
 });
 
-/** Completes the pending sign-in, whichever method began it. */
+/** Completes a pending sign-in of any method. */
 const answerCodePage = form({
   path: '/login/code',
   access: 'public',
@@ -118,10 +118,10 @@ const answerCodePage = form({
   },
 });
 
-/** The screen of the second factor, and its form. */
+/** The page of the second factor, and its form. */
 export const secondFactorPages = [askCodePage, answerCodePage];
 
-/** Whether the pending sign-in is over, so a code cannot complete it. */
+/** Whether the pending sign-in has ended, so that no code can complete it. */
 function isOver({ refusal }: Visit): boolean {
   return refusal?.code === 'invalid_credential' || refusal?.code === 'signin_failed';
 }
@@ -137,7 +137,7 @@ async function askCode(visit: Visit): Promise<ShownPage | { goTo: string }> {
     title: 'Second factor',
     ...(asked !== null && { script: true, cookies: [passkeyCookie(asked.browser)] }),
     main: html`<h1>Second factor</h1>
-${totp ? html`<p>Enter the six digits that your authenticator app shows now${asked && ', or use a passkey'}.</p>` : html`<p>Use a passkey of your account.</p>`}
+${totp ? html`<p>Enter the six digits that your authenticator app shows now${asked && ', or use a passkey'}.</p>` : html`<p>Use one of your passkeys.</p>`}
 ${alert(visit)}
 ${totp && postForm(visit, '/login/code', html`${codeField(visit, 'totpCode')}<button type="submit">Sign in</button>`)}
 ${asked && passkeyForm(visit, '/login/code', { options: asked.options, button: 'Use a passkey', alone: true, ...(totp && { look: 'plain' }) })}
@@ -146,9 +146,9 @@ ${asked && !totp && noScript}
   };
 }
 
-const noScript = html`<p data-unscripted>Your browser cannot use a passkey here. Allow scripts for this page, or use another browser.</p>`;
+const noScript = html`<p data-unscripted>This page cannot use a passkey without scripts. Allow scripts for this page, or use another browser.</p>`;
 
-// Mail scanners and previews open every link they see. So only the button spends the link.
+// Mail scanners and previews open every link, so only the button uses up the one-time link.
 
 const linkPath = '/login/link';
 
@@ -171,7 +171,7 @@ const enterByLinkPage = form({
   refused: (visit) => askWho(visit, {}),
 });
 
-/** The operator's one-time link: the account that it signs in, and the button. */
+/** The page of an operator's one-time link, and its form. */
 export const linkPages = [linkPage, enterByLinkPage];
 
 async function askToEnter(visit: Visit, link: string): Promise<ShownPage> {
