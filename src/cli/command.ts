@@ -48,7 +48,7 @@ export function verb(parent: Command, signature: string, spec: Verb): void {
   for (const [flags, help] of Object.entries(spec.required ?? {})) {
     if (flags === orgOption) command.option(flags, `${help} (or IDCTL_ORG)`);
     else if (flags === userOption && reachOf(command) === 'both')
-      command.option(flags, `${help} (required; on a remote server: you)`);
+      command.option(flags, `${help} (required; on a remote server, default: yourself)`);
     else command.requiredOption(flags, `${help} (required)`);
   }
   for (const [flags, help] of Object.entries(spec.options ?? {})) command.option(flags, help);

@@ -111,7 +111,7 @@ function tellExisting<View extends object>(
   return { view, made: false };
 }
 
-/** The checked fields that the command line gave, without those that a default filled in. */
+/** The checked fields that the user typed, without defaults. */
 function onlyGiven(parsed: object, input: Given): Given {
   return Object.fromEntries(Object.entries(parsed).filter(([name]) => input[name] !== undefined));
 }

@@ -30,7 +30,7 @@ export function reachOf(command: Command): Reach {
 }
 
 /** The sentence in the help of a command that does not work on a remote server. */
-export const hostOnly = 'It works only on the host of the daemon.';
+export const hostOnly = 'This command works only on the host of the daemon.';
 
 /** The refusal of a command, or of an option, that only the operator on the host may use. */
 export function onlyOnHost(hint: string): Refusal {

@@ -57,7 +57,7 @@ export function problemOf(
   };
 }
 
-/** The problem object of a bug. It only names the log. */
+/** The problem object of a bug. The client only learns where to look in the log. */
 export function faultProblem(requestId: string): Problem {
   return {
     type: 'urn:idctl:problem:internal_error',

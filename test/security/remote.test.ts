@@ -133,6 +133,6 @@ describe('interface page: what works only on the host is refused from afar, befo
 
   test('their help says so', async () => {
     const { out } = await typeLine(['user', 'list', '--help'], { HOME: home });
-    expect(out).toContain('It works only on the host of the daemon.');
+    expect(out).toContain('This command works only on the host of the daemon.');
   });
 });

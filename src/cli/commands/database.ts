@@ -48,7 +48,7 @@ export function addDatabaseCommands(program: Command): void {
       'Stop the daemon first. The master key stays the same. If a move is interrupted,\nrun it again. After the move, idctl refuses the old database.',
     options: {
       '--to <url>': 'the new database: sqlite:FILE or postgres://USER@HOST/NAME',
-      '--to-file <file>': 'read the URL from a file; there it may contain a password',
+      '--to-file <file>': 'read the URL from a file, which may contain a password',
     },
     rehearsable: true,
     example: 'idctl database move --to sqlite:moved.db',

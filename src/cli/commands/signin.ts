@@ -62,13 +62,12 @@ export function addSignInCommands(program: Command): void {
     rehearsable: true,
     options: {
       '--password <on|off>': 'e-mail and password',
-      '--passkey <on|off>': 'a passkey (default: like --password)',
+      '--passkey <on|off>': 'a passkey (default: as --password)',
       '--magic-code <on|off>': 'a code by mail',
-      '--google <on|off>': 'Google, if the instance has it configured',
-      '--github <on|off>': 'GitHub, if the instance has it configured',
+      '--google <on|off>': 'Google, if set up in the instance',
+      '--github <on|off>': 'GitHub, if set up in the instance',
       '--allow-self-signup <on|off>': 'sign-up without an invitation',
-      '--restrict-oauth-to-verified-domains <how>':
-        'on: Google and GitHub only for verified domains',
+      '--restrict-oauth-to-verified-domains <how>': 'on: limits Google and GitHub',
     },
     example: 'idctl signin set --org acme --password off --google on',
     run: async (call) => {

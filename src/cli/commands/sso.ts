@@ -35,7 +35,7 @@ const fields: Fields<Connection> = [
   ['Groups claim', (view) => view.groupsClaim],
   ['Sync at every sign-in', (view) => view.syncOnLogin],
   ['Auto-remove', (view) => view.autoRemove],
-  ['Absent groups mean', (view) => view.absentGroups],
+  ['Missing groups mean', (view) => view.absentGroups],
   ['Ignore email_verified', (view) => view.ignoreEmailVerified],
   ['Local two-factor', (view) => view.requireLocalTwoFactor],
 ];

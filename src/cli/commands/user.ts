@@ -109,7 +109,7 @@ async function disable(call: Call): Promise<void> {
   const owned = await call.operate(listOwnedAlone);
   const alone = `${user} is the only active owner of ${owned.join(', ')}. `;
   const question = `${owned.length > 0 ? alone : ''}Disable the account of ${user}? Its sessions end.`;
-  // In an emergency, a script must be able to disable an account.
+  // Without a terminal, do not ask: in an emergency, a script must be able to disable an account.
   if (!call.flags.dryRun && (owned.length > 0 || canAsk())) await call.confirm(question);
   await call.perform(disableUser, block);
 }

@@ -34,7 +34,7 @@ export function oauthRefusal(refusal: Refusal): {
   return { status: statuses[kind], headers, body: { error, error_description: describable(told) } };
 }
 
-/** The answer to a bug. It only names the log. */
+/** The answer to a bug. The client only learns where to look in the log. */
 export function oauthFault(requestId: string): OAuthError {
   const description = `idctl failed on this request. For the cause, search its log for the request id ${requestId}.`;
   return { error: 'server_error', error_description: description };

@@ -84,7 +84,7 @@ export function pagePolicy(
     "img-src 'self' data:",
     "base-uri 'none'",
     "frame-ancestors 'none'",
-    // Last, because it contains origins that other people registered.
+    // The last directive, because it contains origins that other people registered.
     `form-action ${["'self'", ...http.returnToOrigins, ...origins].join(' ')}`,
   ];
   return {

@@ -9,7 +9,7 @@ import type { Visit } from './page.ts';
 
 const proof = /^[A-Za-z0-9_-]{22}$/;
 
-/** The cookie that binds the forms of this browser: the sent cookie, or a new one. */
+/** The value of the cookie that forms are bound to: as the browser sent it, or new. */
 export function formProof(sent: string | undefined): string {
   return sent !== undefined && proof.test(sent) ? sent : randomBytes(16).toString('base64url');
 }

@@ -70,7 +70,7 @@ const scimTypes: Partial<Record<Refusal['code'], string>> = {
   invalid_json: 'invalidSyntax',
 };
 
-/** The answer to a bug. It only names the log. */
+/** The answer to a bug. The client only learns where to look in the log. */
 export function faultReply(requestId: string): ScimReply {
   return errorReply(
     500,

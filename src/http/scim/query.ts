@@ -17,7 +17,7 @@ export function readQuery(request: Request): ListParameters {
 /** Reads the parameters in the body of a search request (RFC 7644 §3.4.3). */
 export function readSearch(body: unknown): ListParameters {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    throw invalid('invalidSyntax', 'A search request is an object.');
+    throw invalid('invalidSyntax', 'A search request must be a JSON object.');
   }
   const given: Record<string, unknown> = Object.create(null);
   for (const [name, value] of Object.entries(body)) given[name.toLowerCase()] ??= value;
