@@ -1,16 +1,15 @@
 import type { Command } from 'commander';
 
 /**
- * Words that mean the same. Of a noun's commands, the first of `verbs` that exists is the true one:
- * it takes the `words` as aliases. `create` makes a new thing with a life of its own, `add` puts an
- * existing thing into a set.
+ * Verbs with the same meaning. The first of `verbs` that a noun has takes the `words` as aliases.
+ * `create` makes a new object; `add` puts an existing object into a set.
  */
 export const alike: readonly { verbs: readonly string[]; words: readonly string[] }[] = [
   { verbs: ['create', 'add'], words: ['create', 'add', 'new', 'register'] },
   { verbs: ['delete', 'remove', 'revoke', 'unlink'], words: ['delete', 'remove', 'rm'] },
 ];
 
-/** Gives every command below this one its aliases. Declare all commands first. */
+/** Gives aliases to every command below `parent`. Declare all commands first. */
 export function addAliases(parent: Command): void {
   for (const { verbs, words } of alike) {
     const named = verbs.map((verb) => findCommand(parent, verb));
@@ -20,7 +19,7 @@ export function addAliases(parent: Command): void {
   for (const command of parent.commands) addAliases(command);
 }
 
-/** The command below this one that the word means, by its name or an alias. */
+/** Finds a direct subcommand of `parent` by its name or an alias. */
 export function findCommand(parent: Command, word: string): Command | undefined {
   return parent.commands.find((one) => one.name() === word || one.aliases().includes(word));
 }

@@ -5,7 +5,7 @@ import type { Flags } from './operator.ts';
 import { hostOnly, reachOf } from './reach.ts';
 import type { Call } from './run.ts';
 
-/** The description of a verb, and its action. */
+/** The help texts, options and action of a verb. */
 interface Verb {
   summary: string;
   /** Further paragraphs of the help; indented paragraphs keep their form. */
@@ -14,20 +14,20 @@ interface Verb {
   options?: Record<string, string>;
   /** Options that the command requires. */
   required?: Record<string, string>;
-  /** The command cannot be undone: it asks first and has `--dry-run`. */
+  /** The command cannot be undone: it asks for confirmation and has `--dry-run`. */
   destroys?: true;
-  /** The command makes something: it has `--if-absent` and `--dry-run`. */
+  /** The command creates an object: it has `--if-absent` and `--dry-run`. */
   makes?: true;
-  /** The command can be undone, and still has `--dry-run` to show its effect first. */
+  /** The command can be undone, but has `--dry-run` to show its effect. */
   rehearsable?: true;
   /** A command line that works as typed. */
   example: string;
   run: (call: Call) => Promise<unknown>;
 }
 
-// Two required options may be left out: `IDCTL_ORG` or a single organization replaces this one.
+// `--org` is optional if IDCTL_ORG is set or there is only one organization.
 const orgOption = '--org <org>';
-// And from afar, the account of the token replaces this one.
+// `--user` is optional on a remote server: there the token's account is used.
 const userOption = '--user <user>';
 
 /** The option of commands about an organization. */
@@ -36,7 +36,7 @@ export const org = { [orgOption]: 'the organization, by id or slug' };
 /** The option of commands about an account. */
 export const user = { [userOption]: 'the account, by address or id' };
 
-/** Declares `idctl <name>`, which holds verbs and does nothing itself. */
+/** Declares `idctl <name>`, which only groups verbs. */
 export function noun(
   program: Command,
   name: string,
@@ -55,7 +55,7 @@ export function verb(parent: Command, signature: string, spec: Verb): void {
   for (const [flags, help] of Object.entries(spec.required ?? {})) {
     if (flags === orgOption) command.option(flags, `${help} (or IDCTL_ORG)`);
     else if (flags === userOption && reachOf(command) === 'both')
-      command.option(flags, `${help} (required; from afar: yours)`);
+      command.option(flags, `${help} (required; on a remote server, default: yourself)`);
     else command.requiredOption(flags, `${help} (required)`);
   }
   for (const [flags, help] of Object.entries(spec.options ?? {})) command.option(flags, help);
@@ -114,7 +114,7 @@ function termOf(command: Command): string {
   return [command.name(), ...given].join(' ');
 }
 
-/** Fields that are typed under another name than the view's. */
+/** Options whose names differ from the field names of the API. */
 const typedAs: Record<string, string> = {
   emailDomain: '--domain',
   clientSecret: '--secret-file or --secret-stdin',
@@ -123,7 +123,7 @@ const typedAs: Record<string, string> = {
   organization: '--org',
 };
 
-/** The name under which a person types a field: `--redirect-uri` for an entry of `redirectUris`. */
+/** The option or argument that sets a field: `--redirect-uri` for an entry of `redirectUris`. */
 export function typedName(path: string, command: Command | undefined): string {
   const field = path.replace(/\.\d+$/, '');
   const options = command?.options.filter(({ negate }) => !negate) ?? [];
@@ -149,7 +149,7 @@ function usageRefusal(error: CommanderError, command: Command): Error {
   });
 }
 
-/** Commander's suggestion, with the true name of a command in place of an alias. */
+/** Commander's suggestion, with each alias replaced by the command's own name. */
 function trulyNamed(suggestion: string | undefined, command: Command): string | undefined {
   const [, some] = /^\(Did you mean (?:one of )?(.+)\?\)$/.exec(suggestion ?? '') ?? [];
   if (some === undefined) return undefined;
@@ -158,7 +158,7 @@ function trulyNamed(suggestion: string | undefined, command: Command): string | 
   return `Did you mean ${more.length === 0 ? name : `one of ${[name, ...more].join(', ')}`}?`;
 }
 
-/** Typed names that mean a command with a different name and spelling. */
+/** Mistyped commands that Commander cannot match, with the command that was meant. */
 const meant: Record<string, string> = {
   'token create': 'rotate',
   'member set-role': 'role',

@@ -15,15 +15,15 @@ import { askSecret, canAsk, confirmed } from './prompt.ts';
 import type { Call, Runs } from './run.ts';
 import type { Examination } from './steps.ts';
 
-// What the commands about a connection have in common, to a provider or to a directory.
+// The shared parts of the commands about a connection to a provider or a directory.
 
 type Tested = 'provider' | 'directory';
 type Given = Record<string, unknown>;
 
-/** The option of commands that test a connection before people sign in by it. */
+/** The option that skips the test of a connection. */
 export const force = (tested: Tested) => ({ '--force': `do not test the ${tested} first` });
 
-/** If the test failed, asks before saving. Without a terminal, it refuses and names `--force`. */
+/** If the test failed, asks whether to save anyway. Without a terminal, refuses. */
 export async function requirePassed(
   call: Call,
   tested: Tested,
@@ -32,12 +32,12 @@ export async function requirePassed(
   if (ok) return;
   const change = steps.find((step) => !step.ok)?.hint;
   if (!canAsk()) {
-    const told = `The ${tested} failed the test, and nothing was changed. ${message}`;
-    const hint = 'To save it anyway, add --force.';
+    const told = `The test of the ${tested} failed. Nothing was changed. ${message}`;
+    const hint = 'To save the connection anyway, add --force.';
     throw new Refusal('not_confirmed', told, { hint: change ? `${change} ${hint}` : hint });
   }
   call.note(change === undefined ? message : `${message}\n${change}`);
-  await confirmed(`The ${tested} failed the test. Save it anyway?`);
+  await confirmed(`The test of the ${tested} failed. Save the connection anyway?`);
 }
 
 /** Runs the work with the given secret. If only that, the field `name`, is missing, it asks. */
@@ -53,14 +53,14 @@ export async function withSecret<View>(
   }
 }
 
-/** Whether only this field is missing. */
+/** Whether the error is about this field only. */
 function lacks(name: string, error: unknown): boolean {
   if (!(error instanceof Refusal)) return false;
   if (error.code === 'secret_required') return true;
   return error.faults.length > 0 && error.faults.every(({ path }) => path === name);
 }
 
-/** Enables a connection after `requireUsable` has tested it, unless `--force` is given. */
+/** Enables a connection. Unless `--force` is given, `requireUsable` tests the connection first. */
 export async function enableConnection<View>(
   call: Call,
   enable: Runs<View>,
@@ -79,7 +79,7 @@ interface Disabling<View> {
   called: (view: View) => string;
 }
 
-/** Disables a connection. `called` names the far end. */
+/** Disables a connection. `called` names its provider or directory. */
 export async function disableConnection<View extends Affected>(
   call: Call,
   disable: Runs<View>,
@@ -88,14 +88,14 @@ export async function disableConnection<View extends Affected>(
   const shutOut = await shutOutBy(call, change);
   if (!call.flags.dryRun) {
     const view = await call.rehearse(disable);
-    const question = `Stop sign-ins by ${called(view)}?`;
+    const question = `Stop sign-ins through ${called(view)}?`;
     await call.confirm(sentences([question, peopleBy(view), shutOut]));
   }
   const view = await call.perform(disable, [...fields, ...affectedFields]);
   if (view.owners.length > 0) call.note(affectedOwners(view));
 }
 
-/** Links people anew at their next sign-in. */
+/** Unlinks people, so that their next sign-in links them again. */
 export async function relinkPeople<View extends { people: string[] }>(
   call: Call,
   relink: Runs<View>,
@@ -112,7 +112,7 @@ interface Removal<View> extends Disabling<View> {
   next: string;
 }
 
-/** Removes a connection. `called` names the far end, `next` a step for people linked to it. */
+/** Removes a connection. `next` is the next step for people who are linked through it. */
 export async function removeConnection<View extends Affected & { sessionsEnded: number }>(
   call: Call,
   remove: Runs<View>,
@@ -133,7 +133,7 @@ export async function removeConnection<View extends Affected & { sessionsEnded: 
 
 function peopleBy({ people }: Affected): string {
   if (people.length === 0) return '';
-  return `${persons(people)} ${people.length === 1 ? 'signs' : 'sign'} in by it.`;
+  return `${persons(people)} ${people.length === 1 ? 'signs' : 'sign'} in through it.`;
 }
 
 function endings(view: Affected & { sessionsEnded: number }): string[] {

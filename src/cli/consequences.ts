@@ -8,7 +8,7 @@ interface Ended {
   sessionsEnded: number;
 }
 
-/** What an operation takes away from people who sign in by a connection. */
+/** People who sign in through a connection, and the memberships that it gave them. */
 export interface Affected {
   people: string[];
   owners: string[];
@@ -17,31 +17,31 @@ export interface Affected {
 
 type Gave = { user: string; project?: string | undefined; role: string }[];
 
-/** Memberships of projects, or without one of the organization, for a person. */
+/** Memberships as text. Without a project, the membership is in the organization. */
 export function gaveText(memberships: Gave): string[] {
   return memberships.map(
     ({ user, project = 'the organization', role }) => `${user} in ${project} as ${role}`,
   );
 }
 
-/** The fields that say who signs in by a connection, and what it gave. */
+/** The fields with the people who sign in through a connection, and their memberships from it. */
 export const affectedFields: Fields<Pick<Affected, 'people' | 'memberships'>> = [
-  ['Sign in by it', (view) => view.people],
+  ['People', (view) => view.people],
   ['Synced', (view) => gaveText(view.memberships)],
 ];
 
-/** The owners who signed in by a connection, as a sentence; empty for none. */
+/** The owners who signed in through a connection, as a sentence; empty for none. */
 export function affectedOwners({ owners }: Pick<Affected, 'owners'>): string {
-  return owners.length === 0 ? '' : `These owners signed in by it: ${owners.join(', ')}.`;
+  return owners.length === 0 ? '' : `These owners signed in through it: ${owners.join(', ')}.`;
 }
 
-/** The field that says how many sessions a command ends. */
+/** The field with the number of sessions that a command ends. */
 export const sessionsEndedField: Fields<Ended>[number] = [
   'Sessions ended',
   ({ sessionsEnded }) => sessionsEnded,
 ];
 
-/** How many sessions end, as a sentence; empty for none. */
+/** The number of sessions that end, as a sentence; empty for none. */
 export function sessionsEnding({ sessionsEnded: count }: Ended): string {
   return count === 0 ? '' : count === 1 ? '1 session ends.' : `${count} sessions end.`;
 }
@@ -61,12 +61,12 @@ export function persons({ length }: string[]): string {
   return counted(length, 'person', 'people');
 }
 
-/** Names the owners if no owner keeps a way to sign in; else empty. A dry run prints it. */
+/** Names the owners, if no owner keeps a way to sign in; else empty. A dry run prints that sentence. */
 export async function shutOutBy(call: Call, change: Change): Promise<string> {
   const { findShutOut } = await import('../services/signin/shut-out.ts');
   const { slug, owners } = await call.operate(findShutOut, { ...call.input, change });
   if (owners.length === 0) return '';
-  const told = `Then no owner of ${slug} can sign in: ${owners.join(', ')}.`;
+  const told = `After that, no owner of ${slug} can sign in: ${owners.join(', ')}.`;
   if (call.flags.dryRun) call.note(told);
   return told;
 }
@@ -75,7 +75,7 @@ type Credential = z.output<typeof credentialView>;
 
 const words: Record<Credential['kind'], [one: string, many: string]> = {
   password: ['a password', 'passwords'],
-  totp: ['two-factor', 'two-factor'],
+  totp: ['an authenticator app', 'authenticator apps'],
   passkey: ['1 passkey', 'passkeys'],
   pat: ['1 token', 'tokens'],
   bot: ['1 bot token', 'bot tokens'],

@@ -5,7 +5,7 @@ import { type InputFault, Refusal, refuseField } from '../errors.ts';
 import { fileFault } from '../file-fault.ts';
 import { readNamedFile, readStandardInput } from './prompt.ts';
 
-/** Writes a document as YAML, with a first line that tells editors its schema. */
+/** Writes a document as YAML. Its first line names the schema for editors. */
 export async function writeDocument({
   $schema,
   ...document
@@ -18,7 +18,7 @@ export async function writeDocument({
     },
     Map(_key, node, path) {
       const flat = node.items.every(({ value }) => isScalar(value));
-      // Entries of lists take one line each, as do references to a secret.
+      // Each list entry and each secret reference takes one line.
       if (path.length > 3 && node.items.length < 4 && flat) node.flow = true;
     },
   });
@@ -29,9 +29,9 @@ export async function writeDocument({
 /** A document that was read, with its secrets as values. */
 export interface DocumentFile {
   document: unknown;
-  /** Faults of the secrets it names. */
+  /** Faults of the secrets that the document refers to. */
   faults: InputFault[];
-  /** The refusal with the file and line of each fault, the faults of the file among them. */
+  /** Adds the file, the line and the own `faults` to a refusal; returns other errors unchanged. */
   place(error: unknown): unknown;
 }
 
@@ -45,11 +45,11 @@ export async function readDocument(file: string): Promise<DocumentFile> {
     prettyErrors: false,
   });
   const broken = parsed.errors.map(({ code, message, pos: [at] }) => {
-    // The message of a duplicate key is plain; others may quote a secret.
+    // Other messages of the parser may quote a secret.
     const words = code === 'DUPLICATE_KEY' ? message : 'this is not YAML';
     return { path: '', message: words, line: lines.linePos(at).line };
   });
-  // One error of the parser causes more on the same line.
+  // The first error of a line often causes more on the same line, so only the first is shown.
   const first = new Map(broken.toReversed().map((fault) => [fault.line, fault]));
   if (broken.length > 0) throw refusePlaced(file, [...first.values()]);
   const nodes = await linesIn(parsed, lines);
@@ -74,7 +74,7 @@ function valueIn(parsed: YamlDocument, file: string): unknown {
   try {
     return parsed.toJS();
   } catch {
-    throw refusePlaced(file, [{ path: '', message: 'it refers to itself too often', line: 1 }]);
+    throw refusePlaced(file, [{ path: '', message: 'its aliases expand too far', line: 1 }]);
   }
 }
 
@@ -88,7 +88,7 @@ function refusePlaced(file: string, given: Placed[], of?: Refusal): Refusal {
   return new Refusal(of?.code ?? 'invalid_input', message, { faults, hint: of?.hint });
 }
 
-/** The line of a dotted path, or of the nearest part above that the text has. */
+/** Finds the line of a dotted path, or of its longest part that the text has. */
 async function linesIn(
   parsed: YamlDocument,
   lines: LineCounter,
@@ -102,7 +102,7 @@ async function linesIn(
         ? node.items.find(({ key }) => isScalar(key) && String(key.value) === part)
         : undefined;
       const found = isSeq(node) ? node.items[Number(part)] : pair?.key;
-      // The parser makes a node of every key, value and item.
+      // The cast is safe: every key, value and item of a parsed document is a node.
       const start = (found as Node | null | undefined)?.range?.[0];
       if (start === undefined) break;
       line = lines.linePos(start).line;
@@ -117,7 +117,7 @@ const secretFields = [
   ['ldap', 'bindPassword'],
 ] as const;
 
-/** Replaces `{env}` and `{file}` by values. What cannot be read becomes a fault, and is left out. */
+/** Replaces `{env}` and `{file}` with their values. An unreadable secret becomes a fault. */
 async function readSecrets(document: unknown, folder: string): Promise<InputFault[]> {
   const faults: InputFault[] = [];
   for (const [section, field] of secretFields) {

@@ -7,7 +7,7 @@ import { type Flags, type Operator, openOperator, readConfiguration } from './op
 import { onlyOnHost, reachOf } from './reach.ts';
 import type { CommandDoor } from './run.ts';
 
-/** Opens the door of a command: the instance on this host, or a server. */
+/** Chooses where a command runs: in the instance on this host, or on a remote server. */
 export async function openDoor(flags: Flags, command: Command): Promise<CommandDoor> {
   const reach = reachOf(command);
   const { env } = process;
@@ -23,9 +23,10 @@ export async function openDoor(flags: Flags, command: Command): Promise<CommandD
   return remoteDoor(server);
 }
 
-const hostHint = 'Run it there. For an instance on this host, name its file: --config FILE';
+const hostHint =
+  'Run the command there. For an instance on this host, name its configuration: --config FILE';
 
-/** Whether the command is about this host: no server is named, and an instance is, or none is used. */
+/** Whether the command runs here: no server is named, and an instance or no server is known. */
 function isLocal({ server, config }: Flags, env: Environment): boolean {
   if (server !== undefined || env['IDCTL_SERVER']) return false;
   const named = ['IDCTL_CONFIG', 'IDCTL_DATABASE', 'IDCTL_DATABASE_URL'].some((one) => env[one]);
@@ -38,7 +39,7 @@ async function storedNames(env: Environment): Promise<string> {
   return (await readServers(env)).map(({ name }) => name).join(', ');
 }
 
-/** Names the stored servers in the refusal, if there is no instance on this host. */
+/** Adds the stored servers to the refusal that there is no instance on this host. */
 function tellStored(error: unknown, stored: string): unknown {
   if (stored === '' || !(error instanceof Refusal) || error.code !== 'not_ready') return error;
   const hint = `No server is in use. To choose one of ${stored}: idctl server use NAME`;
@@ -61,7 +62,7 @@ function localDoor(flags: Flags, stored = ''): CommandDoor {
     const checked = parse(operation.input, given);
     const { run } = await operator();
     const view = await run((ctx) => operation(ctx, checked as never));
-    // The schema leaves the type as it is: it drops other fields, and orders these as HTTP does.
+    // As over HTTP, the schema drops unknown fields and orders the rest. The type stays the same.
     return (operation.output?.parse(view) ?? view) as typeof view;
   };
   return {

@@ -6,37 +6,37 @@ import type { Call, Runs } from './run.ts';
 
 type Given = Record<string, unknown>;
 
-/** A view whose secret is null when it is not shown: of an existing thing, and in a dry run. */
+/** A view whose secret may be null: for an existing object, and in a dry run. */
 export type Hiding<View, Secret extends keyof View> = Omit<View, Secret> & {
   [Name in Secret]: View[Name] | null;
 };
 
-/** What a command that makes something tells of it, and how it finds an existing one. */
+/** How a command shows the object that it makes, and how it finds an existing one. */
 interface Making<View> {
   fields: Fields<View>;
   /** In place of the input as typed. */
   input?: Given;
   /** The field that is shown only once. With `--quiet` it is the only result. */
   secret?: keyof View;
-  /** Other fields that hold it. */
+  /** Other fields that contain the secret. */
   hides?: readonly (keyof View)[];
-  /** The operation would make a second one: with `--if-absent`, look before. */
+  /** The operation never refuses a duplicate: `--if-absent` must look for one first. */
   repeats?: true;
-  /** The existing one that the input names, with its secret null. */
+  /** Finds the existing object that the input names, with a null secret. */
   find: (given: Given) => Promise<View | undefined>;
-  /** What the existing one has, under the names of the input. Other fields are not compared. */
+  /** The fields of the existing object to compare, under the names of the input. */
   has?: (view: View, given: Given) => Given;
 }
 
 interface Made<View> {
   view: View;
-  /** Whether it exists because of this command; false in a dry run. */
+  /** Whether this command made the object; false in a dry run. */
   made: boolean;
 }
 
 /**
- * Makes something and shows it. With `--if-absent`, it shows an existing one that has the given
- * settings, and refuses `exists_differently` if it has others.
+ * Makes an object and shows it. With `--if-absent`, it shows an existing object that has the given
+ * settings, or refuses `exists_differently`.
  */
 export async function make<View extends object>(
   call: Call,
@@ -70,11 +70,11 @@ interface Renewing<View> {
   fields: Fields<View>;
   input?: Given;
   secret: keyof View;
-  /** What ends. Without it, the command does not ask. */
+  /** The question to ask first. Without one, the command does not ask. */
   question?: (view: View) => string;
 }
 
-/** Runs an operation whose view has a secret, and shows it; a dry run does not show the secret. */
+/** Runs an operation whose view has a secret, and shows the view. A dry run hides the secret. */
 export async function performSecret<View extends object>(
   call: Call,
   operation: Runs<View>,
@@ -106,13 +106,13 @@ function tellExisting<View extends object>(
   view: View,
 ): Made<View> {
   const { json, quiet } = call.flags;
-  // With --quiet, a script reads the secret alone. There is none to read.
+  // With --quiet, a script expects only the secret. An existing object shows none.
   if (json || !quiet || secret === undefined) call.show({ ...view, created: false }, fields);
-  call.note('It exists already. Nothing was changed.');
+  call.note('The object exists already. Nothing was changed.');
   return { view, made: false };
 }
 
-/** The checked fields that the command line gave, without those that a default filled in. */
+/** The checked fields that the user typed, without defaults. */
 function onlyGiven(parsed: object, input: Given): Given {
   return Object.fromEntries(Object.entries(parsed).filter(([name]) => input[name] !== undefined));
 }
@@ -125,25 +125,25 @@ function requireSame({ typed }: Call, has: Given, given: Given): void {
   const told = differs.map(
     (one) => `${typed(one.field)} is ${JSON.stringify(one.is)}, not ${JSON.stringify(one.given)}`,
   );
-  throw new Refusal('exists_differently', `It exists already, but ${told.join('; ')}.`, {
-    hint: 'Change the existing one first, or give the settings that it has.',
+  throw new Refusal('exists_differently', `The object exists already, but ${told.join('; ')}.`, {
+    hint: 'Change the existing object first, or give the settings that it has.',
     extra: { differs },
   });
 }
 
-/** Lists are the same in any order. */
+/** Compares two values; the order of a list does not matter. */
 function isSame(one: unknown, other: unknown): boolean {
   if (!Array.isArray(one) || !Array.isArray(other)) return one === other;
   return isDeepStrictEqual(new Set(one), new Set(other));
 }
 
-/** The slug of what the command makes: as given, or made from its name. */
+/** The slug of the new object: as given, or made from its name. */
 export async function slugOfGiven({ slug, name }: Given): Promise<string> {
   const { slugOf } = await import('../services/foundation/fields.ts');
   return typeof slug === 'string' ? slug : slugOf(String(name));
 }
 
-/** The view of an existing thing; undefined instead of the refusal that it does not exist. */
+/** Returns the view, or undefined if the object does not exist. */
 export async function ifFound<View>(reading: Promise<View>): Promise<View | undefined> {
   try {
     return await reading;

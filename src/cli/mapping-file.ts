@@ -17,9 +17,9 @@ interface Row {
 const header = ['group', 'project', 'role'];
 const wideHeader = [...header, 'orgRole'];
 
-// A spreadsheet reads a cell that begins like this as a formula (security X9). An apostrophe in
-// front makes it text. A cell that already has an apostrophe gets another, so import removes
-// exactly one.
+// A spreadsheet runs a cell that begins like this as a formula (security X9). An apostrophe in
+// front makes the cell text. A cell that already has an apostrophe gets a second one, because
+// import removes exactly one.
 const formula = String.raw`(?:[\t\r\n]|\s*[=+\-@＝＋－＠])`;
 const beginsFormula = new RegExp(`^'*${formula}`);
 const madeText = new RegExp(`^'+${formula}`);
@@ -34,8 +34,8 @@ export async function readMappingFile(file: string): Promise<MappingFile> {
     const why = error instanceof Error ? (error.message.split('\n')[0] ?? '') : '';
     throw refuseField(
       'file',
-      `is not what it should be: ${why}`,
-      'CSV begins with the line group,project,role; YAML is a list. See idctl mappings import --help',
+      `is not a list of mappings: ${why}`,
+      'CSV must begin with the line group,project,role; YAML must be a list. See idctl mappings import --help',
     );
   }
 }
@@ -47,7 +47,7 @@ export async function writeMappingFile(mappings: readonly Row[]): Promise<string
   const rows = mappings.map(({ group, project = '', role = '', orgRole = '' }) =>
     [group, project, role, orgRole].slice(0, names.length).map(asText),
   );
-  // A spreadsheet may split at other characters than the comma.
+  // Some spreadsheets split cells at these characters, not at the comma.
   return stringify([names, ...rows], { quoted_match: /[;\t\r\n]/ });
 }
 
@@ -99,12 +99,12 @@ async function readYaml(text: string): Promise<MappingFile> {
   if (fault !== undefined) throw fault;
   const { contents } = document;
   if (contents === null) return { mappings: [], lines: [] };
-  if (!isSeq<{ range?: [number, number, number] }>(contents)) throw new Error('it is no list');
+  if (!isSeq<{ range?: [number, number, number] }>(contents)) throw new Error('it is not a list');
   const lines = contents.items.map((item) => counter.linePos(item?.range?.[0] ?? 0).line);
   return { mappings: document.toJS(), lines };
 }
 
-/** Group names keep their spaces: nothing is trimmed. */
+/** Reads CSV without trimming, because group names may begin or end with a space. */
 async function readCsv(text: string): Promise<MappingFile> {
   const { parse } = await import('csv-parse/sync');
   // With `info`, each row has the line on which it ends, which the library's types omit.
@@ -124,7 +124,7 @@ async function readCsv(text: string): Promise<MappingFile> {
     const surplus = more.slice(isWide ? 1 : 0);
     const extra = surplus.length === 0 ? {} : { [`column ${isWide ? 5 : 4}`]: surplus[0] };
     if (!isWide || !more[0]) return { group, project, role, ...extra };
-    // An empty cell of a mapping to a role in the organization says nothing.
+    // A mapping to an organization role has no project and no project role, so drop empty cells.
     const beside = { ...(project && { project }), ...(role && { role }) };
     return { group, ...beside, orgRole: more[0], ...extra };
   });

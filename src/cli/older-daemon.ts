@@ -3,7 +3,7 @@ import type { ConfigurationFile } from '../services/instance/daemons.ts';
 import { readConfiguration } from './operator.ts';
 import type { Call } from './run.ts';
 
-/** The configuration file of a command, to compare with the daemon's; null if there is none. */
+/** The configuration file of this command, to compare with the daemon's; null if there is none. */
 export function configurationFile({
   file,
   digest,
@@ -16,7 +16,7 @@ export function configurationFile({
 
 /** Warns if the configuration changed since the daemon read it: what works here may fail there. */
 export async function tellOlderDaemon(call: Call): Promise<void> {
-  // From afar, the daemon itself did the work.
+  // On a remote server, the daemon itself ran the operation.
   if (call.server !== null) return;
   const { lookAtDaemons, tellOlder } = await import('../services/instance/daemons.ts');
   const configuration = configurationFile(await readConfiguration(call.flags));

@@ -13,11 +13,11 @@ export interface Flags {
   json: boolean;
   /** Print nothing but results and refusals. */
   quiet: boolean;
-  /** Do not ask before destroying. */
+  /** Do not ask for confirmation. */
   yes: boolean;
-  /** Only show what would be destroyed. */
+  /** Only show what would happen. */
   dryRun: boolean;
-  /** Show an existing thing instead of refusing to make it again. */
+  /** Show an existing object instead of refusing a duplicate. */
   ifAbsent: boolean;
   /** The configuration file, when named on the command line. */
   config: string | undefined;
@@ -28,7 +28,7 @@ export interface Flags {
 /** The app that one command opens, with contexts for the operator. */
 export interface Operator {
   app: App;
-  /** Runs the work at this instant, and turns errors of the platforms into refusals. */
+  /** Runs `work` with the current time, and turns errors of database and system into refusals. */
   run<T>(work: (ctx: Context) => Promise<T>): Promise<T>;
 }
 
@@ -101,7 +101,7 @@ export function requireDatabaseFile({ config }: LoadedConfig): void {
   const file = databaseFile(config.database.url);
   if (file === null || existsSync(file)) return;
   throw new Refusal('not_ready', `There is no database at ${file}.`, {
-    hint: 'If there was one, put it back or restore a backup. For a new instance: idctl init. For a server elsewhere: idctl login URL',
+    hint: 'If the database is lost, restore a backup. For a new instance: idctl init. For a remote server: idctl login URL',
   });
 }
 
@@ -117,19 +117,19 @@ export function operatorName(): string {
   try {
     return userInfo().username;
   } catch {
-    // A container may run under a number that has no name.
+    // In a container, the user id may have no name.
     return `uid ${process.getuid?.() ?? '?'}`;
   }
 }
 
-/** The file of an embedded database; null for a server. */
+/** The file of an embedded database; null for a database server. */
 export function databaseFile(url: string): string | null {
   return /^sqlite:(.+)$/.exec(url)?.[1] ?? null;
 }
 
 /**
- * Switches root permanently to the owner of the file, or of the folder that will hold it. The
- * daemon must be able to read what root writes there (security X8).
+ * Switches root permanently to the owner of the file, or of the nearest folder above it. Otherwise
+ * the daemon could not read files that root writes there (security X8).
  */
 export function becomeOwnerOf(file: string): void {
   if (process.getuid?.() !== 0) return;
@@ -141,8 +141,8 @@ export function becomeOwnerOf(file: string): void {
 }
 
 /**
- * Makes the folder of a new database if it is missing. As root, it then becomes the owner of the
- * instance, as `init` does: that of the embedded database, or of the key file.
+ * Makes the folder of a new database if it is missing. Then switches root to the owner of the
+ * current embedded database, or of the key file.
  */
 export async function becomeOwnerWith({ config }: LoadedConfig, newFile: string): Promise<void> {
   const owned = databaseFile(config.database.url) ?? config.keyFile;
@@ -152,8 +152,8 @@ export async function becomeOwnerWith({ config }: LoadedConfig, newFile: string)
 }
 
 /**
- * Makes the folder if it is missing. Root gives it to `owner`; without `owner`, a new folder gets
- * the owner of the folder above.
+ * Makes the folder if it is missing. Root gives it to `owner`. If `owner` is null, a new folder
+ * gets the owner of the folder above.
  */
 export async function makeFolder(path: string, owner: Owner | null): Promise<void> {
   const inherited = nearestOwner(path);

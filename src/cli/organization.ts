@@ -1,7 +1,7 @@
 import { refuseField } from '../errors.ts';
 import type { Call } from './run.ts';
 
-/** The most slugs that an error names. */
+/** The maximum of slugs in an error. */
 const mostNamed = 10;
 
 /** Fills in a missing `--org`: `IDCTL_ORG`, else the only one. `tell` shows which on a terminal. */
@@ -17,16 +17,20 @@ async function onlyOrganization(call: Call): Promise<string> {
   const { listOrganizations } = await import('../services/tenancy/organizations/operations.ts');
   const [only, ...more] = await call.every(listOrganizations, {});
   if (only === undefined && call.server !== null)
-    throw refuseField('org', 'you belong to no organization');
+    throw refuseField('org', 'is missing: you are not a member of an organization');
   if (only === undefined)
-    throw refuseField('org', 'there is no organization yet', 'Make one: idctl org create NAME');
+    throw refuseField(
+      'org',
+      'is missing: there is no organization yet',
+      'Create one: idctl org create NAME',
+    );
   if (more.length === 0) return only.slug;
   const slugs = [only, ...more].map(({ slug }) => slug);
   const named = slugs.slice(0, mostNamed).join(', ');
   const rest = slugs.length > mostNamed ? `, and ${slugs.length - mostNamed} more` : '';
   throw refuseField(
     'org',
-    `is required, since there are several organizations: ${named}${rest}`,
-    'Name one with --org, or in IDCTL_ORG.',
+    `is required, because there are several organizations: ${named}${rest}`,
+    'Name one with --org or IDCTL_ORG.',
   );
 }

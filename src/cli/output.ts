@@ -32,7 +32,7 @@ interface Column {
 /** The target of results, and its terminal features. */
 export interface Screen {
   write(text: string): void;
-  /** Width to fit into; infinite in a pipe. */
+  /** The width of the terminal; infinite in a pipe. */
   columns: number;
   colour: boolean;
 }
@@ -51,13 +51,13 @@ export function standardOutput(stream: NodeJS.WriteStream = process.stdout): Scr
 /** Prints a view as JSON: one line in a pipe, indented on a terminal. */
 export function printJson(view: unknown, screen: Screen): void {
   const text = JSON.stringify(view, null, Number.isFinite(screen.columns) ? 2 : 0);
-  // All line breaks come from the indentation; JSON escapes line breaks inside strings.
+  // JSON escapes line breaks in strings, so every line break here is indentation.
   screen.write(`${text.split('\n').map(escaped).join('\n')}\n`);
 }
 
 /**
- * Prints views as a table; values that do not fit a terminal are cut with `…`. If the table still
- * does not fit, it prints blocks.
+ * Prints views as a table, and cuts values with `…` to fit a terminal. If the table still does not
+ * fit, it prints blocks.
  */
 export function printTable<View>(
   views: readonly View[],
@@ -190,7 +190,7 @@ function pad(text: string, width: number): string {
 }
 
 function cutTo(text: string, width: number): string {
-  // Between two wide characters the library cuts one too late.
+  // Between two wide characters, the library cuts one column too late.
   for (let limit = width; limit > 0; limit -= 1) {
     const cut = measure(text, { limit, ellipsis: '…' });
     const kept = cut.truncated ? `${text.slice(0, cut.index)}${cut.ellipsed ? '…' : ''}` : text;

@@ -7,17 +7,23 @@ type Change = PlanView['changes'][number];
 
 const signs = { add: '+', change: '~', remove: '-' };
 
-/** A plan of the organization as lines for a person. */
+/** The plan for an organization, as lines that a person reads. */
 export function planLines({ changes, kept, losing, blocked }: PlanView, org: string): string[] {
   const lines = [
     ...changes.map((change) => `${signs[change.action]} ${nameOf(change)}${fieldsOf(change)}`),
-    ...part('Kept, as the document does not list it; --prune removes it:', kept.map(nameOf)),
+    ...part(
+      'Kept, although the document does not list them (--prune removes them):',
+      kept.map(nameOf),
+    ),
     ...part('Loses access:', losing.map(losingText)),
     ...part(
       'Blocked:',
       blocked.flatMap((one) => [`${nameOf(one)}: ${one.message}`, `  hint: ${one.hint}`]),
     ),
-    ...part('To show a new secret once, after the apply:', secretsMade(changes, org)),
+    ...part(
+      'After the apply, these commands make the secret and show it once:',
+      secretsMade(changes, org),
+    ),
   ];
   return lines[0] === '' ? lines.slice(1) : lines;
 }
@@ -60,7 +66,7 @@ function losingText({ email, project, from, to }: PlanView['losing'][number]): s
   return `${email}${where}: ${from} to ${to ?? 'none'}`;
 }
 
-/** An apply answers no secret that it makes. */
+/** The commands that show new secrets, because the answer of an apply contains none. */
 function secretsMade(changes: Change[], org: string): string[] {
   const added = changes.filter(({ action }) => action === 'add');
   const webhooks = added.some(({ section }) => section === 'webhooks');
@@ -71,7 +77,7 @@ function secretsMade(changes: Change[], org: string): string[] {
   ];
 }
 
-/** Whether the client begins to use a secret. Forward auth uses none, and a public client has none. */
+/** Whether the client begins to need a secret. Forward auth and public clients need none. */
 function usesSecret({ action, fields = [] }: Change): boolean {
   const changed = new Map(
     fields.flatMap((one) => ('to' in one ? [[one.field, one] as const] : [])),

@@ -72,9 +72,9 @@ export async function createProgram(first = ''): Promise<Command> {
     .usage('<command> [options]')
     .option('--json', 'print results and refusals as JSON')
     .option('--config <file>', 'configuration file')
-    .option('--server <name>', 'the server to ask, by name or URL')
+    .option('--server <name>', 'the remote server, by name or URL')
     .option('--quiet', 'print only results and refusals')
-    .option('--yes', 'do not ask before destroying')
+    .option('--yes', 'do not ask for confirmation')
     .version(versionText(), '--version', 'print the version')
     .helpOption('-h, --help', 'show this help')
     .helpCommand('help [command]', 'show the help of a command');
@@ -110,7 +110,7 @@ ${options.join('\n')}
 `;
 }
 
-/** Formats a group of commands in 80 columns, with its name in front. */
+/** Formats the names of a group of commands in 80 columns, after the group's name. */
 function namesOf(group: string, names: string[]): string {
   const lines = [''];
   for (const name of names) {
@@ -147,8 +147,8 @@ export async function main(argv: string[]): Promise<number> {
   }
 }
 
-// `help sso set` means `sso set --help`; commander reads only the first name and ignores a wrong
-// one. Its `--version` does not know `--json`, but the `version` command does.
+// Turns `help sso set` into `sso set --help`, because commander reads only the first name. Turns
+// `--version --json` into the `version` command, which can print JSON.
 function spelledOut(program: Command, argv: string[]): string[] {
   const options = new Set(argv);
   if (argv.length === 2 && options.has('--version') && options.has('--json'))

@@ -2,17 +2,21 @@ import { readFile } from 'node:fs/promises';
 import { Refusal, refuseField } from '../errors.ts';
 import { accessHint, fileFault } from '../file-fault.ts';
 
-/** Whether there is a terminal to ask a person on. */
+/** Whether there is a terminal for questions. */
 export function canAsk(): boolean {
   return process.stdin.isTTY === true && process.stderr.isTTY === true;
 }
 
-/** Asks for consent; `usual` is the answer to Enter. Refuses after a no, or without a terminal. */
+/** Asks for confirmation; Enter means `usual`. Refuses after a no, or without a terminal. */
 export async function confirmed(question: string, usual = false): Promise<void> {
   if (!canAsk()) {
-    throw new Refusal('invalid_input', 'This needs a confirmation, and there is no terminal.', {
-      hint: `Add --yes to agree: ${question}`,
-    });
+    throw new Refusal(
+      'invalid_input',
+      'This command needs a confirmation, but there is no terminal.',
+      {
+        hint: `To confirm, add --yes: ${question}`,
+      },
+    );
   }
   const { confirm } = await import('@inquirer/prompts');
   const agreed = await asked((context) => confirm({ message: question, default: usual }, context));
@@ -55,11 +59,11 @@ export async function secretOrAsk(
   if (!canAsk())
     throw refuseField(
       `--${source.name}-stdin`,
-      'is required, since there is no terminal to ask on',
+      'is required, because there is no terminal to ask on',
     );
   const first = await askSecret(label);
   if (twice && (await askSecret(`${label} again`)) !== first) {
-    throw refuseField(source.name, 'was not the same the second time');
+    throw refuseField(source.name, 'differs from the first entry');
   }
   return first;
 }
@@ -84,7 +88,7 @@ export async function askText(
 /** Asks for the six digits of an authenticator until they have that form. */
 export async function askCode(message: string): Promise<string> {
   const { input } = await import('@inquirer/prompts');
-  const validate = (text: string) => /^[0-9]{6}$/.test(text.trim()) || 'Six digits, please.';
+  const validate = (text: string) => /^[0-9]{6}$/.test(text.trim()) || 'Enter six digits.';
   return (await asked((context) => input({ message, validate }, context))).trim();
 }
 
@@ -94,8 +98,8 @@ interface PromptContext {
 }
 
 /**
- * Asks on stderr. Ctrl-D ends the question as Ctrl-C does. Otherwise readline stops reading without
- * telling inquirer, and the process ends with an unsettled promise.
+ * Asks on stderr, and makes Ctrl-D end the question like Ctrl-C. At Ctrl-D, readline stops reading
+ * without telling inquirer, so the promise would stay unsettled.
  */
 async function asked<T>(ask: (context: PromptContext) => Promise<T>): Promise<T> {
   const left = new AbortController();
@@ -115,10 +119,10 @@ export async function readStandardInput(): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** Removes the one line break that editors and `echo` add. */
+/** Removes one line break at the end, because editors and `echo` add it. */
 function cleaned(bytes: Buffer, flag: string): string {
   const text = bytes.toString('utf8').replace(/\r?\n$/, '');
-  if (text === '') throw refuseField(flag, 'holds nothing');
+  if (text === '') throw refuseField(flag, 'is empty');
   if (text.includes('\ufffd')) throw refuseField(flag, 'is not UTF-8 text');
   return text;
 }

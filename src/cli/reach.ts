@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { Refusal } from '../errors.ts';
 import type { Call } from './run.ts';
 
-/** Where a command works: on the host of the daemon, there and from afar, or without an instance. */
+/** Where a command works: on the daemon's host, there and remotely, or without an instance. */
 export type Reach = 'host' | 'both' | 'anywhere';
 
 const ofHost = [
@@ -29,8 +29,8 @@ export function reachOf(command: Command): Reach {
   return ofNone.includes(command.name()) ? 'anywhere' : 'both';
 }
 
-/** The sentence in the help of a command that does not work from afar. */
-export const hostOnly = 'It works only on the host of the daemon.';
+/** The sentence in the help of a command that does not work on a remote server. */
+export const hostOnly = 'This command works only on the host of the daemon.';
 
 /** The refusal of a command, or of an option, that only the operator on the host may use. */
 export function onlyOnHost(hint: string): Refusal {
@@ -39,7 +39,7 @@ export function onlyOnHost(hint: string): Refusal {
   });
 }
 
-/** Refuses an option from afar that only the operator may use. */
+/** Refuses an operator-only option if the command runs on a remote server. */
 export function requireHost({ server }: Pick<Call, 'server'>, option: string): void {
-  if (server !== null) throw onlyOnHost(`From afar, leave out ${option}.`);
+  if (server !== null) throw onlyOnHost(`On a remote server, leave out ${option}.`);
 }

@@ -75,12 +75,12 @@ function tell(refusal: Refusal, command: Command | undefined): void {
   } else if (placed) for (const fault of message.split('\n')) say(`idctl: ${escaped(fault)}`);
   else writeBroken('idctl: ', message, screen);
   if (hint === undefined) return;
-  // A command to type stays on one line; the terminal itself wraps it.
+  // Leave a command on one line, so that it can be copied; the terminal wraps it.
   if (/\bidctl /.test(hint)) say(`hint: ${escaped(hint)}`);
   else writeBroken('hint: ', hint, screen);
 }
 
-/** Describes the fault under the name by which the person typed the field. */
+/** Describes the fault under the name that the person typed: the option or argument. */
 function asTyped(fault: InputFault, command: Command | undefined): string {
   const name = typedName(fault.path, command);
   return name === '' ? fault.message : `${name}: ${fault.message}`;
@@ -95,7 +95,7 @@ function isOfServer(error: unknown): error is Error {
   return error instanceof Error && error.name === 'ServerFault';
 }
 
-/** Names a bug and its place, but not its message, which may hold confidential data. */
+/** The name of an error and its source line. Its message may contain confidential data. */
 function whereabouts(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;
   if (process.env['IDCTL_LOG_LEVEL'] === 'debug') return error.stack ?? error.name;

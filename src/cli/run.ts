@@ -21,19 +21,19 @@ type Given = Record<string, unknown>;
 export interface Runs<View> {
   (ctx: Context, input: never): Promise<View>;
   readonly input: z.ZodType<object>;
-  /** The fields that are shown, in their order. */
+  /** The schema of the view: the fields that are shown, in their order. */
   readonly output?: z.ZodType | undefined;
-  /** Of an operation that names an account: the one that its owner runs. */
+  /** For an operation that names an account: its variant for the account's own person. */
   readonly forPeople?: object;
 }
 
-/** Where operations run: in this process as the operator, or on a server as an account. */
+/** Runs operations: in this process as the operator, or on a remote server as an account. */
 export interface CommandDoor {
-  /** The URL of the server; null on the host. */
+  /** The URL of the remote server; null on the host. */
   readonly server: string | null;
   /** Checks the input, then runs the operation. */
   operate<View>(operation: Runs<View>, input: Given): Promise<View>;
-  /** Like `operate`, and rolls it back. */
+  /** Like `operate`, but rolls the operation back. */
   rehearse<View>(operation: Runs<View>, input: Given): Promise<View>;
   close(): Promise<void>;
 }
@@ -51,7 +51,7 @@ interface Destruction<View> {
   fields: Fields<View>;
   /** In place of the input as typed. */
   input?: Given;
-  /** Lines to read before the question. */
+  /** Lines to print before the question. */
   details?: (view: View) => string[];
   question: (view: View) => string;
   done: (view: View) => string;
@@ -64,17 +64,17 @@ export interface Call {
   /** Arguments and options by their names. */
   readonly input: Given;
   readonly flags: Flags;
-  /** The name under which the person types a field: the option, or else the field. */
+  /** The option that sets the field; the name of the field if there is none. */
   typed(field: string): string;
-  /** The URL of the server that the command asks; null on the host. */
+  /** The URL of the remote server; null on the host. */
   readonly server: string | null;
   /** Checks the input, then runs the operation. */
   operate<View>(operation: Runs<View>, input?: Given): Promise<View>;
   /** Runs an operation with all its refusals, and rolls it back. */
   rehearse<View>(operation: Runs<View>, input?: Given): Promise<View>;
-  /** Runs a listing operation until its last page. */
+  /** Runs a list operation until its last page. */
   every<Item>(operation: Runs<Page<Item>>, input?: Given): Promise<Item[]>;
-  /** Runs a listing operation and prints the list; `none` tells a person that it is empty. */
+  /** Runs a list operation and prints the list, or `none` if the list is empty. */
   list<Item>(
     operation: Runs<Page<Item>>,
     fields: Fields<Item>,
@@ -85,17 +85,17 @@ export interface Call {
   show<View>(view: View, fields: Fields<View>): void;
   /** Prints a view with a secret that is shown only once; with `--quiet`, only the secret. */
   showSecret<View>(view: View, fields: Fields<View>, secret: Reads<View>, advice?: string): void;
-  /** Prints a list as the command's result; `none` tells a person that it is empty. */
+  /** Prints a list as the command's result, or `none` if the list is empty. */
   table<View>(views: View[], fields: Fields<View>, none: string): void;
-  /** Prints one view of a stream, on a line of its own. */
+  /** Prints one view of a stream on one line. */
   line<View>(view: View, fields: Fields<View>): void;
   /** Prints an examination as the command's result; the exit code is 1 if a step failed. */
   examination(view: Examination): void;
-  /** Tells a person something that is not a result. */
+  /** Prints a note on stderr, unless `--quiet` is set. */
   note(text: string): void;
-  /** A command to type next. It repeats `--config` or `--server`, so it acts on the same instance. */
+  /** Completes a suggested command with `--config` or `--server`, to name the same instance. */
   here(command: string): string;
-  /** Asks for consent, unless `--yes` has given it; Enter means no, unless `usual` is set. */
+  /** Asks for confirmation, unless `--yes` is set. Enter means no, unless `usual` is set. */
   confirm(question: string, usual?: boolean): Promise<void>;
   /** Runs an operation and shows its view; a dry run rolls it back and shows the same. */
   perform<View>(operation: Runs<View>, fields: Fields<View>, input?: Given): Promise<View>;
@@ -103,11 +103,11 @@ export interface Call {
   destroy<View>(operation: Runs<View>, telling: Destruction<View>): Promise<void>;
   /** Prints text as the command's result. */
   print(text: string): void;
-  /** Closes what the command opened. */
+  /** Closes the connections of the command. */
   end(): Promise<void>;
 }
 
-/** Begins a command. The door opens with the first operation, after its input was checked. */
+/** Begins a command. The first operation opens the database, after its input was checked. */
 export function beginCall(line: Pick<Call, 'input' | 'flags' | 'typed'>, door: CommandDoor): Call {
   const { flags, input } = line;
   const speech = speak(flags);
@@ -172,7 +172,7 @@ function speak(
   return {
     note,
     show,
-    showSecret: (view, fields, secret, advice = 'Keep the secret now: it is not shown again.') => {
+    showSecret: (view, fields, secret, advice = 'Store the secret now: it is not shown again.') => {
       if (flags.quiet && !flags.json) return screen.write(`${escaped(secret(view))}\n`);
       show(view, fields);
       note(advice);
@@ -191,7 +191,7 @@ function speak(
       else printSteps(view, screen);
       if (!view.ok) throw failedResult();
     },
-    // A file gets the exact text; a terminal gets no characters that would control it.
+    // A file gets the exact text. On a terminal, control characters are escaped.
     print: (text) =>
       screen.write(
         Number.isFinite(screen.columns) ? text.split('\n').map(escaped).join('\n') : text,

@@ -14,7 +14,7 @@ import type { Call } from './run.ts';
 export interface Setup {
   /** Settings by key; only these are written into the file. */
   settings: Record<string, string>;
-  /** The first organization and its owner, still to be checked. */
+  /** The first organization and its owner, not yet checked. */
   first: { organization?: unknown; owner?: unknown; password?: string | undefined };
 }
 
@@ -29,7 +29,7 @@ export async function setupGiven(call: Call): Promise<Setup> {
     file: smtpPasswordFile,
   });
   if (password !== undefined && smtpUrl === undefined)
-    throw refuseField('--smtp-url', 'is needed with a password');
+    throw refuseField('--smtp-url', 'is required with a password');
   return {
     settings: {
       ...(typeof baseUrl === 'string' ? { baseUrl } : {}),
@@ -55,13 +55,13 @@ async function firstGiven({ input }: Call): Promise<Setup['first']> {
   };
 }
 
-/** An argument must not contain a password, because every user of the machine can read arguments. */
+/** Refuses a password in an argument, because every user of the machine can read arguments. */
 function withoutPassword(database: string): string {
   if (!holdsPassword(database)) return database;
   throw refuseField(
     '--database',
     'must not contain the password',
-    'Write the URL into idctl.yaml, as database.url, before idctl init; or give it in IDCTL_DATABASE.',
+    'Before idctl init, write the URL to idctl.yaml as database.url, or set IDCTL_DATABASE.',
   );
 }
 
@@ -72,11 +72,11 @@ function withPassword(smtpUrl: string, password: string | undefined): string {
     throw refuseField(
       '--smtp-url',
       'must not contain the password',
-      'Give it by --smtp-password-stdin or --smtp-password-file.',
+      'Give the password with --smtp-password-stdin or --smtp-password-file.',
     );
   if (password === undefined) return smtpUrl;
   if (url.username === '')
-    throw refuseField('--smtp-url', 'needs the user name whose password that is');
+    throw refuseField('--smtp-url', 'must contain the user name of the password');
   url.password = encodeURIComponent(password);
   return url.href;
 }
@@ -95,7 +95,7 @@ export async function setupAsked(
     );
     if (answer !== usual) settings[key] = answer;
   };
-  await ask('baseUrl', 'Where people reach idctl', config.baseUrl);
+  await ask('baseUrl', 'Address at which browsers reach idctl', config.baseUrl);
   if (origins.get('database.url') === 'default')
     await askDatabase(call, settings, config.database.url);
   await ask('mail.smtpUrl', 'Mail server (smtp://USER@HOST, none: Enter)', '');
@@ -121,11 +121,11 @@ async function faultIn(
   answer: string,
 ): Promise<string | null> {
   if (answer === '') return null;
-  if (holdsPassword(answer)) return 'Leave the password out: it is asked for next, unseen.';
+  if (holdsPassword(answer)) return 'Leave out the password. A hidden prompt asks for it next.';
   return faultOf(call, settings, async () => {});
 }
 
-/** Asks for the database until it answers, and unseen for the password of the URL's user. */
+/** Asks for the database until a given database answers, and unseen for the password. */
 async function askDatabase(
   call: Call,
   settings: Record<string, string>,
@@ -151,13 +151,15 @@ async function askDatabase(
 async function completed(answer: string): Promise<string> {
   const url = new URL(answer);
   if (url.username === '') return answer;
-  const password = await askSecret(`Password of ${decodeURIComponent(url.username)} there`);
+  const password = await askSecret(
+    `Password of ${decodeURIComponent(url.username)} on that server`,
+  );
   if (password === '') return answer;
   url.password = encodeURIComponent(password);
   return url.href;
 }
 
-/** Asks for the password of the mail URL's user, and warns if the server does not accept it. */
+/** Asks for the password of the mail URL's user, and warns if the mail server fails its test. */
 async function completeMail(call: Call, settings: Record<string, string>): Promise<void> {
   const answer = settings['mail.smtpUrl'];
   if (answer === undefined) return;
@@ -189,7 +191,7 @@ async function faultOf(
   }
 }
 
-/** The command makes a missing database file later; a database server must already run. */
+/** Connects to a database server. A missing SQLite file is fine: the setup makes it later. */
 async function lookAtDatabase(config: Config): Promise<void> {
   if (databaseFile(config.database.url) !== null) return;
   const { checkConnection } = await import('../services/instance/setup/initialize.ts');

@@ -49,12 +49,12 @@ function line(title: string, text: string | undefined, screen: Screen): void {
   if (text !== undefined) writeBroken(`    ${`${title}:`.padEnd(10)}`, text, screen);
 }
 
-/** Ends a command with exit code 8 if its result on stdout says that something is left to do. */
+/** The error that ends a command with exit code 8: its result on stdout names work left to do. */
 export function pendingResult(): Error {
   return Object.assign(new Error('the result is not final'), { name: 'PendingResult' });
 }
 
-/** Ends a command with exit code 1 if its result on stdout already says what is wrong. */
+/** The error that ends a command with exit code 1: its result on stdout names the fault. */
 export function failedResult(): Error {
   return Object.assign(new Error('the result is a failure'), { name: 'FailedResult' });
 }

@@ -19,7 +19,7 @@ import {
 import type { Door, Reply, Route } from './route.ts';
 import { isOfPeople, openRequest, speaksToPeople, traceOf, wantsPage } from './trace.ts';
 
-/** Answers the requests of one route: origin, credential, input, service, view, in this order. */
+/** Answers the requests of a route. It checks origin, credential and input, in this order. */
 export function answerRoute(route: Route, door: Door): RequestHandler {
   const secure = door.origins.own.startsWith('https:');
   return async (request, response, next) => {
@@ -27,7 +27,7 @@ export function answerRoute(route: Route, door: Door): RequestHandler {
     if (request.method === 'HEAD' && route.setsCookies) return next();
     if (route.speaks === 'oauth') {
       traceOf(request).speaks = 'oauth';
-      // RFC 6749 §5.1 requires it in addition to Cache-Control.
+      // RFC 6749 §5.1 requires this header in addition to Cache-Control.
       response.set('Pragma', 'no-cache');
     }
     if (route.redirects && wantsPage(request)) traceOf(request).speaks = 'html';
@@ -53,7 +53,7 @@ async function contextOf(
   return { ...ctx, actor: trace.actor };
 }
 
-/** A public route requires no credential, so a stale cookie cannot block a sign-in. */
+/** A public route needs no credential, and an invalid cookie there must not block a sign-in. */
 async function findActor(
   route: Route,
   request: Request,
@@ -68,12 +68,12 @@ async function findActor(
       throw error;
   }
   if (route.access === 'public') return { kind: 'anonymous' };
-  throw new Refusal('unauthenticated', 'This needs a credential.', {
+  throw new Refusal('unauthenticated', 'This request needs a credential.', {
     hint: 'Sign in, or send Authorization: Bearer <token>.',
   });
 }
 
-/** A dry run makes nothing, so it answers 200. A removed view is sent only on request. */
+/** A dry run creates nothing, so it answers 200. The view of a removal is sent only on request. */
 function statusOf(route: Route, request: Request, dryRun: boolean): Route['status'] {
   if (dryRun) return 200;
   return route.status === 204 && route.output !== undefined && prefersView(request)

@@ -2,10 +2,10 @@ import type { IncomingMessage } from 'node:http';
 import { Refusal } from '../errors.ts';
 import { readCookie } from './cookies.ts';
 
-/** Where a credential stood in the request. */
+/** The part of the request that carried the credential. */
 export type CredentialPlace = 'bearer' | 'apiKey' | 'cookie';
 
-/** The credential that decides who sends the request. */
+/** The credential that authenticates the request. */
 export interface Credential {
   value: string;
   at: CredentialPlace;
@@ -22,8 +22,8 @@ const names = {
 
 /**
  * Finds the first credential present (spec §5.1): Bearer, x-api-key, cookie. A credential that is
- * malformed, empty, too long or sent twice is refused as `invalid_credential`. It never falls
- * through to the next (P3).
+ * malformed, empty, too long or sent twice is refused as `invalid_credential`. The next credential
+ * is then not used (P3).
  */
 export function findCredential(request: IncomingMessage): Credential | null {
   const { authorization, 'x-api-key': apiKey } = request.headersDistinct;
@@ -34,12 +34,12 @@ export function findCredential(request: IncomingMessage): Credential | null {
   return cookie === undefined ? null : check('cookie', cookie);
 }
 
-/** Undefined for another scheme, which is not a credential. */
+/** The Bearer token; undefined if the header uses a different scheme. */
 function bearerOf(values: string[]): string | undefined {
   const value = single('bearer', values);
   if (value === '') return '';
-  // The scheme ends at the first non-token character (RFC 9110 §5.6.2). So `Bearer` and a tab is a
-  // malformed Bearer token.
+  // The scheme ends at the first non-token character (RFC 9110 §5.6.2). So `Bearer` with a tab
+  // after it is a malformed Bearer token.
   return /^bearer(?![\w!#$%&'*+.^`|~-]) *(.*)$/is.exec(value)?.[1];
 }
 

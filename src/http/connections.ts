@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { Refusal } from '../errors.ts';
 import { problemOf, problemType } from './refusals.ts';
 
-/** Sends a problem object when Node cannot read a request, since Express never sees it. */
+/** Answers requests that Node cannot parse with a problem object. Express never sees them. */
 export function answerBrokenRequests(server: Server): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (!socket.writable || error.code === 'ECONNRESET') {
@@ -51,8 +51,8 @@ function broken(code: string | undefined): [number, string] {
 const silentFor = 100;
 
 /**
- * Creates the shutdown of a server. It accepts no new connections and drops idle ones. It answers
- * requests in flight with `Connection: close`, and cuts off the rest after the budget.
+ * Returns a function that drains the server. The server then accepts no new connections and drops
+ * idle ones. Open requests are answered with `Connection: close`, or cut off after the budget.
  */
 export function createDrain(server: Server): (budgetMs: number) => Promise<void> {
   const sockets = new Set<Socket>();
@@ -76,8 +76,8 @@ export function createDrain(server: Server): (budgetMs: number) => Promise<void>
         resolve();
       });
       for (const response of inFlight) response.shouldKeepAlive = false;
-      // Node counts a connection that has never sent anything as busy. Its request may be on its
-      // way, so it gets a moment.
+      // Node never drops a connection that has sent nothing. Give it a moment, because a request
+      // may be on its way.
       setTimeout(() => {
         for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
       }, silentFor);

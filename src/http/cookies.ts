@@ -13,12 +13,12 @@ const paths = {
   second_factor: '/',
   // Read at /api/v1/auth/verify-email, and by the page at /login/verify.
   sign_up: '/',
-  // Binds the challenges of passkeys to a browser, in the API and on the pages.
+  // Read by the API and by the pages: it binds passkey challenges to a browser.
   passkey: '/',
   form: '/',
 } as const;
 
-/** The cookies idctl sets. */
+/** The cookies that idctl sets. */
 export type CookieName = keyof typeof paths;
 
 /** A cookie to set for `maxAge` seconds; an empty value with `maxAge` 0 clears it. */
@@ -36,8 +36,8 @@ export interface SessionTokens {
 }
 
 /**
- * Both cookies of a session that has begun or was refreshed. The access token is kept longer than
- * it is valid: it names the session that the next sign-in of this browser ends.
+ * Both cookies of a new or refreshed session. The access token stays in the browser after its
+ * expiry: the next sign-in of this browser ends the session that it names.
  */
 export function sessionCookies(tokens: SessionTokens): CookieChange[] {
   return [
@@ -58,7 +58,7 @@ export function sentTokens(header: string | undefined) {
   return { access: sent('access_token'), refresh: sent('refresh_token') };
 }
 
-/** Clears both cookies of a session. */
+/** The changes that clear both cookies of a session. */
 export function clearedSession(): CookieChange[] {
   return [
     { name: 'access_token', value: '', maxAge: 0 },
@@ -75,7 +75,7 @@ export function pendingCookie(continuation: string | null): CookieChange {
   };
 }
 
-/** The cookie that shows, at address confirmation, that this client chose the password. */
+/** The cookie that proves, when the address is confirmed, that this client chose the password. */
 export function signUpCookie(ticket: string): CookieChange {
   return { name: 'sign_up', value: ticket, maxAge: unconfirmedSeconds };
 }
@@ -93,7 +93,7 @@ export function flowCookie(
   return { name, value: flow, maxAge: flowExpiresIn };
 }
 
-/** The cookies with which a refused client continues, if the refusal has some. */
+/** The cookies that let a refused client continue, such as at the second factor. */
 export function continuationCookies({ continuation, browser }: Refusal): CookieChange[] {
   return [
     ...(continuation === undefined ? [] : [pendingCookie(continuation)]),
@@ -102,9 +102,9 @@ export function continuationCookies({ continuation, browser }: Refusal): CookieC
 }
 
 /**
- * On https, two cookies have the prefix `__Host-`: the sign-up cookie decides whose password stays,
- * and the passkey cookie which browser may answer a challenge.
- * Neither a sibling host nor an attacker without TLS can set it (RFC 6265bis §4.1.3.2).
+ * On https, two cookies have the prefix `__Host-`. The sign-up cookie decides whose password stays;
+ * the passkey cookie decides which browser may answer a challenge. With the prefix, a sibling host
+ * or an attacker without TLS cannot set them (RFC 6265bis §4.1.3.2).
  */
 function nameOf(name: CookieName, secure: boolean): string {
   return (name === 'sign_up' || name === 'passkey') && secure ? `__Host-${name}` : name;
@@ -121,7 +121,7 @@ export function setCookies(response: Response, changes: CookieChange[], secure: 
 }
 
 /**
- * The value of a cookie, undefined when absent. A cookie that is sent twice is refused as
+ * The value of a cookie; undefined if it is absent. A cookie that is sent twice is refused as
  * `invalid_credential` (P3). For a cookie with the prefix, the caller must pass `secure`.
  */
 export function readCookie(

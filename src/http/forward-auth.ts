@@ -5,8 +5,8 @@ import { pagePolicy } from './pages/layout.ts';
 import type { Door } from './route.ts';
 import { openRequest, traceOf } from './trace.ts';
 
-// The paths of forward auth. A proxy asks `/auth/verify`, and passes `/.idctl/` of each protected
-// host to idctl. It names the host in X-Forwarded-Host, never the client.
+// The paths of forward auth. A proxy asks `/auth/verify`, and passes the path `/.idctl/` of each
+// protected host to idctl. The proxy sets X-Forwarded-Host; it must drop the client's header.
 
 const verifyPath = '/auth/verify';
 const startPath = '/.idctl/start';
@@ -18,7 +18,7 @@ export const forwardAuthPaths = [verifyPath, startPath, ticketPath].map((path) =
   path,
 }));
 
-/** Answers the requests of proxies, and of browsers on their way to a protected host. */
+/** Answers proxies, and browsers that sign in to a protected host. */
 export function serveForwardAuth({ app }: Door): Router {
   const router = Router({ caseSensitive: true, strict: true });
   const answered =
@@ -48,7 +48,7 @@ export function serveForwardAuth({ app }: Door): Router {
   router.get(
     startPath,
     answered(async (request, response, origin) => {
-      // Kept if it is there: two tabs may be on their way at once.
+      // Keep an existing cookie, because a second tab may be signing in too.
       const known = readHostCookie(request, origin, 'flow');
       const { cookie, browser } = await beginAtHost(origin, known);
       setHostCookie(response, origin, { name: 'flow', value: cookie, maxAge: 3600 });
@@ -71,7 +71,7 @@ export function serveForwardAuth({ app }: Door): Router {
   return router;
 }
 
-/** 401 with the address of the sign-in; a redirect for proxies that pass the answer on. */
+/** Answers 401 with the sign-in address. With `redirect=1`, redirects the browser there. */
 function askToSignIn(request: Request, response: Response, origin: string): void {
   const to = pathIn(request.headers['x-forwarded-uri']);
   const location = `${origin}${startPath}?${new URLSearchParams({ to })}`;
@@ -80,7 +80,7 @@ function askToSignIn(request: Request, response: Response, origin: string): void
   response.status(401).location(location).end();
 }
 
-/** The origin that the proxy asks about; empty, like no client's, unless it names exactly one. */
+/** The origin that the proxy asks about; empty unless the headers name exactly one. */
 function originOf({ headersDistinct }: Request): string {
   const [proto, ...protos] = headersDistinct['x-forwarded-proto'] ?? [];
   const [host, ...hosts] = headersDistinct['x-forwarded-host'] ?? [];
@@ -91,7 +91,7 @@ function originOf({ headersDistinct }: Request): string {
 
 const longestPath = 1000;
 
-/** A path at the protected host; any other text becomes the start page. */
+/** Reads a path of the protected host. Any other text becomes `/`. */
 function pathIn(given: unknown): string {
   if (typeof given !== 'string' || !/^\/(?![/\\])/.test(given)) return '/';
   const url = URL.parse(given, 'https://host.invalid');
@@ -100,20 +100,20 @@ function pathIn(given: unknown): string {
   return encodeURIComponent(path).length > longestPath || path.startsWith('//') ? '/' : path;
 }
 
-/** Node writes headers as Latin-1, so each character stands for one byte of UTF-8. */
+/** Encodes a header as UTF-8: Node writes Latin-1, so each character here becomes one byte. */
 function inBytes(text: string): string {
   return Buffer.from(text.replace(/\p{Cc}/gu, ' '), 'utf8').toString('latin1');
 }
 
 type HostCookie = 'session' | 'flow';
 
-/** With the prefix, no sibling host and no attacker without TLS can set it (RFC 6265bis). */
+/** With the prefix, a sibling host or an attacker without TLS cannot set it (RFC 6265bis). */
 function nameOf(origin: string, name: HostCookie): string {
   const bare = name === 'session' ? 'idctl' : 'idctl-flow';
   return origin.startsWith('https:') ? `__Host-${bare}` : bare;
 }
 
-/** Undefined if it was sent twice, too. */
+/** The value of a cookie; undefined if it is absent, malformed or sent twice. */
 function readHostCookie(request: Request, origin: string, cookie: HostCookie): string | undefined {
   const name = nameOf(origin, cookie);
   const { cookie: header = '' } = request.headers;

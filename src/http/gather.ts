@@ -9,9 +9,8 @@ const usualLimit = 100 * 1024;
 const depthLimit = 32;
 
 /**
- * Collects the input that the route's schema expects. Path keys come from the URL and `filled`
- * fields from the server. The rest comes from the body, or from the query if the method has no
- * body.
+ * Collects the input for the route's schema. Path keys come from the URL, and `filled` fields from
+ * the server. The other fields come from the body, or from the query if the method has no body.
  */
 export async function gatherInput(
   route: Route,
@@ -39,7 +38,7 @@ async function readGiven(route: Route, request: Request, response: Response) {
   const query = readQuery(route, request);
   if (!/^(POST|PUT|PATCH)$/.test(route.method)) {
     if (hasBody(request)) {
-      throw new Refusal('malformed_request', `${route.method} takes no body here.`, {
+      throw new Refusal('malformed_request', `${route.method} takes no body on this path.`, {
         hint: 'Send the fields in the query.',
       });
     }
@@ -69,12 +68,12 @@ function withoutDryRun({ dryRun, ...query }: Record<string, unknown>): Record<st
   throw refuseField('dryRun', 'must be true or false');
 }
 
-/** Whether the request asks to show only what would happen; checked by `gatherInput`. */
+/** Whether the request asks for a dry run. `gatherInput` checks the value. */
 export function asksDryRun(route: Route, request: Request): boolean {
   return route.dryRun && request.query['dryRun'] === 'true';
 }
 
-/** Whether the request asks for the view that an answer 204 leaves out (RFC 7240). */
+/** Whether the request asks for a view in place of an empty 204 answer (RFC 7240). */
 export function prefersView(request: Request): boolean {
   const given = request.get('Prefer') ?? '';
   return given.split(',').some((part) => /^\s*return="?representation"?\s*(;|$)/i.test(part));

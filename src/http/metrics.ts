@@ -7,13 +7,12 @@ import { readVersion } from '../version.ts';
 import { createDrain } from './connections.ts';
 import { listen, urlOf } from './server.ts';
 
-// Prometheus metrics have their own listener: the network decides who may read them. No label names
-// a person, an organization or anything that a client sends. Each label has a known number of
-// values.
+// Prometheus metrics have their own listener, and the network decides who can read them. No label
+// contains a person, an organization or text that a client sends. Each label has few values.
 
 /** The metrics of a process. */
 export interface Metrics {
-  /** Runs before the routes and measures how long each request takes. */
+  /** Runs before the routes, and measures the duration of each request. */
   watch: RequestHandler;
   /** Serves `/metrics` on `HOST:PORT`; refuses with `listen_failed`. */
   listen(hostPort: string): Promise<void>;
@@ -65,7 +64,7 @@ function watchRequests(registry: Registry): RequestHandler {
   });
   const duration = new Histogram({
     name: 'idctl_http_request_duration_seconds',
-    help: 'How long requests took, by route, method and class of status',
+    help: 'Duration of requests, by route, method and class of status',
     labelNames: ['method', 'route', 'status'],
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers: [registry],
@@ -112,7 +111,7 @@ function tellBuild(registry: Registry): void {
   const labels = { version: readVersion(), node: process.version };
   const build = new Gauge({
     name: 'idctl_build_info',
-    help: 'The version that runs; always 1',
+    help: 'The running version, as labels; the value is always 1',
     labelNames: ['version', 'node'],
     registers: [registry],
   });
@@ -122,7 +121,7 @@ function tellBuild(registry: Registry): void {
 function tellSignIns(registry: Registry, { signIns }: App): void {
   new Counter({
     name: 'idctl_sign_ins_total',
-    help: 'Sign-ins by method and outcome, without those that a limit refused',
+    help: 'Sign-in attempts by method and outcome; attempts over a rate limit are not counted',
     labelNames: ['method', 'outcome'],
     registers: [registry],
     collect() {
@@ -153,15 +152,17 @@ function tellLoad(registry: Registry, app: App): void {
   tell('idctl_database_connections', connections, () => ({ ...app.databaseLoad() }));
 }
 
-/** Returns the function that asks the database once and sets every backlog gauge. */
+/** Returns a function that asks the database once and sets every backlog gauge. */
 function tellBacklog(registry: Registry, app: App): () => Promise<void> {
   const gauge = (name: string, help: string, labelNames: string[] = []) =>
     new Gauge({ name, help, labelNames, registers: [registry] });
   const up = gauge('idctl_database_up', '1 if the database answers');
-  const waiting = gauge('idctl_backlog', 'Messages that wait to be sent', ['to']);
-  const late = gauge('idctl_backlog_late_seconds', 'Seconds that the oldest message is late', [
-    'to',
-  ]);
+  const waiting = gauge('idctl_backlog', 'Messages waiting to be sent', ['to']);
+  const late = gauge(
+    'idctl_backlog_late_seconds',
+    'Delay of the oldest waiting message, in seconds',
+    ['to'],
+  );
   return async () => {
     const backlog = await countBacklog(app.clock()).catch(() => null);
     up.set(backlog === null ? 0 : 1);

@@ -2,10 +2,10 @@ import { refusals } from '../errors.ts';
 
 const problemSchema = {
   type: 'object',
-  description: 'RFC 9457: what happened, and what to do next.',
+  description: 'A problem object (RFC 9457): what happened, and what to do next.',
   required: ['type', 'title', 'status', 'detail', 'code', 'requestId'],
   properties: {
-    type: { type: 'string', description: 'urn:idctl:problem: and the code' },
+    type: { type: 'string', description: 'urn:idctl:problem: followed by the code' },
     title: { type: 'string' },
     status: { type: 'integer' },
     detail: { type: 'string' },
@@ -14,7 +14,7 @@ const problemSchema = {
     requestId: { type: 'string' },
     errors: {
       type: 'array',
-      description: 'The fields refused, for invalid_input',
+      description: 'The refused fields, for invalid_input',
       items: {
         type: 'object',
         required: ['path', 'message'],
@@ -25,19 +25,19 @@ const problemSchema = {
 };
 
 const problemResponse = {
-  description: 'Refused; the code says why.',
+  description: 'Refused. The code names the reason.',
   content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
 };
 
 const oauthErrorSchema = {
   type: 'object',
-  description: 'RFC 6749 §5.2.',
+  description: 'An OAuth error (RFC 6749 §5.2).',
   required: ['error', 'error_description'],
   properties: { error: { type: 'string' }, error_description: { type: 'string' } },
 };
 
 const oauthErrorResponse = {
-  description: 'Refused; the error says why.',
+  description: 'Refused. The error names the reason.',
   content: { 'application/json': { schema: { $ref: '#/components/schemas/OAuthError' } } },
 };
 
@@ -45,14 +45,14 @@ const securitySchemes = {
   bearer: {
     type: 'http',
     scheme: 'bearer',
-    description: 'A personal access token or a session access token',
+    description: 'A personal access token, a bot token or a session token',
   },
   apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
   session: { type: 'apiKey', in: 'cookie', name: 'access_token' },
   client: { type: 'http', scheme: 'basic', description: 'The client id and secret of an app' },
 };
 
-/** The shared parts of the document: how operations refuse, and which credentials they take. */
+/** The shared parts of the document: the forms of refusals, and the kinds of credentials. */
 export const components = {
   schemas: { Problem: problemSchema, OAuthError: oauthErrorSchema },
   responses: { Problem: problemResponse, OAuthError: oauthErrorResponse },

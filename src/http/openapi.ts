@@ -4,8 +4,8 @@ import { webhookMessage } from '../services/tenancy/webhooks/webhook.ts';
 import { components } from './openapi-components.ts';
 import { pathKeys, type Route } from './route.ts';
 
-// The document is generated from the routes and from the schemas that check requests and answers.
-// So it always says what the daemon does.
+// Generates the OpenAPI document from the routes and from the schemas that check requests and
+// answers, so that it always matches the daemon.
 
 type Json = Record<string, unknown>;
 
@@ -48,12 +48,12 @@ function describeRoute(route: Route): Json {
   };
 }
 
-/** The role and scope that the authority table requires, and the command that does the same. */
+/** The role and scope that the authority table requires, and the equivalent command. */
 function describeAccess({ access, cli, speaks }: Route): string {
   const typed = cli === undefined ? '' : ` On the command line: \`idctl ${cli}\`.`;
   if (speaks === 'oauth')
-    return `For apps, by client id and secret, in the form or by Basic.${typed}`;
-  if (access === 'public') return `For everyone.${typed}`;
+    return `For apps, with client id and secret in the form or as HTTP Basic.${typed}`;
+  if (access === 'public') return `Needs no credential.${typed}`;
   const { least, orInProject, session, effect } = ruleOf(access);
   const who = least === 'user' ? 'a signed-in person' : `the role ${least} in the organization`;
   const project = orInProject === undefined ? '' : `, or ${orInProject} in the project`;
@@ -68,7 +68,7 @@ const scopes = {
   letsIn: ' A token needs the scope admin.',
 };
 
-/** Where each input field travels. Fields that only the server fills in are left out. */
+/** The input fields by their part of the request, without fields that only the server fills in. */
 function fieldsOf(route: Route): { params: string[]; query: string[]; body: string[] } {
   const params = pathKeys(route.path);
   const given = Object.keys(route.input.shape).filter(
@@ -99,14 +99,15 @@ function parametersOf(
 const dryRun = {
   name: 'dryRun',
   in: 'query',
-  description: 'With `true`, nothing is changed: the answer, 200, shows what would happen.',
+  description: 'If `true`, nothing is changed. The answer, 200, shows what would happen.',
   schema: { type: 'boolean', default: false },
 };
 
 const prefer = {
   name: 'Prefer',
   in: 'header',
-  description: 'With `return=representation`, the answer, 200, is the view of what was removed.',
+  description:
+    'With `return=representation`, the answer is 200 with the view of the removed object.',
   schema: { type: 'string' },
 };
 
@@ -150,9 +151,7 @@ function responsesOf(route: Route): Json {
       : { content: { 'application/json': { schema: jsonSchema(route.output, 'output') } } };
   const cookies = route.setsCookies ? ' Sets cookies.' : '';
   const found =
-    route.redirects === undefined
-      ? {}
-      : { 302: { description: 'The address that a browser is redirected to.' } };
+    route.redirects === undefined ? {} : { 302: { description: 'Redirects the browser.' } };
   const done = { description: `Done.${cookies}`, ...(sendsOnRequest(route) ? {} : content) };
   const shown =
     sendsOnRequest(route) || (route.dryRun && route.status !== 200)
@@ -172,21 +171,21 @@ function securityOf(route: Route): Json[] {
   return route.optionalActor ? [{}, ...credentials] : [];
 }
 
-/** The message that a webhook receives (Standard Webhooks). */
+/** Describes the message that a webhook receives (Standard Webhooks). */
 function describeWebhook(): Json {
   const header = (name: string, description: string) => {
     return { name, in: 'header', required: true, description, schema: { type: 'string' } };
   };
   return {
     operationId: 'receiveEvent',
-    summary: 'An event, sent to a webhook that wants its kind',
+    summary: 'An event, sent to each webhook that selected its kind',
     description:
-      'Any answer from 200 to 299 within 10 seconds is delivered; others are tried again for days.',
+      'A status from 200 to 299 within 10 seconds means delivered. Otherwise, idctl retries for days.',
     tags: ['webhooks'],
     security: [],
     parameters: [
-      header('webhook-id', 'The delivery; the same each time it is tried'),
-      header('webhook-timestamp', 'Seconds since 1970 of this try'),
+      header('webhook-id', 'The id of the delivery; every attempt has the same id'),
+      header('webhook-timestamp', 'The time of this attempt, in seconds since 1970'),
       header('webhook-signature', '`v1,` and the HMAC-SHA-256 of id.timestamp.body in Base64'),
     ],
     requestBody: {
@@ -214,7 +213,7 @@ function operationId({ method, path }: Route): string {
   );
 }
 
-/** The part of the path that groups the route for a reader. */
+/** The tag that groups the route in the document: a part of its path. */
 function tagOf({ path }: Route): string {
   const [first = 'instance', , third] = path.replace(/^\/(api\/v1\/)?/, '').split('/');
   if (first.startsWith('.') || /^(healthz|readyz|openapi\.json)$/.test(first)) return 'instance';

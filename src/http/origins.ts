@@ -34,9 +34,9 @@ export function allowFriends({ friends }: Origins): RequestHandler {
 }
 
 /**
- * Refuses an unsafe request that another site's page made in a user's browser. A Bearer token or an
- * API key exempts: a page cannot add one across origins without a preflight. A configured origin
- * passes if the request has no session cookie.
+ * Refuses a changing request that a page of another site made in a user's browser. A request with a
+ * Bearer token or an API key passes: a page of another origin needs a preflight to add one. A
+ * request of a configured origin passes if it has no session cookie.
  */
 export function refuseCrossSite(request: IncomingMessage, { own, friends }: Origins): void {
   if (/^(GET|HEAD|OPTIONS)$/.test(request.method ?? '') || hasHeaderCredential(request)) return;
@@ -47,13 +47,9 @@ export function refuseCrossSite(request: IncomingMessage, { own, friends }: Orig
     site !== undefined && site !== 'same-origin',
   ];
   if (!foreign.includes(true)) return;
-  throw new Refusal(
-    'origin_refused',
-    `This request came from a page of another site than ${own}.`,
-    {
-      hint: 'Open idctl at its base URL, or authenticate with a Bearer token.',
-    },
-  );
+  throw new Refusal('origin_refused', `This request came from a page outside ${own}.`, {
+    hint: 'Open idctl at its base URL, or authenticate with a Bearer token.',
+  });
 }
 
 function hasHeaderCredential({ headers }: IncomingMessage): boolean {

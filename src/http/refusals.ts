@@ -39,7 +39,7 @@ export function problemOf(
   requestId: string,
   status = statuses[given.kind],
 ): Problem {
-  // Where the new database is concerns only the operator.
+  // Only the operator may learn the address of the new database.
   const refusal =
     given.code === 'database_moved'
       ? new Refusal('database_moved', 'The database of this daemon was moved.')
@@ -57,19 +57,19 @@ export function problemOf(
   };
 }
 
-/** The problem object of a bug; it only says where to look. */
+/** The problem object of a bug. The client only learns where to look in the log. */
 export function faultProblem(requestId: string): Problem {
   return {
     type: 'urn:idctl:problem:internal_error',
     title: 'Internal error',
     status: 500,
-    detail: 'idctl failed on this request. Its log says why, under this request id.',
+    detail: 'idctl failed on this request. For the cause, search its log for this request id.',
     code: 'internal_error',
     requestId,
   };
 }
 
-/** The headers that go with a refusal. */
+/** The extra headers of a refusal. */
 export function refusalHeaders(refusal: Refusal): Record<string, string> {
   const { kind, code, retryAfter = 1 } = refusal;
   if (kind === 'unauthenticated') {
@@ -78,7 +78,7 @@ export function refusalHeaders(refusal: Refusal): Record<string, string> {
   }
   if (kind === 'limited' || kind === 'overloaded')
     return { 'Retry-After': `${Math.ceil(retryAfter)}` };
-  // The rest of the body is not worth reading.
+  // Close the connection, so that the rest of the body need not be read.
   return kind === 'tooLarge' ? { Connection: 'close' } : {};
 }
 
@@ -89,7 +89,7 @@ export function refusalOfParser(error: unknown): Refusal | null {
     return new Refusal('payload_too_large', 'The body is larger than this path accepts.');
   if (status === 415) {
     return new Refusal('unsupported_media_type', 'The body must be plain JSON in UTF-8.', {
-      hint: 'Send it with Content-Type: application/json and without Content-Encoding.',
+      hint: 'Send the body with Content-Type: application/json and without Content-Encoding.',
     });
   }
   if (status !== 400) return null;
@@ -104,8 +104,8 @@ export function refusalOfParser(error: unknown): Refusal | null {
 }
 
 /**
- * Whether the parser itself failed: it loads an encoding when first needed, and may have no file
- * handle for that. Its refusals have a type; the faults of Node have only a code.
+ * Whether the parser itself failed, such as when it loads an encoding and has no file handle left.
+ * Refusals of the parser have a type; errors of Node have only a code.
  */
 function isOurs(error: unknown): boolean {
   return error instanceof Error && 'code' in error && !('type' in error);

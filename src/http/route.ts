@@ -15,26 +15,26 @@ export type Access = 'public' | Right;
 /** A field that the server fills in; with `orGiven`, a field that the caller sent wins. */
 export type Fill = { cookie: CookieName; orGiven?: true } | 'fetchMetadata';
 
-/** The most bytes of a body with a document or a list: ten thousand entries fit. */
+/** The limit on a body with a document or a list, in bytes. Ten thousand entries fit. */
 export const bodyOfManyEntries = 8 * 1024 * 1024;
 
-/** One operation on the HTTP surface, as the files in `routes/` declare it. */
+/** A route as the files in `routes/` declare it. */
 interface Definition<Input extends z.ZodObject, Output extends z.ZodType, View> {
   summary: string;
   input: Input;
   /** The schema of the answer; without it, the answer is 204. */
   output?: Output | undefined;
-  /** With 204, the view is sent only if the client asks for it, or in a dry run. */
+  /** The status of a success. With 204, the view is sent only on request or in a dry run. */
   status?: 200 | 201 | 202 | 204;
-  /** Takes `?dryRun=true`: the operation runs, and is rolled back. Every DELETE with a view does. */
+  /** Takes `?dryRun=true`: idctl rolls the operation back. Every DELETE with a view takes it. */
   dryRun?: true;
-  /** The command that does the same. */
+  /** The equivalent command. */
   cli?: string;
-  /** The most bytes of a body; without it 100 KiB. */
+  /** The limit on the body in bytes; 100 KiB by default. */
   bodyLimit?: number;
   /** On a public route, the service learns the actor if a credential proves it. */
   optionalActor?: true;
-  /** Unknown query parameters are ignored, as OAuth requires (X6). */
+  /** Ignores unknown query parameters, as OAuth requires (X6). */
   lenientQuery?: true;
   /** OAuth style: a form, the client in it or in Basic, errors by RFC 6749 §5.2. */
   speaks?: 'oauth';
@@ -62,7 +62,7 @@ export interface Route
   /** In Express's form: `/api/v1/orgs/:org`. Every `:key` is a field of the input. */
   path: string;
   access: Access;
-  /** The value that `answer` runs; the remote command line finds the route by it. */
+  /** The operation that `answer` runs. The remote command line uses it to find the route. */
   operation: object;
   status: 200 | 201 | 202 | 204;
   dryRun: boolean;
@@ -128,14 +128,14 @@ export function pathKeys(path: string): string[] {
   return [...path.matchAll(/:(\w+)/g)].map(([, key = '']) => key);
 }
 
-/** The shared parts that answering needs besides the route. */
+/** The shared parts that a request handler needs, in addition to its route. */
 export interface Door {
   app: App;
   origins: Origins;
   authenticate: Authenticate;
 }
 
-/** The service that finds the actor of a credential, or refuses with `invalid_credential`. */
+/** Finds the actor of a credential, or refuses with `invalid_credential`. */
 export type Authenticate = (
   ctx: Context,
   credential: string,

@@ -21,7 +21,7 @@ import { speaksToPeople, traceRequests } from './trace.ts';
 export interface HttpServer {
   /** Listens on `HOST:PORT` (port 0: any free port); refuses with `listen_failed`. */
   listen(hostPort: string): Promise<void>;
-  /** `http://` and the address it listens on; null before `listen`. */
+  /** The URL of the listener, `http://HOST:PORT`; null before `listen`. */
   readonly url: string | null;
   /** Accepts nothing more and ends requests in flight within `budgetMs`; safe to call twice. */
   close(budgetMs?: number): Promise<void>;
@@ -37,7 +37,7 @@ export interface Surface {
   watch?: RequestHandler;
 }
 
-/** Creates the HTTP server of an app; it serves nothing before `listen`. */
+/** Creates the HTTP server of an app. It serves nothing before `listen`. */
 export function createServer(app: App, surface: Surface): HttpServer {
   const web = buildExpress(app, surface);
   const server = createHttpServer(
@@ -45,12 +45,12 @@ export function createServer(app: App, surface: Surface): HttpServer {
       headersTimeout: 10_000,
       requestTimeout: 30_000,
       connectionsCheckingInterval: 1000,
-      // `requireOneHost` checks it instead, to answer with a problem object.
+      // `requireOneHost` checks the header instead, because it answers with a problem object.
       requireHostHeader: false,
     },
     (request, response) => {
       const { url = '' } = request;
-      // RFC 9112 §3.2: a path, a whole URL, or an asterisk.
+      // RFC 9112 §3.2: the target is a path, a whole URL, or an asterisk.
       if (url.startsWith('/') || url === '*' || URL.canParse(url)) web(request, response);
       else answerStrayTarget(response);
     },
@@ -100,7 +100,7 @@ function mount(web: Express, { method, path }: Route, answer: RequestHandler): v
   web[verbs[method]](path, answer);
 }
 
-/** Helmet's own policy would upgrade http:, and allows more than an API without markup needs. */
+/** A strict policy for an API without markup. Helmet's default would also upgrade http: to https:. */
 function securityHeaders(own: string): RequestHandler {
   return helmet({
     contentSecurityPolicy: {
@@ -141,7 +141,7 @@ function refuseUnknown(
     if (speaksToPeople(request)) {
       throw new Refusal('method_not_allowed', 'Page not found.', { hint: 'Check the address.' });
     }
-    throw new Refusal('method_not_allowed', `${request.method} is not possible here.`, {
+    throw new Refusal('method_not_allowed', `${request.method} is not allowed on this path.`, {
       hint: `Use ${[...methods].join(' or ')}.`,
     });
   });
@@ -180,18 +180,18 @@ export async function listen(server: Server, hostPort: string): Promise<void> {
 
 function why({ code, message }: NodeJS.ErrnoException): string {
   if (code === 'EADDRINUSE') return 'another program listens there';
-  if (code === 'EACCES') return 'this user may not use that port';
+  if (code === 'EACCES') return 'this user is not allowed to use that port';
   return message;
 }
 
-/** `http://` and the address a server listens on; null if it does not listen. */
+/** The URL of a listener, `http://HOST:PORT`; null if the server does not listen. */
 export function urlOf(address: AddressInfo | string | null): string | null {
   if (address === null || typeof address === 'string') return null;
   const host = isIPv6(address.address) ? `[${address.address}]` : address.address;
   return `http://${host}:${address.port}`;
 }
 
-// RFC 9112 §3.2: one name or address, with or without a port. It may be empty.
+// RFC 9112 §3.2: a Host header is a name or address, with or without a port. It may be empty.
 const sound = /^(?:[\w.~%!$&'()*+,;=-]*|\[[\da-f:.]+\])(?::\d*)?$/i;
 
 /** Refuses a request that does not name exactly one host: a proxy could read another one. */
@@ -199,7 +199,7 @@ const requireOneHost: RequestHandler = (request, _response, next) => {
   const fault = faultOf(request);
   if (fault === null) return next();
   throw new Refusal('malformed_request', fault, {
-    hint: 'Send one Host header with the host and port of the address that you ask.',
+    hint: 'Send one Host header with the host and port of the URL.',
   });
 };
 

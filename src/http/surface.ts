@@ -4,7 +4,7 @@ import { operationRoutes } from './routes/list.ts';
 import { referenceRoutes } from './routes/reference.ts';
 import type { Surface } from './server.ts';
 
-/** Everything that idctl answers over HTTP. */
+/** All routes and pages of idctl. */
 export const surface: Surface = {
   routes: [...operationRoutes, ...referenceRoutes(operationRoutes)],
   pages,

@@ -48,7 +48,7 @@ export function traceRequests(log: Logger): RequestHandler {
         actor: actor.kind,
         ...(actor.kind === 'user' ? { accountId: actor.accountId } : {}),
         ...(refusal ? { code: refusal.code } : {}),
-        // An outage is explained once, not with each request.
+        // The log explains an outage once, not with each request.
         ...(refusal && isOutage(refusal) ? {} : reasonOf(refusal?.cause)),
         address,
       };
@@ -70,8 +70,8 @@ function reasonOf(cause: unknown): { reason?: string; err?: Error } {
 }
 
 /**
- * The client's address: the socket's, or the address that the trusted proxies forwarded (P9). If
- * they forward something that is not an address, only the nearest proxy's address is known.
+ * The client's address: the socket's, or the address that trusted proxies forward (P9). If that is
+ * not an address, the address of the nearest proxy.
  */
 function clientAddress(request: Request): string | null {
   const forwarded = request.ip ?? '';
@@ -79,7 +79,7 @@ function clientAddress(request: Request): string | null {
   return address?.replace(/^::ffff:(?=\d+\.)/i, '') ?? null;
 }
 
-/** The context of a request, with the actor that its trace knows so far. */
+/** Opens the context of a request, with the actor that its trace has so far. */
 export function openRequest(app: App, request: Request): Context {
   const { actor, requestId, address } = traceOf(request);
   return {
@@ -94,17 +94,17 @@ export function openRequest(app: App, request: Request): Context {
   };
 }
 
-/** Whether a browser asks for a page; paths for programs always get a machine-readable answer. */
+/** Whether a browser asks for a page. Paths for programs never answer with a page. */
 export function speaksToPeople(request: Request): boolean {
   return isOfPeople(request) && wantsPage(request);
 }
 
-/** Whether the path is a page's, not a program's. */
+/** Whether the path belongs to pages, not to an API. */
 export function isOfPeople({ path }: Request): boolean {
   return !/^\/(api|auth|scim|healthz|readyz|\.well-known)(\/|$)/.test(path);
 }
 
-/** Whether the client prefers a page to JSON. */
+/** Whether the client prefers HTML to JSON. */
 export function wantsPage(request: Request): boolean {
   return request.accepts(['json', 'html']) === 'html';
 }

@@ -197,6 +197,6 @@ describe('interface page: which server is asked', () => {
     expect((await type('member list', env)).exit).toBe(0);
     expect(acme.asked.at(-1)).toContain('/api/v1/orgs/one/members');
     slugs.pop();
-    expect((await type('member list', env)).err).toContain('you belong to no organization');
+    expect((await type('member list', env)).err).toContain('you are not a member of');
   });
 });

@@ -35,7 +35,7 @@ describe.skipIf(counterpartMissing('bsdutils'))('on a terminal', { timeout: 120_
 
   it('init asks for every option that is missing, shows the paths, and makes nothing when the answer is no', async () => {
     const asked: Answers = [
-      ['Where people reach idctl', '\r'],
+      ['Address at which browsers', '\r'],
       ['Mail server', '\r'],
       ['First organization', '\r'],
       ['E-mail address of its owner', '\r'],
@@ -50,7 +50,7 @@ describe.skipIf(counterpartMissing('bsdutils'))('on a terminal', { timeout: 120_
       ['Set up an instance there?', 'y\r'],
     ]);
     expect(stripVTControlCharacters(agreed.shown)).toMatch(/Password: +[a-z0-9]{20}/);
-    expect(agreed.shown).not.toContain('Where people');
+    expect(agreed.shown).not.toContain('Address at which');
     expect(agreed.code).toBe(0);
   });
 
@@ -60,10 +60,10 @@ describe.skipIf(counterpartMissing('bsdutils'))('on a terminal', { timeout: 120_
     const { shown, code } = await idctl(
       `init --config '${file}'`,
       [
-        ['Where people reach idctl', 'nonsense\r'],
+        ['Address at which browsers', 'nonsense\r'],
         ['must be an origin', `${again}https://id.acme.test\r`],
         ['Database', 'postgres://x:y@127.0.0.1:1/x\r'],
-        ['Leave the password out', `${again}postgres://x@127.0.0.1:1/x\r`],
+        ['Leave out the password', `${again}postgres://x@127.0.0.1:1/x\r`],
         ['Password of x', 'of the database\r'],
         ['ECONNREFUSED', '\r'],
         ['Mail server', 'smtp://ada@127.0.0.1:1\r'],
@@ -128,7 +128,7 @@ describe.skipIf(counterpartMissing('bsdutils'))('on a terminal', { timeout: 120_
     const user = 'admin@idctl.test';
     expect((await idctl(`pat create --user ${user} --name ci`)).code).toBe(0);
     const refused = await idctl(`user password ${user}`, [['also ends 1 token', 'n\r']]);
-    expect(refused.shown).toContain('--keep-tokens leaves tokens as they are.');
+    expect(refused.shown).toContain('--keep-tokens keeps them.');
     expect(refused.code).toBe(1);
     const agreed = await idctl(`user password ${user}`, [
       ['also ends 1 token', 'y\r'],
@@ -209,10 +209,10 @@ describe.skipIf(counterpartMissing('bsdutils'))('on a terminal', { timeout: 120_
   it('totp enroll asks again after a wrong code', async () => {
     const { shown } = await idctl('totp enroll --user admin@idctl.test', [
       ['Code from the app', '000000\r'],
-      ['Enter the code that it shows now', ''],
+      ['Enter the code that the app shows now', ''],
       ['Code from the app', '\u0003'],
     ]);
-    expect(shown).toContain('Enter the code that it shows now.');
+    expect(shown).toContain('Enter the code that the app shows now.');
   });
 
   it('the first page of the help fits in 24 rows', async () => {

@@ -262,7 +262,7 @@ describe.skipIf(dialect !== 'sqlite' || counterpartMissing('chromium'))(
         await enterPassword(page);
         await page.getByText('Create a token').click();
         await page.locator('#token-name').fill('backups');
-        await page.getByLabel('Days until it ends').fill('30');
+        await page.getByLabel('Days until it expires').fill('30');
         await page.getByRole('button', { name: 'Create token' }).click();
         const token = await page.locator('code').innerText();
         const me = await idctl

@@ -72,16 +72,16 @@ test('P12 the page says that only some single sign-ons ask for the second factor
   const own = await arrived();
   const text = async () => (await own.page()).text;
   expect(await text()).toContain('a password, a code by mail, a directory, Google or GitHub');
-  expect(await text()).toContain(`Single sign-on of ${own.org.name}: not asked for here`);
+  expect(await text()).toContain(`Single sign-on of ${own.org.name}: not required here`);
   await addMember(idctl.operator(), {
     org: (await organization(idctl)).slug,
     email: own.email,
     role: 'member',
   });
-  expect(await text()).toContain(`Single sign-on of ${own.org.name}: asked for here too.`);
+  expect(await text()).toContain(`Single sign-on of ${own.org.name}: required here too.`);
   const strict = await arrived({ requireLocalTwoFactor: true });
   expect((await strict.page()).text).toContain(
-    `Single sign-on of ${strict.org.name}: asked for here too.`,
+    `Single sign-on of ${strict.org.name}: required here too.`,
   );
   const { email } = await person(idctl);
   expect((await open(await signedIn(idctl, email), '/')).text).not.toContain('Single sign-on of');
@@ -89,14 +89,14 @@ test('P12 the page says that only some single sign-ons ask for the second factor
 
 test('sessions and tokens show their organization and method', async () => {
   const { page, org } = await arrived();
-  expect((await page()).text).toContain(`by single sign-on of ${org.name}, just now`);
+  expect((await page()).text).toContain(`with single sign-on of ${org.name}, just now`);
   const client = await signedIn(idctl, org.owner.email);
   const user = (await client.get('/api/v1/me')).body.id;
   await createToken(idctl.operator(), { user, name: 'backups' });
   await (await appOf(idctl, { user, name: 'builder', organization: org.slug })).mint();
   const { text } = await open(client, '/');
   expect(text).toContain('by password, just now');
-  expect(text).toContain(`It reaches every organization that you belong to: ${org.name}.`);
+  expect(text).toContain(`It works in all your organizations: ${org.name}.`);
   expect(text).toContain('Personal token · scope write');
   expect(text).toContain(`Bot token of the app builder of ${org.name} · scope write`);
 });

@@ -132,7 +132,7 @@ describe('P12 the second factor', () => {
     const asked = await sent.submit('/login/mail-code/enter', { code: await idctl.codeFor(email) });
     expect([asked.status, asked.text]).toEqual([
       401,
-      expect.stringContaining('Six-digit code of your authenticator'),
+      expect.stringContaining('Six-digit code from your authenticator app'),
     ]);
     expect(isIn(await asked.submit('/login/mail-code/enter', { totpCode: asShown(code()) }))).toBe(
       true,

@@ -83,7 +83,7 @@ async function playMove(block: string): Promise<void> {
   try {
     expect(block).toContain(there);
     const { stderr } = await play(block.replaceAll(there, server.url));
-    expect(stderr).toContain('Next: set database.url to the new one, then start the daemon.');
+    expect(stderr).toContain('Next: set database.url to the new database, then start the daemon.');
   } finally {
     await server.stop();
     await rename(`${file}.kept`, file);

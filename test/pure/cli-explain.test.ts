@@ -80,10 +80,10 @@ test('explain names the group that gives a role, and the groups kept for a deact
   const scim = { kind: 'scim' as const, group: 'Developers', source: 'scim' as const };
   const member = { role: 'admin' as const, origin: scim };
   expect(shown({ ...view, member })).toContain(
-    'Member         admin (from the SCIM group Developers)',
+    'Member        admin (from the SCIM group Developers)',
   );
   const away = shown({ ...view, member: null, keptGroups: ['Developers'] }).join(' ');
   expect(away.replace(/\s+/g, ' ')).toContain(
-    'Member no: SCIM shows the person as deactivated Projects - Next sign-in gives no role. Activate the person at the provider; SCIM keeps Developers',
+    'Member no: SCIM shows the person as deactivated Projects - Next sign-in gives no role. Activate the person in the SCIM client; SCIM keeps Developers',
   );
 });

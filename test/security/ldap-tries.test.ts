@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => idctl.close());
 
-/** A directory that finds one person by whatever name, and an organization that signs in by it. */
+/** A directory that finds one person by whatever name, and an organization that signs in through it. */
 async function findingOne() {
   const dn = `uid=${fresh('ada')},${suffix}`;
   const found: { mail: string; uuid: string } = { mail: '', uuid: dn };

@@ -481,7 +481,7 @@ describe('O8 every member but the last owner can leave', () => {
     expect(page.text).toContain('Only an admin of it can add you again');
     const left = await page.submit('/account/organizations/leave');
     expect(left.text).toContain('You have left the organization.');
-    expect(left.text).toContain('You belong to no organization.');
+    expect(left.text).toContain('You are not a member of an organization.');
     expect(await membershipsOf(id)).toBe(0);
     // Where the organization owns the address, this session ends too.
     const own = await arrived(`${fresh('ada')}@${domain}`);

@@ -97,7 +97,7 @@ test('interface page: from afar --user is oneself only', async () => {
   expect(await typeAt(url, ['pat', 'list'])).toMatchObject({ exit: 0, err: '' });
   expect(await typeAt(url, ['pat', 'list', '--user', 'eve@acme.test'])).toMatchObject({
     exit: 2,
-    err: expect.stringContaining('must be your own account from afar: ada@acme.test'),
+    err: expect.stringContaining('must be your own account on a remote server: ada@acme.test'),
   });
 });
 
@@ -133,6 +133,6 @@ describe('interface page: what works only on the host is refused from afar, befo
 
   test('their help says so', async () => {
     const { out } = await typeLine(['user', 'list', '--help'], { HOME: home });
-    expect(out).toContain('It works only on the host of the daemon.');
+    expect(out).toContain('This command works only on the host of the daemon.');
   });
 });

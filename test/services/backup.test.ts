@@ -211,7 +211,7 @@ describe.skipIf(missing)('a backup made under load', () => {
   test('sends nothing: webhooks are off, and get no message', async () => {
     const { at, err, target } = await restore();
     expect(err).toContain(
-      'Webhooks are off, so that a test copy sends nothing: idctl webhook enable ID',
+      'Webhooks are disabled, because this may be a test copy. To enable one: idctl webhook enable ID',
     );
     expect(await count(target, 'webhooks WHERE enabled')).toBe(0);
     expect(await count(target, `webhook_deliveries WHERE status = 'waiting'`)).toBe(0);

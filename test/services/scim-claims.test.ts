@@ -95,9 +95,9 @@ test('I7 a claim and pushed groups are one union at a sign-in; explain and the a
     pushed: 'member by scim pushed',
   });
   const { text } = await open(client, '/');
-  expect(text).toContain('Your role is given by the provisioned group pushed.');
-  expect(text).toContain('both (member, by the provisioned group both)');
-  expect(text).toContain('claimed (member, by the group claimed)');
+  expect(text).toContain('Your role comes from the provisioned group pushed.');
+  expect(text).toContain('both (member, from the provisioned group both)');
+  expect(text).toContain('claimed (member, from the group claimed)');
 
   await scim.send('DELETE', `/Groups/${both}`);
   expect(await ada.told()).toMatchObject({ both: 'member by claim both' });

@@ -176,10 +176,10 @@ describe('linking a provider to the signed-in account', () => {
     );
     const answer = await client.get(callback.pathname + callback.search, { accept: 'text/html' });
     const to = String(answer.headers['location']).replace('#sign-in', '');
-    expect((await open(client, to)).text).toContain('You can sign in that way from now on.');
+    expect((await open(client, to)).text).toContain('The account was connected.');
     const elsewhere = await signedIn(social.idctl, account.email);
     await open(elsewhere, '/');
-    expect((await open(elsewhere, to)).text).not.toContain('You can sign in that way from now on.');
+    expect((await open(elsewhere, to)).text).not.toContain('The account was connected.');
   });
 
   test('O5 a bound key is shown and can be removed, with the sessions through it, and no one else’s', async () => {

@@ -38,7 +38,7 @@ export function addAppCommands(program: Command): void {
     example: 'idctl app list --user ada@example.com',
   });
   verb(app, 'create', {
-    summary: 'Create an app of an account; --quiet prints only its secret',
+    summary: 'Register an app for an account; --quiet prints only its secret',
     required: { ...user, '--name <name>': 'the name of the app' },
     options: { [org]: 'the organization whose tokens it may introspect' },
     makes: true,
@@ -108,7 +108,7 @@ async function create(call: Call): Promise<void> {
       const found = apps.find((app) => app.name === name);
       return found && { ...found, clientSecret: null };
     },
-    // The organization may be given by its id or its slug.
+    // The caller may name the organization by its id or its slug.
     has: ({ organization: one }, given) => ({
       organization: one?.id === given['organization'] ? one?.id : (one?.slug ?? null),
     }),

@@ -83,7 +83,7 @@ export function addRestoreCommand(program: Command): void {
   verb(program, 'restore <file>', {
     summary: 'Restore a backup into an empty database, with the same key',
     options: {
-      '--check': 'only check that it is complete and fits the key, and show its contents',
+      '--check': 'only check the backup against the key file, and show its contents',
       '--keep-tokens': 'leave tokens, apps, invitations and webhooks as they were',
     },
     example: 'idctl restore idctl.backup --check',
@@ -100,8 +100,8 @@ async function restore(call: Call): Promise<void> {
   if (input.file === '-')
     throw refuseField(
       'file',
-      'cannot be standard input: it is read twice',
-      'cat >idctl.backup writes it to a file first.',
+      'cannot be standard input, because the backup is read twice',
+      'Write the backup to a file first: cat >idctl.backup',
     );
   const path = resolve(input.file);
   const loaded = await readConfiguration(call.flags);
@@ -151,7 +151,7 @@ async function work(
   }
 }
 
-/** Migrates the restored database, and ends the access that it would revive. */
+/** Migrates the restored database, and ends or suspends the access that it contains. */
 async function settle(config: Config, restored: Parameters<typeof settleRestored>[1]) {
   const { openApp } = await import('../../app.ts');
   const { settleRestored } = await import('../../services/instance/backup/settle.ts');
@@ -177,7 +177,7 @@ async function settle(config: Config, restored: Parameters<typeof settleRestored
 
 function next({ here }: Call, keepTokens: boolean): string {
   const tokens =
-    'Suspended tokens and apps need a new value, from their owner or from you:\n  idctl pat regenerate, idctl app regenerate, idctl client rotate, idctl scim token rotate\n';
-  const webhooks = `Webhooks are off, so that a test copy sends nothing: ${here('idctl webhook enable ID')}\n`;
+    'Suspended tokens and apps need a new secret, made by their owner or by you:\n  idctl pat regenerate, idctl app regenerate, idctl client rotate, idctl scim token rotate\n';
+  const webhooks = `Webhooks are disabled, because this may be a test copy. To enable one: ${here('idctl webhook enable ID')}\n`;
   return `Everyone must sign in again.\n${keepTokens ? '' : tokens + webhooks}Next: ${here('idctl serve')}`;
 }

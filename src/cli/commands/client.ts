@@ -45,27 +45,27 @@ function secretOf(view: Client): string {
 }
 
 const settings = {
-  '--redirect-uri <uri...>': 'where people come back to: exact, https',
-  '--post-logout-redirect-uri <uri...>': 'where they may come back to after signing out',
-  '--backchannel-logout-uri <uri>': 'where idctl tells that a session has ended',
+  '--redirect-uri <uri...>': 'where people return after sign-in: the exact https URL',
+  '--post-logout-redirect-uri <uri...>': 'where people may return after sign-out',
+  '--backchannel-logout-uri <uri>': 'where idctl reports that a session has ended',
   '--forward-auth-origin <origin...>': 'an origin that a proxy protects (forward auth)',
   '--id-token-alg <alg>': 'RS256 (default) or EdDSA',
-  '--project <project>': 'only members of this project get in',
-  '--role <role>': 'the least role there (default: viewer)',
+  '--project <project>': 'only members of this project can sign in',
+  '--role <role>': 'the lowest project role that can sign in (default: viewer)',
 };
 
 export function addClientCommands(program: Command): void {
   const client = noun(program, 'client', {
-    summary: 'Applications in which the people of an organization sign in',
+    summary: 'Applications that the members of an organization can sign in to',
     example: 'idctl client list --org acme',
   });
   verb(client, 'create <name>', {
-    summary: 'Make a client for an application; --quiet prints only its secret',
+    summary: 'Create a client for an application; --quiet prints only its secret',
     required: org,
     options: {
       ...settings,
-      '--public': 'it has no secret: a program on a device, or in a browser',
-      '--no-pkce': 'it cannot do PKCE, and has a secret (Gitea)',
+      '--public': 'no secret, for a program on a device or in a browser',
+      '--no-pkce': 'do not require PKCE; the client needs a secret (Gitea)',
     },
     makes: true,
     example:
@@ -85,19 +85,19 @@ export function addClientCommands(program: Command): void {
     run: async (call) => call.perform((await operations()).showClient, block),
   });
   verb(client, 'set <client>', {
-    summary: 'Change what is given of a client; a list is replaced',
+    summary: 'Change the given settings of a client; a given list replaces the old one',
     required: org,
     options: {
-      '--name <name>': 'another name',
+      '--name <name>': 'the new name',
       ...settings,
-      '--no-post-logout-redirect-uri': 'none',
-      '--no-backchannel-logout-uri': 'none',
-      '--no-forward-auth-origin': 'none',
-      '--no-project': 'every member of the organization gets in',
-      '--public': 'it gives up its secret',
-      '--no-public': 'it has a secret: idctl client rotate shows one',
-      '--pkce': 'it must do PKCE (default)',
-      '--no-pkce': 'it need not',
+      '--no-post-logout-redirect-uri': 'remove all of them',
+      '--no-backchannel-logout-uri': 'remove it',
+      '--no-forward-auth-origin': 'remove all of them',
+      '--no-project': 'every member of the organization can sign in',
+      '--public': 'delete its secret',
+      '--no-public': 'require a secret: idctl client rotate makes one',
+      '--pkce': 'require PKCE (default)',
+      '--no-pkce': 'do not require PKCE',
     },
     rehearsable: true,
     example: 'idctl client set Grafana --org acme --project website --role member',
@@ -121,7 +121,7 @@ export function addClientCommands(program: Command): void {
   verb(client, 'test <client>', {
     summary: 'Test a client step by step; exit 1 if a step fails',
     required: org,
-    options: { '--user <email>': 'a member: try their whole sign-in, and roll it back' },
+    options: { '--user <email>': 'also test the sign-in of this member, and roll it back' },
     example: 'idctl client test Grafana --org acme --user ada@acme.com',
     run: async (call) => {
       const { testClient } = await import('../../services/signin/provider/test.ts');
@@ -140,7 +140,7 @@ export function addClientCommands(program: Command): void {
     run: async (call) =>
       call.destroy((await operations()).removeClient, {
         fields: block,
-        question: ({ name }) => `Remove ${name}? Then people cannot sign in there.`,
+        question: ({ name }) => `Remove ${name}? People can then no longer sign in to it.`,
         done: ({ name }) => `Removed ${name}.`,
       }),
   });
@@ -168,7 +168,7 @@ const lists = {
   forwardAuthOrigin: 'forwardAuthOrigins',
 };
 
-/** The settings as the operations name them; `--no-…` empties one. */
+/** The settings under their names in the operations; a `--no-…` option gives `[]` or null. */
 function settingsOf(input: Record<string, unknown>): Record<string, unknown> {
   const given = { ...input };
   for (const [option, field] of Object.entries(lists)) {

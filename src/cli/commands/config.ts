@@ -13,12 +13,12 @@ export function addConfigCommands(program: Command): void {
   });
   verb(config, 'show', {
     summary: 'Print every setting, its value and where it comes from',
-    options: { '--origin': 'name the line or the variable that sets it' },
+    options: { '--origin': 'also name the line or the variable that sets each value' },
     example: 'idctl config show --origin',
     run: show,
   });
   verb(config, 'check', {
-    summary: 'Check the configuration and the key file; 2 or 3 when they are wrong',
+    summary: 'Check the configuration and the key file; exit 2 or 3 on a fault',
     example: 'idctl config check --config ./idctl.yaml',
     run: check,
   });
@@ -64,7 +64,7 @@ async function check(call: Call): Promise<void> {
 async function unseenCredentials(): Promise<string | null> {
   const names = await unitCredentials(process.env);
   if (names.length === 0) return null;
-  return `idctl.service passes ${names.join(', ')} as systemd credentials: only the daemon sees and checks them`;
+  return `idctl.service passes ${names.join(', ')} as systemd credentials. Only the daemon can read and check them.`;
 }
 
 interface View {
@@ -75,7 +75,7 @@ interface View {
   where?: string | null;
 }
 
-/** The note already names the folder. */
+/** Leaves out the folder of the configuration file, because the note above names it. */
 function shortened(where: string | null | undefined, file: string | null): string | null {
   if (where === null || where === undefined || file === null) return where ?? null;
   return where.startsWith(`${file} `) ? `${basename(file)}${where.slice(file.length)}` : where;

@@ -42,10 +42,10 @@ export function addDatabaseCommands(program: Command): void {
   verb(database, 'move', {
     summary: 'Move the instance to another, empty database',
     detail:
-      'Stop the daemon first. The master key stays the same. An interrupted move is\nfinished by running it again. Afterwards, idctl refuses the old database.',
+      'Stop the daemon first. The master key stays the same. If a move is interrupted,\nrun it again. After the move, idctl refuses the old database.',
     options: {
       '--to <url>': 'the new database: sqlite:FILE or postgres://USER@HOST/NAME',
-      '--to-file <file>': 'read its URL, which may hold a password, from a file',
+      '--to-file <file>': 'read the URL from a file, which may contain a password',
     },
     rehearsable: true,
     example: 'idctl database move --to sqlite:moved.db',
@@ -80,8 +80,8 @@ async function move(call: Call): Promise<void> {
   const view = await withProgress(work, !call.flags.quiet, () => doing);
   if ('refusals' in view) return tellForeseen(call, view);
   call.show(view, fields);
-  call.note(`The old database is refused from now on: ${view.from}`);
-  call.note('Next: set database.url to the new one, then start the daemon.');
+  call.note(`From now on, idctl refuses the old database: ${view.from}`);
+  call.note('Next: set database.url to the new database, then start the daemon.');
 }
 
 function tellForeseen(call: Call, view: Foreseen): void {
@@ -92,7 +92,7 @@ function tellForeseen(call: Call, view: Foreseen): void {
   if (view.refusals.length > 0) throw failedResult();
 }
 
-/** The new URL. Every user of the machine can read arguments, so only a file may hold a password. */
+/** The new URL. Other users can read arguments, so only a file may contain a password. */
 async function newAddress(call: Call): Promise<string> {
   const { to, toFile } = call.input;
   if (typeof toFile === 'string') {

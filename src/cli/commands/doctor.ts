@@ -18,7 +18,7 @@ import { failedResult } from '../steps.ts';
 
 export function addDoctorCommand(program: Command): void {
   verb(program, 'doctor', {
-    summary: 'Find what is wrong, and say what to change; exit 1 on a fault',
+    summary: 'Find faults and name their fixes; exit 1 on a fault',
     options: { '--org <org>': 'check only this organization, by id or slug' },
     example: 'idctl doctor --org acme',
     run: doctor,
@@ -37,7 +37,7 @@ async function doctor(call: Call): Promise<void> {
   if (!diagnosis.ok) throw failedResult();
 }
 
-/** The instance of this command line; each part opens separately. */
+/** The instance to check. Each part opens separately, so that one fault hides no other. */
 async function patientOf(flags: Flags): Promise<Patient> {
   const { openNetwork, openUnprepared } = await import('../../app.ts');
   return {
@@ -68,7 +68,7 @@ function asExamination({ ok, checks }: z.output<typeof diagnosisView>) {
     ? ' Correct the configuration to run the other checks.'
     : right('stored secrets')
       ? ''
-      : ' Correct key and database to run the checks of the organizations.';
+      : ' Correct the key and the database to check the organizations.';
   return {
     ok,
     message: ok ? 'All is well.' : `${failed} of ${checks.length} checks failed.${rest}`,

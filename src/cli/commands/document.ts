@@ -55,7 +55,7 @@ const options = {
   '--prune': 'also remove what the document does not list',
 };
 
-const exitCodes = `Exit codes: 0 in sync, 8 changes or something blocked, 2 an error in the document,
+const exitCodes = `Exit codes: 0 in sync, 8 changes or blocked changes, 2 an error in the document,
 1 refused.`;
 
 export function addPlanCommand(program: Command): void {
@@ -75,9 +75,9 @@ export function addPlanCommand(program: Command): void {
 
 export function addApplyCommand(program: Command): void {
   verb(program, 'apply', {
-    summary: 'Make an organization as its document says',
-    detail: `It shows the plan, asks, and does all of it or nothing.\n
-Exit codes: 0 done, 8 done but for what is blocked, 2 an error in the document,
+    summary: 'Change an organization to match its document',
+    detail: `It shows the plan and asks. It then makes all changes or none.\n
+Exit codes: 0 done, 8 done except blocked changes, 2 an error in the document,
 1 refused.`,
     required: file,
     options,
@@ -129,7 +129,7 @@ async function readFile(call: Call): Promise<Given> {
   return { given: { org: call.input['org'], document: read.document, prune }, read };
 }
 
-/** Plans the document. Its faults name the file and the line. */
+/** Plans the document. Faults of the document name the file and the line. */
 async function planOf(call: Call, { given, read }: Given): Promise<PlanView> {
   const { planOrganization } = await operations();
   const nothing = new Refusal('invalid_input', '', { faults: read.faults });
@@ -155,7 +155,7 @@ async function verifyAwaited(call: Call, plan: PlanView): Promise<boolean> {
       call.note(`Verified ${domain}: its TXT record is published.`);
       verified = true;
     } catch (error) {
-      // Then the plan says what it waits for.
+      // The plan names the domain that is still pending.
       if (!(error instanceof Refusal) || !['pending', 'upstream'].includes(error.kind)) throw error;
     }
   }

@@ -55,7 +55,7 @@ export function addDomainCommands(program: Command): void {
   verb(domain, 'add <domain>', {
     summary: 'Claim a domain and get the TXT record that proves it',
     required: org,
-    options: { '--override': 'take public suffixes, mail providers; host only' },
+    options: { '--override': 'allow public suffixes and mail providers; host only' },
     makes: true,
     example: 'idctl domain add acme.com --org acme',
     run: add,
@@ -66,7 +66,7 @@ export function addDomainCommands(program: Command): void {
     options: {
       '--wait': 'repeat until the record is found',
       '--timeout <time>': 'how long to wait, such as 30s, 10m, 2h (default: 10m)',
-      '--assert': 'mark it verified without the DNS; host only',
+      '--assert': 'mark it verified without a DNS lookup; host only',
     },
     example: 'idctl domain verify acme.com --org acme --wait --timeout 30m',
     run: async (call) => call.show(await verify(call), block),
@@ -121,7 +121,7 @@ async function verify(call: Call): Promise<Domain> {
   const limit = seconds(timeout ?? '10m');
   return wait === true
     ? until(limit, once, (refusal) =>
-        call.note(`${refusal.message.replace(/\.?$/, '.')} Looking again.`),
+        call.note(`${refusal.message.replace(/\.?$/, '.')} Retrying.`),
       )
     : once();
 }

@@ -17,8 +17,8 @@ type Event = z.output<typeof operatorEventView>;
 type Page = z.output<typeof operatorEventPage>;
 
 /**
- * The actor of an event. A sign-in or sign-up begins anonymously, so its actor is the subject. A
- * refused person, or the user of a stolen token, stays anonymous.
+ * The actor of an event. A sign-in or sign-up is recorded as anonymous; here its subject is the
+ * actor. The actor of a refusal or of a token reuse stays anonymous.
  */
 function actorOf({ kind, actor, subject, address }: Event): string | null {
   if (actor.kind !== 'anonymous') return actor.name ?? actor.kind;
@@ -87,7 +87,7 @@ async function tail(call: Call): Promise<void> {
   let page = await readPage(call, { since: '1m', limit: 200 });
   while (page.hasMore) page = await readPage(call, { cursor: page.nextCursor, limit: 200 });
   let cursor = page.nextCursor ?? undefined;
-  call.note('Waiting for events. Ctrl-C ends it.');
+  call.note('Waiting for events. Press Ctrl-C to stop.');
   for (let shown = new Set(page.items.map(({ id }) => id)); ; ) {
     page = await readPage(call, { cursor, limit: 200 });
     for (const event of page.items) if (!shown.has(event.id)) call.line(event, columns);

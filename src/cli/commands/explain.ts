@@ -8,7 +8,7 @@ import type { Call } from '../run.ts';
 type Explained = z.output<typeof explainView>;
 type Next = NonNullable<Explained['next']>;
 
-const could = (value: boolean | null) => (value === null ? 'not told' : value ? 'yes' : 'no');
+const could = (value: boolean | null) => (value === null ? 'not shown' : value ? 'yes' : 'no');
 
 const ways: Fields<Explained['ways'][number]> = [
   ['Way', (way) => way.method, 'whole'],
@@ -19,7 +19,7 @@ const ways: Fields<Explained['ways'][number]> = [
 
 const blocks: Fields<Explained['blocks'][number]> = [
   ['Until', (block) => block.until, 'whole'],
-  ['What keeps the person out', (block) => block.message, 'broken'],
+  ['Blocks the sign-in', (block) => block.message, 'broken'],
 ];
 
 const facts: Fields<readonly [about: string, found: string | string[]]> = [
@@ -33,7 +33,7 @@ function factsOf({ member, keptGroups, projects, next, attempts }: Explained) {
     ['Member', member === null ? absent : `${member.role} (${originText(member.origin)})`],
     ['Projects', fewOf(projects.map(projectText))],
     ['Next sign-in', next === null ? unknownText(keptGroups) : nextText(next)],
-    ['Tries counted', attempts === null ? 'not told' : attempts.map(triesText)],
+    ['Attempts', attempts === null ? 'not shown' : attempts.map(triesText)],
   ] as const;
 }
 
@@ -41,7 +41,7 @@ export function addExplainCommand(program: Command): void {
   verb(program, 'explain <user>', {
     summary: 'Explain how a person could sign in, and what keeps them out',
     detail:
-      'It assumes that the password and the codes are right, and that a provider or directory sends this address and the same identity as before. It changes nothing and asks no provider.',
+      'It assumes the right password and codes. It also assumes that a provider or directory sends the same address and identity as before. It changes nothing and asks no provider.',
     required: org,
     options: { '--project <project>': 'only this project, by id or slug' },
     example: 'idctl explain ada@acme.com --org acme',
@@ -60,7 +60,7 @@ function unknownText(keptGroups: string[] | null): string {
   return `gives no role. Activate the person at the provider; SCIM keeps ${kept}`;
 }
 
-/** Prints the explanation for people: its parts one below the other, on one screen. */
+/** Prints the explanation as tables, on one screen. */
 export function tellExplained(
   { table, print }: Pick<Call, 'table' | 'print'>,
   view: Explained,
@@ -73,7 +73,7 @@ export function tellExplained(
   table(view.blocks, blocks, '');
 }
 
-/** The most projects or changes that a line names: the answer fits on a screen. */
+/** The maximum of projects or changes on a line, so that the answer fits on a screen. */
 const mostNamed = 3;
 
 function fewOf(texts: string[]): string[] {

@@ -46,7 +46,7 @@ export function addIdentityCommands(program: Command): void {
       call.destroy((await operations()).unlinkIdentities, {
         fields: unlinked,
         question: (view) =>
-          `Unlink ${count(view)} of ${whose(view)}? At the next sign-in, the address that the provider names decides which account is linked.`,
+          `Unlink ${count(view)} of ${whose(view)}? The next sign-in links the account that has the address from the provider.`,
         done: (view) => `Unlinked ${count(view)} of ${whose(view)}.`,
       }),
   });

@@ -21,7 +21,7 @@ import { withProgress } from '../progress.ts';
 import { canAsk } from '../prompt.ts';
 import type { Call } from '../run.ts';
 
-/** The place of an instance, before or after its setup. */
+/** The configuration and files of an instance, before or after its setup. */
 interface Site {
   loaded: LoadedConfig;
   configFile: string;
@@ -34,7 +34,7 @@ interface View extends z.output<typeof initializedView> {
   baseUrl: string;
 }
 
-/** `without`: what to print in place of a password that is not shown. */
+/** `without` is printed in place of a password that is not shown. */
 const fields = (without: 'as given' | 'unchanged'): Fields<View> => [
   ['Configuration', (view) => view.configFile],
   ['Master key', (view) => view.keyFile],
@@ -49,15 +49,16 @@ export function addInitCommand(program: Command): void {
   verb(program, 'init', {
     summary: 'Set up an instance: configuration, key, database, first owner',
     options: {
-      '--base-url <url>': 'where people reach it (default: the listen address)',
+      '--base-url <url>': 'where browsers reach idctl (default: the listen address)',
       '--database <url>': 'sqlite:FILE or postgres://USER@HOST/NAME (default: an SQLite file)',
       '--org <name>': 'the first organization (or IDCTL_ORG_NAME; default: Default)',
       '--owner <email>': 'its owner (or IDCTL_OWNER; default: admin@idctl.test)',
       '--owner-password-stdin': "read the owner's password from standard input",
-      '--owner-password-file <file>': 'read it from a file (default: idctl makes one)',
+      '--owner-password-file <file>':
+        "read the owner's password from a file (default: idctl generates it)",
       '--smtp-url <url>': 'mail server, such as smtp://USER@HOST (default: no mail)',
-      '--smtp-password-stdin': 'read its password from standard input',
-      '--smtp-password-file <file>': 'read its password from a file',
+      '--smtp-password-stdin': "read the mail server's password from standard input",
+      '--smtp-password-file <file>': "read the mail server's password from a file",
     },
     example: "idctl init --org 'Acme Ltd' --owner ada@acme.com",
     run: init,
@@ -83,7 +84,7 @@ async function init(call: Call): Promise<void> {
   if (file === null) {
     await requireFirstPassword(config, first);
     if (!call.flags.yes) call.note(foretold(view));
-    // The setup destroys nothing, and Enter must not discard the answers.
+    // Enter means yes: the setup destroys nothing, and a no would discard the answers.
     await call.confirm('Set up an instance there?', true);
   }
   await prepare(site);
@@ -121,7 +122,7 @@ async function findSite(call: Call, options: Record<string, string>): Promise<Si
   return { loaded, configFile: loaded.file };
 }
 
-/** `init` never changes an existing file; only its owner edits it. */
+/** `init` never changes an existing configuration, so other settings are refused. */
 async function requireUnchanged(call: Call, loaded: LoadedConfig, file: string): Promise<void> {
   const { config } = await readConfiguration(call.flags);
   const asked = ({ baseUrl, database, mail }: Config) => ({
@@ -133,7 +134,7 @@ async function requireUnchanged(call: Call, loaded: LoadedConfig, file: string):
   const after = Object.values(asked(loaded.config));
   const others = before.filter(([, value], at) => value !== after[at]).map(([key]) => key);
   if (others.length === 0) return;
-  const message = `${file} is there already, with another ${others.join(' and another ')}.`;
+  const message = `${file} exists already, with a different ${others.join(' and ')}.`;
   throw new Refusal('conflict', message, {
     hint: `Edit ${file}: idctl init changes no configuration.`,
   });
@@ -143,7 +144,7 @@ function placesIn({ loaded: { config }, configFile }: Site) {
   return { configFile, keyFile: config.keyFile, database: masked(config.database.url) };
 }
 
-/** Makes the missing folders, and switches to the user that will serve. */
+/** Makes the missing folders, and switches to the user that will run the daemon. */
 async function prepare({ loaded, configFile }: Site): Promise<void> {
   const { config } = loaded;
   const { defaultPlaces } = await import('../../config/places.ts');
@@ -158,7 +159,7 @@ async function prepare({ loaded, configFile }: Site): Promise<void> {
   becomeOwnerOf(config.keyFile);
 }
 
-/** Adds `listen` to the settings if the base URL names this machine and leaves no choice. */
+/** Adds `listen` to the settings if the base URL alone determines it. */
 function reachable({ config, origins }: LoadedConfig, settings: Record<string, string>) {
   const listen = settings['baseUrl'] === undefined ? null : listenFor(config.baseUrl);
   const chosen = origins.get('listen') !== 'default';
@@ -187,6 +188,6 @@ async function openWithKey(loaded: LoadedConfig) {
 }
 
 function next(call: Call, made: boolean, keyFile: string): string {
-  const advice = `Keep a copy of ${keyFile}\napart from the backups: none of them opens without this key.\n`;
+  const advice = `Keep a copy of ${keyFile}\napart from the backups: no backup opens without this key.\n`;
   return `${made ? advice : ''}Next: ${call.here('idctl serve')}`;
 }

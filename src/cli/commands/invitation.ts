@@ -13,7 +13,7 @@ const operations = () => import('../../services/tenancy/invitations/operations.t
 
 type New = z.output<typeof newInvitationView>;
 
-/** A new invitation; or an existing one or a member, with null for what is not known of it. */
+/** A new invitation; or an existing invitation or member, with null for unknown fields. */
 type Shown = { [Name in keyof New]: New[Name] | null };
 
 const fields: Fields<Pick<Shown, keyof z.output<typeof invitationView>>> = [
@@ -29,17 +29,17 @@ function mailOf({ email, mailed, mailLimited }: Shown): string | null {
   if (mailed === null) return null;
   if (mailed) return 'the daemon sends the link';
   return mailLimited
-    ? `not sent: ${email} was mailed twice today. Send the link yourself.`
+    ? `not sent: ${email} already got two mails today. Send the link yourself.`
     : 'not sent: send the link yourself';
 }
 
 export function addInvitationCommands(program: Command): void {
   const invitation = noun(program, 'invitation', {
-    summary: 'Invitations of people, with or without an account',
+    summary: 'Invitations to an organization, for people with or without an account',
     example: 'idctl invitation list --org acme',
   });
   verb(invitation, 'create <email>', {
-    summary: 'Invite an address; mailed, if mail is set up; --quiet prints only the link',
+    summary: 'Invite an address, by mail if mail is set up; --quiet prints only the link',
     required: org,
     options: { '--role <role>': 'member (the default), admin or owner' },
     makes: true,
@@ -47,14 +47,14 @@ export function addInvitationCommands(program: Command): void {
     run: create,
   });
   verb(invitation, 'list', {
-    summary: 'List the invitations that wait to be accepted',
+    summary: 'List the pending invitations',
     required: org,
     example: 'idctl invitation list --org acme',
     run: async (call) =>
-      call.list((await operations()).listInvitations, fields, 'No invitation waits.'),
+      call.list((await operations()).listInvitations, fields, 'There are no pending invitations.'),
   });
   verb(invitation, 'revoke <id>', {
-    summary: 'Revoke an invitation that was not accepted yet',
+    summary: 'Revoke a pending invitation',
     options: org,
     destroys: true,
     example: 'idctl invitation revoke 0199c3a4-7c1e-7d55-8d1f-3f0e8a1b2c3d --yes',
@@ -76,7 +76,7 @@ async function create(call: Call): Promise<void> {
     secret: 'url',
     hides: ['token'],
     repeats: true,
-    // An accepted invitation is gone, and its person is a member.
+    // Accepting deletes the invitation, so look among the members too.
     find: async ({ org, email }) => {
       const waiting = (await call.every(listInvitations, { org })).find(of(email));
       if (waiting !== undefined) return { ...waiting, ...unknown };

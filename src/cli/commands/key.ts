@@ -33,14 +33,14 @@ const rotated: Fields<Rotated> = [
   ['ID', (view) => view.id],
   ['State', (view) => view.state],
   ['Former', (view) => view.former],
-  ['Sealed anew', (view) => view.resealed],
+  ['Secrets sealed again', (view) => view.resealed],
 ];
 
 const advice: Record<Rotated['state'], string> = {
   rotated:
-    'The key file has the new key and the former one. Earlier backups need the former key,\nwhich the next rotation removes. Keep a copy of the file apart from the backups.',
+    'The key file contains the new key and the former key. Earlier backups need the former\nkey, which the next rotation removes. Keep a copy of the file apart from the backups.',
   prepared:
-    'The new key waits in the key file. Copy that to every host of this database, then:\n  idctl key rotate master',
+    'The key file contains the new key. Copy the file to every host of this database, then:\n  idctl key rotate master',
   finished: 'An earlier rotation was interrupted. It is finished now, and no new key was made.',
 };
 
@@ -56,7 +56,7 @@ function questionOf({ leaving }: Foreseen): string {
   const lost =
     leaving.length === 0
       ? ''
-      : `The key ${leaving.join(', ')} leaves the key file: backups made with it will open only with a copy that you kept. `;
+      : `The key ${leaving.join(', ')} leaves the key file. Backups made with it will open only with your own copy of it. `;
   return `${lost}Replace the master key?`;
 }
 
@@ -66,7 +66,7 @@ export function addKeyCommands(program: Command): void {
     example: 'idctl key list',
   });
   verb(key, 'list', {
-    summary: 'List the keys by id, and what each is used for now',
+    summary: 'List the keys with their purpose and state',
     example: 'idctl key list',
     run: async (call) => call.list((await operations()).listKeys, row, 'There are no keys.'),
   });
@@ -76,12 +76,14 @@ export function addKeyCommands(program: Command): void {
   });
   verb(rotate, 'master', {
     summary: 'Seal all stored secrets with a new master key, while daemons run',
-    options: { '--prepare': 'only write it into the key file, to copy it to other hosts first' },
+    options: {
+      '--prepare': 'only write the new key to the key file, to copy it to other hosts first',
+    },
     rehearsable: true,
     example: 'idctl key rotate master --yes',
     run: async (call) => {
       const { foreseeMasterKey, rotateMasterKey } = await operations();
-      // A rehearsal would replace the key file.
+      // A dry run of the rotation itself would replace the key file.
       const plan = await call.operate(foreseeMasterKey);
       if (call.flags.dryRun) {
         call.note('Dry run: nothing was changed.');
@@ -94,15 +96,17 @@ export function addKeyCommands(program: Command): void {
     },
   });
   verb(rotate, 'signing', {
-    summary: 'Sign sessions with a new key; sessions go on',
+    summary: 'Sign sessions with a new key; existing sessions continue',
     rehearsable: true,
     example: 'idctl key rotate signing --yes',
     run: async (call) => {
       const { rotateSigningKey } = await operations();
       const { dryRun } = call.flags;
-      if (!dryRun) await call.confirm('Replace the key that signs sessions? Sessions go on.');
+      if (!dryRun)
+        await call.confirm('Replace the key that signs sessions? Existing sessions continue.');
       await call.perform(rotateSigningKey, made);
-      if (!dryRun) call.note('The old key verifies until the last token that it signed has ended.');
+      if (!dryRun)
+        call.note('The old key still verifies the tokens that it signed, until they expire.');
     },
   });
 }

@@ -28,7 +28,7 @@ const fields: Fields<Connection> = [
   ['Server', (view) => view.uri],
   ['Enabled', (view) => view.enabled],
   ['TLS', (view) => view.tls],
-  ['CA certificate', (view) => (view.caCertificate === null ? null : 'of its own')],
+  ['CA certificate', (view) => (view.caCertificate === null ? null : 'set')],
   ['Bind DN', (view) => view.bindDn],
   ['Bind password', (view) => (view.hasBindPassword ? 'stored' : null)],
   ['Search base', (view) => view.searchBase],
@@ -43,12 +43,12 @@ const called = ({ uri }: Connection) => uri;
 
 const settings = {
   '--uri <uri>': 'ldaps://HOST, or ldap://HOST with StartTLS',
-  '--tls': 'encrypt: with ldap:// it means StartTLS (default)',
-  '--no-tls': 'do not; for a directory on this machine',
+  '--tls': 'encrypt; ldap:// then uses StartTLS (default)',
+  '--no-tls': 'do not encrypt; only for a directory on this machine',
   '--ca-file <file>': 'certificate authority of the directory, PEM',
-  '--no-ca-file': 'trust what this machine trusts (default)',
+  '--no-ca-file': 'trust the authorities of this machine (default)',
   '--bind-dn <dn>': 'DN of the account that searches the directory',
-  '--search-base <dn>': 'where people are searched',
+  '--search-base <dn>': 'DN under which people are searched',
   '--search-filter <filter>': 'such as (uid={username})',
   '--email-attribute <name>': 'such as mail',
   '--given-name-attribute <name>': 'default: givenName',
@@ -63,7 +63,7 @@ export function addLdapCommands(program: Command): void {
     example: 'idctl ldap show --org acme',
   });
   verb(ldap, 'set', {
-    summary: 'Make the connection, or change what is given of it',
+    summary: 'Create the connection, or change the given settings',
     required: org,
     options: {
       ...settings,
@@ -130,7 +130,7 @@ export function addLdapCommands(program: Command): void {
       }),
   });
   verb(ldap, 'remove', {
-    summary: 'Remove the connection and its sessions; accounts stay',
+    summary: 'Remove the connection and end its sessions; accounts stay',
     required: org,
     destroys: true,
     example: 'idctl ldap remove --org acme --yes',
@@ -177,7 +177,7 @@ async function asFields({ caFile, groupsAttribute, ...rest }: Given): Promise<Gi
   };
 }
 
-/** Runs the work with the given bind password. If only the password is missing, it asks for it. */
+/** Runs `work` with the given bind password. If only the password is missing, asks for it. */
 function withPassword<View>(
   secret: string | undefined,
   work: (password: string | undefined) => Promise<View>,
@@ -189,7 +189,10 @@ async function test(call: Call): Promise<void> {
   const { testLdap } = await tests();
   const { passwordStdin: stdin, bindPasswordFile: file, ...rest } = call.input;
   if (stdin === true && rest['username'] === undefined) {
-    throw refuseField('--username', 'is needed with --password-stdin, which is their password');
+    throw refuseField(
+      '--username',
+      "is required with --password-stdin, which reads that user's password",
+    );
   }
   const password = await givenSecret({ name: 'password', stdin, file: undefined });
   const input = { ...(await asFields(rest)), ...(password === undefined ? {} : { password }) };

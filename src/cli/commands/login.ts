@@ -29,14 +29,14 @@ const loggedIn: Fields<View & { email: string | null }> = [
 
 export function addLoginCommand(program: Command): void {
   verb(program, 'login <url>', {
-    summary: 'Store a server and a token, for commands from anywhere',
+    summary: 'Store a remote server and a token for later commands',
     detail:
-      'Commands then ask this server, unless --server or IDCTL_SERVER names another, or this host has a configuration. The token is stored in servers.yaml, which only you may read.',
+      'Later commands use this server, unless --server or IDCTL_SERVER names another, or this host has a configuration. The token is stored in servers.yaml, which only you can read.',
     options: {
       '--token-stdin': 'read the token from standard input',
       '--token-file <file>': 'read the token from a file',
       '--ca-file <file>': 'certificate authority of the server, PEM',
-      '--name <name>': 'how to call the server (default: its host)',
+      '--name <name>': 'a name for the server (default: its host)',
     },
     example: 'idctl login https://id.acme.com --token-stdin <token',
     run: login,
@@ -67,7 +67,7 @@ async function login(call: Call): Promise<void> {
 export function addLogoutCommand(program: Command): void {
   verb(program, 'logout [name]', {
     summary: 'Forget a server and its token; without a name, the one in use',
-    detail: 'The token stays valid until it expires or is revoked: idctl pat revoke.',
+    detail: 'The token stays valid until it expires or is revoked with idctl pat revoke.',
     example: 'idctl logout id.acme.com',
     run: async (call) => {
       const { forgetServer } = await servers();
@@ -95,7 +95,7 @@ export function addServerCommands(program: Command): void {
     },
   });
   verb(server, 'use <name>', {
-    summary: 'Choose the server that commands ask',
+    summary: 'Choose the server that commands use',
     example: 'idctl server use id.acme.com',
     run: async (call) => {
       const { useServer } = await servers();

@@ -5,7 +5,7 @@ import { tellOlderDaemon } from '../older-daemon.ts';
 import { readConfiguration } from '../operator.ts';
 import type { Call } from '../run.ts';
 
-/** If there is no mail server, names the file in which the operator sets one. */
+/** If no mail server is set, throws a refusal that names the configuration file. */
 async function namingFile(call: Call, error: unknown): Promise<never> {
   if (!(error instanceof Refusal) || error.code !== 'mail_not_configured') throw error;
   const { file } = await readConfiguration(call.flags);
@@ -20,7 +20,7 @@ export function addMailCommands(program: Command): void {
     example: 'idctl mail test ada@example.com',
   });
   verb(mail, 'test <address>', {
-    summary: "Send a real mail, and print the mail server's answer",
+    summary: "Send a test mail, and print the mail server's answer",
     example: 'idctl mail test ada@example.com',
     run: async (call) => {
       const { testMail } = await import('../../services/instance/mail/test.ts');

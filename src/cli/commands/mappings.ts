@@ -37,16 +37,16 @@ const imported: Fields<Imported> = [
 
 export function addMappingCommands(program: Command): void {
   const mappings = noun(program, 'mappings', {
-    summary: 'Groups of directories and SCIM turned into roles',
+    summary: 'Roles for the groups of directories, providers and SCIM',
     example: 'idctl mappings list --org acme',
   });
   verb(mappings, 'add', {
     summary: 'Map a group to a role in a project, or in the organization',
-    required: { ...org, '--group <group>': 'name exactly as the provider sends it' },
+    required: { ...org, '--group <group>': 'the name, exactly as the provider sends it' },
     options: {
       '--project <project>': 'the project, by id or slug',
-      '--role <role>': 'the role in it: viewer, commenter, member or admin',
-      '--org-role <role>': 'instead: a role in the organization, member or admin',
+      '--role <role>': 'the project role: viewer, commenter, member or admin',
+      '--org-role <role>': 'instead of a project role: member or admin of the organization',
     },
     example:
       'idctl mappings add --org acme --group Developers --project website \\\n      --role member',
@@ -60,7 +60,7 @@ export function addMappingCommands(program: Command): void {
     run: async (call) => call.table(await all(call), fields, 'There are no mappings.'),
   });
   verb(mappings, 'remove <id>', {
-    summary: 'Remove a mapping; roles of SCIM groups end at once, others at a sign-in',
+    summary: 'Remove a mapping; SCIM group roles end now, others at the next sign-in',
     options: org,
     destroys: true,
     example: 'idctl mappings remove 0199c3a4-7c1e-7d55-8d1f-3f0e8a1b2c3d --yes',
@@ -118,7 +118,7 @@ export function addMappingCommands(program: Command): void {
 async function add(call: Call): Promise<void> {
   const { view, made } = await make(call, (await operations()).addMapping, {
     fields,
-    // A group may have several roles in a project, so only an equal mapping is the same one.
+    // A group may have several roles in a project, so all fields must match.
     find: async ({ group, project, role, orgRole }) =>
       (await all(call)).find(
         (one) =>
@@ -131,18 +131,18 @@ async function add(call: Call): Promise<void> {
   if (made) call.note(whenGiven(view));
 }
 
-/** When people get the role. A group that SCIM spells differently gives them nothing. */
+/** Says when people get the role. A SCIM group whose spelling differs gives no role. */
 function whenGiven({ group, scimGroup }: z.output<typeof newMappingView>): string {
   if (scimGroup === group)
-    return 'Members of the SCIM group have the role now, others get it at their next sign-in.';
-  const like = scimGroup ? `, but ${JSON.stringify(scimGroup)}: case matters` : '';
+    return 'Members of the SCIM group have the role now. Others get it at their next sign-in.';
+  const like = scimGroup ? `, but ${JSON.stringify(scimGroup)}; upper and lower case differ` : '';
   return `SCIM has pushed no group ${JSON.stringify(group)}${like}. People get the role at the next sign-in that sends this group.`;
 }
 
 const fileFormat = `CSV begins with the line group,project,role or group,project,role,orgRole. A file
-whose name ends with .yaml or .yml is a list of the same. The project is named by
-id or slug; for - CSV is read from standard input. In CSV, write a group that begins with
-= + - or @ with an apostrophe in front, as export does: import takes it off.
+whose name ends with .yaml or .yml is a list with the same fields. Name a project by id
+or slug. With - as the file, CSV is read from standard input. In CSV, put an apostrophe
+before a group that begins with = + - or @; import removes it. Export adds it too.
 
   group,project,role
   Developers,website,member
@@ -173,7 +173,7 @@ function consequence({ affected }: z.output<typeof mappingRemovedView>): string 
   const who = affected
     .map(({ user, project = 'the organization' }) => `${user} in ${project}`)
     .join(', ');
-  return ` It had given: ${who}.`;
+  return ` Roles from it: ${who}.`;
 }
 
 function difference({ added, removed: gone }: Imported): string[] {

@@ -33,7 +33,7 @@ export function addMemberCommands(program: Command): void {
   verb(member, 'add <email>', {
     summary: 'Add an existing account to an organization',
     detail:
-      'If the organization owns the domain of the address, and the address was never verified, anyone may have made the account. Its credentials then end first: the command asks, or takes --yes. --keep-credentials leaves them.',
+      'If the address was never verified, anyone may have made the account. If the organization owns the domain of that address, the credentials of the account end first. The command then asks for confirmation, or needs --yes. --keep-credentials keeps them.',
     required: { ...org, ...role },
     options: {
       '--keep-credentials': 'leave the credentials of an account whose address was never verified',
@@ -50,7 +50,7 @@ export function addMemberCommands(program: Command): void {
       call.list((await operations()).listMembers, fields, 'There are no members.'),
   });
   verb(member, 'role <user>', {
-    summary: 'Give a member another role',
+    summary: 'Change the role of a member',
     required: { ...org, ...role },
     example: 'idctl member role ada@example.com --org acme --role owner',
     run: async (call) => call.perform((await operations()).changeMemberRole, fields),
@@ -68,7 +68,7 @@ export function addMemberCommands(program: Command): void {
       }),
   });
   verb(member, 'leave', {
-    summary: 'Leave an organization yourself; only from afar',
+    summary: 'Leave an organization yourself; only on a remote server',
     required: org,
     destroys: true,
     example: 'idctl member leave --org acme --server https://id.acme.com --yes',
@@ -109,13 +109,13 @@ async function add(call: Call): Promise<void> {
 /** Asks whether to end credentials of an earlier holder; undefined without any, or a terminal. */
 async function agreedFate(call: Call, input: Record<string, unknown>): Promise<'end' | undefined> {
   if (call.flags.yes) return 'end';
-  // Without a question, the service refuses and names both options.
+  // If this does not ask, the service refuses such an account and names both options.
   if (call.flags.dryRun || !canAsk()) return undefined;
   const { findUnproven } = await additions();
   const found = await call.operate(findUnproven, input);
   if (found.length === 0) return undefined;
-  call.note(`The address ${input['email']} was never verified: anyone may have made this account.`);
-  call.note('With --keep-credentials its credentials stay.');
+  call.note(`The address ${input['email']} was never verified. Anyone may have made this account.`);
+  call.note('--keep-credentials keeps its credentials.');
   await call.confirm(`End its credentials (${found.map(credentialText).join('; ')})?`);
   return 'end';
 }

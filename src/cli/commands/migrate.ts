@@ -5,7 +5,7 @@ import { withProgress } from '../progress.ts';
 
 export function addMigrateCommand(program: Command): void {
   verb(program, 'migrate', {
-    summary: 'Bring the database up to this version of idctl',
+    summary: 'Update the database schema to this version of idctl',
     example: 'idctl migrate',
     run: async (call) => {
       const applied: string[] = [];

@@ -43,12 +43,12 @@ export function addOrganizationCommands(program: Command): void {
       call.list((await operations()).listOrganizations, row, 'There are no organizations.'),
   });
   verb(org, 'show <org>', {
-    summary: 'Show one organization, named by id or slug',
+    summary: 'Show an organization',
     example: 'idctl org show acme',
     run: async (call) => call.perform((await operations()).showOrganization, fields),
   });
   verb(org, 'rename <org> <name>', {
-    summary: 'Give an organization another name; its slug stays',
+    summary: 'Rename an organization; its slug stays',
     example: "idctl org rename acme 'Acme Limited'",
     run: async (call) => call.perform((await operations()).renameOrganization, fields),
   });
@@ -73,7 +73,7 @@ async function create(call: Call): Promise<void> {
       ifFound(call.operate(showOrganization, { org: await slugOfGiven(given) })),
     has: ({ name }) => ({ name }),
   });
-  // From afar, an organization can only be made where none governs alone.
+  // On a remote server, a new organization never overrules the settings of the only one.
   if (!made || call.server !== null) return;
   const { findOverruled } = await import('../../services/tenancy/signin-settings/operations.ts');
   const overruled = await call.operate(findOverruled, {});
@@ -82,5 +82,5 @@ async function create(call: Call): Promise<void> {
 
 /** Next to others, an organization governs only accounts on its verified domains (security O1). */
 function heardNoMore({ here }: Call, slug: string): string {
-  return `The sign-in settings of ${slug} now govern no account: it has no verified domain,\nand is no longer the only organization. Verify one: ${here(`idctl domain add DOMAIN --org ${shellWord(slug)}`)}`;
+  return `The sign-in settings of ${slug} no longer apply to any account. ${slug} has no verified\ndomain and is no longer the only organization. Add a domain: ${here(`idctl domain add DOMAIN --org ${shellWord(slug)}`)}`;
 }

@@ -19,7 +19,7 @@ const row: Fields<Passkey> = [
 
 export function addPasskeyCommands(program: Command): void {
   const passkey = noun(program, 'passkey', {
-    summary: 'Passkeys; people add them on their account page',
+    summary: 'Passkeys, which people add on their account page',
     example: 'idctl passkey list --user ada@example.com',
   });
   verb(passkey, 'list', {
@@ -30,7 +30,7 @@ export function addPasskeyCommands(program: Command): void {
       call.list((await operations()).listPasskeys.forOperator, row, 'There are no passkeys.'),
   });
   verb(passkey, 'remove <id>', {
-    summary: 'Remove a passkey; the sessions that began by one end',
+    summary: 'Remove a passkey, and end the sessions that began with a passkey',
     required: user,
     destroys: true,
     example:

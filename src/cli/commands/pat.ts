@@ -56,8 +56,11 @@ export function addPatCommands(program: Command): void {
     run: create,
   });
   verb(pat, 'list', {
-    summary: 'List the tokens of an account, or those of scope admin of an organization',
-    options: { ...user, '--org <org>': 'the organization whose tokens of scope admin to list' },
+    summary: 'List the tokens of an account, or the admin tokens of an organization',
+    options: {
+      ...user,
+      '--org <org>': "list the members' tokens of scope admin in this organization",
+    },
     example: 'idctl pat list --user ada@example.com',
     run: list,
   });
@@ -124,7 +127,7 @@ function isExpired({ expiresAt }: Token): boolean {
   return expiresAt !== null && new Date(expiresAt) <= new Date();
 }
 
-/** How many days the token was made for; null for no end. */
+/** The lifetime of the token in days; null if it does not expire. */
 function daysOf({ createdAt, expiresAt }: NewToken): number | null {
   if (expiresAt === null) return null;
   return Math.round((Date.parse(expiresAt) - Date.parse(createdAt)) / 86_400_000);

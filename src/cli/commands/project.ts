@@ -27,9 +27,9 @@ const row: Fields<Project> = [
   ['ID', (view) => view.id, 'whole'],
 ];
 
-const place = { '--org <org>': 'the organization of a slug (or IDCTL_ORG); an id needs none' };
+const place = { '--org <org>': 'the organization (or IDCTL_ORG); required with a project slug' };
 
-/** A project named by its slug needs the organization. */
+/** Fills in the organization if the project is named by its slug. */
 async function locate(call: Call): Promise<void> {
   const { isUuid } = await import('../../services/foundation/fields.ts');
   if (!isUuid(String(call.input['project']))) await fillOrganization(call, true);
@@ -56,7 +56,7 @@ export function addProjectCommands(program: Command): void {
       call.list((await operations()).listProjects, row, 'There are no projects.'),
   });
   verb(project, 'rename <project> <name>', {
-    summary: 'Give a project another name; its slug stays',
+    summary: 'Rename a project; its slug stays',
     options: place,
     rehearsable: true,
     example: "idctl project rename website 'Newer Website' --org acme",
@@ -66,7 +66,7 @@ export function addProjectCommands(program: Command): void {
     },
   });
   verb(project, 'delete <project>', {
-    summary: 'Delete a project; its people stay in the organization',
+    summary: 'Delete a project; its members stay in the organization',
     options: place,
     destroys: true,
     example: 'idctl project delete website --org acme --yes',
@@ -142,7 +142,7 @@ export function addProjectMemberCommands(program: Command): void {
       ),
   });
   verb(member, 'role <user>', {
-    summary: 'Give a member of a project another role; a synced one becomes manual',
+    summary: "Change a member's project role; a synced member becomes manual",
     required: { ...at, ...role },
     example:
       'idctl project-member role ada@example.com --org acme \\\n      --project website --role admin',

@@ -44,7 +44,7 @@ const group: Fields<z.output<typeof scimGroupView>> = [
 const request: Fields<z.output<typeof scimRequestView>> = [
   ['At', (view) => view.at],
   ['Method', (view) => view.method],
-  // The path below the base, because the base is the same on every line.
+  // Leaves out the base path, which is the same on every line.
   ['Path', (view) => view.path.replace(/^\/scim\/v2\/orgs\/[^/]*/i, '') || '/'],
   ['Status', (view) => view.status],
   ['Reason', (view) => view.reason, 'broken'],
@@ -52,7 +52,7 @@ const request: Fields<z.output<typeof scimRequestView>> = [
 
 export function addScimCommands(program: Command): void {
   const scim = noun(program, 'scim', {
-    summary: 'Provisioning of members by SCIM 2.0',
+    summary: 'Provisioning of members with SCIM 2.0',
     example: 'idctl scim users --org acme',
   });
   const token = noun(scim, 'token', {
@@ -60,7 +60,7 @@ export function addScimCommands(program: Command): void {
     example: 'idctl scim token show --org acme',
   });
   verb(token, 'rotate', {
-    summary: 'Make a token; an existing one stops at once. --quiet prints only the token',
+    summary: 'Make a new token; the old one stops at once. --quiet prints only the token',
     required: org,
     rehearsable: true,
     example: 'idctl scim token rotate --org acme',
@@ -121,7 +121,7 @@ async function rotate(call: Call): Promise<void> {
   const { configured, prefix } = await call.operate(showScimToken);
   if (configured && !call.flags.dryRun)
     await call.confirm(
-      `Replace the SCIM token ${prefix}…? The client cannot connect until it has the new one.`,
+      `Replace the SCIM token ${prefix}…? The SCIM client cannot connect until it has the new token.`,
     );
   await performSecret(call, rotateScimToken, { fields: made, secret: 'token' });
 }

@@ -14,12 +14,12 @@ import { configurationFile } from '../older-daemon.ts';
 import { becomeDatabaseOwner, readConfiguration, requireDatabaseFile } from '../operator.ts';
 import type { Call } from '../run.ts';
 
-/** The time for requests in flight to end, in milliseconds. */
+/** The time that open requests have to finish, in milliseconds. */
 const drainBudget = 7000;
-/** The process ends this many milliseconds after a signal, whatever still hangs. */
+/** The process ends this many milliseconds after a signal, even if work is unfinished. */
 const stopBudget = 8000;
 
-/** For a daemon that is configured by its environment alone. */
+/** The file of a daemon that is configured only by environment variables. */
 const noFile: ConfigurationFile = { file: '', digest: '', restDigest: '' };
 
 export function addServeCommand(program: Command): void {
@@ -81,7 +81,7 @@ async function serveUntilSignal(call: Call, given: Given, app: App): Promise<voi
     if (!isTerminalGone()) void reloadConfiguration(app, given.read, presence);
   });
   if (process.stderr.isTTY)
-    call.note(`idctl: listening on ${server.url}, reached at ${config.baseUrl}`);
+    call.note(`idctl: listening on ${server.url}, base URL ${config.baseUrl}`);
   else app.log.info({ listen: server.url, baseUrl: config.baseUrl, pid: process.pid }, 'listening');
   await tellSystemd(app, 'READY=1');
   const cause = await stopped;
@@ -90,15 +90,15 @@ async function serveUntilSignal(call: Call, given: Given, app: App): Promise<voi
   await tellSystemd(app, 'STOPPING=1');
   await server.close(drainBudget);
   await metrics?.close();
-  // Stops after the last request, because that request also leaves data to write.
+  // Stop the jobs after the last request, because they write data that the request queued.
   await stopJobs();
   await presence.end();
   app.log.info('stopped');
-  // Ends with a failure, so that systemd starts the daemon again, with the new configuration.
+  // Exit with a failure, so that systemd restarts the daemon with the new configuration.
   if (moved !== null) throw moved;
 }
 
-/** The system sends SIGHUP also when the terminal closes. That stops the daemon. */
+/** Resolves at the SIGHUP of a closed terminal. Any other SIGHUP reloads the configuration. */
 async function terminalGone(): Promise<void> {
   for await (const _ of on(process, 'SIGHUP')) if (isTerminalGone()) return;
 }
@@ -138,8 +138,8 @@ async function reloadConfiguration(
 }
 
 /**
- * A database that does not answer must not keep the process running. Acknowledged data is stored;
- * the rest is given up.
+ * Ends the process in time, even if the database does not answer. Acknowledged data is stored by
+ * then; other data is lost.
  */
 function endInTime(app: App, code: number): void {
   const end = () => {
@@ -149,12 +149,12 @@ function endInTime(app: App, code: number): void {
   setTimeout(end, stopBudget).unref();
 }
 
-/** Explains an address that is in use: usually another idctl already runs there. */
+/** If another idctl uses the address, the refusal says so. */
 async function notTwice(error: unknown, listen: string): Promise<never> {
   if (!(error instanceof Refusal) || !(await isIdctlAt(listen))) throw error;
   throw new Refusal(error.code, `idctl already runs at ${listen}.`, {
     cause: error.cause,
-    hint: 'See it with: idctl status. To run another one, set listen to another address in its idctl.yaml.',
+    hint: 'See it with: idctl status. To run a second daemon, set a different listen address in its idctl.yaml.',
   });
 }
 

@@ -32,7 +32,7 @@ export function addSessionCommands(program: Command): void {
   });
   verb(session, 'revoke [id]', {
     summary: 'End one session, or all sessions of an account',
-    detail: 'It asks on a terminal. Without one it does not ask, for scripts in an emergency.',
+    detail: 'It asks only on a terminal, so that scripts can revoke sessions in an emergency.',
     options: user,
     rehearsable: true,
     example: 'idctl session revoke --yes --user ada@example.com',
@@ -43,7 +43,8 @@ export function addSessionCommands(program: Command): void {
 async function revoke(call: Call): Promise<void> {
   const { revokeSession } = await operations();
   const { id, user } = call.input;
-  if (id === undefined && user === undefined) throw refuseField('id', 'is required, or --user');
+  if (id === undefined && user === undefined)
+    throw refuseField('id', 'is required, unless you give --user');
   const named = id === undefined ? [] : [{ id }];
   const found = user === undefined ? named : await listed(call);
   const chosen = id === undefined ? found : found.filter((session) => session.id === id);

@@ -38,11 +38,11 @@ const org = { '--org <org>': 'id or slug' };
 
 export function addSignInCommands(program: Command): void {
   const signin = noun(program, 'signin', {
-    summary: 'How people of an organization may sign in',
+    summary: 'Sign-in methods of an organization',
     example: 'idctl signin show --org acme',
   });
   verb(signin, 'show', {
-    summary: 'Show which ways to sign in are on',
+    summary: 'Show which sign-in methods are on',
     required: org,
     example: 'idctl signin show --org acme',
     run: async (call) => {
@@ -54,17 +54,17 @@ export function addSignInCommands(program: Command): void {
     },
   });
   verb(signin, 'set', {
-    summary: 'Switch ways to sign in; the others stay as they are',
+    summary: 'Switch sign-in methods on or off; the others stay as they are',
     required: org,
     rehearsable: true,
     options: {
       '--password <on|off>': 'e-mail and password',
-      '--passkey <on|off>': 'a passkey; not set: as --password',
+      '--passkey <on|off>': 'a passkey (default: as --password)',
       '--magic-code <on|off>': 'a code by mail',
-      '--google <on|off>': 'Google, if the instance has it',
-      '--github <on|off>': 'GitHub, if the instance has it',
-      '--allow-self-signup <on|off>': 'sign-up without invitation',
-      '--restrict-oauth-to-verified-domains <how>': 'on: no Google, GitHub for others',
+      '--google <on|off>': 'Google, if set up in the instance',
+      '--github <on|off>': 'GitHub, if set up in the instance',
+      '--allow-self-signup <on|off>': 'sign-up without an invitation',
+      '--restrict-oauth-to-verified-domains <how>': 'on: limits Google and GitHub',
     },
     example: 'idctl signin set --org acme --password off --google on',
     run: async (call) => {
@@ -77,12 +77,12 @@ export function addSignInCommands(program: Command): void {
   });
 }
 
-/** Says if the settings govern no account: the settings alone do not show it (security O1). */
+/** Notes that the settings apply to no account, which the settings do not show (security O1). */
 function noteReach(call: Call, { governs }: Reach): void {
   if (governs) return;
   const { org } = call.input;
   call.note(
-    `These settings govern no account yet: ${org} has no verified domain.\nVerify one: ${call.here(`idctl domain add DOMAIN --org ${shellWord(String(org))}`)}`,
+    `These settings apply to no account yet: ${org} has no verified domain.\nAdd a domain: ${call.here(`idctl domain add DOMAIN --org ${shellWord(String(org))}`)}`,
   );
 }
 

@@ -33,9 +33,9 @@ const fields: Fields<Connection> = [
   ['Client secret', (view) => (view.hasClientSecret ? 'stored' : null)],
   ['Redirect URI', (view) => view.redirectUri],
   ['Groups claim', (view) => view.groupsClaim],
-  ['Sync on every login', (view) => view.syncOnLogin],
+  ['Sync at every sign-in', (view) => view.syncOnLogin],
   ['Auto-remove', (view) => view.autoRemove],
-  ['Absent groups mean', (view) => view.absentGroups],
+  ['Missing groups mean', (view) => view.absentGroups],
   ['Ignore email_verified', (view) => view.ignoreEmailVerified],
   ['Local two-factor', (view) => view.requireLocalTwoFactor],
 ];
@@ -148,7 +148,7 @@ export function addSsoCommands(program: Command): void {
     },
   });
   verb(sso, 'remove', {
-    summary: 'Remove the connection and its sessions; accounts stay',
+    summary: 'Remove the connection and end its sessions; accounts stay',
     required: org,
     destroys: true,
     example: 'idctl sso remove --org acme --yes',
@@ -208,7 +208,7 @@ async function requireUsable(call: Call, input: Record<string, unknown>): Promis
   await requirePassed(call, 'provider', await call.operate(testSso, input));
 }
 
-/** Runs the work with the given client secret. If only the secret is missing, it asks for it. */
+/** Runs `work` with the given client secret. If only the secret is missing, asks for it. */
 async function withClientSecret<View>(
   { secretStdin: stdin, secretFile: file, ...input }: Record<string, unknown>,
   work: (input: Record<string, unknown>) => Promise<View>,

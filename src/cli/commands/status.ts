@@ -15,7 +15,7 @@ interface View extends z.output<typeof statusView> {
 
 type Organization = View['organizations'][number];
 
-/** The number of organizations that fit on a screen. */
+/** The maximum of organizations in the list, so that the answer fits on a screen. */
 const mostShown = 12;
 
 const instance: Fields<View> = [
@@ -25,7 +25,7 @@ const instance: Fields<View> = [
   ['Daemon', (view) => view.daemon.message],
   ['Database', (view) => view.databaseUrl],
   ['Size', ({ database }) => `${inUnits(database.bytes)}, schema ${database.schema}`],
-  ['Mail', (view) => (view.mail ? 'sent' : 'no mail is sent')],
+  ['Mail', (view) => (view.mail ? 'on' : 'off: no mail is sent')],
   ['People', (view) => `${view.people}, live sessions: ${view.sessions}`],
 ];
 
@@ -76,10 +76,10 @@ async function showMore(call: Call, view: View): Promise<void> {
   const more = view.organizations.length - mostShown;
   if (more > 0) call.note(`and ${more} more: ${call.here('idctl org list')}`);
   const { problems } = view;
-  call.print(problems.length === 0 ? '\nNo problems seen.\n' : '\n');
+  call.print(problems.length === 0 ? '\nNo problems found.\n' : '\n');
   const { standardOutput, writeBroken } = await import('../output.ts');
   for (const problem of problems) writeBroken('! ', problem, standardOutput());
-  if (problems.length > 0) call.note(`What to change: ${call.here('idctl doctor')}`);
+  if (problems.length > 0) call.note(`To see what to change: ${call.here('idctl doctor')}`);
 }
 
 function unlessNone(state: string): string | null {

@@ -7,36 +7,36 @@ import type { Call } from '../run.ts';
 
 const operations = () => import('../../services/people/two-factor/operations.ts');
 
-const code = { '--code <digits>': 'the six digits that the authenticator shows' };
+const code = { '--code <digits>': 'the six digits that the authenticator app shows' };
 
 export function addTotpCommands(program: Command): void {
   const totp = noun(program, 'totp', {
-    summary: 'Two-factor authentication by an authenticator app',
+    summary: 'Two-factor authentication with an authenticator app',
     example: 'idctl totp enroll --user ada@example.com',
   });
   verb(totp, 'enroll', {
-    summary: 'Begin an enrolment: a QR code to scan, then a code that confirms it',
+    summary: 'Set up an authenticator app: scan a QR code, then confirm with a code',
     required: user,
     example: 'idctl totp enroll --user ada@example.com',
     run: enroll,
   });
   verb(totp, 'confirm', {
-    summary: 'Turn two-factor authentication on by a code of the new secret',
+    summary: 'Turn on two-factor authentication with a code of the new secret',
     required: { ...user, ...code },
     example: 'idctl totp confirm --user ada@example.com --code 123456',
     run: confirm,
   });
   verb(totp, 'disable', {
-    summary: 'Turn it off by a current code; the secret is discarded',
+    summary: 'Turn it off with a current code, and delete the secret',
     detail: 'A dry run does not check the code.',
     required: { ...user, ...code },
     rehearsable: true,
     example: 'idctl totp disable --user ada@example.com --code 123456 --yes',
     run: async (call) => {
       const { disableTotp } = await operations();
-      const asked = `Turn two-factor authentication off for ${whose(call)}?`;
+      const asked = `Turn off two-factor authentication for ${whose(call)}?`;
       if (!call.flags.dryRun)
-        await call.confirm(`${asked} Its authenticator gives no valid code after that.`);
+        await call.confirm(`${asked} Codes of the authenticator app are then refused.`);
       const enabled = ({ twoFactorEnabled }: { twoFactorEnabled: boolean }) => twoFactorEnabled;
       await call.perform(disableTotp.forOperator, [['Two-factor', enabled]]);
     },
@@ -67,10 +67,10 @@ async function enroll(call: Call): Promise<void> {
   }
 }
 
-/** Asks again after a mistyped or expired code; the limit on wrong codes ends this. */
+/** Makes the caller ask again after a wrong code. The limit on wrong codes ends the loop. */
 function tellWrongCode(call: Call, error: unknown): true {
   if (!(error instanceof Refusal) || error.code !== 'second_factor_invalid') throw error;
-  call.note(`${error.message} Enter the code that it shows now.`);
+  call.note(`${error.message} Enter the code that the app shows now.`);
   return true;
 }
 
@@ -85,7 +85,7 @@ async function drawQr(text: string): Promise<string> {
   return new Promise((resolve) => qr.generate(text, { small: true }, resolve));
 }
 
-/** Whose second factor it is: from afar, the account of the token needs no name. */
+/** The account that has the second factor. On a remote server, no name means your account. */
 function whose({ input: { user: named } }: Call): string {
   return named === undefined ? 'your account' : String(named);
 }

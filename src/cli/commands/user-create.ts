@@ -9,7 +9,7 @@ import type { Call } from '../run.ts';
 
 type User = z.output<typeof userView>;
 
-/** One account, for a person. */
+/** The fields of an account that a person sees. */
 export const block: Fields<User> = [
   ['E-mail', (view) => view.email],
   ['Verified', (view) => view.emailVerified],
@@ -21,7 +21,7 @@ export const block: Fields<User> = [
   ['ID', (view) => view.id],
 ];
 
-/** Where a command reads a password from. */
+/** The options that name the source of a password. */
 export const passwordOptions = {
   '--password-stdin': 'read the password from standard input',
   '--password-file <file>': 'read the password from a file',
@@ -29,8 +29,8 @@ export const passwordOptions = {
 
 export function addUserCreate(user: Command): void {
   verb(user, 'create <email>', {
-    summary: 'Create an account; without a password it signs in by other ways',
-    detail: '--if-absent leaves the password of an existing account as it is.',
+    summary: 'Create an account, with or without a password',
+    detail: 'With --if-absent, an existing account keeps its password.',
     required: { '--name <name>': 'full name' },
     options: { '--locale <tag>': 'language, such as en or de-AT', ...passwordOptions },
     makes: true,
@@ -59,7 +59,7 @@ async function create(call: Call): Promise<void> {
   await tellNext(call, String(view.email));
 }
 
-/** The ways to let a new person in, and into an organization if there is one. */
+/** Names the commands that let the new person sign in or join an organization. */
 async function tellNext(call: Call, email: string): Promise<void> {
   const { commandLine } = await import('../../shell-word.ts');
   const { listOrganizations } = await import('../../services/tenancy/organizations/operations.ts');

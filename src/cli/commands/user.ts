@@ -30,10 +30,10 @@ const shown: Fields<z.output<typeof shownUserView>> = [
   ...block,
   [
     'Proof',
-    (view) => (view.awaitsCode ? 'not proved; waits for a mailed code' : proofs[view.emailProof]),
+    (view) => (view.awaitsCode ? 'not verified: a mailed code waits' : proofs[view.emailProof]),
   ],
   ['Locked', (view) => view.lockouts.map(lockoutText).join('; ') || 'no'],
-  ['Signs in by', (view) => view.credentials.map(credentialText).join('; ') || noWay(view)],
+  ['Signs in with', (view) => view.credentials.map(credentialText).join('; ') || noWay(view)],
 ];
 
 function lockoutText({ of, network, until }: Lockout): string {
@@ -43,15 +43,15 @@ function lockoutText({ of, network, until }: Lockout): string {
 }
 
 function noWay({ singleSignOn }: z.output<typeof shownUserView>): string {
-  return singleSignOn ? 'no way yet; single sign-on may give one' : 'no way yet';
+  return singleSignOn ? 'nothing yet, but single sign-on may work' : 'nothing yet';
 }
 
 const proofs: Record<z.output<typeof shownUserView>['emailProof'], string> = {
-  none: 'not proved',
-  auto: 'not proved: this instance sent no mail',
+  none: 'not verified',
+  auto: 'not verified: this instance sent no mail',
   mail: 'a mailed code',
   domain: 'the organization that owns the domain',
-  'former domain': 'an organization that has given the domain up',
+  'former domain': 'an organization that gave up the domain since',
   operator: 'the operator',
   social: 'Google or GitHub',
 };
@@ -76,9 +76,9 @@ export function addUserCommands(program: Command): void {
     },
   });
   verb(user, 'disable <user>', {
-    summary: 'Shut an account out and end its sessions',
+    summary: 'Disable an account and end its sessions',
     detail:
-      'It asks on a terminal. Without one it asks for --yes only if an organization has no other active owner.',
+      'It asks on a terminal. In a script, it needs --yes only if an organization has no other active owner.',
     rehearsable: true,
     example: 'idctl user disable ada@example.com --yes',
     run: disable,
@@ -89,16 +89,16 @@ export function addUserCommands(program: Command): void {
     run: async (call) => call.perform((await operations()).enableUser, block),
   });
   verb(user, 'unlock <user>', {
-    summary: 'Let an account that is locked try again',
+    summary: 'End the lockouts of an account',
     example: 'idctl user unlock ada@example.com',
     run: async (call) => call.perform((await operations()).unlockUser, block),
   });
   verb(user, 'password <user>', {
     summary: "Set an account's password and end its sessions, codes and tokens",
-    detail: 'Apps keep their secrets. On a terminal it asks first when the account has tokens.',
+    detail: 'Apps keep their secrets. If the account has tokens, it asks first on a terminal.',
     options: {
       ...passwordOptions,
-      '--keep-tokens': 'leave personal tokens and bot tokens as they are',
+      '--keep-tokens': 'keep personal tokens and bot tokens',
     },
     rehearsable: true,
     example: 'idctl user password ada@example.com --password-stdin <password',
@@ -114,7 +114,7 @@ export function addUserCommands(program: Command): void {
     },
   });
   verb(user, 'totp-reset <user>', {
-    summary: 'Turn two-factor off for a person who lost the authenticator',
+    summary: 'Turn off two-factor authentication for a person who lost the app',
     options: { '--passkeys': 'remove all passkeys too' },
     destroys: true,
     example: 'idctl user totp-reset ada@example.com --yes',
@@ -143,7 +143,7 @@ export function addUserCommands(program: Command): void {
   });
   verb(user, 'delete <user>', {
     summary: 'Delete an account with its memberships and sessions',
-    detail: 'It is never refused: organizations that it leaves without an owner are named.',
+    detail: 'It also works for the last owner. It names organizations without an owner then.',
     destroys: true,
     example: 'idctl user delete ada@example.com --yes',
     run: async (call) => {
@@ -151,14 +151,16 @@ export function addUserCommands(program: Command): void {
       await call.destroy(deleteUser, {
         fields: deleted,
         details: (view) =>
-          view.ownerless.length === 0 ? [] : [`No other owner is left in: ${slugsOf(view)}.`],
+          view.ownerless.length === 0
+            ? []
+            : [`These organizations will have no owner: ${slugsOf(view)}.`],
         question: ({ email, name }) => `Delete the account of ${email ?? name}?`,
         done: ({ email, name, ownerless }) =>
           [
             `Deleted the account of ${email ?? name}.`,
             ...ownerless.map(
               ({ slug }) =>
-                `${slug} has no owner now: idctl member add EMAIL --org ${slug} --role owner`,
+                `${slug} has no owner now. Add one: idctl member add EMAIL --org ${slug} --role owner`,
             ),
           ].join('\n'),
       });

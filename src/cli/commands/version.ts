@@ -17,7 +17,7 @@ export function addVersionCommand(program: Command): void {
 
 export function addCompletionCommand(program: Command): void {
   verb(program, 'completion <shell>', {
-    summary: 'Print the script that makes bash, zsh or fish complete idctl',
+    summary: 'Print the completion script for bash, zsh or fish',
     example: 'idctl completion bash > idctl.bash && . ./idctl.bash',
     run: async (call) => {
       const { scripts } = await import('../complete/scripts.ts');

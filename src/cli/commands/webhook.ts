@@ -49,7 +49,7 @@ const rotated: Fields<Hiding<z.output<typeof rotatedWebhookView>, 'secret'>> = [
   ['Secret', (view) => view.secret],
   ['ID', (view) => view.id],
   ['URL', (view) => view.url],
-  ['Old one until', (view) => view.previousUntil],
+  ['Old secret until', (view) => view.previousUntil],
 ];
 
 type Delivery = z.output<typeof deliveryView>;
@@ -77,14 +77,16 @@ const example = '0199c3a4-7c1e-7d55-8d1f-3f0e8a1b2c3d';
 
 export function addWebhookCommands(program: Command): void {
   const webhook = noun(program, 'webhook', {
-    summary: 'Where the events of an organization are sent',
+    summary: 'URLs that receive the events of an organization',
     example: 'idctl webhook list --org acme',
   });
   verb(webhook, 'add <url>', {
     summary: 'Send events to a URL; --quiet prints only the secret that signs them',
-    detail: 'A dry run does not look the host up.',
+    detail: 'A dry run does not look up the host.',
     required: org,
-    options: { '--events <list>': 'kinds, or groups such as scim.*, with commas (default: all)' },
+    options: {
+      '--events <list>': 'kinds or groups such as scim.*, separated by commas (default: all)',
+    },
     makes: true,
     example:
       "idctl webhook add https://crm.acme.com/hooks --org acme \\\n      --events 'scim.*,member.removed'",
@@ -97,10 +99,10 @@ export function addWebhookCommands(program: Command): void {
     run: async (call) =>
       call.list((await operations()).listWebhooks, row, 'There are no webhooks.'),
   });
-  addSwitch(webhook, 'enable', 'Switch a webhook on, also one that was switched off for failing');
-  addSwitch(webhook, 'disable', 'Switch a webhook off; events meanwhile are not sent later');
+  addSwitch(webhook, 'enable', 'Enable a webhook, even if it was disabled because it failed');
+  addSwitch(webhook, 'disable', 'Disable a webhook; it never gets the events of that time');
   verb(webhook, 'rotate <id>', {
-    summary: 'Make a new secret; for 24 hours messages are signed by both',
+    summary: 'Make a new secret; for 24 hours both secrets sign each message',
     options: org,
     rehearsable: true,
     example: `idctl webhook rotate ${example}`,
@@ -111,7 +113,7 @@ export function addWebhookCommands(program: Command): void {
     },
   });
   verb(webhook, 'test <id>', {
-    summary: 'Send a message of type webhook.test now; exit 1 if it is not accepted',
+    summary: 'Send a webhook.test message now; exit 1 if it is not accepted',
     options: org,
     example: `idctl webhook test ${example}`,
     run: test,
@@ -173,7 +175,7 @@ async function add(call: Call): Promise<void> {
   });
 }
 
-/** The kinds of a list; one with `*` means all. */
+/** Splits a list of kinds. If it contains `*`, the result is all kinds. */
 function kindsOf(list: string): string[] {
   const kinds = list.split(',');
   return kinds.includes('*') ? ['*'] : kinds;

@@ -9,7 +9,7 @@ import { type Wanted, wantedAt } from './wanted.ts';
 /** The answer that asks the shell to complete file names itself. */
 const files = ':files';
 
-/** The longest wait for a database after Tab, in milliseconds. */
+/** The limit on a wait for the database after Tab, in milliseconds. */
 const patience = 2000;
 
 /** Answers zsh and fish: a value in each line, a tab, its description. Both quote values. */
@@ -39,7 +39,7 @@ export async function answerBash(
 async function offer(program: Command, line: readonly string[]): Promise<NamedThing[] | 'files'> {
   const wanted = wantedAt(program, line);
   if (wanted.files) return 'files';
-  // The names in the database of this host are not those of a server.
+  // The database of this host does not know the names on a remote server.
   const isRemote = line.includes('--server') || Boolean(process.env['IDCTL_SERVER']);
   const names = isRemote ? [] : await namesOf(wanted, configIn(line)).catch(() => []);
   return [...wanted.words, ...names, ...(await eventsOf(wanted))]
@@ -62,7 +62,7 @@ async function namesOf({ names }: Wanted, config: string | undefined): Promise<N
   const database = await openUnprepared(loaded.config);
   try {
     const found = await listNames(names.kind, names.begin, names.org);
-    // Here idctl itself would read such a value as an option.
+    // At this position, idctl would read a value that begins with a dash as an option.
     return names.dashes ? found : found.filter(({ value }) => !value.startsWith('-'));
   } finally {
     clearTimeout(late);
@@ -78,7 +78,7 @@ async function eventsOf({ events }: Wanted): Promise<NamedThing[]> {
     .map((value) => ({ value, about: eventKinds[value].about }));
 }
 
-/** The file that the typed line names by `--config`. */
+/** The file that the typed line names with `--config`. */
 function configIn(line: readonly string[]): string | undefined {
   const at = line.indexOf('--config');
   const joined = line.find((word) => word.startsWith('--config='));

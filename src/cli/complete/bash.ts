@@ -1,7 +1,7 @@
-// bash inserts a completion as it is, so the answer uses bash's own quoting (security X9). bash
-// passes the line as typed, so its words are read by the same rules.
+// bash inserts a completion unchanged, so the answer must be quoted for bash (security X9). bash
+// also passes the line as typed, so idctl reads its words with bash's quoting rules.
 
-/** A word of a bash line, as far as it is typed. */
+/** A word of a bash line; the last word may be incomplete. */
 interface Word {
   raw: string;
   /** The value that bash will read. */
@@ -15,7 +15,7 @@ interface Word {
 const liveOutside = /[$`*?[\]{}~!#<>|&;()\n]/;
 const liveInDouble = /[$`!]/;
 const escapedInDouble = /[$`"\\]/;
-// Characters without a meaning for bash, anywhere in a word.
+// Words of characters that bash never treats specially.
 const plain = /^[\w./@:%+,=-]*$/;
 
 /** Splits a line into words; the last word, perhaps empty, is still being typed. */
@@ -37,7 +37,7 @@ export function readWords(line: string): [...Word[], Word] {
   return [...before, word];
 }
 
-/** Reads one character of a word, or two if the first escapes the second; returns the count. */
+/** Reads one character of a word, or two if the first escapes the second. Returns the count. */
 function readSign(word: Word, sign: string, next: string): 1 | 2 {
   const { quote } = word;
   if (quote !== '' && sign === quote) {
@@ -81,7 +81,7 @@ function inSingle(text: string): string {
   return text.replaceAll("'", `'\\''`);
 }
 
-/** In double quotes bash keeps the backslash before a `!`. */
+/** Closes the double quotes around a `!`: within them, bash keeps the backslash before it. */
 function inDouble(text: string): string {
   return text.replace(/[$`"\\]/g, '\\$&').replaceAll('!', `"'!'"`);
 }

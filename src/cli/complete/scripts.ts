@@ -1,4 +1,4 @@
-/** The first word with which the zsh and fish scripts call idctl; no help lists it. */
+/** The first argument that the zsh and fish scripts pass to idctl; no help lists it. */
 export const asking = '__complete';
 
 /** The same for bash. The line as typed follows, and the part that bash replaces. */
@@ -7,14 +7,14 @@ export const askingBash = '__complete-bash';
 /** The shells with a completion script. */
 export type Shell = 'bash' | 'zsh' | 'fish';
 
-// The scripts hold no commands: at each Tab they ask idctl, which knows its commands and may read
-// the database.
+// The scripts contain no commands. At each Tab they ask idctl, which knows its commands and can
+// read names from the database.
 
-const bash = `# bash completion of idctl. Now: eval "$(idctl completion bash)"; for good, write it to
-# ~/.local/share/bash-completion/completions/idctl
+const bash = `# bash completion of idctl. For this shell: eval "$(idctl completion bash)". For every shell,
+# write it to ~/.local/share/bash-completion/completions/idctl
 _idctl() {
   COMPREPLY=()
-  # idctl reads the line by bash's own rules, and answers what bash is to put in place of the word, quoted.
+  # idctl reads the line with bash's quoting rules, and answers quoted replacements for the word.
   IFS=$'\\n' read -rd '' -a COMPREPLY < <("$1" ${askingBash} "\${COMP_LINE:0:COMP_POINT}" "$2" 2>/dev/null)
   if [[ \${COMPREPLY[0]-} == :files ]]; then
     COMPREPLY=()
@@ -25,12 +25,12 @@ complete -F _idctl idctl
 `;
 
 const zsh = `#compdef idctl
-# zsh completion of idctl. Now: eval "$(idctl completion zsh)"; for good, write it to a file _idctl in a
-# folder of $fpath.
+# zsh completion of idctl. For this shell: eval "$(idctl completion zsh)". For every shell, write it
+# to a file _idctl in a folder of $fpath.
 _idctl() {
   local -a answers values told
   local answer word=$PREFIX
-  # What stands in single quotes is meant as it stands; zsh quotes what is inserted by itself.
+  # Text in single quotes is taken literally. zsh itself quotes the text that it inserts.
   [[ $QIPREFIX == *\\' ]] || word=\${(Q)PREFIX}
   answers=("\${(@f)$("\${(Q)words[1]}" ${asking} "\${(@Q)words[2,CURRENT-1]}" "$word" 2>/dev/null)}")
   if [[ \${answers[1]} == :files ]]; then
@@ -51,10 +51,10 @@ else
 fi
 `;
 
-const fish = `# fish completion of idctl. Now: idctl completion fish | source; for good, write it to
-# ~/.config/fish/completions/idctl.fish
+const fish = `# fish completion of idctl. For this shell: idctl completion fish | source. For every shell,
+# write it to ~/.config/fish/completions/idctl.fish
 function __idctl_answers
-    # A word whose quote is still open is unescaped too; fish quotes what is inserted by itself.
+    # This also unescapes a word with an open quote. fish itself quotes the text that it inserts.
     set -l word (string unescape -- (commandline -ct)); or return
     set -l words (commandline -opc) $word
     set -l answers ($words[1] ${asking} $words[2..-1] 2>/dev/null)

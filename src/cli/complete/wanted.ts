@@ -2,7 +2,7 @@ import type { Command, Option } from 'commander';
 import type { Kind, NamedThing } from '../../services/instance/completion.ts';
 import { findCommand } from '../aliases.ts';
 
-/** The possible completions of a line: idctl's own words, names in the database, or files. */
+/** The completions of a line: idctl's own words, names in the database, or files. */
 export interface Wanted {
   words: NamedThing[];
   /** Names of this kind, perhaps in one organization; `dashes`: also those that begin with one. */
@@ -16,7 +16,7 @@ export interface Wanted {
 
 const nothing: Wanted = { words: [], names: null, files: false, events: null, before: '' };
 
-/** Finds the completions of the last word, perhaps empty; `line` is without `idctl`. */
+/** Finds the completions of the last word, perhaps empty. `line` is without `idctl`. */
 export function wantedAt(program: Command, line: readonly string[]): Wanted {
   const last = line.at(-1) ?? '';
   const { command, awaited, positions, org, ended } = walk(program, line.slice(0, -1));
@@ -105,7 +105,7 @@ function starting(words: NamedThing[], begin: string): NamedThing[] {
   return words.filter(({ value }) => value.startsWith(begin));
 }
 
-/** Values of options whose help describes them only in prose. */
+/** Values of options whose placeholder does not list them. */
 const choices: Record<string, string[]> = {
   '--absent-groups': ['unknown', 'none'],
   '--restrict-oauth-to-verified-domains': ['on', 'off'],

@@ -12,7 +12,7 @@ const account = z.looseObject({
 
 type Account = z.output<typeof account>;
 
-/** Asks the server once whose token this is. */
+/** Asks the server for the account of the token, over a new connection. */
 export async function whoIs(server: Server): Promise<Account> {
   const client = openRemoteClient(server);
   try {
@@ -22,11 +22,11 @@ export async function whoIs(server: Server): Promise<Account> {
   }
 }
 
-/** The account of the client's token; refuses what the server refuses. */
+/** Asks the server for the account of the client's token. Throws the server's refusal. */
 export async function readAccount({ ask }: Pick<RemoteClient, 'ask'>): Promise<Account> {
   const found = account.safeParse(await ask({ method: 'GET', path: '/api/v1/me' }));
   if (found.success) return found.data;
-  throw serverFailed('The server did not say whose token this is.');
+  throw serverFailed('The server did not name the account of this token.');
 }
 
 /** The ids of the organizations that the account of the client's token belongs to. */

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { isLoopback } from '../../address.ts';
 
-/** The origin of a server. A token travels only over TLS, or inside this machine. */
+/** The origin of a server. A token is sent only over TLS, or within this machine. */
 export const serverUrl = z
   .string()
-  .refine(isServerUrl, 'must be https://HOST, or http:// of this machine, without a path')
+  .refine(isServerUrl, 'must be https://HOST (or http:// on this machine), without a path')
   .transform((text) => new URL(text).origin);
 
 function isServerUrl(text: string): boolean {
@@ -13,7 +13,7 @@ function isServerUrl(text: string): boolean {
   return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname));
 }
 
-/** A token as it stands in a header (RFC 6750 §2.1). The message does not repeat it. */
+/** A token that can stand in a header (RFC 6750 §2.1). The message does not repeat the token. */
 export const tokenText = z
   .string()
   .max(4096, 'is too long')

@@ -13,9 +13,9 @@ export interface RemoteRequest {
   body?: Record<string, unknown>;
 }
 
-/** A client for one server. The token goes to no other address. */
+/** A client for one server. It sends the token to no other server. */
 export interface RemoteClient {
-  /** The JSON of the answer; undefined for an empty one. Refuses what the server refuses. */
+  /** The JSON of the answer; undefined if it is empty. Throws the server's refusal. */
   ask(asked: RemoteRequest): Promise<unknown>;
   close(): Promise<void>;
 }
@@ -23,7 +23,7 @@ export interface RemoteClient {
 const patienceMs = 30_000;
 const mostBytes = 64 * 1024 * 1024;
 
-/** Makes a client: TLS is always verified, and no redirect is followed. */
+/** Makes a client. It always verifies TLS and follows no redirect. */
 export function openRemoteClient({ url: origin, token, ca }: Server): RemoteClient {
   const agent = new Agent({
     maxResponseSize: mostBytes,
@@ -56,7 +56,7 @@ export function openRemoteClient({ url: origin, token, ca }: Server): RemoteClie
   };
 }
 
-/** The roots of this machine, and those of the given file. */
+/** The root certificates of this machine, and the given certificates. */
 function rootsOf(ca: string | undefined) {
   if (ca === undefined) return undefined;
   try {
@@ -69,13 +69,13 @@ function rootsOf(ca: string | undefined) {
 function read(origin: string, status: number, text: string): unknown {
   if (status >= 300 && status < 400) {
     throw serverFailed(`${origin} answered with a redirect, which idctl does not follow.`, {
-      hint: 'Name the address of the server itself.',
+      hint: 'Use the address of the idctl server itself.',
     });
   }
   const json = readJson(text);
   if (status >= 400) throw readProblem(origin, status, json);
   if (text === '') return undefined;
-  if (json === undefined) throw serverFailed(`${origin} did not answer as idctl does.`);
+  if (json === undefined) throw serverFailed(`${origin} did not answer like an idctl server.`);
   return json;
 }
 
@@ -96,10 +96,10 @@ function failureOf(origin: string, error: unknown): unknown {
   const code = 'code' in error ? String(error.code) : error.name;
   if (/CERT|SIGNATURE|ISSUER|SELF_SIGNED|^ERR_TLS|^ERR_SSL|^EPROTO/.test(code)) {
     return serverFailed(`The certificate of ${origin} is not trusted: ${code}.`, {
-      hint: 'If an authority of your own signed it, name its certificate with --ca-file of idctl login, or in IDCTL_CA_FILE.',
+      hint: 'If your own authority signed it, give the certificate of that authority to idctl login with --ca-file, or set IDCTL_CA_FILE.',
     });
   }
   return serverFailed(`${origin} cannot be reached: ${code}.`, {
-    hint: 'Check the address, and that the daemon runs.',
+    hint: 'Check the address, and check that the daemon runs.',
   });
 }

@@ -12,7 +12,7 @@ type Given = Record<string, unknown>;
 
 const routes = new Map<object, Route>(operationRoutes.map((route) => [route.operation, route]));
 
-/** Runs operations on a server: by the route of each, as the account of the token. */
+/** Runs operations on a remote server, through their routes, as the account of the token. */
 export function remoteDoor(server: Server): CommandDoor {
   const client = openRemoteClient(server);
   const send = async <View>(
@@ -46,19 +46,19 @@ export function remoteDoor(server: Server): CommandDoor {
         return await work({ ...input, org });
       } catch (error) {
         if (!(error instanceof Refusal) || !/^(not_found|forbidden)$/.test(error.code)) throw error;
-        // Where the right is missing, the thing may be.
+        // Prefer `forbidden`: the object may be in an organization that the account cannot manage.
         if (!(missing instanceof Refusal && missing.code === 'forbidden')) missing = error;
       }
     }
     throw missing;
   };
-  /** From afar, `--user` names the account of the token only. */
+  /** Drops `--user` if it names the account of the token; on a remote server, refuses others. */
   const own = async ({ user, ...input }: Given): Promise<Given> => {
     if (user === undefined) return input;
     const { id, email } = await readAccount(client);
     const named = String(user).toLowerCase();
     if (named === id || named === email?.toLowerCase()) return input;
-    throw refuseField('user', `must be your own account from afar: ${email ?? id}`);
+    throw refuseField('user', `must be your own account on a remote server: ${email ?? id}`);
   };
   return {
     server: server.url,
@@ -86,19 +86,19 @@ function texts(fields: [string, unknown][]): Record<string, string> {
   return Object.fromEntries(fields.map(([name, value]) => [name, String(value)]));
 }
 
-/** One part of a path. A dot segment would name another route. */
+/** Encodes a part of a path. Refuses dot segments, because they would lead to another route. */
 function segment(key: string, value: unknown): string {
   const text = String(value);
   if (/^\.{0,2}$/.test(text)) throw refuseField(key, 'is not a name');
   return encodeURIComponent(text);
 }
 
-/** The view that the route promises. Another answer comes from another version, or another program. */
+/** Checks the answer against the schema of the route. */
 function readView(route: Route, answer: unknown): unknown {
   if (route.output === undefined) return undefined;
   const view = route.output.safeParse(answer);
   if (view.success) return view.data;
-  throw serverFailed('The server answered in a form that this idctl does not know.', {
-    hint: 'Use the idctl of the version that the server runs.',
+  throw serverFailed('This idctl cannot read the answer of the server.', {
+    hint: 'Use an idctl of the same version as the server.',
   });
 }

@@ -7,11 +7,11 @@ import { readNamedFile } from '../prompt.ts';
 import { serverUrl, tokenText } from './address.ts';
 import { readServers, requireStored, type StoredServer } from './servers.ts';
 
-/** A server, and the credential that goes to it alone. */
+/** A remote server, and the token for it. */
 export interface Server {
   url: string;
   token: string;
-  /** PEM certificates to trust besides those of this machine. */
+  /** PEM certificates to trust, in addition to those of this machine. */
   ca: string | undefined;
 }
 
@@ -53,13 +53,13 @@ export function requireUrl(field: string, text: string): string {
   return parseField(field, serverUrl, text);
 }
 
-/** `IDCTL_TOKEN` belongs to `IDCTL_SERVER`; no other server gets it, where that is set. */
+/** Whether `IDCTL_TOKEN` may go to this URL. If `IDCTL_SERVER` is set, no other server gets it. */
 function isForUrl(url: string, from: '--server' | 'IDCTL_SERVER', env: Environment): boolean {
   const own = env['IDCTL_SERVER'];
   return from === 'IDCTL_SERVER' || !own || serverUrl.safeParse(own).data === url;
 }
 
-/** The token in the environment, or in the file that it names. */
+/** The token in `IDCTL_TOKEN`, or in the file that `IDCTL_TOKEN_FILE` names. */
 async function givenToken(env: Environment): Promise<string | undefined> {
   const [direct, file] = [env['IDCTL_TOKEN'], env['IDCTL_TOKEN_FILE']];
   if (direct && file) throw refuseField('IDCTL_TOKEN', 'and IDCTL_TOKEN_FILE are both set');
@@ -87,5 +87,5 @@ async function withCa(
 export async function readCa(field: string, file: string): Promise<string> {
   const pem = String(await readNamedFile(field, file));
   if (pem.includes('-----BEGIN CERTIFICATE-----')) return pem;
-  throw refuseField(field, `${file} holds no PEM certificate`);
+  throw refuseField(field, `${file} contains no PEM certificate`);
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Refusal, type RefusalCode, refusals } from '../../errors.ts';
 
-// A problem object of the server becomes the refusal that the same command gives on the host.
+// Turns problem objects of a server into the refusals that the same command gives on the host.
 
 const problem = z.looseObject({
   code: z.string(),
@@ -15,27 +15,27 @@ type Problem = z.output<typeof problem>;
 /** Members that every problem object has; the others belong to the refusal. */
 const common = ['type', 'title', 'status', 'detail', 'code', 'requestId', 'hint', 'errors'];
 
-/** The refusal of a server that is not there, or does not answer as this idctl needs. */
+/** The refusal for a server that cannot be reached, or whose answer idctl cannot use. */
 export function serverFailed(message: string, options: { hint?: string } = {}): Refusal {
   return new Refusal('server_failed', message, options);
 }
 
-/** The refusal, or the server's own fault, in an answer of status 400 or higher. */
+/** Turns an answer of status 400 or higher into a refusal, or into a fault of the server. */
 export function readProblem(origin: string, status: number, json: unknown): Error {
   const { data, success } = problem.safeParse(json);
   if (!success) return status >= 500 ? serverFault(origin, status) : strange(origin, status);
   if (isUnknownRoute(data)) {
-    return serverFailed(`${origin} does not know this command. Its idctl is older than this one.`, {
-      hint: 'Update the server, or use the idctl of its version.',
+    return serverFailed(`${origin} does not know this command, because its idctl is older.`, {
+      hint: 'Update the server, or use an idctl of its version.',
     });
   }
   const code = knownCode(data.code) ?? codeFor(status);
   if (code === null) return serverFault(origin, status, data['requestId']);
-  return refusalOf(code, { ...data, hint: hintFromAfar(origin, code, data.hint) });
+  return refusalOf(code, { ...data, hint: remoteHint(origin, code, data.hint) });
 }
 
-/** The next step for a person with a token; the server's own hint is for people with a session. */
-function hintFromAfar(origin: string, code: RefusalCode, hint?: string): string | undefined {
+/** The hint for a person with a token. The server's own hint is for a person with a session. */
+function remoteHint(origin: string, code: RefusalCode, hint?: string): string | undefined {
   const store = `Then store it: idctl login ${origin}`;
   if (code === 'scope_required') {
     const [scope] = /\b(write|admin)\b/.exec(hint ?? '') ?? ['admin'];
@@ -65,11 +65,11 @@ function refusalOf(code: RefusalCode, given: Problem): Refusal {
 }
 
 function knownCode(code: string): RefusalCode | null {
-  // `hasOwn` proves it; the compiler does not see that.
+  // The cast is safe, because `refusals` has this key.
   return Object.hasOwn(refusals, code) ? (code as RefusalCode) : null;
 }
 
-/** For a code of a newer server: one of the same kind, by the status. Null for a fault of it. */
+/** For an unknown code of a newer server: a code for its status. Null for a fault of the server. */
 function codeFor(status: number): RefusalCode | null {
   const codes: Record<number, RefusalCode> = {
     400: 'invalid_input',
@@ -87,14 +87,15 @@ function codeFor(status: number): RefusalCode | null {
 }
 
 function strange(origin: string, status: number): Refusal {
-  return serverFailed(`${origin} did not answer as idctl does (status ${status}).`, {
+  return serverFailed(`${origin} did not answer like an idctl server (status ${status}).`, {
     hint: 'Check that this is the address of an idctl server.',
   });
 }
 
-/** A fault of the server: exit code 70, as for a bug on the host. */
+/** A fault of the server. Its exit code is 70, as for a bug on the host. */
 function serverFault(origin: string, status: number, requestId?: unknown): Error {
-  const where = typeof requestId === 'string' ? ` Its log says why, under ${requestId}.` : '';
+  const where =
+    typeof requestId === 'string' ? ` For the cause, search its log for ${requestId}.` : '';
   return Object.assign(new Error(`${origin} failed (status ${status}).${where}`), {
     name: 'ServerFault',
   });

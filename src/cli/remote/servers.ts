@@ -10,7 +10,7 @@ import { codeOf, fileFault, isMissing } from '../../file-fault.ts';
 import { parse } from '../../input.ts';
 import { serverUrl, tokenText } from './address.ts';
 
-// The servers that a person has logged in to: `servers.yaml`, which only that person may read.
+// `servers.yaml`: the servers that a person has logged in to. Only that person may read the file.
 
 const name = z
   .string()
@@ -40,7 +40,7 @@ export async function readServers(env: Environment): Promise<StoredServer[]> {
     .toSorted((a, b) => a.name.localeCompare(b.name));
 }
 
-/** Stores a server in place of one of its name, and makes it the current one. */
+/** Stores a server, replaces one of the same name, and makes it the current server. */
 export async function storeServer(
   env: Environment,
   { name: called, ...server }: z.input<typeof stored> & { name: string },
@@ -52,7 +52,7 @@ export async function storeServer(
   }));
 }
 
-/** Forgets a server, and returns it. Without a name: the current one. */
+/** Forgets a server and returns it. Without a name, forgets the current server. */
 export async function forgetServer(
   env: Environment,
   called: string | undefined,
@@ -65,14 +65,14 @@ export async function forgetServer(
   return found;
 }
 
-/** Makes a stored server the current one. */
+/** Makes a stored server the current server. */
 export async function useServer(env: Environment, called: string): Promise<StoredServer> {
   const found = await requireStored(env, called);
   await change(env, (file) => ({ ...file, current: found.name }));
   return { ...found, current: true };
 }
 
-/** The stored server of this name, or the current one; refuses `not_found`. */
+/** Finds the server of this name, or the current server. Refuses `not_found`. */
 export async function requireStored(
   env: Environment,
   called: string | undefined,
@@ -84,7 +84,7 @@ export async function requireStored(
   throw new Refusal(
     'not_found',
     called === undefined ? 'No server is in use.' : `There is no stored server ${called}.`,
-    { hint: names === '' ? 'Log in first: idctl login URL' : `Stored are: ${names}` },
+    { hint: names === '' ? 'Log in first: idctl login URL' : `Stored servers: ${names}` },
   );
 }
 
@@ -95,9 +95,9 @@ async function readFile(env: Environment): Promise<File> {
   try {
     return parse(fileSchema, parseYaml(text));
   } catch {
-    // The error would quote the file, and so a token.
+    // Drop the original error, because it would quote a token from the file.
     throw new Refusal('config_invalid', `${path} cannot be read as a list of servers.`, {
-      hint: 'Remove it, then log in again: idctl login URL',
+      hint: 'Remove the file, then log in again: idctl login URL',
     });
   }
 }
@@ -107,7 +107,7 @@ async function readPrivate(path: string): Promise<string | null> {
   try {
     const file = await open(path, 'r');
     try {
-      // Of the opened file, so that no other one takes its place meanwhile.
+      // Check the mode of the opened file, because another file could replace it on disk.
       const { mode } = await file.stat();
       if ((mode & 0o077) !== 0) throw readableByOthers(path);
       return await file.readFile('utf8');
@@ -122,7 +122,7 @@ async function readPrivate(path: string): Promise<string | null> {
 }
 
 function readableByOthers(path: string): Refusal {
-  return new Refusal('config_invalid', `Other users may read ${path}, which holds tokens.`, {
+  return new Refusal('config_invalid', `Other users can read ${path}, which contains tokens.`, {
     hint: `Revoke those tokens if others could have read them. Then run: chmod 600 ${path}`,
   });
 }

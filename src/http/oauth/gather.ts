@@ -2,9 +2,9 @@ import type { Request, Response } from 'express';
 import { Refusal, refuseField } from '../../errors.ts';
 import { readForm } from '../body.ts';
 
-// A client sends a form (RFC 6749 §2.3, §3.2), and identifies itself in the form or by Basic. An
-// unknown field is ignored, an empty field counts as absent, a repeated field is refused (security
-// X6).
+// A client sends a form (RFC 6749 §2.3, §3.2). It authenticates in the form or with HTTP Basic. An
+// unknown field is ignored, an empty field counts as absent, and a repeated field is refused
+// (security X6).
 
 /** Reads the known fields of the form, and the client's id and secret. */
 export async function gatherForm(
@@ -25,7 +25,7 @@ export async function gatherForm(
   if (given['client_secret'] !== undefined || named !== client.client_id) {
     throw refuseField(
       'client_secret',
-      'the client sends its credentials twice: in the form and by Basic',
+      'is sent twice: in the form and with HTTP Basic. Use one of them',
     );
   }
   return { ...given, ...client };
@@ -45,7 +45,7 @@ export function readBasic(request: Request): { client_id: string; client_secret:
   return { client_id: id, client_secret: secret };
 }
 
-/** Both halves are form-encoded as well (RFC 6749 §2.3.1). */
+/** Decodes an id or secret, which is also form-encoded (RFC 6749 §2.3.1). */
 function decoded(text: string): string | null {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));

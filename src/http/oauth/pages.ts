@@ -10,7 +10,7 @@ import { refusalHeaders, statuses } from '../refusals.ts';
 import type { Trace } from '../trace.ts';
 import { oauthFault, oauthRefusal } from './refusals.ts';
 
-/** The provider's pages and errors in the style of the others. */
+/** The pages and errors of idctl's OpenID provider, in the style of all pages. */
 export function providerPages(app: App, trace: Trace): Pages {
   const show = (koa: Answering, title: string, main: Html, origins: string[] = []) => {
     koa.set(pagePolicy(app.config, { origins }));
@@ -49,7 +49,7 @@ export function providerPages(app: App, trace: Trace): Pages {
   };
 }
 
-/** Logs why a request failed; a refusal is logged with the request. */
+/** Logs a bug now. A refusal is logged later, with its request. */
 function log(app: App, trace: Trace, fault: unknown): Refusal | null {
   const refusal = fault instanceof Refusal ? fault : app.refusalOf(fault);
   if (refusal === null) app.log.error({ requestId: trace.requestId, err: fault }, 'bug');
@@ -58,7 +58,7 @@ function log(app: App, trace: Trace, fault: unknown): Refusal | null {
   return refusal;
 }
 
-/** A request that cannot go back to its application: the address to go to is what is wrong. */
+/** The page for an error that cannot be sent back, because the redirect URI is wrong. */
 function explain({ error, error_description: said }: ErrorOut, expired: boolean): [string, Html] {
   if (expired) {
     const title = 'This sign-in has expired';

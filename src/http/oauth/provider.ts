@@ -16,13 +16,13 @@ import type { Door } from '../route.ts';
 import { openRequest, traceOf } from '../trace.ts';
 import { readBasic } from './gather.ts';
 
-// Where requests enter the OpenID provider. The package is loaded at the first of them, because an
+// The endpoints of idctl's OpenID provider. The package is loaded at the first request, because an
 // instance without clients never needs it.
 
 const formLimit = 56 * 1024;
 const shared = ['token', 'introspect', 'revoke'].map((name) => `/api/v1/oauth/${name}`);
 
-/** The paths of the provider, for the answer to a wrong method. */
+/** The paths of idctl's OpenID provider, for the answer to a wrong method. */
 export const providerPaths = [
   { method: 'GET' as const, path: '/oauth/authorize', setsCookies: true },
   { method: 'POST' as const, path: '/oauth/authorize' },
@@ -32,7 +32,7 @@ export const providerPaths = [
   { method: 'POST' as const, path: '/oauth/userinfo' },
 ];
 
-/** Serves the provider's endpoints. Token requests of apps pass on to the routes. */
+/** Serves idctl's OpenID provider. Token requests of OAuth apps pass on to the routes. */
 export function serveProvider(door: Door): Router {
   const router = Router({ caseSensitive: true, strict: true });
   router.get(['/oauth/authorize', '/oauth/authorize/:uid'], authorize(door));
@@ -42,7 +42,7 @@ export function serveProvider(door: Door): Router {
   return router;
 }
 
-/** The authorization endpoint. It first renews a session whose access token has expired. */
+/** The authorization endpoint. It first renews a session whose session token has expired. */
 function authorize({ app, authenticate }: Door): RequestHandler {
   return async (request, response, next) => {
     if (request.method === 'HEAD') return next();
@@ -63,14 +63,14 @@ function authorize({ app, authenticate }: Door): RequestHandler {
   };
 }
 
-/** A request may have a whole URL as its target. */
+/** The path and query of a request. The target of a request may be a whole URL. */
 function pathAndQuery({ originalUrl }: Request): string {
   if (originalUrl.startsWith('/')) return originalUrl;
   const { pathname, search } = new URL(originalUrl);
   return pathname + search;
 }
 
-/** A form from another site comes without our cookies, so the browser sends it again as a link. */
+/** A form from another site comes without our cookies. The redirect makes the browser send them. */
 const turnIntoGet: RequestHandler = async (request, response) => {
   traceOf(request).speaks = 'html';
   const form = await readForm(request, response, formLimit);
@@ -96,7 +96,7 @@ function userinfo({ app, origins }: Door): RequestHandler {
   };
 }
 
-/** Takes the requests of clients: their id tells them from apps (interface page). */
+/** Answers the requests of clients. Requests of apps, whose ids differ, pass on to the routes. */
 function ofClients({ app, origins }: Door): RequestHandler {
   return async (request, response, next) => {
     traceOf(request).speaks = 'oauth';

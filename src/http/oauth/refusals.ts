@@ -7,7 +7,7 @@ export interface OAuthError {
   error_description: string;
 }
 
-/** The OAuth error of each refusal kind; kinds that RFC 6749 does not name come last. */
+/** The OAuth error of each refusal kind; a missing kind is a `server_error`. */
 const errors: Partial<Record<RefusalKind, string>> = {
   invalid: 'invalid_request',
   tooLarge: 'invalid_request',
@@ -18,7 +18,7 @@ const errors: Partial<Record<RefusalKind, string>> = {
   overloaded: 'temporarily_unavailable',
 };
 
-/** A refusal in the form of RFC 6749 §5.2. */
+/** Turns a refusal into an error answer of RFC 6749 §5.2. */
 export function oauthRefusal(refusal: Refusal): {
   status: number;
   headers: Record<string, string>;
@@ -34,9 +34,9 @@ export function oauthRefusal(refusal: Refusal): {
   return { status: statuses[kind], headers, body: { error, error_description: describable(told) } };
 }
 
-/** The answer to a bug; it only says where to look. */
+/** The answer to a bug. The client only learns where to look in the log. */
 export function oauthFault(requestId: string): OAuthError {
-  const description = `idctl failed on this request. Its log says why, under the request id ${requestId}.`;
+  const description = `idctl failed on this request. For the cause, search its log for the request id ${requestId}.`;
   return { error: 'server_error', error_description: description };
 }
 

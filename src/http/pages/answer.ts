@@ -18,7 +18,7 @@ import { sendToRenewal } from './renew.ts';
 
 const bodyLimit = 100 * 1024;
 
-/** Answers the requests of one page: origin, credential, form, service, markup, in this order. */
+/** Answers the requests of a page. It checks origin, credential and form, in this order. */
 export function answerPage(page: Page, { app, origins, authenticate }: Door): RequestHandler {
   const policy = pagePolicy(app.config);
   const secure = origins.own.startsWith('https:');
@@ -36,7 +36,7 @@ export function answerPage(page: Page, { app, origins, authenticate }: Door): Re
     const given = await gather(page, token, request, response);
     const application = await applicationOf(ctx, page, given, cookie);
     const back = application?.origins ?? [];
-    // Set before the page answers, as a refusal may show a form too.
+    // Set before the page answers, because a refusal may also show a form.
     response.set(pagePolicy(app.config, { origins: back }));
     const reply = await page.answer({ ctx, token, cookie, given });
     const further = 'origins' in reply ? reply.origins : [];
@@ -48,7 +48,7 @@ export function answerPage(page: Page, { app, origins, authenticate }: Door): Re
   };
 }
 
-/** Adds the actor that the credential proves; an invalid credential is ignored here. */
+/** Adds the actor of the credential. An invalid credential is ignored. */
 export async function recognize(
   ctx: Context,
   request: Request,
@@ -81,14 +81,14 @@ async function gather(page: Page, token: string, request: Request, response: Res
   return Object.fromEntries(texts.filter(([, text]) => text !== ''));
 }
 
-/** Ignores unknown query parameters, because programs that pass links on add their own. */
+/** Ignores unknown query parameters, because programs that forward links add their own. */
 function queryOf(page: Page, request: Request): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(request.query).filter(([key]) => Object.hasOwn(page.input.shape, key)),
   );
 }
 
-/** The application that the person signs in to, if the sign-in is on the way to one. */
+/** The application that the person signs in to; null if the sign-in is for idctl itself. */
 async function applicationOf(
   ctx: Context,
   { path }: Page,
@@ -96,7 +96,7 @@ async function applicationOf(
   cookie: (name: CookieName) => string | undefined,
 ): Promise<Application | null> {
   if (!path.startsWith('/login')) return null;
-  // Only the second step does not carry where the sign-in returns to.
+  // At the second factor, the pending sign-in has the return address; elsewhere the query has it.
   if (path !== '/login/code') return findApplication(returnTo);
   return findApplication(await findPendingReturn(ctx, cookie('second_factor')));
 }

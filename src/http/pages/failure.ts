@@ -45,7 +45,7 @@ function signInAt(asked: unknown): string {
   return known ? '/login' : `/login?${new URLSearchParams({ returnTo })}`;
 }
 
-/** Shows a failed sign-in on the sign-in screen if possible, else on a page of its own. */
+/** Shows a failed sign-in on the sign-in page if possible, else on a separate page. */
 async function explain(app: App, refusal: Refusal | null, request: Request): Promise<ShownPage> {
   const isOfSignIn = /^\/(auth|login)\//.test(request.path);
   if (isOfSignIn && refusal !== null && refusal.kind !== 'overloaded') {
@@ -55,7 +55,7 @@ async function explain(app: App, refusal: Refusal | null, request: Request): Pro
   return tell(refusal, traceOf(request));
 }
 
-/** Headings for people, where the title of the code is written for programs. */
+/** Headings for people, in place of titles that are written for developers. */
 const headings: Partial<Record<RefusalCode, string>> = {
   not_found: 'Page not found',
   route_not_found: 'Page not found',
@@ -83,18 +83,18 @@ function apologize(requestId: string): ShownPage {
   return {
     title: 'Something went wrong',
     main: html`<h1>Something went wrong</h1>
-<p>The service made a mistake, not you. Try again. If it happens again, give your administrator this reference:</p>
+<p>This is an error in the service, not your mistake. Try again. If it happens again, give your administrator this reference:</p>
 <p><code class="secret">${requestId}</code></p>
 <p><a class="button" href="/">Back to start</a></p>`,
   };
 }
 
-/** Limits the logged addresses, because any client can make them up. */
+/** The limit on logged addresses, because any client can invent them. */
 const mostLogged = 20;
 
 /**
- * If `baseUrl` is not set behind a proxy, no page works: links lead to this machine, and forms are
- * refused. The page says to ask the administrator; the log names the setting and the address seen.
+ * Behind a proxy, no page works unless `baseUrl` is set: links would lead to this machine. The page
+ * then says to ask the administrator. The log names the setting and the address.
  */
 export function refuseUnsetAddress({ config, log }: App): RequestHandler {
   const own = new URL(config.baseUrl).host;
@@ -104,10 +104,7 @@ export function refuseUnsetAddress({ config, log }: App): RequestHandler {
     if (seen === null) return next();
     if (!logged.has(seen) && logged.size < mostLogged) {
       logged.add(seen);
-      log.warn(
-        { seen, baseUrl: config.baseUrl },
-        'baseUrl is not set, and people come by another address: set it',
-      );
+      log.warn({ seen, baseUrl: config.baseUrl }, 'set baseUrl to the address that browsers use');
     }
     response.status(503).set(pagePolicy(config));
     const title = 'Not set up yet';
@@ -134,8 +131,8 @@ function addressSeen({ headers }: Request, own: string): string | null {
   const name = place?.hostname ?? '';
   if (!isForwarded && (host === own || name === '' || isLoopback(name))) return null;
   const scheme = /^https?$/.exec(first('x-forwarded-proto'))?.[0] ?? 'http';
-  // An operator copies this value from the log into the configuration, so it must be an address
-  // only.
+  // An operator may copy this value from the log into the configuration, so accept only an
+  // address.
   const isAddress = place !== null && /^[\w.:[\]-]{1,255}$/.test(host);
   return isAddress ? `${scheme}://${place.host}` : 'not an address';
 }

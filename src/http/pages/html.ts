@@ -7,15 +7,15 @@ export interface Html {
   readonly [markup]: string;
 }
 
-/** A value in the markup: text is escaped, lists are joined, null and false are left out. */
+/** A value in a template: text is escaped, lists are joined, null and false are left out. */
 type Content = string | number | Html | Html[] | null | undefined | false;
 
-/** Builds markup and escapes its values; a value in an attribute needs double quotes around it. */
+/** Builds markup and escapes its values. In an attribute, put double quotes around a value. */
 export function html(words: TemplateStringsArray, ...contents: Content[]): Html {
   return { [markup]: String.raw({ raw: words }, ...contents.map(written)) };
 }
 
-/** The text of the markup. */
+/** Turns markup into text to send. */
 export function textOf(page: Html): string {
   return page[markup];
 }

@@ -7,18 +7,18 @@ import type { ShownPage } from './page.ts';
 
 /** The stylesheet of all pages. */
 export const style = readFileSync(join(import.meta.dirname, 'style.css'), 'utf8');
-/** The address of the stylesheet; it changes with the content. */
+/** The path of the stylesheet. It changes with the content, so browsers may cache it. */
 export const stylePath = `/login/style-${digestOf(style)}.css`;
 /** The script of the pages that use passkeys. */
 export const script = readFileSync(join(import.meta.dirname, 'passkeys.js'), 'utf8');
-/** The address of the script; it changes with the content. */
+/** The path of the script. It changes with the content too. */
 export const scriptPath = `/login/passkeys-${digestOf(script)}.js`;
 
 function digestOf(content: string): string {
   return createHash('sha256').update(content).digest('hex').slice(0, 12);
 }
 
-/** The address of the instance's logo, if it has one. */
+/** The path of the instance's logo. */
 export const logoPath = '/login/logo';
 
 /** The name and logo on every page of an instance. */
@@ -27,12 +27,12 @@ interface Look {
   logo: boolean;
 }
 
-/** The look of an instance. */
+/** Reads the name and logo from the configuration. */
 export function lookOf({ instance }: Pick<Config, 'instance'>): Look {
   return { name: instance.name, logo: instance.logo !== undefined };
 }
 
-// Written out after `</` in a tagged template, the bundler would import a package for it.
+// The bundler imports a package if a tagged template contains the literal end tag.
 const tag = 'script';
 
 /** The whole document of a page. */
@@ -68,11 +68,10 @@ ${main}
 }
 
 /**
- * A page may only show its own style and images and send its forms here. One that uses passkeys
- * may also run the one script, and ask this instance for options. Chromium applies
- * `form-action` to the redirect after a form too, so it lists the allowed return origins, and
- * those of the application that a sign-in returns to. With
- * `no-referrer`, Chromium would send forms with `Origin: null`.
+ * The headers that restrict a page to its own style, images and forms. A page with passkeys may
+ * also run the script and ask this instance for options. Chromium applies `form-action` to the
+ * redirect after a form too, so the policy lists the allowed return origins. With `no-referrer`,
+ * Chromium would send forms with `Origin: null`.
  */
 export function pagePolicy(
   { http }: Pick<Config, 'http'>,
@@ -85,7 +84,7 @@ export function pagePolicy(
     "img-src 'self' data:",
     "base-uri 'none'",
     "frame-ancestors 'none'",
-    // Last, as it names what others registered.
+    // The last directive, because it contains origins that other people registered.
     `form-action ${["'self'", ...http.returnToOrigins, ...origins].join(' ')}`,
   ];
   return {

@@ -12,8 +12,8 @@ type LogoutInput = Parameters<typeof checkLogout>[1];
 const path = '/oauth/logout';
 
 /**
- * An application signs a person out (RP-Initiated Logout). Its ID token of this very session is
- * enough; otherwise the person is asked, because any page can send a browser here.
+ * An application signs a person out (RP-Initiated Logout). Without an ID token of this session, the
+ * page asks the person first, because any site can send a browser here.
  */
 const logoutPage = page({
   path,
@@ -36,7 +36,7 @@ const confirmPage = form({
   act: async (visit, input) => {
     const logout = await checkLogout(visit.ctx, input);
     if (isSignedIn(visit.ctx)) return end(visit, logout);
-    // The access token may have expired while the page was open.
+    // The session token may have expired while the page was open.
     const ended = await endShownSession(visit.ctx);
     return ended ? sayEnded(logout) : sayNoSession(logout);
   },
@@ -59,7 +59,7 @@ function sayEnded({ goTo }: Logout): PageReply {
   return { title: 'Signed out', main, cookies };
 }
 
-/** Touches no cookie and redirects to no application: any page can send a browser here. */
+/** Changes no cookie and does not redirect, because any site can send a browser here. */
 function sayNoSession({ client, goTo }: Logout): ShownPage {
   const on = goTo ?? '/login';
   const label = goTo === null ? 'Sign in' : html`Go back to ${client?.name ?? 'the application'}`;
@@ -76,7 +76,7 @@ function ask(visit: Visit, input: LogoutInput, { client, goTo }: Logout): ShownP
     title: 'Sign out',
     origins: goTo === null ? [] : [new URL(goTo).origin],
     main: html`<h1>Sign out?</h1>
-<p>${who} wants to sign you out here, and out of every application that you opened from here.</p>
+<p>${who} asks to sign you out here, and out of every application that you signed in to from here.</p>
 ${postForm(visit, `${path}/confirm`, html`<button type="submit">Sign out</button>`, { ...input })}
 <nav class="below" aria-label="Other ways"><a href="/">Stay signed in</a></nav>`,
   };

@@ -4,13 +4,12 @@ import { Refusal } from '../../errors.ts';
 import { readOldToken } from '../../services/people/sessions/tokens.ts';
 import type { Visit } from './page.ts';
 
-// A form carries a token that only a page of this instance can create. The token is bound to a
-// cookie of the browser and, after sign-in, to the session. It adds to the check of the request's
-// origin and does not replace it.
+// A form contains a token that only a page of this instance can create. The token is bound to a
+// cookie of the browser and, after sign-in, to the session. The request's origin is checked too.
 
 const proof = /^[A-Za-z0-9_-]{22}$/;
 
-/** The cookie that the forms of this browser are bound to: the cookie sent, or a new one. */
+/** The value of the cookie that forms are bound to: as the browser sent it, or new. */
 export function formProof(sent: string | undefined): string {
   return sent !== undefined && proof.test(sent) ? sent : randomBytes(16).toString('base64url');
 }
@@ -22,7 +21,7 @@ export async function formToken(ctx: Context, browser: string): Promise<string> 
     .digest('base64url');
 }
 
-/** The session of the browser. Forms stay valid if its access token expires while they are open. */
+/** The session that forms are bound to. An expired session token still names it. */
 async function holderOf(ctx: Context): Promise<string> {
   const { actor, client } = ctx;
   if (actor.kind === 'user' && actor.via === 'session') return actor.sessionId;
@@ -35,13 +34,14 @@ async function holderOf(ctx: Context): Promise<string> {
 export function requireFormToken(expected: string, sent: unknown): void {
   const given = Buffer.from(typeof sent === 'string' ? sent : '');
   if (given.length === expected.length && timingSafeEqual(given, Buffer.from(expected))) return;
-  throw new Refusal('origin_refused', 'This form is too old, or was not opened in this browser.', {
-    hint: 'Nothing was done. Open the page again and send it once more; cookies must be allowed for it.',
+  throw new Refusal('origin_refused', 'This form has expired, or was not opened in this browser.', {
+    hint: 'Nothing was changed. Allow cookies for this page, open it again and send the form again.',
   });
 }
 
-// A page's URL names the notice to show, signed and bound to the account and the form cookie. So a
-// link from elsewhere shows no notice. Not bound to the session: connecting a provider begins one.
+// The URL of a page names the notice to show. The name is signed for the account and the form
+// cookie, so that a link from elsewhere shows no notice. It is not bound to the session, because
+// connecting a provider begins a new session.
 
 type Bound = Pick<Visit, 'ctx' | 'cookie'>;
 
@@ -50,12 +50,12 @@ export function markNotice({ ctx, cookie }: Bound, name: string): string {
   return mark({ ctx, cookie }, name, ctx.actor.kind === 'user' ? ctx.actor.accountId : '');
 }
 
-/** The same for the sign-in page, where this browser is signed out. */
+/** The query value that shows a notice on the sign-in page, without an account. */
 export function markSignInNotice(visit: Bound, name: string): string {
   return mark(visit, name, '');
 }
 
-/** The notice that the address names, if it was marked for this browser and account. */
+/** The notice that the URL names, if it was signed for this browser and account. */
 export function noticeOf(visit: Bound, given = ''): string | undefined {
   const name = given.split('.')[0] ?? '';
   const expected = Buffer.from(markNotice(visit, name));

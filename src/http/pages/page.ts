@@ -20,13 +20,13 @@ export interface Visit {
   token: string;
   /** A cookie of the request; a cookie that is sent twice counts as absent. */
   cookie(name: CookieName): string | undefined;
-  /** The fields of the form or of the address; empty fields are left out. */
+  /** The fields of the form or of the query, without empty fields. */
   given: Record<string, string>;
-  /** Why the form was refused. */
+  /** The refusal of the form. */
   refusal?: Refusal;
 }
 
-/** Whether a person is signed in by a session; pages are for people. */
+/** Whether a person is signed in with a session. A token does not open a page. */
 export function isSignedIn({ actor }: Pick<Context, 'actor'>): boolean {
   return ownSessionOf(actor) !== null;
 }
@@ -40,14 +40,14 @@ export interface ShownPage {
   main: Html;
   /** For pages with more than one form. */
   wide?: true;
-  /** The refusal that the page shows; its status and headers become the answer's. */
+  /** The refusal that the page shows. The answer takes its status and headers. */
   refusal?: Refusal;
-  /** The page has a form for a passkey, and the script for it. */
+  /** The page has a passkey form, and loads the script for it. */
   script?: true | undefined;
   cookies?: CookieChange[];
-  /** The address that the browser goes to by itself, without a click. */
+  /** The address that the browser opens without a click. */
   handOff?: string | undefined;
-  /** The origins outside that the answer to its forms may redirect to. */
+  /** Other origins to which the answers of its forms may redirect. */
   origins?: string[];
   /** The application that the person signs in to. */
   application?: string | undefined;
@@ -55,7 +55,7 @@ export interface ShownPage {
 
 interface Definition<Input extends z.ZodObject> {
   path: string;
-  /** `person`: for a person with a session; others sign in first. */
+  /** `person` requires a session; other people sign in first. */
   access: 'public' | 'person';
   input: Input;
 }
@@ -80,7 +80,7 @@ export function page<Input extends z.ZodObject>(
   };
 }
 
-/** Defines a form: its input, its action, and the page that shows a refusal and what was typed. */
+/** Defines a form: its input, its action, and the page that shows a refusal and the typed input. */
 export function form<Input extends z.ZodObject>(
   definition: Definition<Input> & {
     act: (visit: Visit, input: z.output<Input>) => Promise<PageReply>;

@@ -3,7 +3,7 @@ import type { InputFault, Refusal } from '../../errors.ts';
 import { type Html, html } from './html.ts';
 import type { Visit } from './page.ts';
 
-/** How a form field looks, and what may fill it in. */
+/** A form field. */
 interface Field {
   name: string;
   label: string;
@@ -19,11 +19,11 @@ interface Field {
   maxLength?: number;
   /** A code: a typed value is not shown again. */
   code?: true;
-  /** Digits: a phone shows its number keys. */
+  /** Only digits: a phone shows its number keys. */
   digits?: true;
-  /** Not prose: the browser corrects nothing in it. */
+  /** The browser must not correct or capitalize the text. */
   verbatim?: true;
-  /** Needed if a page has several fields of this name. */
+  /** Required if a page has several fields with this name. */
   id?: string;
 }
 
@@ -58,7 +58,7 @@ ${of.note && html`<p class="quiet" id="${id}-note">${of.note}</p>`}
 </div>`;
 }
 
-/** A choice of one option, with its label; the first option is the default. */
+/** A field to choose one option, with its label. The first option is the default. */
 export function choice(
   draft: Draft,
   of: Pick<Field, 'name' | 'label' | 'note'> & { options: Record<string, string> },
@@ -75,7 +75,7 @@ ${of.note && html`<p class="quiet" id="${of.name}-note">${of.note}</p>`}
 </div>`;
 }
 
-/** The field for a six-digit code, from an authenticator or a mail. */
+/** The field for a six-digit code from an authenticator app or a mail. */
 export function codeField(
   draft: Draft,
   name: 'code' | 'totpCode',
@@ -94,7 +94,7 @@ export function codeField(
   });
 }
 
-/** A form that is posted to an idctl path, with its token and hidden fields. */
+/** A form that posts to `action`, with the form token and hidden fields. */
 export function postForm(
   { token }: Pick<Visit, 'token'>,
   action: string,
@@ -118,7 +118,7 @@ export function hidden(along: Record<string, string | undefined>): Html[] {
   );
 }
 
-/** Refusals that are recorded as events, with the reference of the request (security X5). */
+/** Refusals that idctl records as events, with the id of the request (security X5). */
 const recorded: ReadonlySet<string> = new Set([
   'signin_failed',
   'code_invalid',
@@ -127,7 +127,7 @@ const recorded: ReadonlySet<string> = new Set([
   'provider_failed',
 ]);
 
-/** Shows why a request was refused, and the reference by which an administrator finds its event. */
+/** Shows the refusal of a request, and the reference that finds its event in the audit log. */
 export function alert({
   refusal,
   ctx,
@@ -143,7 +143,7 @@ ${said.map((text) => html`<p><strong>${text}</strong></p>`)}${advice && html`<p>
 
 const alertId = 'refused';
 
-/** Shows what was done. */
+/** Shows a notice, such as that a change was saved. */
 export function notice(text: string | undefined): Html | undefined {
   return text === undefined
     ? undefined
@@ -151,12 +151,12 @@ export function notice(text: string | undefined): Html | undefined {
 }
 
 const forPrograms = /`|\b(idctl [a-z]|GET|POST|PUT|Bearer|cookie |[A-Z][a-z]+-[A-Z][a-z]+:?)/;
-// Other keys are English words.
+// Keys without a dot or a capital are also English words, so a hint may contain them.
 const forOperators = settings()
   .map(({ key }) => key)
   .filter((key) => /[.A-Z]/.test(key));
 
-/** The hint of a refusal, unless it names a terminal, the REST interface or a setting. */
+/** The hint of a refusal, unless it is about commands, HTTP or settings. */
 export function adviceOf({ hint }: Pick<Refusal, 'hint'>): string | undefined {
   if (hint === undefined || forPrograms.test(hint)) return undefined;
   return forOperators.some((key) => hint.includes(key)) ? undefined : hint;
@@ -175,7 +175,7 @@ const labels: Record<string, string> = {
   locale: 'Language',
   code: 'Code',
   totpCode: 'Code',
-  expiresInDays: 'Days until it ends',
+  expiresInDays: 'Days until it expires',
   scope: 'Scope',
   returnTo: 'This application',
 };

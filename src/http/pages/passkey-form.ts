@@ -4,22 +4,22 @@ import { type Html, html } from './html.ts';
 import type { Visit } from './page.ts';
 import { postForm } from './parts.ts';
 
-// The forms that the script sends, with the answer of a passkey in the field `passkey`.
+// Forms that the script sends. Their field `passkey` carries the answer of the authenticator.
 
-/** How a form asks for a passkey: by options of the page, or by an address that gives them. */
+/** The passkey request of a form. `options` are in the page, or the script gets them from `ask`. */
 interface Asking {
   make?: true;
   options?: object;
   ask?: string;
   button: string;
   look?: 'plain';
-  /** The field where the browser offers passkeys, as a selector. */
+  /** The selector of the field where the browser offers passkeys. */
   autofill?: string;
-  /** The passkey answers in place of the other fields. */
+  /** The other fields may stay empty if the passkey answers. */
   alone?: true;
 }
 
-/** The attributes that tell the script what to ask for. */
+/** The attributes that carry the passkey request to the script. */
 export function passkeyAsked({ make, options, ask, button, look, autofill, alone }: Asking): Html {
   const given = options === undefined ? undefined : JSON.stringify(options);
   return html` data-passkey="${make ? 'create' : 'get'}" data-button="${button}"${
@@ -29,10 +29,10 @@ export function passkeyAsked({ make, options, ask, button, look, autofill, alone
   }${alone && html` data-alone`}`;
 }
 
-/** The empty field for the answer. */
+/** The hidden field that the script fills with the answer. */
 export const answerField = html`<input type="hidden" name="passkey">`;
 
-/** A form that only the script shows, with its button alone. */
+/** A hidden form. The script shows it and adds its button. */
 export function passkeyForm(
   draft: Pick<Visit, 'token'>,
   action: string,
@@ -42,7 +42,7 @@ export function passkeyForm(
   return postForm(draft, action, answerField, along, html`${passkeyAsked(of)} hidden`);
 }
 
-/** A field with the answer of a passkey, as the script writes it. */
+/** The schema of the field that the script fills with JSON. */
 export function answered<Schema extends z.ZodType>(schema: Schema) {
   return z
     .string()
@@ -58,6 +58,6 @@ export function answered<Schema extends z.ZodType>(schema: Schema) {
     .pipe(schema);
 }
 
-/** The answer of a passkey that the person has. */
+/** The schema of the optional answer of an existing passkey. */
 export const passkeyAnswer: z.ZodType<GivenAssertion | undefined> =
   answered(assertionInput).optional();

@@ -1,9 +1,9 @@
-// The only script of idctl's pages. It asks the browser for a passkey and sends the answer with a
-// form of the page. A form that wants one says so: data-passkey is `get` or `create`. The options
-// are in data-options, or come from the address in data-ask. Without this script the pages work as
-// before, but for passkeys, and show what it removes: data-unscripted.
+// The only script of idctl's pages. It asks the browser for a passkey and sends the answer with the
+// form. In such a form, data-passkey is `get` or `create`. The options are in data-options, or come
+// from the URL in data-ask. Without this script, everything except passkeys works, and the texts
+// marked data-unscripted stay visible.
 
-const failed = 'No passkey was used. Try again, or use another way.';
+const failed = 'No passkey was used. Try again, or sign in another way.';
 
 /** The bytes of a text in base64url. */
 function bytesOf(text) {
@@ -11,7 +11,7 @@ function bytesOf(text) {
   return Uint8Array.from(plain, (sign) => sign.charCodeAt(0));
 }
 
-/** A buffer in base64url; nothing for nothing. */
+/** A buffer in base64url; undefined if there is none. */
 function textOf(buffer) {
   if (!buffer) return undefined;
   const signs = Array.from(new Uint8Array(buffer), (byte) => String.fromCharCode(byte));
@@ -21,7 +21,7 @@ function textOf(buffer) {
 const described = (credentials = []) =>
   credentials.map((credential) => ({ ...credential, id: bytesOf(credential.id) }));
 
-/** The options as the browser wants them: with bytes in place of text. */
+/** Converts the options for the browser: base64url text becomes bytes. */
 function readOptions({ challenge, user, allowCredentials, excludeCredentials, ...rest }) {
   return {
     ...rest,
@@ -32,7 +32,7 @@ function readOptions({ challenge, user, allowCredentials, excludeCredentials, ..
   };
 }
 
-/** The answer of the authenticator as text. */
+/** The answer of the authenticator as JSON. */
 function writeAnswer(credential) {
   const { id, rawId, type, response } = credential;
   return JSON.stringify({
@@ -56,8 +56,8 @@ async function ask({ dataset: { passkey, options, ask } }) {
   if (options) return JSON.parse(options);
   const answer = await fetch(ask, { method: 'POST', headers: { Accept: 'application/json' } });
   if (answer.ok) return answer.json();
-  // The session has ended, or must be confirmed first: the account page says which. Elsewhere a
-  // reload would ask, and be refused, again and again.
+  // The session has ended or needs a confirmation, so reload: the account page says which. On
+  // another page, a reload would ask again and be refused again, without end.
   if (passkey === 'create' && (answer.status === 401 || answer.status === 403)) location.reload();
   return null;
 }
@@ -93,19 +93,19 @@ async function use(form) {
     send(form, await (make ? credentials.create({ publicKey }) : credentials.get({ publicKey })));
   } catch (error) {
     const there = error.name === 'InvalidStateError';
-    tell(form, there ? 'This device has a passkey of your account already.' : failed);
+    tell(form, there ? 'This device already has a passkey for your account.' : failed);
     if (form.dataset.autofill) void offer(form);
   }
 }
 
 const renewal = 4 * 60 * 1000;
 
-/** Offers passkeys in the list that opens at the field for the address or password. */
+/** Lets the browser offer passkeys in the autofill list of a field. */
 async function offer(form) {
   if (!(await PublicKeyCredential.isConditionalMediationAvailable?.())) return;
   const controller = new AbortController();
   waiting = controller;
-  // A challenge is valid for five minutes.
+  // A challenge is valid for five minutes, so ask for a new one before.
   const timer = setTimeout(() => {
     controller.abort();
     void offer(form);
@@ -117,7 +117,7 @@ async function offer(form) {
     const publicKey = readOptions(options);
     send(form, await navigator.credentials.get({ publicKey, signal, mediation: 'conditional' }));
   } catch {
-    // The person chose another way, or the button.
+    // The person signs in another way or pressed the button, so there is nothing to report.
   } finally {
     clearTimeout(timer);
   }

@@ -7,9 +7,9 @@ import type { Door } from '../route.ts';
 import { openRequest, traceOf } from '../trace.ts';
 import type { Page } from './page.ts';
 
-// An access token lasts 15 minutes, and browsers send the refresh cookie to this path alone. So a
-// page without an access token redirects here and comes back with a new one. A form takes the same
-// way with all its fields (307), and the person sees its result (spec §5.2).
+// A session token lasts 15 minutes, and browsers send the refresh cookie only to paths below
+// `/api/v1/auth`. So a page without a session token redirects here and returns with a new token. A
+// form redirects with all its fields (307), so no input is lost (spec §5.2).
 
 /** The path that renews sessions; GET is a route of the REST surface. */
 export const renewalPath = '/api/v1/auth/resume';
@@ -21,7 +21,7 @@ export function viaRenewal(page: string, query: Record<string, string> = {}): st
   return renewalTo(`${page}?${new URLSearchParams({ ...query, again: '1' })}`);
 }
 
-/** The address that renews the session and returns to a marked path. */
+/** The address that renews the session and returns to a path that has `again=1`. */
 export function renewalTo(back: string): string {
   return `${renewalPath}?${new URLSearchParams({ returnTo: back })}`;
 }

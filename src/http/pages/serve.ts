@@ -17,7 +17,7 @@ export function servePages(pages: Page[], door: Door): Router {
     else router.post(page.path, answerPage(page, door));
   }
   router.post(renewalPath, renewForForm(door));
-  // A refused form leaves its own path in the address; a reload goes back to the start.
+  // After a refused form, the address bar shows the path of the form, which has no page to reload.
   router.get('/login/*path', goTo('/login')).get('/account/*path', goTo('/'));
   return router;
 }
@@ -38,7 +38,7 @@ function serveAssets({ instance }: Pick<Config, 'instance'>): Router {
   const { logo } = instance;
   if (logo !== undefined) {
     router.get(logoPath, async (_request, response) => {
-      // An SVG can contain scripts, and inline styles that it needs.
+      // An SVG can contain scripts, which this blocks, and inline styles, which it needs.
       response.set(
         'Content-Security-Policy',
         "default-src 'none'; style-src 'unsafe-inline'; sandbox",

@@ -17,7 +17,7 @@ export const appRoutes = [
     cli: 'app list',
   }),
   route('POST', '/api/v1/me/apps', registerApp, {
-    summary: 'Register an app that acts as you; its secret is shown this once',
+    summary: 'Register an app that acts as you; its secret is shown only once',
     dryRun: true,
     status: 201,
     cli: 'app create',
@@ -32,7 +32,8 @@ export const appRoutes = [
     run: changeApp,
   }),
   route('POST', '/api/v1/me/apps/:id/regenerate', regenerateApp, {
-    summary: 'Give an app a new secret, shown this once; the old one and its tokens stop at once',
+    summary:
+      'Give an app a new secret, shown only once; the old secret and its tokens stop at once',
     dryRun: true,
     cli: 'app regenerate',
   }),
@@ -49,7 +50,7 @@ export const appRoutes = [
     speaks: 'oauth',
   }),
   route('POST', '/api/v1/oauth/revoke', revokeBotToken, {
-    summary: "Revoke a token of the app's own; any other gets 200 too (RFC 7009)",
+    summary: "Revoke one of the app's own tokens; an unknown token also gets 200 (RFC 7009)",
     speaks: 'oauth',
   }),
   route('GET', '/.well-known/oauth-authorization-server', viewMetadata, {

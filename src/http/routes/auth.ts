@@ -33,7 +33,7 @@ export const authRoutes = [
     cookies: sessionCookies,
   }),
   routeTo('public', 'GET', '/api/v1/auth/resume', {
-    summary: 'Renew the session by the refresh cookie and redirect back',
+    summary: 'Renew the session with the refresh cookie and redirect back',
     input: resumeInput,
     output: z.object({ returnTo: z.string() }),
     filled: { refreshToken: { cookie: 'refresh_token' } },

@@ -11,14 +11,14 @@ import { route } from '../route.ts';
 
 const client = '/api/v1/orgs/:org/clients/:client';
 
-/** The applications in which an organization's people sign in. */
+/** The applications that an organization's members can sign in to. */
 export const clientRoutes = [
   route('GET', '/api/v1/orgs/:org/clients', listClients, {
     summary: 'The clients, without their secrets',
     cli: 'client list',
   }),
   route('POST', '/api/v1/orgs/:org/clients', createClient, {
-    summary: 'Make a client for an application; its secret is shown once',
+    summary: 'Create a client for an application; its secret is shown only once',
     dryRun: true,
     status: 201,
     cli: 'client create',
@@ -28,7 +28,7 @@ export const clientRoutes = [
     cli: 'client show',
   }),
   route('PATCH', client, changeClient, {
-    summary: 'Change the given settings of a client; a list is replaced',
+    summary: 'Change the given settings of a client; a given list replaces the old one',
     dryRun: true,
     cli: 'client set',
   }),
@@ -42,7 +42,7 @@ export const clientRoutes = [
     cli: 'client rotate',
   }),
   route('POST', `${client}/test`, testClient, {
-    summary: 'Test a client step by step, and what a member would get there',
+    summary: 'Test a client step by step; with a member, also their sign-in and claims',
     cli: 'client test',
   }),
 ];

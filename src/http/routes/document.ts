@@ -17,7 +17,7 @@ export const documentRoutes = [
     cli: 'export',
   }),
   route('POST', '/api/v1/orgs/:org/plan', planOrganization, {
-    summary: 'What an apply of the document would change, and who would lose access',
+    summary: 'Show the changes that an apply would make, and who would lose access',
     cli: 'plan',
     bodyLimit,
   }),

@@ -23,7 +23,7 @@ export const domainRoutes = [
     cli: 'domain verify',
   }),
   route('DELETE', '/api/v1/orgs/:org/domains/:domain', removeDomain, {
-    summary: 'Give a domain up; its connection is switched off',
+    summary: 'Give up a domain; the connection that relies on it is disabled',
     cli: 'domain remove',
   }),
 ];

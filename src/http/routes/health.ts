@@ -3,7 +3,7 @@ import { routeTo } from '../route.ts';
 
 const input = z.strictObject({});
 
-/** Health checks for a supervisor: whether the process answers, and whether it can do its work. */
+/** Health checks for a supervisor: whether the process answers, and whether it is ready. */
 export const healthRoutes = [
   routeTo('public', 'GET', '/healthz', {
     summary: 'Whether the process answers',

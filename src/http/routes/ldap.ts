@@ -14,7 +14,7 @@ import { signInByLdapInput } from '../../services/tenancy/ldap/schema.ts';
 import { sessionCookies } from '../cookies.ts';
 import { route, routeTo } from '../route.ts';
 
-/** Sign-in by an organization's directory: the connection, and signing in (spec §2.5, §4.2). */
+/** Sign-in through an organization's directory, and its connection (spec §2.5, §4.2). */
 export const ldapRoutes = [
   route('GET', '/api/v1/orgs/:org/ldap', showLdap, {
     summary: 'The LDAP connection, without its password',
@@ -26,22 +26,22 @@ export const ldapRoutes = [
     cli: 'ldap set',
   }),
   route('PATCH', '/api/v1/orgs/:org/ldap', changeLdap, {
-    summary: 'Change the given settings of the LDAP connection, or make it',
+    summary: 'Change the given settings of the LDAP connection, or create it',
     dryRun: true,
     cli: 'ldap set',
   }),
   route('POST', '/api/v1/orgs/:org/ldap/enable', enableLdap, {
-    summary: 'Let people sign in by the directory; the organization needs a verified domain',
+    summary: 'Let people sign in through the directory; needs a verified domain',
     dryRun: true,
     cli: 'ldap enable',
   }),
   route('POST', '/api/v1/orgs/:org/ldap/disable', disableLdap, {
-    summary: 'Stop new sign-ins by the directory; the connection stays, and so do sessions',
+    summary: 'Stop new sign-ins through the directory; the connection and sessions stay',
     dryRun: true,
     cli: 'ldap disable',
   }),
   route('DELETE', '/api/v1/orgs/:org/ldap', removeLdap, {
-    summary: 'Remove the LDAP connection and end the sessions that came through it',
+    summary: 'Remove the LDAP connection and end the sessions that began through it',
     cli: 'ldap remove',
   }),
   route('POST', '/api/v1/orgs/:org/ldap/test', testLdap, {
@@ -49,7 +49,7 @@ export const ldapRoutes = [
     cli: 'ldap test',
   }),
   route('POST', '/api/v1/orgs/:org/ldap/relink', relinkLdap, {
-    summary: 'After a change of directory: link people again at their next sign-in',
+    summary: 'After a change of directory, link people again at their next sign-in',
     dryRun: true,
     cli: 'ldap relink',
   }),

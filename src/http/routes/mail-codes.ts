@@ -16,11 +16,11 @@ import {
 import { sessionCookies } from '../cookies.ts';
 import { routeTo } from '../route.ts';
 
-/** Codes by mail: for confirming an address, for signing in and for a new password. */
+/** Codes by mail: to confirm an address, to sign in, and to set a new password. */
 export const mailCodeRoutes = [
   routeTo('public', 'POST', '/api/v1/auth/verify-email', {
     summary:
-      'Confirm the address of a new account by the mailed code, and sign in. The password stays only for the client that sends the cookie of its sign-up, or the password itself',
+      'Confirm the address of a new account with the mailed code, and sign in. The password stays only if the client sends the cookie of the sign-up, or the password itself',
     input: verifyEmailInput,
     output: verifiedView,
     filled: { ticket: { cookie: 'sign_up' } },
@@ -28,21 +28,21 @@ export const mailCodeRoutes = [
     run: verifyEmail,
   }),
   routeTo('public', 'POST', '/api/v1/auth/verify-email/resend', {
-    summary: 'Mail another code to confirm an address with',
+    summary: 'Mail a new code to confirm an address',
     input: requestCodeInput,
     output: requestedView,
     status: 202,
     run: resendVerification,
   }),
   routeTo('public', 'POST', '/api/v1/auth/magic-code', {
-    summary: 'Mail a code to sign in with',
+    summary: 'Mail a code for a sign-in',
     input: requestCodeInput,
     output: requestedView,
     status: 202,
     run: requestMagicCode,
   }),
   routeTo('public', 'POST', '/api/v1/auth/magic-code/verify', {
-    summary: 'Sign in with the code that was mailed',
+    summary: 'Sign in with the mailed code',
     input: signInByCodeInput,
     output: signedInView,
     filled: { browser: { cookie: 'passkey' } },
@@ -50,14 +50,14 @@ export const mailCodeRoutes = [
     run: signInByCode,
   }),
   routeTo('public', 'POST', '/api/v1/auth/password/reset', {
-    summary: 'Mail a code to choose a new password with',
+    summary: 'Mail a code to set a new password',
     input: requestCodeInput,
     output: requestedView,
     status: 202,
     run: requestPasswordReset,
   }),
   routeTo('public', 'POST', '/api/v1/auth/password/reset/confirm', {
-    summary: 'Choose a new password with the code that was mailed; ends all sessions',
+    summary: 'Set a new password with the mailed code; ends all sessions',
     input: resetPasswordInput,
     filled: { browser: { cookie: 'passkey' } },
     run: resetPassword,

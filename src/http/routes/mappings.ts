@@ -7,7 +7,7 @@ import {
 import { previewMappings } from '../../services/provisioning/mappings/preview.ts';
 import { bodyOfManyEntries as bodyLimit, route } from '../route.ts';
 
-/** Mappings from directory groups to project roles (spec §2.3, §4.1). */
+/** Mappings from groups to roles (spec §2.3, §4.1). */
 export const mappingRoutes = [
   route('GET', '/api/v1/orgs/:org/group-mappings', listMappings, {
     summary: 'The group mappings',
@@ -20,18 +20,18 @@ export const mappingRoutes = [
     cli: 'mappings add',
   }),
   route('DELETE', '/api/v1/orgs/:org/group-mappings/:id', removeMapping, {
-    summary: 'Remove a mapping; roles of SCIM groups end at once, others at a sign-in',
+    summary: 'Remove a mapping; SCIM group roles end now, others at the next sign-in',
     cli: 'mappings remove',
   }),
   route('POST', '/api/v1/orgs/:org/group-mappings/import', importMappings, {
     summary:
-      'Add the missing mappings of a list; with `replace`, remove all others. All or nothing',
+      'Add the missing mappings of a list; with `replace`, remove all others. One fault refuses all',
     dryRun: true,
     cli: 'mappings import',
     bodyLimit,
   }),
   route('POST', '/api/v1/orgs/:org/group-mappings/preview', previewMappings, {
-    summary: "Preview a person's next sign-in; writes nothing",
+    summary: "Preview the role changes of a person's next sign-in; changes nothing",
     cli: 'mappings preview',
   }),
 ];

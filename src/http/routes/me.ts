@@ -7,16 +7,16 @@ import { route } from '../route.ts';
 /** The signed-in person's own account, password and sessions. */
 export const meRoutes = [
   route('GET', '/api/v1/me', showMe, {
-    summary: 'The person signed in, with their organizations',
+    summary: 'The signed-in person, with their organizations',
   }),
   route('PATCH', '/api/v1/me', updateMe, {
     summary: 'Change name or locale',
   }),
   route('POST', '/api/v1/me/password', changePassword, {
-    summary: 'Change the password; needs the current one; all other sessions end',
+    summary: 'Change the password; needs the current password and ends all other sessions',
   }),
   route('GET', '/api/v1/me/sessions', listSessions, {
-    summary: 'The live sessions of the person signed in',
+    summary: 'The live sessions of the signed-in person',
     cli: 'session list',
   }),
   route('DELETE', '/api/v1/me/sessions/:id', revokeSession, {
@@ -27,6 +27,6 @@ export const meRoutes = [
     summary: 'The applications that you are signed in to',
   }),
   route('DELETE', '/api/v1/me/clients/:clientId', endSignedIn, {
-    summary: 'Sign out of one application; your session here goes on',
+    summary: 'Sign out of one application; your idctl session continues',
   }),
 ];

@@ -20,13 +20,13 @@ export const memberRoutes = [
     cli: 'member add',
   }),
   route('PATCH', '/api/v1/orgs/:org/members/:user', changeMemberRole, {
-    summary: 'Give a member another role',
+    summary: 'Change the role of a member',
     dryRun: true,
     cli: 'member role',
   }),
   // Must come before `:user`, which would match `me` too.
   route('DELETE', '/api/v1/orgs/:org/members/me', leaveOrganization, {
-    summary: 'Leave the organization; the last owner stays',
+    summary: 'Leave the organization; refused for the last owner',
     cli: 'member leave',
   }),
   route('DELETE', '/api/v1/orgs/:org/members/:user', removeMember, {

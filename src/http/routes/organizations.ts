@@ -11,7 +11,7 @@ import { route } from '../route.ts';
 /** Organizations and their events. */
 export const organizationRoutes = [
   route('GET', '/api/v1/orgs', listOrganizations, {
-    summary: 'The organizations of the person signed in',
+    summary: 'The organizations of the signed-in person',
     cli: 'org list',
   }),
   route('POST', '/api/v1/orgs', createOrganization, {

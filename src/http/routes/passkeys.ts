@@ -19,7 +19,7 @@ const cookies = ({ browser }: { browser: string }) => [passkeyCookie(browser)];
 /** Passkeys: adding, managing, and signing in with one. */
 export const passkeyRoutes = [
   route('POST', '/api/v1/me/passkeys/options', optionsToAdd, {
-    summary: 'Options to make a passkey with, valid once, for five minutes, in this browser',
+    summary: 'Options for a new passkey, valid once, for five minutes, in this browser',
     filled,
     cookies,
   }),
@@ -29,12 +29,12 @@ export const passkeyRoutes = [
     filled,
   }),
   route('GET', '/api/v1/me/passkeys', listPasskeys, {
-    summary: 'The passkeys of the person signed in',
+    summary: 'The passkeys of the signed-in person',
     cli: 'passkey list',
   }),
   route('PATCH', '/api/v1/me/passkeys/:id', renamePasskey, { summary: 'Rename a passkey' }),
   route('DELETE', '/api/v1/me/passkeys/:id', removePasskey, {
-    summary: 'Remove a passkey; needs a recent sign-in and another way in',
+    summary: 'Remove a passkey; needs a recent sign-in and another way to sign in',
     status: 204,
     cli: 'passkey remove',
   }),
@@ -44,7 +44,7 @@ export const passkeyRoutes = [
     cookies,
   }),
   routeTo('public', 'POST', '/api/v1/auth/passkey', {
-    summary: 'Sign in with a passkey alone; it counts as both factors',
+    summary: 'Sign in with only a passkey, which counts as both factors',
     input: signInByPasskeyInput,
     output: signedInView,
     filled,
@@ -53,7 +53,7 @@ export const passkeyRoutes = [
   }),
   route('POST', '/api/v1/auth/confirm', confirmSession, {
     summary:
-      'Confirm who you are, for what needs a recent sign-in: with the second factor, or with the password if the account has none',
+      'Confirm your session for operations that need a recent sign-in: with the second factor, or with the password if the account has none',
     status: 204,
     filled,
   }),

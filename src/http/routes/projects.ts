@@ -16,7 +16,7 @@ import { route } from '../route.ts';
 /** Projects and their members (spec §2.3). */
 export const projectRoutes = [
   route('GET', '/api/v1/orgs/:org/projects', listProjects, {
-    summary: 'The projects: all of them to admins, to others those that they belong to',
+    summary: 'The projects: for admins all projects, for others their own',
     cli: 'project list',
   }),
   route('POST', '/api/v1/orgs/:org/projects', createProject, {
@@ -31,7 +31,7 @@ export const projectRoutes = [
     cli: 'project rename',
   }),
   route('DELETE', '/api/v1/orgs/:org/projects/:project', deleteProject, {
-    summary: 'Delete a project; its people stay in the organization',
+    summary: 'Delete a project; its members stay in the organization',
     cli: 'project delete',
   }),
   route('GET', '/api/v1/orgs/:org/projects/:project/members', listProjectMembers, {
@@ -45,12 +45,12 @@ export const projectRoutes = [
     cli: 'project-member add',
   }),
   route('PATCH', '/api/v1/orgs/:org/projects/:project/members/:user', changeProjectMember, {
-    summary: 'Give a member of the project another role; a synced one becomes manual',
+    summary: "Change a member's project role; a synced member becomes manual",
     dryRun: true,
     cli: 'project-member role',
   }),
   route('PUT', '/api/v1/orgs/:org/projects/:project/members/:user', putProjectMember, {
-    summary: 'Give a member of the organization a role in a project; a synced one becomes manual',
+    summary: 'Give a member of the organization a project role; a synced member becomes manual',
     dryRun: true,
     cli: 'project-member add',
   }),

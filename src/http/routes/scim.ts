@@ -18,13 +18,13 @@ export const scimRoutes = [
     cli: 'scim token show',
   }),
   route('POST', '/api/v1/orgs/:org/scim-token', rotateScimToken, {
-    summary: 'Make a SCIM token, shown this once; the one before stops at once',
+    summary: 'Make a new SCIM token, shown only once; the old one stops at once',
     status: 201,
     dryRun: true,
     cli: 'scim token rotate',
   }),
   route('DELETE', '/api/v1/orgs/:org/scim-token', revokeScimToken, {
-    summary: 'Revoke the SCIM token; the client can no longer connect',
+    summary: 'Revoke the SCIM token; the SCIM client can no longer connect',
     cli: 'scim token revoke',
   }),
   route('GET', '/api/v1/orgs/:org/scim-users', listScimUsers, {
@@ -32,15 +32,15 @@ export const scimRoutes = [
     cli: 'scim users',
   }),
   route('GET', '/api/v1/orgs/:org/scim-groups', listScimGroups, {
-    summary: 'The groups that the SCIM client pushed',
+    summary: 'The groups that the SCIM client created',
     cli: 'scim groups',
   }),
   route('GET', '/api/v1/orgs/:org/scim-groups/:members/members', listScimGroupMembers, {
-    summary: 'The users in a group that the SCIM client pushed',
+    summary: 'The users in a group that the SCIM client created',
     cli: 'scim groups',
   }),
   route('GET', '/api/v1/orgs/:org/scim-log', listScimRequests, {
-    summary: "The SCIM client's last requests, newest first; 500 of them, for 7 days",
+    summary: "The SCIM client's last 500 requests, newest first, kept for 7 days",
     cli: 'scim log',
   }),
 ];

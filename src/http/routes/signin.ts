@@ -12,8 +12,7 @@ import { route } from '../route.ts';
 /** The sign-in settings of an organization, and the methods for an address (spec §2.9). */
 export const signInRoutes = [
   route('GET', '/api/v1/auth/methods', listMethods, {
-    summary:
-      'The ways to sign in for an address or a domain, whether or not there is such an account',
+    summary: 'The sign-in methods for an address or a domain, whether or not the account exists',
   }),
   route('GET', '/api/v1/orgs/:org/signin-settings', showSignInSettings, {
     summary: 'The sign-in settings',
@@ -21,7 +20,7 @@ export const signInRoutes = [
   }),
   route('PUT', '/api/v1/orgs/:org/signin-settings', saveSignInSettings, {
     summary:
-      "Set the sign-in settings; an absent one gets the instance's default. Among several organizations they govern only addresses on verified domains",
+      "Set the sign-in settings; an absent setting gets the instance's default. If there are several organizations, they apply only to addresses on verified domains",
     dryRun: true,
     cli: 'signin set',
   }),
@@ -31,15 +30,15 @@ export const signInRoutes = [
     cli: 'signin set',
   }),
   route('GET', '/api/v1/orgs/:org/signin-settings/reach', showReach, {
-    summary: 'Whether the sign-in settings govern any address',
+    summary: 'Whether the sign-in settings apply to any address',
     cli: 'signin show',
   }),
   route('POST', '/api/v1/orgs/:org/signin-settings/shut-out', findShutOut, {
-    summary: 'The owners who could not sign in after a change; changes nothing',
+    summary: 'The owners who could not sign in after a given change; changes nothing',
     cli: 'domain remove',
   }),
   route('GET', '/api/v1/orgs/:org/explain', explain, {
-    summary: 'Explain how a person could sign in now, and what keeps them out',
+    summary: 'Explain how a person could sign in now, and what blocks the sign-in',
     cli: 'explain',
   }),
 ];

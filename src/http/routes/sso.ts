@@ -28,22 +28,22 @@ export const ssoRoutes = [
     cli: 'sso set',
   }),
   route('PATCH', '/api/v1/orgs/:org/sso', changeSso, {
-    summary: 'Change the given settings of the connection, or make it',
+    summary: 'Change the given settings of the connection, or create it',
     dryRun: true,
     cli: 'sso set',
   }),
   route('POST', '/api/v1/orgs/:org/sso/enable', enableSso, {
-    summary: 'Let people sign in by the connection; its domain must be verified',
+    summary: 'Let people sign in through the connection; its domain must be verified',
     dryRun: true,
     cli: 'sso enable',
   }),
   route('POST', '/api/v1/orgs/:org/sso/disable', disableSso, {
-    summary: 'Stop new sign-ins by the connection; it stays, and so do sessions',
+    summary: 'Stop new sign-ins through the connection; the connection and sessions stay',
     dryRun: true,
     cli: 'sso disable',
   }),
   route('DELETE', '/api/v1/orgs/:org/sso', removeSso, {
-    summary: 'Remove the connection and end the sessions that came through it',
+    summary: 'Remove the connection and end the sessions that began through it',
     cli: 'sso remove',
   }),
   route('POST', '/api/v1/orgs/:org/sso/test', testSso, {
@@ -51,12 +51,12 @@ export const ssoRoutes = [
     cli: 'sso test',
   }),
   route('POST', '/api/v1/orgs/:org/sso/relink', relinkSso, {
-    summary: 'After a change of provider: link people again at their next sign-in',
+    summary: 'After a change of provider, link people again at their next sign-in',
     dryRun: true,
     cli: 'sso relink',
   }),
   route('GET', '/api/v1/orgs/:org/sso/attempts', listAttempts, {
-    summary: 'The last sign-ins through the connection, newest first; kept 7 days',
+    summary: 'The last sign-in attempts through the connection, newest first; kept 7 days',
     cli: 'sso attempts',
   }),
   routeTo('public', 'GET', '/auth/sso/start', {

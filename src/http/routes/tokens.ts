@@ -15,7 +15,7 @@ export const tokenRoutes = [
     cli: 'pat list',
   }),
   route('POST', '/api/v1/me/tokens', createToken, {
-    summary: 'Create a token; its value is shown this once',
+    summary: 'Create a token; its value is shown only once',
     dryRun: true,
     status: 201,
     cli: 'pat create',

@@ -11,22 +11,22 @@ import { route, routeTo } from '../route.ts';
 /** The second factor: enrolling, turning off, answering in a sign-in by redirect (spec §3.4). */
 export const twoFactorRoutes = [
   route('POST', '/api/v1/me/totp', startTotp, {
-    summary: 'Begin an enrolment: a fresh secret, shown once',
+    summary: 'Begin to set up an authenticator app: a new secret, shown only once',
     status: 201,
     cli: 'totp enroll',
   }),
   route('POST', '/api/v1/me/totp/confirm', confirmTotp, {
-    summary: 'Turn the second factor on by a current code',
+    summary: 'Turn on the authenticator app with a current code',
     cli: 'totp confirm',
   }),
   route('POST', '/api/v1/me/totp/disable', disableTotp, {
-    summary: 'Turn the second factor off by a current code; the secret is discarded',
+    summary: 'Turn off the authenticator app with a current code, and delete the secret',
     status: 204,
     dryRun: true,
     cli: 'totp disable',
   }),
   routeTo('public', 'POST', '/api/v1/auth/second-factor', {
-    summary: 'Finish a sign-in by redirect with a code',
+    summary: 'Complete a sign-in that began with a redirect, with the second factor',
     input: secondFactorInput,
     output: signedInView,
     filled: { pending: { cookie: 'second_factor' }, browser: { cookie: 'passkey' } },

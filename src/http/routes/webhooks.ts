@@ -23,7 +23,7 @@ export const webhookRoutes = [
     cli: 'webhook list',
   }),
   route('POST', '/api/v1/orgs/:org/webhooks', addWebhook, {
-    summary: 'Add a webhook; its secret is shown once. Without events: all of them',
+    summary: 'Add a webhook; its secret is shown only once. Without `events`, it gets all kinds',
     dryRun: true,
     status: 201,
     cli: 'webhook add',
@@ -38,11 +38,11 @@ export const webhookRoutes = [
     cli: 'webhook enable',
   }),
   route('DELETE', webhook, removeWebhook, {
-    summary: 'Remove a webhook and the messages that wait for it',
+    summary: 'Remove a webhook and its waiting messages',
     cli: 'webhook remove',
   }),
   route('POST', `${webhook}/rotate`, rotateWebhook, {
-    summary: 'Give a webhook a new secret; for 24 hours the old one signs too',
+    summary: 'Give a webhook a new secret; for 24 hours both secrets sign each message',
     dryRun: true,
     cli: 'webhook rotate',
   }),
@@ -59,7 +59,7 @@ export const webhookRoutes = [
     cli: 'webhook retry',
   }),
   route('POST', `${webhook}/deliveries/:delivery/retry`, retryDelivery, {
-    summary: 'Send a delivery again with the same id, whatever its status',
+    summary: 'Send a delivery again, with the same id; its status does not matter',
     cli: 'webhook retry',
   }),
 ];

@@ -6,7 +6,7 @@ import type { Refusal } from '../../errors.ts';
 import { namesTag } from '../../services/provisioning/scim/users/present.ts';
 import { refusalHeaders, statuses } from '../refusals.ts';
 
-/** The media type of every SCIM answer (RFC 7644 §3.1); Express would add a charset to it. */
+/** The media type of every SCIM answer (RFC 7644 §3.1). Express would add a charset. */
 const mediaType = 'application/scim+json';
 const errorSchema = 'urn:ietf:params:scim:api:messages:2.0:Error';
 
@@ -29,10 +29,10 @@ export interface UserRequest {
   response: Response;
 }
 
-/** Answers a request at a place. */
+/** Answers one method of a resource. */
 export type Answer = (asked: UserRequest) => Promise<ScimReply>;
 
-/** Sends a reply. Throws if a part cannot be made; the answer then breaks off. */
+/** Sends a reply. If a part cannot be made, the answer breaks off and this throws. */
 export async function send(response: Response, reply: ScimReply): Promise<void> {
   const { status, body, headers = {} } = reply;
   response.status(status).set({ 'Cache-Control': 'private, no-cache', ...headers });
@@ -67,7 +67,7 @@ export function shownIfChanged({ request }: UserRequest, resource: Resource): Sc
   return { status: 304, headers: { ETag: resource.etag } };
 }
 
-/** An error of RFC 7644 §3.12; its status is a string. */
+/** An error answer of RFC 7644 §3.12, where the status is a string. */
 export function errorReply(
   status: number,
   detail: string,
@@ -94,15 +94,15 @@ const scimTypes: Partial<Record<Refusal['code'], string>> = {
   invalid_json: 'invalidSyntax',
 };
 
-/** The answer to a bug; it only says where to look. */
+/** The answer to a bug. The client only learns where to look in the log. */
 export function faultReply(requestId: string): ScimReply {
   return errorReply(
     500,
-    `idctl failed on this request. Its log says why, under the request id ${requestId}.`,
+    `idctl failed on this request. For the cause, search its log for the request id ${requestId}.`,
   );
 }
 
-/** Refuses a method, and names the methods that are possible. */
+/** Refuses a method, and names the methods that the resource has. */
 export function methodReply(methods: readonly string[]): ScimReply {
   const allow = methods.includes('GET') ? ['HEAD', ...methods] : methods;
   const reply = errorReply(405, `Use ${methods.join(' or ')} here.`);

@@ -23,8 +23,8 @@ export async function readBody(
   }
   if (request.headers['content-length'] === '0')
     throw new Refusal('invalid_json', 'The body is empty.');
-  // A proxy that is still sending needs its body read to the end, which the parser does. A far
-  // larger body is refused unread.
+  // The parser reads a body that is too large to its end, because a proxy may still be sending it.
+  // A far larger body is refused unread.
   if (Number(request.headers['content-length']) > 16 * kib * 1024) throw tooLarge(kib);
   const parser = express.json({ limit: kib * 1024, inflate: false, type: () => true });
   const body = await parseBody(parser, request, response).catch((error: unknown) => {
@@ -43,7 +43,7 @@ function tooLarge(kib: number): Refusal {
   return new Refusal('payload_too_large', `The body is larger than ${kib} KiB.`);
 }
 
-/** Refuses a body that nests too deep, level by level: others have their turn in a long one. */
+/** Refuses a body that nests too deep. It pauses regularly, so that other requests can run. */
 export async function requireShallow(body: unknown): Promise<void> {
   const step = countSteps(1000);
   let level = [body].filter(isNest);

@@ -9,10 +9,10 @@ import { openRequest, traceOf } from '../trace.ts';
 import { faultReply, refusalReply, type ScimReply, send } from './answer.ts';
 import { answerResource } from './resources.ts';
 
-// The SCIM server (RFC 7644) is separate from the REST surface. The attribute table defines how
-// requests are read. Everything below its base, including every error, has SCIM's own form.
+// The SCIM server (RFC 7644) is separate from the REST API. Every answer below `/scim`, including
+// every error, has SCIM's own form.
 
-/** Answers everything below `/scim`, in any case of letters, and passes other paths on. */
+/** Answers every path below `/scim` in upper or lower case. Passes other paths on. */
 export function serveScim(app: App): RequestHandler {
   return async (request, response, next) => {
     const path = partsOf(request.path);
@@ -32,7 +32,7 @@ export function serveScim(app: App): RequestHandler {
   };
 }
 
-/** Whether the client went away before the end of the answer. */
+/** Whether the client closed the connection before the end of the answer. */
 function isHungUp(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE';
 }
@@ -61,7 +61,7 @@ async function answer(
   });
 }
 
-/** Every token that is not the organization's gets the same answer. */
+/** The refusal of any token that is not the organization's SCIM token. */
 function refused(): Refusal {
   return new Refusal(
     'invalid_credential',
@@ -75,7 +75,7 @@ function orgIn([, version, orgs, org = '']: string[]): string | null {
   return based && isUuid(org) ? org.toLowerCase() : null;
 }
 
-/** The parts of a path; a part that cannot be decoded stays as it is, and matches nothing. */
+/** The parts of a path. A part that cannot be decoded stays encoded, and matches no resource. */
 function partsOf(path: string): string[] {
   const parts = path.split('/').map(decoded);
   return parts.slice(1, parts.at(-1) === '' ? -1 : undefined);

@@ -13,11 +13,11 @@ import { type Answer, type ScimReply, shown, shownIfChanged, type UserRequest } 
 import { readBody } from './body.ts';
 import { type ListParameters, readOne, readQuery, readSearch } from './query.ts';
 
-// The places of Groups. Their JSON is sent in parts, so that a long list is never held in memory.
+// The Group resources. Their JSON is sent in parts, so that no long list is held in memory.
 
 const kib = 4096;
 
-/** The place of all Groups. */
+/** The methods of `/Groups`. */
 export const allGroups: Record<string, Answer> = {
   GET: ({ ctx, org, request }) => list({ ctx, org }, readQuery(request)),
   POST: async ({ ctx, org, request, response }) => {
@@ -40,7 +40,7 @@ export async function searchGroups(asked: UserRequest): Promise<ScimReply> {
   return list(asked, readSearch(await readBody(asked.request, asked.response)));
 }
 
-/** Answers a search of everything: Users, then Groups. A filter may fit one kind only. */
+/** Answers a search of all resources: Users, then Groups. A filter may fit only one kind. */
 export async function searchAll({ ctx, org, request, response }: UserRequest): Promise<ScimReply> {
   const parameters = readSearch(await readBody(request, response));
   const { startIndex, from, count } = readWindow({ org, ...parameters });
@@ -62,7 +62,7 @@ export async function searchAll({ ctx, org, request, response }: UserRequest): P
   return { status: 200, body: writeList({ total, startIndex }, resources) };
 }
 
-/** Null for a filter or an order with an attribute that this kind of resource does not have. */
+/** The listing; null if this kind of resource lacks an attribute of the filter or the order. */
 async function unlessUnfit<T>(listing: Promise<T>): Promise<{ value: T | null; error: unknown }> {
   try {
     return { value: await listing, error: null };
@@ -92,7 +92,7 @@ async function* writeList(
   yield ']}';
 }
 
-/** The place of one Group. */
+/** The methods of `/Groups/:id`. */
 export function oneGroup(id: string): Record<string, Answer> {
   const body = ({ request, response }: UserRequest) => readBody(request, response, kib);
   return {
@@ -103,7 +103,7 @@ export function oneGroup(id: string): Record<string, Answer> {
     PATCH: async (asked) => {
       const input = readOne(asked, id);
       const group = await patchGroup(asked.ctx, { ...input, body: await body(asked) });
-      // The members are only read for a client that asks for them.
+      // Answer 204 unless the client asks for attributes, because reading the members is slow.
       if (input.attributes !== undefined || input.excludedAttributes !== undefined)
         return shown(group);
       return { status: 204, headers: { ETag: group.etag } };

@@ -7,7 +7,7 @@ import type { UserRequest } from './answer.ts';
 /** The parameters of a list or a projection, from the URL or from a search request. */
 export type ListParameters = Omit<ListQuery, 'org'>;
 
-/** Reads the parameters in the URL: names in any case, unknown names ignored. */
+/** Reads the parameters in the URL, with names in any case. Unknown names are ignored. */
 export function readQuery(request: Request): ListParameters {
   const { searchParams } = new URL(request.url, 'http://idctl');
   const given: Record<string, unknown> = Object.create(null);
@@ -23,7 +23,7 @@ export function readOne({ org, request }: UserRequest, id: string) {
 /** Reads the parameters in the body of a search request (RFC 7644 §3.4.3). */
 export function readSearch(body: unknown): ListParameters {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    throw invalid('invalidSyntax', 'A search request is an object.');
+    throw invalid('invalidSyntax', 'A search request must be a JSON object.');
   }
   const given: Record<string, unknown> = Object.create(null);
   for (const [name, value] of Object.entries(body)) given[name.toLowerCase()] ??= value;
@@ -42,7 +42,7 @@ function parametersOf(given: Record<string, unknown>): ListParameters {
   };
 }
 
-/** Null and empty values count as unset. */
+/** Reads a text. A null or empty value counts as unset. */
 function textOf(name: string, value: unknown): string | undefined {
   if (value === undefined || value === null || value === '') return undefined;
   if (typeof value !== 'string') throw invalid('invalidValue', `${name} must be a text.`);

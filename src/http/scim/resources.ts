@@ -25,7 +25,7 @@ import { readBody } from './body.ts';
 import { allGroups, oneGroup, searchAll, searchGroups } from './groups.ts';
 import { readOne, readQuery, readSearch } from './query.ts';
 
-/** Answers any request below the base. */
+/** Answers a request below the base of an organization. */
 export async function answerResource(asked: UserRequest): Promise<ScimReply> {
   const [collection = '', id, ...more] = asked.path;
   const place = more.length > 0 ? undefined : places[collection.toLowerCase()]?.(id);
@@ -41,7 +41,7 @@ function nothing({ path }: Pick<UserRequest, 'path'>): ScimReply {
 
 type Place = Record<string, Answer> | ScimReply | undefined;
 
-/** The places below the base, by the first part of the path in lower case. */
+/** The resources below the base, by the first part of the path in lower case. */
 const places: Record<string, ((id: string | undefined) => Place) | undefined> = Object.assign(
   Object.create(null),
   {

@@ -4,7 +4,7 @@ import type { Visit } from '../page.ts';
 import { codeField, field, postForm } from '../parts.ts';
 import { passkeyForm } from '../passkey-form.ts';
 
-/** The sections that ask who the person is (security P16). */
+/** The sections that need a recent confirmation that it is the same person (security P16). */
 export const confirmingSections = ['passkeys', 'two-factor', 'sign-in'] as const;
 type ConfirmingSection = (typeof confirmingSections)[number];
 
@@ -14,20 +14,20 @@ const occasions: Record<ConfirmingSection, string> = {
   'sign-in': 'connect an account',
 };
 
-/** Whether this section asks who the person is. */
+/** Whether this section needs a recent confirmation. */
 export function isConfirming(name: string | undefined): name is ConfirmingSection {
   return confirmingSections.some((one) => one === name);
 }
 
-/** What a section says once the person has confirmed. */
+/** The notice of a section after the confirmation. */
 export function thanksIn(name: ConfirmingSection): string {
   return `Thank you. You can ${occasions[name]} for ten minutes.`;
 }
 
-/** How this person can confirm who they are. */
+/** The ways in which this person can confirm. */
 export type ToConfirm = Awaited<ReturnType<typeof askToConfirm>>;
 
-/** Asks who the person is, and returns to the section. */
+/** The form that asks for the confirmation and then returns to the section. */
 export function confirmForm(
   draft: Pick<Visit, 'token' | 'given' | 'refusal'>,
   name: ConfirmingSection,

@@ -26,7 +26,7 @@ import { leadAway } from './social.ts';
 import { newToken } from './tokens.ts';
 import { confirmAgain, enrolment } from './two-factor.ts';
 
-/** Accepts the space with which authenticator apps show a code in two halves. */
+/** Accepts a space in the code, because authenticator apps show two groups of digits. */
 const spaced = ({ shape }: typeof confirmTotp.input) =>
   z.strictObject({
     code: z
@@ -38,7 +38,7 @@ const spaced = ({ shape }: typeof confirmTotp.input) =>
 const nothing = z.strictObject({});
 const provider = z.strictObject({ provider: z.enum(socialProviders) });
 
-// A form sends only text.
+// A form sends only text, so this converts the number.
 const tokenInput = createToken.input.extend({
   expiresInDays: z.coerce.number().pipe(createToken.input.shape.expiresInDays.unwrap()).optional(),
 });

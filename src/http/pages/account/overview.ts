@@ -41,11 +41,11 @@ const notices: Record<string, { in: SectionName; text: string }> = {
   'confirmed-sign-in': { in: 'sign-in', text: thanksIn('sign-in') },
   'two-factor-on': { in: 'two-factor', text: 'Two-factor authentication is on.' },
   'two-factor-off': { in: 'two-factor', text: 'Two-factor authentication is off.' },
-  linked: { in: 'sign-in', text: 'You can sign in that way from now on.' },
+  linked: { in: 'sign-in', text: 'The account was connected. You can sign in with it.' },
   session: { in: 'sessions', text: 'That session has ended.' },
   client: { in: 'sessions', text: 'You are signed out of that application.' },
   token: { in: 'tokens', text: 'The token was revoked.' },
-  unlinked: { in: 'sign-in', text: 'The account was disconnected.' },
+  unlinked: { in: 'sign-in', text: 'The account was disconnected. You cannot sign in with it.' },
   left: { in: 'organizations', text: 'You have left the organization.' },
   joined: { in: 'organizations', text: 'You have joined the organization.' },
 };
@@ -54,7 +54,7 @@ const mostShown = 200;
 
 type SignedIn = Awaited<ReturnType<typeof listSignedIn>>['items'][number];
 
-/** The account page of the signed-in person. The section `refusedIn` shows the refusal. */
+/** The account page of the signed-in person. The section `refusedIn` shows a refused form. */
 export async function showAccount(visit: Visit, refusedIn?: SectionName): Promise<ShownPage> {
   const { ctx, token } = visit;
   const [me, sessions, clients, tokens, social, more] = await Promise.all([
@@ -94,9 +94,10 @@ ${organizationsSection(draft('organizations'), me, more)}`,
   };
 }
 
-/** Name and language. */
+/** The section for name and language. */
 function profileSection(draft: Draft, { email, name, locale }: Me): Html {
-  const note = 'A tag such as en or de-AT, for the programs that you use with this account.';
+  const note =
+    'A language tag such as en or de-AT. Programs that you use with this account can read it.';
   const content = html`<p class="fact"><span class="quiet">E-mail address</span> ${email ?? 'none'}</p>
 ${field(draft, { name: 'name', label: 'Name', autocomplete: 'name', value: name, maxLength: 200 })}
 ${field(draft, { name: 'locale', label: 'Language', autocomplete: 'language', value: locale, note, verbatim: true, maxLength: 35 })}
@@ -104,7 +105,7 @@ ${field(draft, { name: 'locale', label: 'Language', autocomplete: 'language', va
   return section(draft, 'profile', postForm(draft, '/account/profile#profile', content));
 }
 
-/** Changes the password by the current one; an account without a password has nothing to change. */
+/** The form that changes the password. An account without a password gets no such form. */
 function passwordSection(draft: Draft, { email }: Me, { password }: Described): Html {
   if (password !== 'there')
     return section(draft, 'password', withoutPassword(draft, email, password));
@@ -123,24 +124,25 @@ function withoutPassword(
 ): Html {
   const none = html`<p>Your account has no password. You sign in another way.</p>`;
   if (password !== 'may be chosen' || email === null) return none;
-  const button = html`<button class="small" type="submit">Send me a code to choose one</button>`;
+  const button = html`<button class="small" type="submit">Send me a code to choose a password</button>`;
   return html`${none}${postForm(draft, '/login/reset', button, { email })}`;
 }
 
-/** The organizations that the person belongs to, and the projects in them. */
+/** The organizations of the person, and their projects in them. */
 function organizationsSection(draft: Draft, me: Me, more: Described): Html {
   return section(draft, 'organizations', listed(draft, me, more));
 }
 
 function listed(draft: Draft, { organizations }: Me, { groups }: Described): Html {
-  if (organizations.length === 0) return html`<p class="quiet">You belong to no organization.</p>`;
+  if (organizations.length === 0)
+    return html`<p class="quiet">You are not a member of an organization.</p>`;
   return html`<ul class="rows">${organizations.map(({ id, name, role, projects }) => {
-    const by = (of: string) => (groups.has(of) ? `, by the ${groups.get(of)}` : '');
+    const by = (of: string) => (groups.has(of) ? `, from the ${groups.get(of)}` : '');
     const roles = projects
       .map((project) => `${project.slug} (${project.role}${by(project.id)})`)
       .join(', ');
     return html`<li><div><strong>${name}</strong> <span class="badge">${role}</span>
-${groups.has(id) && html`<p class="quiet">Your role is given by the ${groups.get(id) ?? ''}.</p>`}
+${groups.has(id) && html`<p class="quiet">Your role comes from the ${groups.get(id) ?? ''}.</p>`}
 ${roles !== '' && html`<p class="quiet">Projects: ${roles}</p>`}
 ${leaving(draft, id)}</div></li>`;
   })}</ul>`;
@@ -148,11 +150,11 @@ ${leaving(draft, id)}</div></li>`;
 
 function leaving(draft: Draft, org: string): Html {
   const button = html`<button class="small danger" type="submit">Leave organization</button>`;
-  return html`<details><summary>Leave</summary><p class="quiet">You lose access to it and its projects at once. Only an admin of it can add you again. If you sign in through it, you are signed out.</p>
+  return html`<details><summary>Leave</summary><p class="quiet">You lose access to this organization and its projects at once. Only its admins can add you again. If you sign in through it, you are signed out.</p>
 ${postForm(draft, '/account/organizations/leave#organizations', button, { org })}</details>`;
 }
 
-/** The sessions of the person. */
+/** The sessions of the person, and the applications that the person is signed in to. */
 function sessionsSection(
   draft: Draft,
   sessions: ShownSession[],
@@ -185,7 +187,7 @@ function row(draft: Draft, session: ShownSession, organization: string | undefin
     html`<button class="small" type="submit">End</button>`,
     { id },
   );
-  const by = `by ${methodNames[method] ?? method}${organization === undefined ? '' : ` of ${organization}`}`;
+  const by = `with ${methodNames[method] ?? method}${organization === undefined ? '' : ` of ${organization}`}`;
   return html`<li>
 <div><strong>${programOf(userAgent)}</strong>${current && html` <span class="badge">this one</span>`}
 <p class="quiet">${address ?? 'unknown address'} · ${by}, ${ago(now, createdAt)} · last used ${ago(now, lastSeenAt)}</p></div>

@@ -15,7 +15,7 @@ import { confirmingSections, isConfirming } from './confirm.ts';
 import { showAccount } from './overview.ts';
 import { back, changeForm, sectionForm } from './section-form.ts';
 
-/** The forms about passkeys, and the one that confirms who the person is. */
+/** The forms about passkeys, and the form that confirms that it is the same person. */
 export const passkeyForms: Page[] = [
   sectionForm(
     'passkeys',

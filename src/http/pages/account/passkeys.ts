@@ -7,21 +7,21 @@ import { ago, type Described, type Draft, section } from './section.ts';
 
 type Passkeys = NonNullable<Described['passkeys']>;
 
-/** What a page with this section needs: the script, and the cookie of a challenge. */
+/** The script and the challenge cookie that a page with this section needs. */
 export function passkeyNeeds({ passkeys, toConfirm }: Pick<Described, 'passkeys' | 'toConfirm'>) {
   if (passkeys === null) return {};
   const asked = toConfirm?.asked ?? null;
   return { script: true, ...(asked && { cookies: [passkeyCookie(asked.browser)] }) } as const;
 }
 
-/** Why a person cannot add a passkey. */
+/** The texts of the reasons why a person cannot add a passkey. */
 const reasons: Record<NonNullable<Passkeys['noMore']>, string> = {
-  address: 'Passkeys do not work at this address.',
-  settings: 'Passkeys are switched off for your address. Ask your administrator.',
-  most: `You have ${mostPasskeys} passkeys, the most possible. Remove one first.`,
+  address: 'Passkeys do not work on this site.',
+  settings: 'Passkeys are turned off for your e-mail address. Ask your administrator.',
+  most: `You have ${mostPasskeys} passkeys, which is the maximum. Remove one first.`,
 };
 
-/** The passkeys of the account. Where passkeys do not work, only a refusal is shown. */
+/** The section for passkeys. If passkeys do not work here, it appears only with a refusal. */
 export function passkeysSection(draft: Draft, { passkeys, toConfirm }: Described): Html | null {
   if (passkeys === null)
     return draft.refusal === undefined ? null : section(draft, 'passkeys', html``);
@@ -54,11 +54,11 @@ function addForm(draft: Draft): Html {
     name: 'name',
     label: 'Name of a new passkey',
     autocomplete: 'off',
-    note: 'So that you know it again, such as: my phone.',
+    note: 'A name to recognize it by, such as “My phone”.',
     optional: true,
     maxLength: 200,
   });
   const of = { make: true, ask: '/api/v1/me/passkeys/options', button: 'Add a passkey' } as const;
   return html`${postForm(draft, '/account/passkeys#passkeys', html`${named}${answerField}`, {}, html`${passkeyAsked(of)} hidden`)}
-<p class="quiet" data-unscripted>To add a passkey, allow scripts for this page, in a browser that has passkeys.</p>`;
+<p class="quiet" data-unscripted>To add a passkey, use a browser that supports passkeys, and allow scripts for this page.</p>`;
 }

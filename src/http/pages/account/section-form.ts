@@ -5,7 +5,7 @@ import { form, type Page, type PageReply, type Visit } from '../page.ts';
 import { showAccount } from './overview.ts';
 import type { SectionName } from './section.ts';
 
-/** A form of a section. If it is refused, the page shows the section again with the reason. */
+/** A form of a section. If the form is refused, the account page shows the reason there. */
 export function sectionForm<Input extends z.ZodObject>(
   section: SectionName,
   path: string,

@@ -12,7 +12,7 @@ export type Me = Awaited<ReturnType<typeof showMe>>;
 export type ShownSession = Awaited<ReturnType<typeof listSessions>>['items'][number];
 export type ShownToken = Awaited<ReturnType<typeof listTokens>>['items'][number];
 
-/** Facts that the page shows in addition to the API's views. */
+/** Facts that only the account page shows; the API views do not have them. */
 export type Described = Awaited<ReturnType<typeof describeAccount>>;
 
 /** The state of a section: refused input, or a notice; and how the person confirms, if asked. */
@@ -32,7 +32,7 @@ const titles = {
   organizations: 'Organizations',
 };
 
-/** The sections of the account page; a form names its section. */
+/** The names of the sections of the account page. */
 export type SectionName = keyof typeof titles;
 
 /** A section of the account page, with its own notice and refusal. */
@@ -45,7 +45,7 @@ ${draft.toConfirm && isConfirming(name) && confirmForm(draft, name, draft.toConf
 </section>`;
 }
 
-/** How long ago an instant is, in words. */
+/** The time since `at`, in words. */
 export function ago(now: Date, at: string): string {
   const seconds = (now.getTime() - new Date(at).getTime()) / 1000;
   const [size, unit] = units.find(([size]) => seconds >= size) ?? [60, 'minute'];
@@ -64,7 +64,7 @@ const units: [number, Intl.RelativeTimeFormatUnit][] = [
   [60, 'minute'],
 ];
 
-/** The day of an instant, such as 20 November 2026. */
+/** The date of `at`, such as 20 November 2026. */
 export function day(at: string): string {
   return new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' }).format(
     new Date(at),

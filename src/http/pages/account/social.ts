@@ -12,7 +12,7 @@ import type { PageReply, Visit } from '../page.ts';
 import { postForm } from '../parts.ts';
 import { type Draft, section } from './section.ts';
 
-/** The social providers that the person can also sign in with; null if the instance has none. */
+/** The section for Google and GitHub; null if the instance has none of them. */
 export function socialSection(draft: Draft, linked: SocialProvider[]): Html | null {
   const shown = socialProviders.filter(
     (provider) => linked.includes(provider) || findSocialClient(draft.ctx, provider) !== null,
@@ -30,7 +30,7 @@ export function socialSection(draft: Draft, linked: SocialProvider[]): Html | nu
   return section(
     draft,
     'sign-in',
-    html`<p class="quiet">Connect an account that you have there, to sign in with it here.</p>
+    html`<p class="quiet">Connect your account there, then you can sign in with it.</p>
 <div class="buttons">${buttons}</div>`,
   );
 }

@@ -18,9 +18,9 @@ export function tokensSection(
   { me, more }: { me: Me; more: Described },
 ): Html {
   const names = me.organizations.map(({ name }) => name).join(', ');
-  const reach = names === '' ? '' : ` It reaches every organization that you belong to: ${names}.`;
+  const reach = names === '' ? '' : ` It works in all your organizations: ${names}.`;
   const rows = tokens.map((token) => row(draft, token, more.apps.get(token.id)));
-  const content = html`<p class="quiet">For programs that work with your account. Anyone who has a token can act as you, within its scope.${reach}</p>
+  const content = html`<p class="quiet">For programs that use your account. Anyone who has a token can act as you, within its scope.${reach}</p>
 ${rows.length > 0 && html`<ul class="rows">${rows}</ul>`}
 <details${draft.refusal && html` open`}><summary>Create a token</summary>${creation(draft)}</details>`;
   return section(draft, 'tokens', content);
@@ -28,16 +28,16 @@ ${rows.length > 0 && html`<ul class="rows">${rows}</ul>`}
 
 /** The rights of each token scope, the usual scope first. */
 const scopes: Record<ShownToken['scope'], string> = {
-  write: 'Change what you may change (write)',
+  write: 'Read and change (write)',
   read: 'Only read (read)',
-  admin: 'Also let others in (admin)',
+  admin: 'Also give others access (admin)',
 };
 
 function creation(draft: Draft): Html {
-  const content = html`${field(draft, { id: 'token-name', name: 'name', label: 'Name', autocomplete: 'off', note: 'What it is for, such as backups.', maxLength: 200 })}
+  const content = html`${field(draft, { id: 'token-name', name: 'name', label: 'Name', autocomplete: 'off', note: 'Its purpose, such as backups.', maxLength: 200 })}
 ${field(draft, { name: 'description', label: 'Description', autocomplete: 'off', optional: true, maxLength: 1000 })}
-${choice(draft, { name: 'scope', label: 'Scope', options: scopes, note: 'A token that lets others in needs a sign-in with the code of your authenticator.' })}
-${field(draft, { name: 'expiresInDays', label: 'Days until it ends', autocomplete: 'off', optional: true, note: '1 to 365. Without a number, it lasts until you revoke it, or 90 days if it may let others in.', digits: true, maxLength: 3 })}
+${choice(draft, { name: 'scope', label: 'Scope', options: scopes, note: 'For the scope admin, you must have signed in with your second factor.' })}
+${field(draft, { name: 'expiresInDays', label: 'Days until it expires', autocomplete: 'off', optional: true, note: '1 to 365. If empty, it is valid until you revoke it; with the scope admin, for 90 days.', digits: true, maxLength: 3 })}
 <button type="submit">Create token</button>`;
   return postForm(draft, '/account/tokens#tokens', content);
 }
@@ -66,7 +66,7 @@ function row(draft: Draft, token: ShownToken, app: App | undefined): Html {
 <div><strong>${name}</strong> <code>${token.prefix}…</code>
 ${description !== null && html`<p>${description}</p>`}
 <p class="quiet">${madeBy(token, app)} · ${lifeOf(draft.ctx.now, token)}</p>
-<details><summary>Change</summary><p class="quiet">A new value or a revocation stops programs that use the old value at once.</p><div class="buttons">${buttons}</div></details></div>
+<details><summary>Change</summary><p class="quiet">If you revoke the token or make a new value, programs with the old value stop working at once.</p><div class="buttons">${buttons}</div></details></div>
 </li>`;
 }
 
@@ -84,17 +84,17 @@ function lifeOf(
   { scope, createdAt, lastUsedAt, expiresAt, suspendedAt }: ShownToken,
 ): string {
   if (suspendedAt !== undefined) {
-    return `suspended on ${day(suspendedAt)}, when a backup was restored. With a new value it works again.`;
+    return `suspended on ${day(suspendedAt)}, when a backup was restored. To use it again, make a new value.`;
   }
   const used = lastUsedAt === null ? 'never used' : `last used ${ago(now, lastUsedAt)}`;
   const ends =
     expiresAt === null
       ? 'until revoked'
-      : `${new Date(expiresAt) <= now ? 'ended' : 'ends'} ${day(expiresAt)}`;
+      : `${new Date(expiresAt) <= now ? 'expired' : 'expires'} ${day(expiresAt)}`;
   return `scope ${scope} · created ${day(createdAt)} · ${used} · ${ends}`;
 }
 
-/** Shows the value of a token, only this once. */
+/** Shows the value of a new token, which is not stored and cannot be shown again. */
 export function newToken({ name, token }: { name: string; token: string }): ShownPage {
   return {
     title: 'Your new token',

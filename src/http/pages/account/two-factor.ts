@@ -4,7 +4,7 @@ import type { ShownPage } from '../page.ts';
 import { alert, codeField, postForm } from '../parts.ts';
 import { type Described, type Draft, type Me, section } from './section.ts';
 
-/** Whether the second factor is on, where it is asked for, and how to change that. */
+/** The section that shows whether and when a second factor is required, and how to change that. */
 export function twoFactorSection(
   draft: Draft,
   { twoFactorEnabled }: Me,
@@ -13,18 +13,18 @@ export function twoFactorSection(
   const words = twoFactorEnabled ? byPasskeyWords : offWords;
   const content = html`${totp ? onWords : words}
 <ul class="facts quiet">
-<li>Asked for when you sign in with a password, a code by mail, a directory, Google or GitHub.</li>
+<li>Required when you sign in with a password, a code by mail, a directory, Google or GitHub.</li>
 ${singleSignOn.map(
   ({ organization, asksHere }) =>
-    html`<li>Single sign-on of ${organization}: ${asksHere ? 'asked for here too' : 'not asked for here; its provider decides'}.</li>`,
+    html`<li>Single sign-on of ${organization}: ${asksHere ? 'required here too' : 'not required here; the provider decides'}.</li>`,
 )}
 </ul>
 ${totp ? turnOff(draft) : turnOn(draft)}`;
   return section(draft, 'two-factor', content);
 }
 
-const onWords = html`<p><strong>On.</strong> idctl asks for a code of your authenticator app.</p>`;
-const byPasskeyWords = html`<p><strong>On.</strong> idctl asks for a passkey. You can set up an authenticator app too.</p>`;
+const onWords = html`<p><strong>On.</strong> You need a code from your authenticator app to sign in.</p>`;
+const byPasskeyWords = html`<p><strong>On.</strong> You need a passkey to sign in. You can set up an authenticator app too.</p>`;
 const offWords = html`<p><strong>Off.</strong> With an authenticator app on your phone, your password alone is not enough to sign in.</p>`;
 
 function turnOn(draft: Draft): Html {
@@ -36,7 +36,7 @@ function turnOn(draft: Draft): Html {
 }
 
 function turnOff(draft: Draft): Html {
-  const content = html`${codeField(draft, 'code', { id: 'disable-code', note: 'As your authenticator shows it now.', first: false })}
+  const content = html`${codeField(draft, 'code', { id: 'disable-code', note: 'The code that your authenticator app shows now.', first: false })}
 <button class="danger" type="submit">Turn off</button>`;
   return html`<details${draft.refusal && html` open`}><summary>Turn it off</summary>${postForm(draft, '/account/two-factor/disable#two-factor', content)}</details>`;
 }
@@ -49,11 +49,11 @@ ${drawQr(secret.otpauthUri, 'QR code with the secret for your authenticator app'
 ${confirmation(draft)}`);
 }
 
-/** Asks for the code again; the previous page and the app have the secret. */
+/** Asks for the code again, without the secret, which the app has already. */
 export function confirmAgain(draft: Draft): ShownPage {
   return asEnrolment(
     html`${alert(draft)}
-<p>Enter the next code that your authenticator shows, or start again with a new secret.</p>
+<p>Enter the next code that your authenticator app shows, or start again with a new secret.</p>
 ${confirmation(draft)}`,
     postForm(
       draft,
@@ -82,7 +82,7 @@ function grouped(secret: string): string {
   return secret.replace(/(.{4})(?=.)/g, '$1 ');
 }
 
-// The library draws for terminals: each character holds two modules, one above the other, and lit
+// The library draws for terminals: each character is two modules, one above the other. A lit half
 // is white.
 const upperLit = new Set(['█', '▀']);
 const lowerLit = new Set(['█', '▄']);
@@ -98,12 +98,12 @@ export function qrModules(text: string): boolean[][] {
     [...line].map((sign) => !upperLit.has(sign)),
     [...line].map((sign) => !lowerLit.has(sign)),
   ]);
-  // Cut the frame: one row at the top, and all beyond the width.
+  // Remove the library's frame: one row at the top, and everything beyond the width.
   const width = (lines[1] ?? '').length;
   return rows.slice(1, width + 1).map((row) => row.slice(0, width));
 }
 
-/** Draws a QR code inside the page, so that no other request carries its secret. */
+/** Draws a QR code as SVG in the page, so that no image request contains the secret. */
 function drawQr(text: string, description: string): Html {
   const modules = qrModules(text);
   const size = modules.length + 6;

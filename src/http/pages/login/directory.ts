@@ -24,7 +24,7 @@ const askPage = page({
   },
 });
 
-/** Signs in by the directory of the typed domain, or of the only organization. */
+/** Signs in through the directory of the typed domain, or of the only organization. */
 const signInPage = form({
   path: '/login/directory',
   access: 'public',
@@ -46,7 +46,7 @@ const signInPage = form({
   },
 });
 
-/** The form and its action. */
+/** The page with the form of a directory, and the form's action. */
 export const directoryPages = [askPage, signInPage];
 
 function askByName(visit: Visit, place: LoginPlace, whose: Directory): ShownPage {
@@ -59,7 +59,7 @@ ${directoryForm(visit, place, whose, null)}
   };
 }
 
-/** A user name that is an e-mail address names its own directory. */
+/** The organization of the typed domain. If the user name is an address, its domain decides. */
 async function organizationOf(
   username: string,
   identifier: string | undefined,

@@ -10,7 +10,7 @@ import { type LoginPlace, linkTo } from './place.ts';
 
 type Draft = Pick<Visit, 'token' | 'given' | 'refusal'>;
 
-/** Asks for the password of the account with this address. */
+/** The form that asks for the password of the account with this address. */
 export function passwordForm(draft: Draft, email: string, place: LoginPlace): Html {
   const content = html`${knownAs(email)}
 ${field(draft, { name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password', first: true })}
@@ -18,22 +18,22 @@ ${field(draft, { name: 'password', label: 'Password', type: 'password', autocomp
   return postForm(draft, '/login/password', content, { returnTo: place.returnTo });
 }
 
-/** The directory that a form asks a password for. */
+/** The directory whose password a form asks for. */
 export interface Directory {
-  /** The organization's name, which the organization chooses itself. */
+  /** The name of the organization, which its admins choose. */
   name: string;
-  /** The verified domain, if it is the reason to offer the directory. */
+  /** The verified domain of the typed address, if the organization owns it; else null. */
   domain: string | null;
 }
 
-/** Asks for the user name and password of a directory. */
+/** The form that asks for the user name and password of a directory. */
 export function directoryForm(
   draft: Draft,
   place: LoginPlace,
   { name, domain }: Directory,
   username: string | null,
 ): Html {
-  // A name proves nothing, so the page shows the verified domain as well.
+  // Any organization can choose any name, so the page also shows the verified domain.
   const owner = domain !== null && html`, which owns <strong class="address">${domain}</strong>`;
   const content = html`<p>Use your account at <strong class="address">${name}</strong>${owner}.</p>
 ${field(draft, {
@@ -57,7 +57,7 @@ ${field(draft, {
   return postForm(draft, '/login/directory', content, { ...place });
 }
 
-/** The link to an organization's own provider. */
+/** The link that starts single sign-on at an organization's provider. */
 export function ssoLink(domain: string, place: LoginPlace): Html {
   return html`<a class="button sso" href="${ssoStart(domain, place)}">Continue with single sign-on</a>`;
 }
@@ -67,7 +67,7 @@ export function ssoStart(domain: string, { returnTo }: LoginPlace): string {
   return linkTo('/auth/sso/start', { returnTo }, { domain });
 }
 
-/** Links to the social providers that are offered. */
+/** The links to Google and GitHub, as far as `methods` has them. */
 export function socialLinks(methods: readonly string[], { returnTo }: LoginPlace): Html[] {
   return socialProviders
     .filter((provider) => methods.includes(provider))
@@ -77,7 +77,7 @@ export function socialLinks(methods: readonly string[], { returnTo }: LoginPlace
     );
 }
 
-/** The form that the script shows: a button for a passkey, and an offer at a field. */
+/** The passkey form, which the script shows. With `autofill`, that field offers passkeys too. */
 export function passkeySignIn(
   draft: Draft,
   { returnTo }: LoginPlace,
@@ -89,7 +89,7 @@ export function passkeySignIn(
   return passkeyForm(draft, '/login/passkey', { ...of, ...more }, { returnTo });
 }
 
-/** The button that requests a code by mail; `alone` if there is no other form. */
+/** The button that requests a code by mail. It looks like a link unless it is `alone`. */
 export function mailCodeForm(
   draft: Pick<Visit, 'token'>,
   email: string,
@@ -100,7 +100,7 @@ export function mailCodeForm(
   return postForm(draft, '/login/mail-code', button, { email, returnTo });
 }
 
-/** Tells password managers which account the password belongs to. */
+/** A hidden field that tells password managers the account of the password. */
 export function knownAs(email: string): Html {
   return html`<input class="unseen" type="email" name="email" value="${email}" autocomplete="username" readonly tabindex="-1" aria-label="E-mail address">`;
 }

@@ -6,7 +6,7 @@ import { viaRenewal } from '../renew.ts';
 
 const path = '/login/forward';
 
-/** Sends a person who is signed in to a protected host, with a ticket. Others sign in first. */
+/** Redirects a signed-in person to a protected host, with a ticket. Other people sign in first. */
 export const forwardPage = page({
   path,
   access: 'public',
@@ -24,7 +24,7 @@ export const forwardPage = page({
     if (!isSignedIn(visit.ctx)) return { goTo: signInFor(going, again !== undefined) };
     const goTo = await issueTicket(visit.ctx, going);
     if (again === undefined) return { goTo };
-    // Perhaps after a form, and Chromium applies `form-action` to the redirects that follow one.
+    // After a sign-in form, Chromium would block a redirect to another host (`form-action`).
     return {
       title: 'Signed in',
       main: html`<h1>You are signed in</h1>
@@ -34,7 +34,7 @@ export const forwardPage = page({
   },
 });
 
-/** The session may only need a renewal; if that gave none, the sign-in page asks. */
+/** The address that first renews the session or, if that was tried, of the sign-in page. */
 function signInFor(going: Record<string, string>, isTried: boolean): string {
   if (!isTried) return viaRenewal(path, going);
   const returnTo = `${path}?${new URLSearchParams({ ...going, again: '1' })}`;

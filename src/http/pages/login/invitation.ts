@@ -16,7 +16,7 @@ import { linkTo } from './place.ts';
 
 type Invitation = NonNullable<Awaited<ReturnType<typeof lookAtInvitation>>>;
 
-/** Shows an invitation and how to accept it: by signing in, by a new account, or at once. */
+/** Shows an invitation, and the ways to accept it: sign in, create an account, or join. */
 export async function showInvitation(visit: Visit, invitation: string): Promise<ShownPage> {
   const to = await lookAtInvitation(visit.ctx, { token: invitation });
   if (to === null) return askWho({ ...visit, refusal: visit.refusal ?? invitationInvalid() }, {});

@@ -17,7 +17,7 @@ interface Asking {
   said: string;
   enterAt: string;
   button: string;
-  /** The path that sends another code. */
+  /** The path of the form that sends a new code. */
   againAt: string;
   /** Further fields next to the code. */
   more?: Html;
@@ -30,7 +30,7 @@ export const totpCode = z
   .transform((text) => text.replace(/\s/g, ''))
   .optional();
 
-/** Asks for a mailed code. Only the mailbox tells whether a mail was sent (security P7). */
+/** Asks for a mailed code. The page is the same if no mail was sent (security P7). */
 export function askMailedCode(
   visit: Visit,
   { identifier, returnTo }: LoginPlace,
@@ -54,24 +54,24 @@ ${postForm(visit, of.againAt, html`<button class="link" type="submit">Send anoth
   };
 }
 
-/** The code from the mail; once it was right, the authenticator's code as well. */
+/** The field for the mailed code. After a right code, also the field for the second factor. */
 function codes(visit: Visit, asked: FactorAsked | null): Html {
   const label = 'Six-digit code from the mail';
   if (asked === null) return codeField(visit, 'code', { label });
   const { totp, attributes } = asked;
   const more = attributes === undefined ? {} : ({ optional: true } as const);
   return html`${codeField(visit, 'code', { label, value: visit.given['code'], first: false })}
-${totp && codeField(visit, 'totpCode', { label: 'Six-digit code of your authenticator', ...more })}${attributes && answerField}`;
+${totp && codeField(visit, 'totpCode', { label: 'Six-digit code from your authenticator app', ...more })}${attributes && answerField}`;
 }
 
-/** How the second factor is asked for beside a mailed code. */
+/** The second factor that a form asks for, next to the mailed code. */
 interface FactorAsked {
   totp: boolean;
-  /** What tells the script to ask for a passkey. */
+  /** The attributes that make the script ask for a passkey. */
   attributes?: Html;
 }
 
-/** How a refusal asks for the second factor; null if it does not. */
+/** The second factor that a refusal asks for; null if it asks for none. */
 function factorAsked({ refusal }: Visit): FactorAsked | null {
   if (!/^second_factor_/.test(refusal?.code ?? '')) return null;
   const { methods, passkeyOptions: options } = refusal?.extra ?? {};
@@ -124,7 +124,7 @@ export const mailCodePages = [requestPage, askPage, enterPage];
 function askCode(visit: Visit, place: LoginPlace): ShownPage {
   return askMailedCode(visit, place, {
     title: 'Check your mail',
-    said: 'If there is an account with this address, a code is on its way to it:',
+    said: 'If there is an account with this address, we sent it a code:',
     enterAt: `${path}/enter`,
     button: 'Sign in',
     againAt: path,

@@ -32,7 +32,7 @@ export async function askWho(
     ? [html`<a href="${linkTo('/login/signup', { returnTo })}">Create an account</a>`]
     : [];
   const { token } = visit;
-  // The page of a failure has no token, and so no form.
+  // An error page has no form token, so it cannot show a form.
   const passkey = methods.includes('passkey') && token !== undefined;
   return {
     title: 'Sign in',
@@ -60,12 +60,12 @@ ${below.length > 0 && html`<nav class="below" aria-label="Other ways">${below}</
   };
 }
 
-/** Where the browser offers passkeys. Not after a refusal: the same one would be offered again. */
+/** The field that offers passkeys. After a refusal, none: it would offer the same passkey again. */
 function autofillAt({ refusal }: Pick<Visit, 'refusal'>, autofill: string) {
   return refusal === undefined ? { autofill } : {};
 }
 
-/** The forms that ask for a password; a page shows one at a time. */
+/** The forms that ask for a password. A page shows only one of them. */
 export type LoginQuestion = 'password' | 'directory';
 
 interface Known extends LoginPlace {
@@ -115,7 +115,7 @@ export async function showMethods(
     main: html`<h1>Sign in</h1>
 <p class="who"><span>${place.identifier}</span> <a href="${linkTo('/login', { returnTo: place.returnTo })}">Change</a></p>
 ${notice(said)}${alert(visit)}
-${ways.length + others.length === 0 && !passkey && html`<p>No way to sign in is set up here for this address. Ask your administrator.</p>`}
+${ways.length + others.length === 0 && !passkey && html`<p>There is no way to sign in with this address. Ask your administrator.</p>`}
 ${ways.map((way, at) => html`${at > 0 && or}${way}`)}
 ${passkey && passkeySignIn(visit, place, { ...autofillAt(visit, '#password'), ...(ways.length > 0 && { look: 'plain' }) })}
 ${others.length > 0 && html`<nav class="below" aria-label="Other ways">${others}</nav>`}`,
@@ -125,7 +125,7 @@ ${others.length > 0 && html`<nav class="below" aria-label="Other ways">${others}
 const or = html`<p class="or"><span>or</span></p>`;
 
 /**
- * Chooses a password form: the form asked for, else the directory's if its organization verified
+ * Chooses the password form: the requested form, or the directory's if its organization verified
  * the domain. For an address on another domain, the directory's form appears only on request
  * (security L1).
  */
@@ -141,8 +141,8 @@ function formShown(
 }
 
 /**
- * The typed user name: the part before `@` on the directory's own domain. A text that is neither an
- * address nor a known domain is a user name as a whole.
+ * The user name in the typed text: the part before `@` on the directory's own domain. A text that
+ * is neither an address nor a known domain is itself the user name.
  */
 function userNameIn(
   identifier: string,
@@ -187,7 +187,7 @@ async function otherWays(
       shown !== 'directory' &&
       isMailConfigured(ctx) &&
       html`<a href="${linkTo('/login/reset', place)}">Forgot password?</a>`,
-    // Shown for every address: only its mailbox tells whether it awaits confirmation (security P7).
+    // Shown for every address, so that the page does not reveal pending sign-ups (security P7).
     password &&
       shown !== 'directory' &&
       refusal?.code === 'signin_failed' &&
@@ -206,6 +206,6 @@ function unreadable(): Refusal {
 
 function noSso(domain: string): Refusal {
   return new Refusal('sso_not_configured', `No single sign-on is set up for ${domain}.`, {
-    hint: 'Enter your e-mail address to see the other ways to sign in.',
+    hint: 'To see other ways to sign in, enter your e-mail address.',
   });
 }

@@ -4,7 +4,7 @@ import {
   canonicalEmail,
 } from '../../../services/foundation/domain-names/canonical.ts';
 
-/** The typed identifier and the address to return to, which travel from screen to screen. */
+/** The typed identifier and the address to return to. Each screen passes them to the next. */
 export interface LoginPlace {
   identifier?: string | undefined;
   returnTo?: string | undefined;
@@ -22,7 +22,7 @@ export function linkTo(
   return query.size === 0 ? path : `${path}?${query}`;
 }
 
-/** Reads the typed text as an address or as a company's domain alone; null for anything else. */
+/** Reads the typed text as an e-mail address or as a domain; null for any other text. */
 export function identify(text: string): { email: string | null; domain: string } | null {
   const domain = canonicalDomain(text);
   const email = canonicalEmail(text);
@@ -30,4 +30,4 @@ export function identify(text: string): { email: string | null; domain: string }
 }
 
 /** The form field with the address to return to. */
-export const returnTo = z.string().max(2000, 'is not known here').optional();
+export const returnTo = z.string().max(2000, 'is too long').optional();

@@ -74,7 +74,7 @@ export function linkToChoose(identifier: string): string {
   return linkTo(path, { identifier }, { done: 'confirmed' });
 }
 
-/** Whether the page's text is true for this person: anyone can create a link to it. */
+/** Whether the page applies to this person, because anyone can make a link to it. */
 async function mayChoose({ ctx }: Visit, identifier = ''): Promise<boolean> {
   return isSignedIn(ctx) && (await isWithoutPassword(ctx, identifier));
 }
@@ -85,8 +85,8 @@ function askToChoose(visit: Visit, identifier: string | undefined): ShownPage {
     title: 'Choose a password',
     main: html`<h1>Choose a password</h1>
 ${notice('Your address is confirmed, and you are signed in.')}
-<p>Your account has no password yet. A password that was not chosen in this browser could be a stranger’s, so it was removed.
-To choose one, request another code.</p>
+<p>Your account has no password yet. The password from the sign-up was not chosen in this browser, so another person may know it. idctl removed it.
+To choose a new password, request a code.</p>
 ${postForm(visit, path, html`<button type="submit">Send me a code</button>`, along)}
 <nav class="below" aria-label="Other ways"><a href="/">Later</a></nav>`,
   };
@@ -98,7 +98,7 @@ function askAddress(visit: Visit, identifier: string | undefined): ShownPage {
   return {
     title: 'Forgot password?',
     main: html`<h1>Forgot password?</h1>
-<p>We send a code to your e-mail address. With it you choose a new password.</p>
+<p>We send a code to your e-mail address. Use it to choose a new password.</p>
 ${alert(visit)}
 ${postForm(visit, path, content)}
 <nav class="below" aria-label="Other ways"><a href="${linkTo('/login', { identifier })}">Back to sign-in</a></nav>`,
@@ -127,7 +127,7 @@ function askNewPassword(visit: Visit, identifier: string): ShownPage {
   );
 }
 
-/** Refuses the screens if the instance sends no mail. */
+/** Refuses these pages if the instance sends no mail. */
 function requireCodes({ ctx }: Visit): void {
   if (isMailConfigured(ctx)) return;
   throw new Refusal(

@@ -25,7 +25,7 @@ const notices: Record<string, string> = {
   left: 'You left the organization and are signed out. Only its admins can add you again.',
 };
 
-/** The sign-in screen: asks for an identifier, then shows the ways to sign in with it. */
+/** The sign-in page. It asks for an identifier, then shows the ways to sign in with it. */
 const signInPage = page({
   path: '/login',
   access: 'public',
@@ -55,7 +55,7 @@ function mayBeSignedIn({ ctx, given, cookie }: Visit): boolean {
   return sent && first && !isSignedIn(ctx) && cookie('form') !== undefined;
 }
 
-/** Whether an application asks for a new sign-in of a person who is signed in. */
+/** Whether an application asks a signed-in person to sign in again. */
 function asksFresh(returnTo: string | undefined): boolean {
   return /^\/oauth\/authorize\/[\w-]+\?(.*&)?fresh=1(&|$)/.test(returnTo ?? '');
 }
@@ -75,7 +75,7 @@ const passwordPage = form({
   },
 });
 
-/** Signs in with a passkey alone; the script sends the form. */
+/** Signs in with only a passkey. The script sends the form. */
 const passkeyPage = form({
   path: '/login/passkey',
   access: 'public',
@@ -96,7 +96,7 @@ const askCodePage = page({
   show: askCode,
 });
 
-/** Completes the pending sign-in, whichever method began it. */
+/** Completes a pending sign-in of any method. */
 const answerCodePage = form({
   path: '/login/code',
   access: 'public',
@@ -131,7 +131,7 @@ async function askCode(visit: Visit): Promise<ShownPage | { goTo: string }> {
     title: 'Second factor',
     ...(asked !== null && { script: true, cookies: [passkeyCookie(asked.browser)] }),
     main: html`<h1>Second factor</h1>
-${totp ? html`<p>Enter the six digits that your authenticator app shows now${asked && ', or use a passkey'}.</p>` : html`<p>Use a passkey of your account.</p>`}
+${totp ? html`<p>Enter the six digits that your authenticator app shows now${asked && ', or use a passkey'}.</p>` : html`<p>Use one of your passkeys.</p>`}
 ${alert(visit)}
 ${totp && postForm(visit, '/login/code', html`${codeField(visit, 'totpCode')}<button type="submit">Sign in</button>`)}
 ${asked && passkeyForm(visit, '/login/code', { options: asked.options, button: 'Use a passkey', alone: true, ...(totp && { look: 'plain' }) })}
@@ -140,9 +140,9 @@ ${asked && !totp && noScript}
   };
 }
 
-const noScript = html`<p data-unscripted>Your browser cannot use a passkey here. Allow scripts for this page, or use another browser.</p>`;
+const noScript = html`<p data-unscripted>This page cannot use a passkey without scripts. Allow scripts for this page, or use another browser.</p>`;
 
-// Mail scanners and previews open every link they see. So only the button spends the link.
+// Mail scanners and previews open every link, so only the button uses up the one-time link.
 
 const linkPath = '/login/link';
 

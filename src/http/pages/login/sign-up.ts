@@ -61,7 +61,7 @@ const signUpPage = form({
   },
 });
 
-/** Refuses early if the filled-in form would be refused, as far as that is known. */
+/** Refuses before the person fills in the form, if the sign-up is sure to be refused. */
 async function requireOpen({ ctx }: Visit, { identifier, invitation }: Newcomer): Promise<void> {
   const to = invitation === undefined ? null : await lookAtInvitation(ctx, { token: invitation });
   if (invitation !== undefined && to === null) throw invitationInvalid();
@@ -72,7 +72,7 @@ async function requireOpen({ ctx }: Visit, { identifier, invitation }: Newcomer)
 
 function notForEveryone(): Refusal {
   return new Refusal('signup_closed', 'Sign-up is not open to everyone here.', {
-    hint: 'Enter your address: if your organization allows sign-up, the next page offers it. Otherwise ask your administrator.',
+    hint: 'Enter your address. If your organization allows sign-up, the next page offers it. Otherwise, ask your administrator.',
   });
 }
 
