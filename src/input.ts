@@ -37,7 +37,7 @@ export function parseField<T>(field: string, schema: z.ZodType<T>, text: string)
   throw refuseField(field, error.issues[0]?.message ?? 'is invalid');
 }
 
-/** The names that the schema knows, for each object that has an unknown one. */
+/** The known field names, for each object that has an unknown field. */
 type Known = Map<unknown, string[]>;
 
 function faultsOf(issue: z.core.$ZodIssue, known: Known): InputFault[] {

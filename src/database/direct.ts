@@ -1,6 +1,6 @@
 import type { Sequelize } from 'sequelize';
 
-/** Reads by plain SQL with `$1` parameters, outside transactions. */
+/** Reads with plain SQL and `$1` parameters, outside transactions. */
 type Read = (sql: string, bind: readonly unknown[], how?: { prepared: true }) => Promise<object[]>;
 
 /** A statement: plain SQL, and its parameters. */

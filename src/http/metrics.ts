@@ -145,10 +145,10 @@ function tellLoad(registry: Registry, app: App): void {
         for (const [state, value] of Object.entries(count())) this.set({ state }, value);
       },
     });
-  const hashing = 'Passwords being hashed, and those that wait for their turn';
+  const hashing = 'Password hashes that are running or waiting';
   tell('idctl_password_hashes', hashing, () => app.passwords.load());
   const connections =
-    'Connections to the database: used, idle, and those that are waited for; on SQLite the writers';
+    'Database connections: used, idle and waiting requests; on SQLite, writers only';
   tell('idctl_database_connections', connections, () => ({ ...app.databaseLoad() }));
 }
 

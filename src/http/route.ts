@@ -59,7 +59,7 @@ export interface Route
     'status' | 'dryRun' | 'cookies' | 'redirect' | 'run'
   > {
   method: Method;
-  /** In Express's form: `/api/v1/orgs/:org`. Every `:key` is a field of the input. */
+  /** A path in Express's form: `/api/v1/orgs/:org`. Every `:key` is a field of the input. */
   path: string;
   access: Access;
   /** The operation that `answer` runs. The remote command line uses it to find the route. */

@@ -150,7 +150,7 @@ async function create(call: Call): Promise<void> {
   const { createClient, showClient } = await operations();
   const { pkce, ...given } = settingsOf(call.input);
   await make<New>(call, createClient, {
-    // Commander fills in true where --no-pkce is absent.
+    // Commander sets `pkce` to true if --no-pkce is absent.
     input: pkce === false ? { ...given, pkce } : given,
     fields: made,
     secret: 'clientSecret',

@@ -78,7 +78,7 @@ export function addDomainCommands(program: Command): void {
     run: async (call) => call.list((await operations()).listDomains, row, 'There are no domains.'),
   });
   verb(domain, 'remove <domain>', {
-    summary: 'Give a domain up; single sign-on for it is switched off',
+    summary: 'Give up a domain, and disable single sign-on that relies on it',
     required: org,
     destroys: true,
     example: 'idctl domain remove acme.com --org acme --yes',

@@ -59,7 +59,7 @@ const settings = {
 
 export function addLdapCommands(program: Command): void {
   const ldap = noun(program, 'ldap', {
-    summary: 'Sign-in by the directory of an organization (LDAP)',
+    summary: "Sign-in through an organization's LDAP directory",
     example: 'idctl ldap show --org acme',
   });
   verb(ldap, 'set', {
@@ -109,16 +109,16 @@ export function addLdapCommands(program: Command): void {
     summary: 'Test the directory step by step; exit 1 if a step fails',
     required: org,
     options: {
-      '--username <name>': 'try the filter with this user name',
-      '--password-stdin': "try a whole sign-in; reads the user's password from standard input",
+      '--username <name>': 'test the filter with this user name',
+      '--password-stdin': "test a full sign-in; read the user's password from standard input",
       ...settings,
-      '--bind-password-file <file>': 'read another bind password from a file',
+      '--bind-password-file <file>': 'read the bind password to test from a file',
     },
     example: 'idctl ldap test --org acme --username ada --password-stdin <password',
     run: test,
   });
   verb(ldap, 'relink', {
-    summary: 'After a change of server: link people again at their next sign-in',
+    summary: 'After a change of server, link people again at their next sign-in',
     required: org,
     rehearsable: true,
     example: 'idctl ldap relink --org acme --dry-run',
@@ -126,7 +126,7 @@ export function addLdapCommands(program: Command): void {
       relinkPeople(call, (await operations()).relinkLdap, {
         fields: relinked,
         question: ({ people, uri }) =>
-          `Unlink the entries of ${persons(people)}? At their next sign-in, ${uri} names the holder of each address.`,
+          `Unlink the entries of ${persons(people)}? At their next sign-in, ${uri} decides who has each address.`,
       }),
   });
   verb(ldap, 'remove', {

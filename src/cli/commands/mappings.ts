@@ -76,7 +76,7 @@ export function addMappingCommands(program: Command): void {
     summary: 'Add the mappings of a CSV or YAML file',
     required: org,
     detail: fileFormat,
-    options: { '--replace': 'also remove those that the file does not have' },
+    options: { '--replace': 'also remove the mappings that the file does not contain' },
     rehearsable: true,
     example: 'idctl mappings import mappings.csv --org acme --replace --dry-run',
     run: async (call) => {

@@ -74,8 +74,8 @@ export function addMemberCommands(program: Command): void {
     example: 'idctl member leave --org acme --server https://id.acme.com --yes',
     run: async (call) => {
       if (call.server === null)
-        throw new Refusal('invalid_input', 'The operator on the host is no member to leave.', {
-          hint: 'From afar: idctl login URL. To remove a member here: idctl member remove EMAIL',
+        throw new Refusal('invalid_input', 'The operator is not a member and cannot leave.', {
+          hint: 'To leave yourself, sign in with your own token first: idctl login URL. To remove a member: idctl member remove EMAIL',
         });
       await call.destroy((await operations()).leaveOrganization, {
         fields,

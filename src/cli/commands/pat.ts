@@ -48,7 +48,7 @@ export function addPatCommands(program: Command): void {
     required: { ...user, '--name <name>': 'the name of the token' },
     options: {
       '--description <text>': 'the purpose of the token',
-      '--expires-in-days <days>': '1 to 365; without it until revoked (scope admin: 90)',
+      '--expires-in-days <days>': '1 to 365 (default: no expiry; for scope admin: 90)',
       '--scope <scope>': 'the scope: read, write (default) or admin',
     },
     makes: true,

@@ -56,7 +56,7 @@ export function addScimCommands(program: Command): void {
     example: 'idctl scim users --org acme',
   });
   const token = noun(scim, 'token', {
-    summary: 'The token of the SCIM client, one for an organization',
+    summary: 'The token of the SCIM client; an organization has one',
     example: 'idctl scim token show --org acme',
   });
   verb(token, 'rotate', {
@@ -94,7 +94,7 @@ export function addScimCommands(program: Command): void {
     },
   });
   verb(scim, 'groups', {
-    summary: 'List the groups that the SCIM client pushed',
+    summary: 'List the groups that the SCIM client created',
     required: org,
     options: { '--members <group>': 'list the users in this group instead, by name or id' },
     example: 'idctl scim groups --org acme',

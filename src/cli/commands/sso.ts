@@ -48,25 +48,25 @@ export function addSsoCommands(program: Command): void {
     example: 'idctl sso show --org acme',
   });
   verb(sso, 'set', {
-    summary: 'Make the connection, or change what is given of it',
+    summary: 'Create the connection, or change the given settings',
     required: org,
     options: {
       '--domain <domain>': 'e-mail domain of the people who sign in',
-      '--issuer <url>': 'the provider; its endpoints are discovered',
+      '--issuer <url>': 'issuer URL of the provider; its endpoints are discovered',
       '--client-id <id>': 'the client registered at the provider',
       '--secret-stdin': 'read the client secret from standard input',
       '--secret-file <file>': 'read the client secret from a file',
       '--redirect-uri <uri>': "default: this instance's /auth/sso/callback",
       '--groups-claim <claim>': 'claim with the group names (default: groups)',
-      '--sync-on-login': 'sync groups on every login (default)',
-      '--no-sync-on-login': 'sync groups on the first login only',
-      '--auto-remove': 'remove synced memberships without a group',
+      '--sync-on-login': 'sync groups at every sign-in (default)',
+      '--no-sync-on-login': 'sync groups only at the first sign-in',
+      '--auto-remove': 'remove a synced membership when the person leaves its group',
       '--no-auto-remove': 'keep them (default)',
-      '--absent-groups <what>': 'a missing groups claim is: unknown (default) or none',
-      '--ignore-email-verified': "do not ask for the provider's email_verified",
-      '--no-ignore-email-verified': 'refuse when it is false (default)',
-      '--require-local-two-factor': 'ask for the second factor here too',
-      '--no-require-local-two-factor': 'trust the provider with it (default)',
+      '--absent-groups <what>': 'what a missing groups claim means: unknown (default) or none',
+      '--ignore-email-verified': 'ignore the email_verified claim of the provider',
+      '--no-ignore-email-verified': 'refuse a sign-in if that claim is false (default)',
+      '--require-local-two-factor': "also require idctl's second factor",
+      '--no-require-local-two-factor': 'leave the second factor to the provider (default)',
       ...force('provider'),
     },
     detail: 'If the connection is enabled, it tests the provider first, and asks if a step fails.',
@@ -105,11 +105,11 @@ export function addSsoCommands(program: Command): void {
     summary: 'Test the provider step by step; exit 1 if a step fails',
     required: org,
     options: {
-      '--issuer <url>': 'another provider than the one stored',
-      '--client-id <id>': 'another client',
-      '--secret-stdin': 'read its secret from standard input',
-      '--secret-file <file>': 'read its secret from a file',
-      '--redirect-uri <uri>': 'another redirect URI',
+      '--issuer <url>': 'test this provider instead of the stored one',
+      '--client-id <id>': 'test this client instead of the stored one',
+      '--secret-stdin': 'read the client secret from standard input',
+      '--secret-file <file>': 'read the client secret from a file',
+      '--redirect-uri <uri>': 'test this redirect URI instead of the stored one',
     },
     example: 'idctl sso test --org acme',
     run: async (call) => {
@@ -120,22 +120,22 @@ export function addSsoCommands(program: Command): void {
     },
   });
   verb(sso, 'attempts', {
-    summary: 'List the last sign-ins, newest first; they are kept 7 days',
+    summary: 'List the last sign-in attempts, newest first; they are kept 7 days',
     required: org,
-    options: { '--reference <id>': 'the reference that a refused person was shown' },
+    options: { '--reference <id>': 'the reference on the error page that the person saw' },
     example: 'idctl sso attempts --org acme',
     run: async (call) => {
       const { attemptDays, listAttempts } = await import('../../services/signin/attempts.ts');
       const { reference } = call.input;
-      const kept = `Check it; attempts are kept ${attemptDays} days.`;
+      const kept = `Check the reference. Attempts are kept ${attemptDays} days.`;
       const unknown = `No attempt has the reference ${String(reference)}. ${kept}`;
       const none = reference === undefined ? 'No sign-in attempts yet.' : unknown;
       await call.list(listAttempts, attempt, none);
     },
   });
   verb(sso, 'relink', {
-    summary: 'After a change of provider: link people again at their next sign-in',
-    required: { ...org, '--from-issuer <url>': 'the provider that was used before' },
+    summary: 'After a change of provider, link people again at their next sign-in',
+    required: { ...org, '--from-issuer <url>': 'the issuer URL of the previous provider' },
     rehearsable: true,
     example: 'idctl sso relink --org acme --from-issuer https://id.acme.com --dry-run',
     run: async (call) => {
@@ -143,7 +143,7 @@ export function addSsoCommands(program: Command): void {
       await relinkPeople(call, relinkSso, {
         fields: relinked,
         question: ({ people, fromIssuer, issuer }) =>
-          `Unlink the identities of ${persons(people)} at ${fromIssuer}? At the next sign-in, the address that ${issuer} names decides which account is linked.`,
+          `Unlink the identities of ${persons(people)} at ${fromIssuer}? The next sign-in links the account that has the address from ${issuer}.`,
       });
     },
   });

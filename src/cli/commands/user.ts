@@ -58,7 +58,7 @@ const proofs: Record<z.output<typeof shownUserView>['emailProof'], string> = {
 
 export function addUserCommands(program: Command): void {
   const user = noun(program, 'user', {
-    summary: 'Accounts of people, each named by address or id',
+    summary: 'Accounts, each named by address or id',
     example: 'idctl user list',
   });
   addUserCreate(user);
@@ -180,12 +180,12 @@ async function disable(call: Call): Promise<void> {
   const owned = await call.operate(listOwnedAlone);
   const alone = `${user} is the only active owner of ${owned.join(', ')}. `;
   const question = `${owned.length > 0 ? alone : ''}Disable the account of ${user}? Its sessions end.`;
-  // In an emergency, a script must be able to disable an account.
+  // Without a terminal, do not ask: in an emergency, a script must be able to disable an account.
   if (!call.flags.dryRun && (owned.length > 0 || canAsk())) await call.confirm(question);
   await call.perform(disableUser, block);
 }
 
-/** Tells of passkeys left: a thief may have added one, so a new password alone shuts no one out. */
+/** Names the remaining passkeys: an attacker may have added one, and can still sign in with it. */
 export function notePasskeys(left: number, user: string): string {
   return `${counted(left, 'passkey is', 'passkeys are')} left and may sign in alone. To remove them, run: ${commandLine('idctl user totp-reset --passkeys', user)}`;
 }
@@ -195,7 +195,7 @@ async function confirmTokensEnd(call: Call): Promise<void> {
   const { user } = call.input;
   const { length } = await call.every(listTokens.forOperator, { user });
   if (length === 0) return;
-  call.note('--keep-tokens leaves tokens as they are.');
+  call.note('--keep-tokens keeps them.');
   await call.confirm(
     `A new password also ends ${counted(length, 'token')} of ${String(user)}. Continue?`,
   );
@@ -214,7 +214,7 @@ function factorsGone({ authenticatorRemoved, passkeysRemoved: count }: TotpReset
 
 const link: Fields<z.output<typeof loginLinkView>> = [
   ['Link', (view) => view.url],
-  ['Good until', (view) => view.expiresAt],
+  ['Expires', (view) => view.expiresAt],
 ];
 
 type Deleted = z.output<typeof deletedUserView>;

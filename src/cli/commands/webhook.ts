@@ -119,7 +119,7 @@ export function addWebhookCommands(program: Command): void {
     run: test,
   });
   verb(webhook, 'remove <id>', {
-    summary: 'Remove a webhook; events that wait for it are not sent',
+    summary: 'Remove a webhook; its waiting events are not sent',
     options: org,
     destroys: true,
     example: `idctl webhook remove ${example} --yes`,
@@ -136,7 +136,7 @@ export function addWebhookCommands(program: Command): void {
   });
   verb(webhook, 'deliveries <id>', {
     summary: 'List the deliveries to a webhook: sent, waiting or dead, newest first',
-    options: { ...org, '--status <status>': 'only waiting, delivered or dead ones' },
+    options: { ...org, '--status <status>': 'only deliveries that are waiting, delivered or dead' },
     example: `idctl webhook deliveries ${example} \\\n      --status dead`,
     run: async (call) => {
       const { listDeliveries } = await deliveryOperations();
@@ -147,14 +147,14 @@ export function addWebhookCommands(program: Command): void {
     },
   });
   verb(webhook, 'retry <delivery>', {
-    summary: 'Send a delivery again now, with the same id, whatever its status',
+    summary: 'Send a delivery again now, with the same id; its status does not matter',
     options: org,
     example: `idctl webhook retry ${example}`,
     run: async (call) => {
       const { locateDelivery, retryDelivery } = await deliveryOperations();
       const at = await call.operate(locateDelivery);
       call.show(await call.operate(retryDelivery, at), delivery);
-      call.note('The daemon sends it within seconds.');
+      call.note('The daemon sends it within a few seconds.');
     },
   });
 }

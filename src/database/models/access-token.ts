@@ -16,7 +16,7 @@ export class AccessToken extends rowOf(
   {
     id: column.key(),
     accountId: column.to('accounts'),
-    /** The app that a bot token was minted for. The token is deleted with its app. */
+    /** The app that a bot token was created for. Deleting the app deletes the token. */
     appId: column.optional(column.to('apps')),
     kind: column.string<TokenKind>(),
     scope: column.withDefault(column.string<TokenScope>(), 'write'),
@@ -26,11 +26,11 @@ export class AccessToken extends rowOf(
     /** SHA-256 of the value, in hex. */
     hash: column.string(),
     createdAt: column.date(),
-    /** Null for a token that is valid until revoked. */
+    /** Null if the token does not expire. */
     expiresAt: column.optional(column.date()),
     /** Rounded to the minute. */
     lastUsedAt: column.optional(column.date()),
-    /** Since when the token is refused because it came from a backup. Regenerating it ends that. */
+    /** When the token was suspended, because it came from a backup. A new value ends this. */
     suspendedAt: column.optional(column.date()),
     /**
      * The organization whose provider began the session that made the value, without a second factor

@@ -27,7 +27,7 @@ export class Account extends rowOf(
   'accounts',
   {
     id: column.key(),
-    /** Canonical; null for a provisioned person without an address. */
+    /** In canonical form. Null for a provisioned person without an address. */
     email: column.optional(column.string()),
     emailProof: column.string<EmailProof>(),
     name: column.string(),
@@ -35,16 +35,16 @@ export class Account extends rowOf(
     /** The argon2id hash, or null if no password was ever set. */
     passwordHash: column.optional(column.string()),
     disabledAt: column.optional(column.date()),
-    /** Sealed. Set from the start of an enrolment until the second factor is disabled. */
+    /** Sealed. Set when enrolment starts, until the second factor is disabled. */
     totpSecret: column.optional(column.string()),
     totpStartedAt: column.optional(column.date()),
-    /** When a code confirmed the secret. From then on sign-in asks for a code. */
+    /** When a code confirmed the secret. From then on, sign-in requires a code. */
     totpEnabledAt: column.optional(column.date()),
     /** The last time step with an accepted code: no code is accepted twice (RFC 6238 §5.2). */
     totpLastStep: column.optional(column.integer()),
-    /** The organization whose provider alone began the session that enrolled it (security P12). */
+    /** If only an organization's provider authenticated the enrolling session: it (security P12). */
     totpVouchedBy: column.optional(column.uuid()),
-    /** Whether it has passkeys. Only `people/passkeys` writes it, in the same transaction. */
+    /** Whether the account has passkeys. Only `people/passkeys` writes this, with the passkeys. */
     hasPasskey: column.withDefault(column.flag(), false),
     /**
      * The last sign-up for this account while it existed with an unverified address (security P11).

@@ -9,9 +9,9 @@ export class OAuthApp extends rowOf(
   'apps',
   {
     id: column.key(),
-    /** The owner. */
+    /** The account that owns the app. */
     accountId: column.to('accounts'),
-    /** The organization whose tokens it may ask about (security O9). */
+    /** The organization whose tokens the app may introspect (security O9). */
     organizationId: column.optional(column.to('organizations', 'SET NULL')),
     name: column.string(),
     clientId: column.string(),
@@ -36,6 +36,6 @@ export class OAuthApp extends rowOf(
   ],
 ) {
   declare account: Account;
-  /** Present only if the query included it and the app has one. */
+  /** Present only if the query included it. Null if the app has none. */
   declare organization: Organization | null | undefined;
 }

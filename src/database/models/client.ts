@@ -44,13 +44,13 @@ export class Client extends rowOf(
   declare project?: Project | null;
 }
 
-/** A web origin that a proxy protects by forward auth. It belongs to one client of the instance. */
+/** A web origin that a proxy protects with forward auth. Only one client can have it. */
 export class ClientOrigin extends rowOf(
   'client_origins',
   {
     origin: column.key(column.string()),
     clientId: column.to('clients'),
-    /** The operator registered it, so its host needs no verified domain. */
+    /** Whether the operator registered it, so that its host needs no verified domain. */
     byOperator: column.flag(),
   },
   () => [column.index('client_origins_client_id', ['client_id'])],

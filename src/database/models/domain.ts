@@ -6,7 +6,7 @@ export class Domain extends rowOf(
   {
     id: column.key(),
     organizationId: column.to('organizations'),
-    /** Canonical. */
+    /** In canonical form. */
     name: column.string(),
     state: column.string<'Pending' | 'Verified'>(),
     token: column.string(),

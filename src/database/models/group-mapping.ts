@@ -3,15 +3,15 @@ import { column, rowOf } from './columns.ts';
 import type { OrgRole } from './membership.ts';
 import type { Project, ProjectRole } from './project.ts';
 
-/** Maps a directory's group to a role in a project (spec §2.3), or in the organization. */
+/** Maps a group to a role in a project (spec §2.3) or in the organization. */
 export class GroupMapping extends rowOf(
   'group_mappings',
   {
     id: column.key(),
     organizationId: column.to('organizations'),
-    /** Null, as the role, if the mapping gives a role in the organization. */
+    /** Null, like `role`, if the mapping gives a role in the organization. */
     projectId: column.optional(column.to('projects')),
-    /** Exactly as the directory sends it. */
+    /** The group's name exactly as its source sends it. */
     group: { ...column.string(), field: 'group_name' },
     role: column.optional(column.string<ProjectRole>()),
     createdAt: column.date(),
@@ -26,6 +26,6 @@ export class GroupMapping extends rowOf(
     }),
   ],
 ) {
-  /** Present only if the query included it, and null without a project. */
+  /** Present only if the query included it. Null if the mapping has no project. */
   declare project: Project | null;
 }

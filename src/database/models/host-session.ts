@@ -6,19 +6,19 @@ const origin = () => ({
   onDelete: 'CASCADE',
 });
 
-// Both belong to one origin of a client and to one session, and end with either.
+// Both models belong to one origin of a client and to one session. They end with either.
 
-/** A one-time ticket by which a browser carries its session to a protected origin. */
+/** A one-time ticket that transfers a browser's session to a protected origin. */
 export class HostTicket extends rowOf(
   'host_tickets',
   {
-    /** The SHA-256 of the ticket in the address. */
+    /** SHA-256 of the ticket in the URL. */
     id: column.key(column.string()),
     sessionId: column.to('sessions'),
     origin: origin(),
-    /** The SHA-256 of the cookie of the browser that began at the origin. */
+    /** SHA-256 of the cookie of the browser that started at the origin. */
     browser: column.string(),
-    /** The path at the origin where the browser was. */
+    /** The path at the origin to return to. */
     returnTo: column.string(),
     expiresAt: column.date(),
   },
@@ -33,7 +33,7 @@ export class HostTicket extends rowOf(
 export class HostSession extends rowOf(
   'host_sessions',
   {
-    /** The SHA-256 of the value of the cookie. */
+    /** SHA-256 of the cookie's value. */
     id: column.key(column.string()),
     sessionId: column.to('sessions'),
     origin: origin(),

@@ -23,11 +23,11 @@ export class Identity extends rowOf(
      */
     server: column.optional(column.string()),
     linkedAt: column.date(),
-    /** The groups of the last sign-in; null if the provider sent none. */
+    /** The groups sent at the last sign-in; null if they were unknown. */
     lastGroups: column.optional(column.json<string[]>()),
-    /** When groups were first synced; null before the first sign-in completed. */
+    /** When groups were last synced; null before the first sign-in completed. */
     groupsSyncedAt: column.optional(column.date()),
-    /** The groups that were last known and applied: what a later plan reads. */
+    /** The groups that were last known and applied. Later plans use them. */
     knownGroups: column.optional(column.json<string[]>()),
   },
   () => [

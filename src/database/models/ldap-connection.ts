@@ -7,9 +7,9 @@ export class LdapConnection extends rowOf(
     id: column.key(),
     organizationId: column.to('organizations'),
     uri: column.string(),
-    /** With `ldap://` it means StartTLS. */
+    /** Whether TLS is used. For an `ldap://` URI, this means StartTLS. */
     tls: column.flag(),
-    /** The trusted certificates (PEM). Null means those that this instance trusts. */
+    /** The trusted certificates (PEM). Null for those that the instance trusts. */
     caCertificate: column.optional(column.string()),
     bindDn: column.string(),
     /** Sealed. */
@@ -19,7 +19,7 @@ export class LdapConnection extends rowOf(
     emailAttribute: column.string(),
     givenNameAttribute: column.string(),
     familyNameAttribute: column.string(),
-    /** Null means that groups are not read. */
+    /** Null if groups are not read. */
     groupsAttribute: column.optional(column.string()),
     enabled: column.flag(),
     createdAt: column.date(),

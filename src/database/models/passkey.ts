@@ -7,14 +7,14 @@ export class Passkey extends rowOf(
     id: column.key(),
     accountId: column.to('accounts'),
     name: column.string(),
-    /** The authenticator's id of the credential, in base64url. */
+    /** The credential id from the authenticator, in base64url. */
     credentialId: column.string(),
     /** The COSE public key, in base64url. */
     publicKey: column.string(),
-    /** The last signature counter, of 32 bits without a sign. */
+    /** The last signature counter, an unsigned 32-bit number. */
     counter: column.number(),
     transports: column.json<string[]>(),
-    /** Whether the authenticator may copy the credential to other devices, and whether it has. */
+    /** Whether the authenticator can copy the credential to other devices, and whether it has. */
     backupEligible: column.flag(),
     backedUp: column.flag(),
     /**
@@ -22,7 +22,7 @@ export class Passkey extends rowOf(
      * has shown it (security P16).
      */
     signsIn: column.optional(column.flag()),
-    /** The organization whose provider alone began the session that added it (security P12). */
+    /** If only an organization's provider authenticated the adding session: it (security P12). */
     vouchedBy: column.optional(column.uuid()),
     createdAt: column.date(),
     lastUsedAt: column.optional(column.date()),

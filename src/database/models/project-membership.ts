@@ -3,7 +3,7 @@ import { column, rowOf } from './columns.ts';
 import type { Origin } from './membership.ts';
 import type { Project, ProjectRole } from './project.ts';
 
-/** A member of the organization in one of its projects (spec §2.3). */
+/** A member's role in a project of the organization (spec §2.3). */
 export class ProjectMembership extends rowOf(
   'project_memberships',
   {

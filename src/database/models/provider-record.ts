@@ -28,7 +28,7 @@ export class ProviderRecord extends rowOf(
   ],
 ) {}
 
-/** The end of a session that a client is still to be told of. */
+/** An ended session that a client must still be notified about. */
 export class ClientSignOut extends rowOf(
   'client_sign_outs',
   {
@@ -37,7 +37,7 @@ export class ClientSignOut extends rowOf(
     sid: column.string(),
     sub: column.string(),
     attempts: column.withDefault(column.integer(), 0),
-    /** The next try. While a daemon sends it, this is the time from which another one may. */
+    /** The time of the next attempt. A daemon postpones it while it sends the notice. */
     nextAt: column.date(),
     at: column.date(),
   },

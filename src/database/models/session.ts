@@ -14,22 +14,22 @@ export type SignInMethod =
   /** The code that verified the address of a new account. */
   | 'verification';
 
-/** A signed-in browser or client; its refresh tokens are one family (security P4). */
+/** A sign-in of a browser or another program. Its refresh tokens are one family (security P4). */
 export class Session extends rowOf(
   'sessions',
   {
     id: column.key(),
     accountId: column.to('accounts'),
     method: column.string<SignInMethod>(),
-    /** The connection of the sign-in, if any. */
+    /** The connection used for the sign-in, if any. */
     connectionId: column.optional(column.uuid()),
-    /** The organization of that connection. */
+    /** The organization of the connection. */
     organizationId: column.optional(column.to('organizations', 'SET NULL')),
     address: column.optional(column.string()),
     userAgent: column.optional(column.string()),
     createdAt: column.date(),
     lastSeenAt: column.date(),
-    /** The absolute end, 30 days after the sign-in. */
+    /** The time when the session ends at the latest, 30 days after the sign-in. */
     expiresAt: column.date(),
     /**
      * When the session passed the account's own second factor, checked by idctl; else null (security

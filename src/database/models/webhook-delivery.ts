@@ -4,25 +4,25 @@ import { column, rowOf } from './columns.ts';
 export const deliveryStatuses = ['waiting', 'delivered', 'dead'] as const;
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
 
-/** One event to deliver to one webhook, written in the event's transaction. */
+/** One event to deliver to one webhook. It is written in the transaction of the event. */
 export class WebhookDelivery extends rowOf(
   'webhook_deliveries',
   {
-    /** The `webhook-id`. */
+    /** The `webhook-id` header. */
     id: column.key(),
     webhookId: column.to('webhooks'),
     /** The kind of the event. */
     event: column.string(),
-    /** The body sent, the same on every try. */
+    /** The body, the same for every attempt. */
     body: column.string(),
     at: column.date(),
     status: column.string<DeliveryStatus>(),
     attempts: column.withDefault(column.integer(), 0),
-    /** Null after the delivery or after giving up. */
+    /** The time of the next attempt. Null after the delivery succeeded or was given up. */
     nextAt: column.optional(column.date()),
     responseStatus: column.optional(column.integer()),
     error: column.optional(column.string()),
-    /** When it was delivered or given up. */
+    /** When the delivery succeeded or was given up. */
     endedAt: column.optional(column.date()),
   },
   () => [

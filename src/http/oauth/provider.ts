@@ -132,7 +132,7 @@ interface Exchange {
   named?: Named;
 }
 
-/** Lets the provider answer, bound to the live session of the request, if there is one. */
+/** Answers with idctl's OpenID provider, for the live session of the request, if there is one. */
 async function answerWith(
   app: App,
   ctx: Context,

@@ -22,9 +22,9 @@ export const appRoutes = [
     status: 201,
     cli: 'app create',
   }),
-  // The right that the route needs in addition to `me.credentials`.
+  // The operation also checks `me.credentials`.
   routeTo('apps.introspect', 'PATCH', '/api/v1/me/apps/:id', {
-    summary: 'Name the organization whose tokens your app may introspect; you are an admin there',
+    summary: 'Name the organization whose tokens your app may introspect; you must be its admin',
     dryRun: true,
     input: changeApp.input,
     output: appView,

@@ -22,7 +22,7 @@ import { routeTo } from '../route.ts';
 type Start = z.output<typeof startSocialInput>;
 type Finish = z.output<typeof callbackInput>;
 
-/** Signing in with Google and GitHub (spec §5.4): the same steps for each. */
+/** Signing in with Google and GitHub (spec §5.4). */
 export const socialRoutes = [
   routeTo('me.see', 'GET', '/api/v1/me/social', {
     summary: 'The social providers that you can sign in with',
@@ -60,7 +60,7 @@ export const socialRoutes = [
       run: (ctx: Context, input: Start) => startLinking(ctx, provider, input),
     }),
     routeTo('me.credentials', 'DELETE', `/api/v1/me/social/${provider}`, {
-      summary: `Unlink a ${providerNames[provider]} account from your account, and end the sessions through it`,
+      summary: `Unlink a ${providerNames[provider]} account from your account, and end the sessions that began with it`,
       input: noSocialInput,
       output: z.object({ provider: z.enum(socialProviders) }),
       run: (ctx: Context) => unlinkSocial(ctx, provider),

@@ -108,7 +108,7 @@ function one(id: string): Record<string, Answer> {
   };
 }
 
-/** RFC 7644 §4: descriptions of the service cannot be filtered. */
+/** Answers a description of the service, which cannot be filtered (RFC 7644 §4). */
 function described(describe: (ctx: Context, org: string) => Promise<unknown>): Answer {
   return async ({ ctx, org, path, request }) => {
     if (readQuery(request).filter !== undefined) return errorReply(403, 'This cannot be filtered.');

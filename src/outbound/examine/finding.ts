@@ -15,7 +15,7 @@ export function jsonIn<T>(text: string, schema: z.ZodType<T>): T | null {
   }
 }
 
-/** The steps in order, by their names. */
+/** The names of the steps, in order. */
 export const stepNames = [
   'name',
   'TLS',

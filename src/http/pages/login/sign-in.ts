@@ -115,7 +115,7 @@ const answerCodePage = form({
   },
 });
 
-/** Whether the pending sign-in is over, so a code cannot complete it. */
+/** Whether the pending sign-in has ended, so that no code can complete it. */
 function isOver({ refusal }: Visit): boolean {
   return refusal?.code === 'invalid_credential' || refusal?.code === 'signin_failed';
 }

@@ -43,10 +43,10 @@ export const planView = z.object({
   digest: z.string().describe('Of the state, the document and its secrets; `apply` takes it.'),
 });
 
-/** A difference of one field. A secret only says that it changes. */
+/** The difference in one field. For a secret it contains no values. */
 export type Field = z.output<typeof field>;
 
-/** A person who would lose access. `from` and `to` are roles, or a way to sign in. */
+/** A person who would lose access. `from` and `to` are roles or ways to sign in. */
 export type Losing = z.output<typeof losing>;
 
 /** A change that must wait until something outside the document is done. */
@@ -58,7 +58,7 @@ export interface Blocked {
   hint: string;
 }
 
-/** A role in a project to write, or to take away. */
+/** A role in a project to give or to remove. */
 interface ProjectStep {
   project: string;
   accountId: string;

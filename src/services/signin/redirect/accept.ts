@@ -77,7 +77,7 @@ function digest(text: string): string {
 /** How many callbacks may wait for a provider at once in one process (security S9). */
 const mostWaiting = { client: 10, connection: 50 };
 
-/** The places of a callback of this client, through this connection or social provider. */
+/** The two limits of a callback of this client, through this connection or social provider. */
 function callbackPlaces(ctx: Context, connection: string): Places {
   const wanted: [string, number][] = [
     [`client ${networkOf(ctx.client.address)}`, mostWaiting.client],

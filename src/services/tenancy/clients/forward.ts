@@ -165,7 +165,7 @@ export async function spendTicket(
   if (accountId === null) throw ticketInvalid();
   const cookie = randomToken(256);
   await writeIfAdmitted(ctx, { client, accountId }, async () => {
-    // A browser that comes again gets a new cookie, and the old one ends.
+    // An earlier cookie of this session at the origin ends.
     const { sessionId } = spent;
     await HostSession.destroy({ where: { sessionId, origin } });
     await HostSession.create({ id: hashOfToken(cookie), sessionId, origin, createdAt: ctx.now });

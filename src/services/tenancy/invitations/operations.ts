@@ -102,7 +102,7 @@ async function requireNoMember(
   throw new Refusal('already_exists', `${address} is a member of ${organization.slug} already.`, {
     hint: member.pushed
       ? pushedHint(organization, address)
-      : 'idctl member role changes what they may do.',
+      : 'To change the role, run: idctl member role',
   });
 }
 

@@ -55,7 +55,7 @@ function viewGroup({ id, displayName, externalId, modifiedAt }: ScimGroup, membe
   return { id, displayName, externalId, members, updatedAt: modifiedAt.toISOString() };
 }
 
-/** Lists the users in a group that SCIM pushed, members of the organization or not. */
+/** Lists the Users in a group that SCIM pushed, including those without a membership. */
 export const listScimGroupMembers = operation({
   authority: 'scim.see',
   input: z.strictObject({ org: ref, members: idOrName, ...pageInput }),
