@@ -67,7 +67,7 @@ const before: Record<string, () => string> = {
 /** What a person answers. Only these examples ask. */
 const answers: Record<string, Answers> = {
   init: [
-    ['Where people reach idctl', '\r'],
+    ['Address at which browsers reach idctl', '\r'],
     ['Database', '\r'],
     ['Mail server', '\r'],
     ['Set up an instance there?', 'y\r'],

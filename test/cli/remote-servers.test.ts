@@ -74,7 +74,7 @@ describe('interface page: login, logout, server', () => {
     expect((await type('org list')).err).toContain('To choose one of two: idctl server use NAME');
     expect((await type('logout two')).exit).toBe(0);
     expect(await type('logout two')).toMatchObject({ exit: 1 });
-    expect((await type('org list')).err).toContain('For a server elsewhere: idctl login URL');
+    expect((await type('org list')).err).toContain('For a remote server: idctl login URL');
     expect(await readFile(file(), 'utf8')).not.toContain('cos_pat_');
   });
 

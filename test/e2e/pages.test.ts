@@ -140,7 +140,7 @@ describe.skipIf(dialect !== 'sqlite' || counterpartMissing('chromium'))(
         const page = await arrive(script, 'grace');
         await present(page, domain);
         await greeted(page, 'Grace Hopper');
-        expect(await page.getByText('by single sign-on').count()).toBe(1);
+        expect(await page.getByText('with single sign-on').count()).toBe(1);
       });
 
       test('an address of the company leads to its provider, and the page shows the provider’s refusal', async () => {

@@ -25,7 +25,7 @@ test('a database URL with several hosts is refused in words', async () => {
   ];
   for (const url of several) {
     const { code, err } = await site.run(['org', 'list'], '', { IDCTL_DATABASE: url });
-    expect([url, code, err]).toEqual([url, 2, expect.stringContaining('must name one host')]);
+    expect([url, code, err]).toEqual([url, 2, expect.stringContaining('must name only one host')]);
     expect(err).toContain('HAProxy');
     expect(err).not.toContain('s3cret');
   }

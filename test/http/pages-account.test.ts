@@ -95,7 +95,7 @@ test('sessions and tokens show their organization and method', async () => {
   await createToken(idctl.operator(), { user, name: 'backups' });
   await (await appOf(idctl, { user, name: 'builder', organization: org.slug })).mint();
   const { text } = await open(client, '/');
-  expect(text).toContain('by password, just now');
+  expect(text).toContain('with password, just now');
   expect(text).toContain(`It works in all your organizations: ${org.name}.`);
   expect(text).toContain('Personal token · scope write');
   expect(text).toContain(`Bot token of the app builder of ${org.name} · scope write`);

@@ -303,7 +303,9 @@ describe.skipIf(missing)('a backup made under load', () => {
       /^3 .*newer idctl \(7\.0\.0/,
     );
     const other = dialect === 'sqlite' ? 'postgres' : 'sqlite';
-    expect(await refusal({ database: other })).toMatch(/^1 .*of a (PostgreSQL|SQLite) database/);
+    expect(await refusal({ database: other })).toMatch(
+      /^1 .*contains a (PostgreSQL|SQLite) database/,
+    );
   });
 
   test('an interrupted restore leaves nothing that idctl would start with', async () => {

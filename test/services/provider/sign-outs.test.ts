@@ -187,7 +187,7 @@ test('without an ID token the person is asked first', async () => {
   const { browser, app } = await signedInApplication();
   const given = { client_id: app.clientId, post_logout_redirect_uri: bye };
   const page = await open(browser, logout(given));
-  expect(page.text).toContain('Grafana wants to sign you out');
+  expect(page.text).toContain('Grafana asks to sign you out');
   expect(page.headers['content-security-policy']).toContain('https://app.example.test');
   expect((await browser.get('/api/v1/me')).status).toBe(200);
   expect((await page.submit('/oauth/logout/confirm')).headers['location']).toBe(bye);
@@ -198,7 +198,7 @@ test('if idctl cannot read the ID token, it asks the person, and sends them nowh
   const { browser, app } = await signedInApplication();
   const given = { id_token_hint: 'an.old.token', post_logout_redirect_uri: bye };
   const page = await open(browser, logout(given));
-  expect(page.text).toContain('An application wants to sign you out');
+  expect(page.text).toContain('An application asks to sign you out');
   expect((await browser.get('/api/v1/me')).status).toBe(200);
   const after = await page.submit('/oauth/logout/confirm');
   expect([after.headers['location'], after.text]).toEqual([
