@@ -193,14 +193,14 @@ describe.skipIf(counterpartMissing('bsdutils'))('on a terminal', { timeout: 120_
   it('sso enable tests the provider first, and asks when a step fails', async () => {
     await idctl('domain add acme.test');
     await idctl('domain verify acme.test --assert --yes');
-    const refused = await idctl('sso enable', [['Save it anyway?', 'n\r']]);
+    const refused = await idctl('sso enable', [['Save the connection anyway?', 'n\r']]);
     expect(refused.shown).toMatch(/Step \d+, .+, failed: /);
     expect(refused.shown).toContain('Nothing was changed.');
     expect(refused.code).toBe(1);
     expect((await idctl('sso show --json')).shown).toContain('"enabled": false');
-    expect((await idctl('sso enable', [['Save it anyway?', 'y\r']])).code).toBe(0);
+    expect((await idctl('sso enable', [['Save the connection anyway?', 'y\r']])).code).toBe(0);
     // What is enabled stays as it is until the new settings have passed.
-    const kept = await idctl('sso set --groups-claim other', [['Save it anyway?', '\r']]);
+    const kept = await idctl('sso set --groups-claim other', [['Save the connection anyway?', '\r']]);
     expect(kept.code).toBe(1);
     expect((await idctl('sso show --json')).shown).toContain('"groupsClaim": "roles"');
     expect((await idctl('domain remove acme.test --yes')).code).toBe(0);

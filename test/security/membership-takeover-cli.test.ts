@@ -86,7 +86,7 @@ describe('I3 the operator adds a member', { timeout: 120_000 }, () => {
     const { email } = await squatted();
     const { out } = await run(`user show ${email}`);
     expect(out).toContain('not verified: this instance sent no mail');
-    expect(out).toMatch(/Signs in by: +a password; 1 token \(\d{4}-\d\d-\d\d\); 1 session/);
+    expect(out).toMatch(/Signs in with: +a password; 1 token \(\d{4}-\d\d-\d\d\); 1 session/);
   });
 
   describe.skipIf(counterpartMissing('bsdutils'))('on a terminal', () => {

@@ -57,7 +57,7 @@ export function addExplainCommand(program: Command): void {
 function unknownText(keptGroups: string[] | null): string {
   if (keptGroups === null) return 'unknown: no groups yet';
   const kept = keptGroups.length === 0 ? 'no groups' : fewOf(keptGroups).join(', ');
-  return `gives no role. Activate the person at the provider; SCIM keeps ${kept}`;
+  return `gives no role. Activate the person in the SCIM client; SCIM keeps ${kept}`;
 }
 
 /** Prints the explanation as tables, on one screen. */

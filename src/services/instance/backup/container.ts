@@ -127,7 +127,7 @@ function stream(file: FileHandle, start: number, end: number): Readable {
   return file.createReadStream({ start, end: end - 1, autoClose: false, highWaterMark: 1 << 20 });
 }
 
-const useAnother = 'Use another copy of it, or another backup.';
+const useAnother = 'Use another copy of the backup, or another backup.';
 
 function truncated(): Refusal {
   return invalid('This backup is truncated: its end is missing.', useAnother);
