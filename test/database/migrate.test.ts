@@ -268,7 +268,7 @@ if (dialect === 'sqlite') {
     };
     await onLink(await freshDatabaseUrl(), async (link) => {
       await expect(applyMigrations(link, [parents, orphan])).rejects.toThrow(
-        'whose parent is gone',
+        'with missing parents',
       );
       expect(await rowsOf(link.sequelize, 'parents')).toEqual([{ id: 1 }]);
     });

@@ -238,7 +238,7 @@ describe.skipIf(dialect !== 'sqlite' || counterpartMissing('chromium'))(
       await told(page, 'status').toContain('for ten minutes');
       await button(page, 'Add a passkey').waitFor();
       await button(page, 'Add a passkey').click();
-      await told(page, 'alert').toContain('has a passkey of your account already');
+      await told(page, 'alert').toContain('already has a passkey for your account');
     });
 
     test('two accounts on one authenticator: each passkey signs its own account in', async () => {
@@ -279,7 +279,7 @@ describe.skipIf(dialect !== 'sqlite' || counterpartMissing('chromium'))(
       expect(await button(page, 'Sign in with a passkey').count()).toBe(0);
       await enter(page, email);
       await greeted(page);
-      await page.getByText('To add a passkey, allow scripts for this page').waitFor();
+      await page.getByText('To add a passkey, use a browser that supports passkeys').waitFor();
     });
 
     test.each([

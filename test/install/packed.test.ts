@@ -136,7 +136,7 @@ describe.skipIf(process.env['CI'] !== 'true')(
 
         expect(await run(install)).toMatchObject({
           code: 0,
-          out: expect.stringContaining('here already'),
+          out: expect.stringContaining('already installed'),
         });
         expect([release(), previous()]).toEqual([first, null]);
 

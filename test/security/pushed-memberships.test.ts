@@ -478,7 +478,7 @@ describe('O8 every member but the last owner can leave', () => {
       return { id: who.id, client, page: await asked.submit('/login/password', { password }) };
     };
     const { id, page } = await arrived();
-    expect(page.text).toContain('Only an admin of it can add you again');
+    expect(page.text).toContain('Only its admins can add you again');
     const left = await page.submit('/account/organizations/leave');
     expect(left.text).toContain('You have left the organization.');
     expect(left.text).toContain('You are not a member of an organization.');
