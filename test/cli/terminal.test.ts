@@ -200,7 +200,9 @@ describe.skipIf(counterpartMissing('bsdutils'))('on a terminal', { timeout: 120_
     expect((await idctl('sso show --json')).shown).toContain('"enabled": false');
     expect((await idctl('sso enable', [['Save the connection anyway?', 'y\r']])).code).toBe(0);
     // What is enabled stays as it is until the new settings have passed.
-    const kept = await idctl('sso set --groups-claim other', [['Save the connection anyway?', '\r']]);
+    const kept = await idctl('sso set --groups-claim other', [
+      ['Save the connection anyway?', '\r'],
+    ]);
     expect(kept.code).toBe(1);
     expect((await idctl('sso show --json')).shown).toContain('"groupsClaim": "roles"');
     expect((await idctl('domain remove acme.test --yes')).code).toBe(0);
