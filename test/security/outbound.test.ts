@@ -68,7 +68,7 @@ describe('S9 addresses in a provider’s document', () => {
       expect(await idctl.client().get(`/auth/sso/start?domain=${domain}`), what).toMatchObject(
         unusable,
       );
-      expect((await whyUnusable(domain)).message, what).toMatch(/may not reach|not encrypted/);
+      expect((await whyUnusable(domain)).message, what).toMatch(/not allowed|not encrypted/);
     }
     expect(touched).toBe(0);
   });
@@ -81,7 +81,7 @@ describe('S9 addresses in a provider’s document', () => {
         provider.answers.discovery = () => ({ body: { ...provider.document(), [endpoint]: url } });
         const { browser, callback, userinfo } = await returning(idctl, provider, { domain });
         expect(await comeBack(browser, callback), what).toMatchObject(unusable);
-        expect((await whyUnusable(domain)).message, what).toMatch(/may not reach|not encrypted/);
+        expect((await whyUnusable(domain)).message, what).toMatch(/not allowed|not encrypted/);
         expect(await Account.count({ where: { email: userinfo.email } })).toBe(0);
       }
       expect(touched).toBe(0);

@@ -4,7 +4,7 @@ import type { App, Context } from '../../context.ts';
 import { ownSessionOf } from '../../services/people/sessions/end.ts';
 import { encoded, innerRequest } from '../../services/signin/provider/inner.ts';
 import { findLiveSession } from '../../services/signin/provider/live-session.ts';
-import { type Named, readNamed } from '../../services/signin/provider/reading.ts';
+import { type NamedInRequest, readNamed } from '../../services/signin/provider/reading.ts';
 import { isClientId } from '../../services/tenancy/clients/client.ts';
 import { readForm } from '../body.ts';
 import { refuseCrossSite } from '../origins.ts';
@@ -118,7 +118,7 @@ function ofClients({ app, origins }: Door): RequestHandler {
 }
 
 /** The code or refresh token of a token request. */
-function redeemedBy(form: Record<string, unknown>): Named['redeems'] {
+function redeemedBy(form: Record<string, unknown>): NamedInRequest['redeems'] {
   if (form['grant_type'] === 'refresh_token')
     return { model: 'RefreshToken', value: form['refresh_token'] };
   return { model: 'AuthorizationCode', value: form['code'] };
@@ -129,7 +129,7 @@ interface Exchange {
   inner: IncomingMessage;
   response: Response;
   /** What the request names, if that is read before the provider asks. */
-  named?: Named;
+  named?: NamedInRequest;
 }
 
 /** Answers with idctl's OpenID provider, for the live session of the request, if there is one. */

@@ -3,6 +3,7 @@ import { type CustomFetch, genericGrantRequest } from 'openid-client';
 import { z } from 'zod';
 import { Refusal } from '../../errors.ts';
 import { type Finding, right, wrong } from '../../finding.ts';
+import { jsonIn } from '../../input.ts';
 import type { ProviderMetadata } from '../discovery.ts';
 import { causes } from '../failure.ts';
 import type { BoundedFetch } from '../http.ts';
@@ -13,7 +14,7 @@ import {
   type SecretMethod,
   secretMethodFor,
 } from '../oidc.ts';
-import { jsonIn, unanswered } from './finding.ts';
+import { unanswered } from './finding.ts';
 
 /** The token endpoint's answer: the status, and the error code if RFC 6749 §5.2 defines it. */
 interface Verdict {
@@ -120,7 +121,10 @@ async function askToken(
   const watched: CustomFetch = async (url, options) => {
     const response = await fetch(url, options);
     const text = await response.clone().text();
-    verdict = { status: response.status, error: jsonIn(text, errors)?.error ?? null };
+    verdict = {
+      status: response.status,
+      error: errors.safeParse(jsonIn(text)).data?.error ?? null,
+    };
     return response;
   };
   const configuration = configure(metadata, client, watched, method);

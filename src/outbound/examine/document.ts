@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { type Finding, found, right, wrong } from '../../finding.ts';
+import { jsonIn } from '../../input.ts';
 import { metadataSchema, type ProviderMetadata, spoiled } from '../discovery.ts';
 import { type Guard, wayOf } from '../guard.ts';
 import type { BoundedFetch } from '../http.ts';
-import { jsonIn, unanswered } from './finding.ts';
+import { unanswered } from './finding.ts';
 import { isLookupError } from './place.ts';
 
 /** A received discovery document, with the provider's time. */
@@ -33,8 +34,8 @@ export async function examineDiscovery(
       );
     }
     const text = await response.text();
-    const document = jsonIn(text, z.record(z.string(), z.unknown()));
-    if (document === null)
+    const document = z.record(z.string(), z.unknown()).safeParse(jsonIn(text)).data;
+    if (document === undefined)
       return wrong('something that is not a JSON object', 'Check the issuer and its path.');
     return found(
       { document, date: dateOf(response.headers) },

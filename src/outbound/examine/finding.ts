@@ -1,19 +1,9 @@
-import type { z } from 'zod';
 import { Refusal } from '../../errors.ts';
 import { type Finding, wrong } from '../../finding.ts';
 import { type Failure, failureWords } from '../failure.ts';
 
 // The findings of an examination, in idctl's own sentences. They never quote the provider (security
 // S8), except for host names that the operator must allow. Only the operator also sees the issuer.
-
-/** The value of a JSON text, if it has this form. */
-export function jsonIn<T>(text: string, schema: z.ZodType<T>): T | null {
-  try {
-    return schema.safeParse(JSON.parse(text)).data ?? null;
-  } catch {
-    return null;
-  }
-}
 
 /** The names of the steps, in order. */
 export const stepNames = [

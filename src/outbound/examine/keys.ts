@@ -1,10 +1,11 @@
 import { createPublicKey, type JsonWebKey } from 'node:crypto';
 import { z } from 'zod';
 import { type Finding, right, wrong } from '../../finding.ts';
+import { jsonIn } from '../../input.ts';
 import type { ProviderMetadata } from '../discovery.ts';
 import type { BoundedFetch } from '../http.ts';
 import { algorithms } from '../oidc.ts';
-import { jsonIn, unanswered } from './finding.ts';
+import { unanswered } from './finding.ts';
 
 const keySet = z.object({ keys: z.array(z.record(z.string(), z.unknown())) });
 
@@ -32,7 +33,7 @@ export async function examineKeys(
 const publish = 'At the provider, publish the keys at the jwks_uri.';
 
 function judge(text: string): Finding {
-  const { keys } = jsonIn(text, keySet) ?? {};
+  const { keys } = keySet.safeParse(jsonIn(text)).data ?? {};
   if (keys === undefined) return wrong('a response that is not a key set', publish);
   const usable = algorithms.filter((algorithm) =>
     keys.some((key) => algorithmsOf(key).includes(algorithm)),

@@ -4,10 +4,10 @@ import type { Context } from '../../../context.ts';
 import { select } from '../../../database/select.ts';
 import { idleSince, isUsable } from '../../people/sessions/live.ts';
 import {
+  type AdmissionFacts,
   type Barred,
   barredBy,
   membershipAt,
-  type Standing,
   standingColumns,
 } from '../../tenancy/clients/admits.ts';
 import { rowIdOf } from '../../tenancy/clients/client.ts';
@@ -30,7 +30,7 @@ export interface Stored {
 }
 
 /** What one statement has read for a request. */
-export interface Reading {
+export interface ReadForRequest {
   client: ClientRow;
   /** The session of the browser, or of the code or token; null if it is not live. */
   session: LiveSession | null;
@@ -43,7 +43,7 @@ export interface Reading {
 }
 
 /** What a request names. */
-export interface Named {
+export interface NamedInRequest {
   clientId: unknown;
   /** The session of the browser. */
   sessionId?: string | null;
@@ -51,7 +51,7 @@ export interface Named {
   redeems?: { model: 'AuthorizationCode' | 'RefreshToken'; value: unknown } | undefined;
 }
 
-interface Row extends ClientColumns, SessionColumns, Standing {
+interface Row extends ClientColumns, SessionColumns, AdmissionFacts {
   sessionId: string | null;
   /** The account, if the session is live. */
   usableId: string | null;
@@ -77,7 +77,10 @@ const statement = (ctx: Context) => `SELECT ${clientColumns}, ${sessionColumns},
   WHERE c.id = $1`;
 
 /** Reads what the request names by one statement; null if it names no client. */
-export async function readNamed(ctx: Context, named: Named): Promise<Reading | null> {
+export async function readNamed(
+  ctx: Context,
+  named: NamedInRequest,
+): Promise<ReadForRequest | null> {
   const { clientId, sessionId = null, redeems } = named;
   const id = typeof clientId === 'string' ? rowIdOf(clientId) : null;
   if (id === null) return null;

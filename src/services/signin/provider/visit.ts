@@ -3,7 +3,7 @@ import type { ErrorOut, KoaContextWithOIDC } from 'oidc-provider';
 import type { Context } from '../../../context.ts';
 import type { ClientRow } from './client-row.ts';
 import type { LiveSession } from './live-session.ts';
-import type { Reading } from './reading.ts';
+import type { ReadForRequest } from './reading.ts';
 
 // idctl's OpenID provider has no session of its own: each request is bound to a live session of
 // idctl, or to none. No cookie of the package can stand in for that row.
@@ -31,7 +31,7 @@ export interface ProviderVisit {
   /** The clients that this request has read, by client id. */
   clients: Map<string, ClientRow>;
   /** What one statement has read for this request; without it, each part is read when needed. */
-  read?: Reading | null;
+  read?: ReadForRequest | null;
   /** The answers that idctl makes in place of the package. */
   pages: Pages;
   /** The code to spend when this request stores the access token. */

@@ -11,7 +11,7 @@ import { pushedIn } from '../memberships/membership.ts';
 export type Barred = 'account_disabled' | 'not_a_member' | 'project_role_missing';
 
 /** What decides whether a client lets an account in. */
-export interface Standing {
+export interface AdmissionFacts {
   disabledAt: unknown;
   memberRole: Role | null;
   projectRole: ProjectRole | null;
@@ -40,7 +40,7 @@ export async function barredFrom(
   accountId: string,
 ): Promise<Barred | null> {
   // Bypasses the ORM, as it runs for every request that a proxy asks about.
-  const [person] = await select<Standing>(
+  const [person] = await select<AdmissionFacts>(
     `SELECT ${standingColumns}
       FROM accounts a
       LEFT JOIN ${membershipAt(ctx, '$2')}
@@ -55,7 +55,7 @@ export async function barredFrom(
 /** The same, by what was just read. */
 export function barredBy(
   client: Pick<Client, 'projectId' | 'role'>,
-  { memberRole, disabledAt, projectRole }: Standing,
+  { memberRole, disabledAt, projectRole }: AdmissionFacts,
 ): Barred | null {
   if (memberRole === null) return 'not_a_member';
   if (disabledAt !== null) return 'account_disabled';
