@@ -6,7 +6,7 @@ import { canonicalUser } from '../../src/services/foundation/limits/ldap.ts';
 import { groupsHeld } from '../../src/services/provisioning/mappings/plan.ts';
 import { canonicalDn, commonNameOf, isUnder } from '../../src/services/tenancy/ldap/dn.ts';
 import { faultOfFilter, fillFilter, openFilter } from '../../src/services/tenancy/ldap/filter.ts';
-import { onePerson } from '../../src/services/tenancy/ldap/person.ts';
+import { onePerson } from '../../src/services/tenancy/ldap/find-person.ts';
 import { saveLdapInput, signInByLdapInput } from '../../src/services/tenancy/ldap/schema.ts';
 
 describe('distinguished names', () => {

@@ -19,7 +19,7 @@ import {
   secondFactorFields,
 } from '../people/two-factor/second-factor.ts';
 import { syncDirectoryGroups, syncGroups } from '../provisioning/mappings/reconcile.ts';
-import type { DirectoryPerson } from '../tenancy/ldap/person.ts';
+import type { DirectoryPerson } from '../tenancy/ldap/find-person.ts';
 import { keepAttempt } from './attempts.ts';
 import { type Begun, requireSession } from './begin.ts';
 import type { Said } from './methods/claims.ts';

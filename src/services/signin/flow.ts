@@ -12,7 +12,7 @@ import { inWordsOf, type openLoginLinkInput, signInFailed } from '../people/sess
 import { answerSecondFactor } from '../people/two-factor/second-factor.ts';
 import { proveAddress } from '../tenancy/addresses/prove-address.ts';
 import type { SocialProvider } from '../tenancy/identities/social-providers.ts';
-import type { DirectoryPerson } from '../tenancy/ldap/person.ts';
+import type { DirectoryPerson } from '../tenancy/ldap/find-person.ts';
 import type { signInByLdapInput } from '../tenancy/ldap/schema.ts';
 import { chooseDirectory } from '../tenancy/signin-settings/methods.ts';
 import { requireSameConnection } from '../tenancy/sso/connection.ts';
@@ -39,25 +39,29 @@ import {
 // Every sign-in takes these steps:
 // 1. Count the try, so that guessing is limited.
 // 2. Prove who the person is. The files in methods/ do this.
-// 3. Let the person in, in one transaction: find or make the account, check what bars it, use up
-//    the second factor, begin the session. If the second factor is missing, `admit` rolls this back,
-//    asks for it and runs the step again. A mailed code and a passkey go without `admit`: the second
-//    factor of the code came along, and a passkey counts as both factors.
-// 4. If this fails, record why, and return the try unless it was a wrong guess.
+// 3. Let the person in, in one transaction: find the account (that of an external identity is
+//    attached or made), check what bars it, use up the second factor, begin the session. Single
+//    sign-on asks for the account's own second factor only if `asksOwnSecondFactor`.
+//    If the answer to the second factor is missing, `admit` rolls this back. If an answer came
+//    along, it is checked and the step runs again. If none came, the request ends in
+//    `second_factor_required`; on the pages the arrival is kept, and `answerPendingSignIn` goes on.
+//    A mailed code and a passkey go without `admit`: the answer comes along with the mailed code,
+//    and a passkey counts as both factors.
+// 4. If this fails, record why. Return the try unless the refusal is `signin_failed` (a wrong guess,
+//    but also a disabled account) or `code_invalid`.
 //
-// method           counts the try in    records a refused person by   records a failed server by
-// password         this file            recordRefusedSignIn           (asks none)
-// mailed code      answerCode           recordRefusedSignIn           (asks none)
-// passkey          this file            recordRefusedSignIn           (asks none)
-// LDAP             this file            recordRefusedByDirectory      reportDirectory
-// single sign-on   acceptState          recordRefusedBySso            reportConnection
-// social           acceptState          recordRefusedSignIn           reportProvider
-// login link       nowhere              nothing                       (asks none)
+// method           counts the try in         records a refused person by   records a failed server by
+// password         this file                 recordRefusedSignIn           (asks none)
+// mailed code      answerCode                recordRefusedSignIn           (asks none)
+// passkey          this file                 recordRefusedSignIn           (asks none)
+// LDAP             this file, `provePerson`  recordRefusedByDirectory      reportDirectory
+// single sign-on   nowhere                   recordRefusedBySso            reportConnection
+// social           nowhere                   recordRefusedSignIn           reportProvider
+// login link       nowhere                   nothing                       (asks none)
 //
-// `acceptState` lets each state be used once, and limits how many callbacks wait at once. The login
-// link works once. Wrong answers to the second factor count in two-factor/second-factor.ts, and are
-// no refused sign-in. Single sign-on also keeps each attempt (`keepAttempt`), that of a second step
-// (`answerPendingSignIn`) too; no other second step is recorded.
+// `acceptState` lets each state be used once, and limits how many callbacks wait at once. What it
+// refuses is not recorded. The login link works once. Wrong answers to the second factor count in
+// second-factor.ts, and only a wrong passkey is recorded. Single sign-on keeps each attempt.
 //
 // Only `beginSession` begins a session. Only `attachIdentity` and `attachSocial` find the account
 // of an external identity.
@@ -68,7 +72,7 @@ interface Page {
 }
 
 /**
- * Signs in by password (spec §4.4). Every failure gets the same answer after the same work
+ * Signs in by password (spec §4.4). Every `signin_failed` gets the same answer after the same work
  * (security P7, P8).
  */
 export async function signIn(ctx: Context, input: z.output<typeof signInInput>, page?: Page) {
@@ -105,11 +109,11 @@ export async function signIn(ctx: Context, input: z.output<typeof signInInput>, 
  * request for the second factor.
  */
 export function signInByCode(ctx: Context, input: z.output<typeof signInByCodeInput>) {
-  return answerCode(ctx, { ...input, purpose: 'signin' }, async ({ account: found, open }) => {
+  return answerCode(ctx, { ...input, purpose: 'signin' }, async ({ account: found, spendCode }) => {
     // An unproved account's second factor belongs to an earlier holder (security P11).
     const secondFactor = isProved(found) ? await answerSecondFactor(ctx, found, input) : null;
     return transaction(async () => {
-      const account = await open();
+      const account = await spendCode();
       await proveAddress(ctx, account, 'another code');
       return requireSession(
         await beginSession(ctx, account, { method: 'magicCode', secondFactor }),
@@ -118,10 +122,7 @@ export function signInByCode(ctx: Context, input: z.output<typeof signInByCodeIn
   });
 }
 
-/**
- * Signs in with a passkey, which counts as both factors. Every failure gets the same answer
- * (security P7, P16).
- */
+/** Signs in with a passkey, which counts as both factors (security P7, P16). */
 export async function signInByPasskey(ctx: Context, input: z.output<typeof signInByPasskeyInput>) {
   requirePasskeys(ctx);
   const limits = [clientLimit(ctx)];
@@ -142,8 +143,9 @@ export async function signInByPasskey(ctx: Context, input: z.output<typeof signI
 }
 
 /**
- * Signs in by an organization's directory (spec §4.2). The try is counted before the directory is
- * asked. It is returned if the person is let in, or if the person was not refused (security L8).
+ * Signs in through an organization's directory (spec §4.2). The try is counted for the user name and
+ * the client before the directory is asked, then for the entry. It is returned if the person is let
+ * in, on any error but `signin_failed`, and for a fault of the service account (security L8).
  */
 export async function signInByLdap(
   ctx: Context,
@@ -160,7 +162,7 @@ export async function signInByLdap(
       found: (entry) => {
         found = entry;
       },
-      counted: (limit) => limits.push(limit),
+      countedForEntry: (limit) => limits.push(limit),
     });
     const arrival: Arrival = { by: 'ldap', ...proved, returnTo: page?.returnTo ?? '/' };
     return await admit(ctx, arrival, {
@@ -179,7 +181,7 @@ export async function signInByLdap(
 
 /**
  * Finishes single sign-on, at the callback (spec §4.1 step 3 to 6). The state is spent before the
- * provider is asked; all else is written after. The attempt is kept, however it ends.
+ * provider is asked; all else is written after. Once the state is accepted, the attempt is kept.
  */
 export function finishSso(ctx: Context, input: z.output<typeof callbackInput>) {
   return acceptState(ctx, 'sso', input, async (state) => {
@@ -227,7 +229,10 @@ export function finishSocial(
   });
 }
 
-/** Signs in by the operator's link and uses it up. A second factor is still asked for. */
+/**
+ * Signs in by the operator's link. It is used up when the session begins, or when the arrival is
+ * kept for the second factor, which is still asked for.
+ */
 export async function openLoginLink(ctx: Context, { token }: z.output<typeof openLoginLinkInput>) {
   const account = await requireLinked(ctx, token);
   const before = () => spendLink(account, token);

@@ -102,7 +102,7 @@ interface Opening {
    * Spends the code and returns the account as it is now, locked. Call it once, inside the caller's
    * transaction. Refuses `code_invalid` if another use came first.
    */
-  open(): Promise<Account>;
+  spendCode(): Promise<Account>;
 }
 
 /**
@@ -122,7 +122,7 @@ export async function answerCode<T>(
   const right = await tryCode(ctx, { accountId: account?.id ?? null, purpose }, code);
   try {
     if (!opensByCode(account) || right === null) throw codeInvalid();
-    return await enter({ account, open: () => open(ctx, email, right, limits) });
+    return await enter({ account, spendCode: () => open(ctx, email, right, limits) });
   } catch (error) {
     const wrong = error instanceof Refusal && error.code === 'code_invalid';
     if (!wrong) await giveBack(ctx, limits);
@@ -159,11 +159,11 @@ function codeInvalid(): Refusal {
  * password stays only if this client chose it (security P11); `passwordKept` says so.
  */
 export async function verifyEmail(ctx: Context, input: z.output<typeof verifyEmailInput>) {
-  return answerCode(ctx, { ...input, purpose: 'verify' }, async ({ account: found, open }) => {
+  return answerCode(ctx, { ...input, purpose: 'verify' }, async ({ account: found, spendCode }) => {
     // Outside the transaction, as hashing takes time.
     const own = await isOwnSignUp(ctx, found, input);
     return transaction(async () => {
-      const account = await open();
+      const account = await spendCode();
       // If the address was proved meanwhile, this code is no way to sign in.
       if (account.emailProof !== 'none') throw codeInvalid();
       const kept = own && account.passwordHash === found.passwordHash;
@@ -177,13 +177,13 @@ export async function verifyEmail(ctx: Context, input: z.output<typeof verifyEma
 
 /** Sets a new password by a mailed code. It ends all sessions and every other code. */
 export async function resetPassword(ctx: Context, input: z.output<typeof resetPasswordInput>) {
-  await answerCode(ctx, { ...input, purpose: 'reset' }, async ({ account: found, open }) => {
+  await answerCode(ctx, { ...input, purpose: 'reset' }, async ({ account: found, spendCode }) => {
     // An unproved account's second factor belongs to an earlier holder (security P11).
     const own = isProved(found);
     const passwordHash = await hashNewPassword(ctx, input.newPassword, found, 'newPassword');
     const secondFactor = own ? await answerSecondFactor(ctx, found, input) : null;
     await transaction(async () => {
-      const account = await open();
+      const account = await spendCode();
       await proveAddress(ctx, account, 'another code');
       await acceptSecondFactor(account, secondFactor);
       await account.update({ passwordHash });

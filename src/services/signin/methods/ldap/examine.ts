@@ -23,7 +23,7 @@ import {
   personQuery,
   type Reading,
   textsOf,
-} from '../../../tenancy/ldap/person.ts';
+} from '../../../tenancy/ldap/find-person.ts';
 import { type Ask, reasonWords, refusedWith, searchWords, unreached } from './words.ts';
 
 /** The subject of an examination: the settings, the service account, and the user to try. */

@@ -12,7 +12,7 @@ import { inWordsOf, signInFailed } from '../../../people/sessions/schema.ts';
 import type { SecondFactor } from '../../../people/two-factor/second-factor.ts';
 import { attachIdentity } from '../../../tenancy/identities/attach.ts';
 import { directorySettingsOf } from '../../../tenancy/ldap/connection.ts';
-import { type DirectoryPerson, findPerson } from '../../../tenancy/ldap/person.ts';
+import { type DirectoryPerson, findPerson } from '../../../tenancy/ldap/find-person.ts';
 import { ensureMember } from '../../../tenancy/memberships/join-and-leave.ts';
 import { type Begun, beginSession } from '../../begin.ts';
 
@@ -25,7 +25,7 @@ export async function provePerson(
   ctx: Context,
   connection: LdapConnection,
   given: { username: string; password: string },
-  told: { found: (person: DirectoryPerson) => void; counted: (limit: Limit) => void },
+  told: { found: (person: DirectoryPerson) => void; countedForEntry: (limit: Limit) => void },
 ): Promise<{ connection: SeenConnection; person: DirectoryPerson }> {
   const visit = await ctx.outbound.visitDirectory(connection);
   const one = await findPerson(ctx, visit, connection, given.username).catch((error: unknown) => {
@@ -34,7 +34,7 @@ export async function provePerson(
   });
   if (!one.ok) throw signInFailed(one.reason);
   told.found(one.person);
-  told.counted(await spendTry(ctx, connection, one.person));
+  told.countedForEntry(await spendTry(ctx, connection, one.person));
   const proved = await visit.prove({ dn: one.person.dn, password: given.password });
   if (!proved.ok) throw signInFailed(proved.reason);
   return { connection: seenAs(connection), person: one.person };

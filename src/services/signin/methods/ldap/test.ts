@@ -19,7 +19,7 @@ import {
   requireEncryption,
   requireSameServer,
 } from '../../../tenancy/ldap/connection.ts';
-import type { DirectoryPerson } from '../../../tenancy/ldap/person.ts';
+import type { DirectoryPerson } from '../../../tenancy/ldap/find-person.ts';
 import { saveLdapInput, testLdapInput, testLdapView } from '../../../tenancy/ldap/schema.ts';
 import { reasonOfFailure } from '../../refused.ts';
 import { type DirectoryExamination, examineDirectory, type Trial } from './examine.ts';

@@ -7,7 +7,7 @@ import type {
   DirectoryReason,
   DirectoryVisit,
 } from '../../../../outbound/directory/directory.ts';
-import type { Missing } from '../../../tenancy/ldap/person.ts';
+import type { Missing } from '../../../tenancy/ldap/find-person.ts';
 
 // Each fault of a directory, and the one thing to change (security L9), never in its own words.
 
