@@ -7,7 +7,7 @@ import type { Environment } from './places.ts';
 import { type Setting, settings } from './setting-list.ts';
 
 const short: Readonly<Record<string, string>> = { IDCTL_DATABASE: 'IDCTL_DATABASE_URL' };
-// The variables that idctl reads besides its settings.
+// The `IDCTL_` variables that are not settings.
 const others = [
   'IDCTL_CONFIG',
   'IDCTL_ORG',

@@ -34,7 +34,7 @@ export interface Database {
   load(): DatabaseLoad;
   /** Resolves when the database answers. Refuses a server that accepts no writes. */
   ping(): Promise<void>;
-  /** Whether writes are known to succeed: false after one fails on a full disk, until one works. */
+  /** False after a write fails on a full disk, until a trial write succeeds. Otherwise true. */
   writable(): Promise<boolean>;
   /** Allocates space in the database without a change. Throws as a write would. */
   tryWrite(): Promise<void>;

@@ -134,7 +134,7 @@ export function readCookie(
   const sent = header.split(';').filter((pair) => pair.split('=')[0]?.trim() === name);
   if (sent.length > 1) {
     throw new Refusal('invalid_credential', `The cookie ${name} was sent ${sent.length} times.`, {
-      hint: `Clear the cookies of this site, or send ${name} once.`,
+      hint: 'Clear the cookies of this site, then try again.',
     });
   }
   return parseCookie(header)[name];

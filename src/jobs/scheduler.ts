@@ -37,8 +37,8 @@ const jobs: Job[] = [
 ];
 
 /**
- * Starts the scheduler. The returned function stops it, and waits for running jobs and their last
- * runs.
+ * Starts the scheduler. The returned function stops it, waits for running jobs, and runs the jobs
+ * marked `lastly` once more.
  */
 export function startJobs(app: App): () => Promise<void> {
   const running = new Map<Promise<void>, Job>();

@@ -53,7 +53,7 @@ export interface Outbound {
   sendMail(message: MailMessage, stop?: AbortSignal): Promise<string>;
   /** Connects and authenticates as for a message, but sends none. Refuses like `sendMail`. */
   greetMailServer(): Promise<void>;
-  /** Refuses `outbound_refused` for a URL that idctl never sends to. Looks up hosts of plain http. */
+  /** Refuses `outbound_refused` for a URL that idctl never sends to. Looks up an http:// host. */
   judgeUrl(url: string): Promise<void>;
   /** Posts a message; returns the status. Refuses `upstream_failed` or `outbound_refused`. */
   postMessage(url: string, message: OutboundMessage): Promise<number>;

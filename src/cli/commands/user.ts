@@ -51,7 +51,7 @@ const proofs: Record<z.output<typeof shownUserView>['emailProof'], string> = {
   auto: 'not verified: this instance sent no mail',
   mail: 'a mailed code',
   domain: 'the organization that owns the domain',
-  'former domain': 'an organization that gave up the domain since',
+  'former domain': 'an organization that has since given up the domain',
   operator: 'the operator',
   social: 'Google or GitHub',
 };

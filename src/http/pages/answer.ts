@@ -75,7 +75,10 @@ async function gather(page: Page, token: string, request: Request, response: Res
   if (isForm) requireFormToken(token, proof);
   const texts = Object.entries(given).map(([field, value]) => [field, String(value)] as const);
   if (texts.some(([, text]) => text.includes('\0'))) {
-    throw new Refusal('invalid_input', 'The input contains a NUL character.');
+    throw new Refusal(
+      'invalid_input',
+      'The input contains a character that is not allowed. Type it again instead of pasting it.',
+    );
   }
   // An empty field counts as absent.
   return Object.fromEntries(texts.filter(([, text]) => text !== ''));

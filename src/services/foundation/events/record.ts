@@ -19,7 +19,7 @@ import { isWanted, viewEvent } from './view.ts';
 /** An event to record, of any kind. */
 export type Happening = { [Name in EventName]: HappeningOf<Name, EventData<Name>> }[EventName];
 
-/** A recurring event to record. The tally adds the count and the references. */
+/** A recurring event to record. The tally adds `count`, `lastAt` and `references`. */
 type Recurring = {
   [Name in EventName]: HappeningOf<Name, Omit<EventData<Name>, 'count' | 'lastAt' | 'references'>>;
 }[EventName];

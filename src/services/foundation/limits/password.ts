@@ -77,7 +77,7 @@ export async function rememberClient(ctx: Context, email: string): Promise<void>
 
 /** Whether the person of this mailbox has signed in lately, but not here with this address. */
 export async function isStranger(ctx: Context, email: string): Promise<boolean> {
-  // All other rows of this subject expire earlier, with their second window.
+  // A counter expires at most two days from now. Only a remembered sign-in lasts longer.
   const remembered = epochSeconds(ctx.now) + 2 * day;
   const rows = await select<{ key: string }>(
     'SELECT key FROM counters WHERE subject = $1 AND expires_at > $2',

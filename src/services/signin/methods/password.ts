@@ -26,7 +26,7 @@ export function judgePassword(
   if (!right) return { refused: 'wrong_password' };
   const { disabledAt, passwordHash: hash } = account;
   if (disabledAt !== null || hash === null) return { refused: 'account_disabled' };
-  // A different answer would tell a stranger who signs up whether there was an account.
+  // Only the log gets this reason: the answer must not tell a stranger whether there is an account.
   return isEmailVerified(ctx, account)
     ? { proved: account, hash }
     : { refused: 'email_unverified' };

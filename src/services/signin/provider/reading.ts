@@ -42,7 +42,7 @@ export interface ReadForRequest {
   records: Stored[];
 }
 
-/** What a request names. */
+/** The client, session and credential that a request names. */
 export interface NamedInRequest {
   clientId: unknown;
   /** The session of the browser. */

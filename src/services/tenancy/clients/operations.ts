@@ -19,7 +19,7 @@ import {
 import { changedSettings, clientSettings } from './fields.ts';
 import { insertClient, requireClientOf, updateClient } from './write.ts';
 
-// Clients: the applications in which an organization's people sign in through idctl.
+// Clients: the applications that an organization's members sign in to through idctl.
 
 const wholeSettings = z.strictObject(clientSettings);
 

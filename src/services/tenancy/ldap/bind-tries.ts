@@ -23,11 +23,11 @@ import {
   secondsUntilRoom,
 } from '../../foundation/limits/limit.ts';
 
-// Security L8. A bind password may be a guess, so each try counts before it is sent. It counts for
-// its actor, their client, the password and the organization. The counts are returned unless the
-// directory refuses the bind. All tries of one stored password share one count of the organization.
-// The first takes it, and the last to finish returns it. A stored password that was accepted last,
-// and any password of the operator, is sent at once. It counts only if it is refused.
+// Security L8. A bind password may be a guess, so a try counts before it is sent: for its actor,
+// their client, the password and the organization. The counts are returned unless the directory
+// refuses the bind. Tries of one stored password share one count of the organization: the first
+// takes it, and the last to finish returns it. Exceptions: a stored password that the directory
+// accepted at its last use, and any password of the operator. These count only after a refusal.
 
 /** The service account, as it is about to be bound. */
 type Bind = Pick<LdapConnection, 'id' | 'organizationId' | 'uri' | 'bindDn'> & {

@@ -101,6 +101,6 @@ export function requireEncryption(ctx: Context, { uri, tls }: { uri: string; tls
   throw refuseField(
     'tls',
     'can be off only for a directory on this machine',
-    'Use ldaps://, or StartTLS; or the operator sets ldap.allowPlaintext in idctl.yaml.',
+    'Use ldaps:// or StartTLS. Or ask the operator to set ldap.allowPlaintext: on in idctl.yaml.',
   );
 }

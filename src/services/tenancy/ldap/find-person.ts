@@ -63,7 +63,10 @@ export async function findPerson(
     : { ok: false, reason: `service_${answer.at}_${answer.reason}` };
 }
 
-/** Queries for the entry of exactly this user name, and for a second one (security L4). */
+/**
+ * The query for exactly this user name. It asks for two entries, so that a second match is noticed
+ * (security L4).
+ */
 export function personQuery(reading: Reading, username: string): DirectoryQuery {
   return {
     base: reading.searchBase,

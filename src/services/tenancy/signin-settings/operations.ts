@@ -129,7 +129,10 @@ export function saysSomething(settings: SignInSettings | null): boolean {
   return settings !== null && settingNames.some((name) => settings[name] !== null);
 }
 
-/** Whether the organization governs no account: no domain, and not the only one (security O1). */
+/**
+ * Whether the organization governs no account: it has no verified domain, and is not the only
+ * organization (security O1).
+ */
 export async function governsNoAccount(
   ctx: Context,
   { id: organizationId }: Pick<Organization, 'id'>,
