@@ -14,7 +14,7 @@ export interface Limit {
   /** Each value has its own count. */
   apart?: string;
   most: number;
-  /** How much one call counts, if it is not one. */
+  /** How much one call counts, if it is not one. Without `longest`, and never given back. */
   weight?: number;
   seconds: number;
   /** Each window after a full one is twice as long, up to this. Without it, all last `seconds`. */
