@@ -54,6 +54,12 @@ function runInTransaction(sequelize: Sequelize, ...statement: Statement): Promis
   return onOpenConnection((connection) => runOn(sequelize, connection, ...statement));
 }
 
+/** The value of a JSON column that plain SQL has read: SQLite returns it as text. */
+export function jsonOf<Value extends object>(column: string | Value): Value {
+  // The column contains only values of this type.
+  return typeof column === 'string' ? (JSON.parse(column) as Value) : column;
+}
+
 /** Inserts one row inside a transaction. Objects are stored as JSON. */
 export async function insertRow(table: string, row: Record<string, unknown>): Promise<void> {
   const { sql, bind } = insertion(table, row);

@@ -1,8 +1,6 @@
 import { column, rowOf } from './columns.ts';
 
-/**
- * A sign-in by redirect that waits for the second factor. Whoever has the token can continue it.
- */
+/** A sign-in that waits for the second factor. Anyone who has the token can continue it. */
 export class PendingSignIn extends rowOf(
   'pending_sign_ins',
   {

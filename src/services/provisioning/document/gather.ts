@@ -4,7 +4,7 @@ import type { Account } from '../../../database/models/account.ts';
 import { isProvedForGood } from '../../../database/models/account.ts';
 import { Domain } from '../../../database/models/domain.ts';
 import type { Organization } from '../../../database/models/organization.ts';
-import { select, selectAmong } from '../../../database/select.ts';
+import { jsonOf, select, selectAmong } from '../../../database/select.ts';
 import { Refusal } from '../../../errors.ts';
 import { commandLine, shellWord } from '../../../shell-word.ts';
 import { domainOf } from '../../foundation/domain-names/canonical.ts';
@@ -222,20 +222,14 @@ async function readClaims(
   const claims: Outside['groups'] = new Map();
   for (const by of [sso?.id, ldap?.id]) {
     if (by === undefined) continue;
-    const rows = await selectAmong<{ accountId: string; groups: unknown }>(
+    const rows = await selectAmong<{ accountId: string; groups: string | string[] }>(
       accountIds,
       (list, connection) => `SELECT account_id AS "accountId", known_groups AS groups
         FROM identities WHERE account_id IN (${list}) AND connection_id = ${connection}
          AND known_groups IS NOT NULL`,
       [by],
     );
-    for (const { accountId, groups } of rows) claims.set(`${by} ${accountId}`, listIn(groups));
+    for (const { accountId, groups } of rows) claims.set(`${by} ${accountId}`, jsonOf(groups));
   }
   return claims;
-}
-
-/** SQLite returns JSON as text. */
-function listIn(groups: unknown): string[] {
-  const list: unknown = typeof groups === 'string' ? JSON.parse(groups) : groups;
-  return Array.isArray(list) ? list.map(String) : [];
 }

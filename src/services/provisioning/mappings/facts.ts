@@ -1,6 +1,6 @@
 import type { OrgRole, Origin, Role } from '../../../database/models/membership.ts';
 import type { ProjectRole } from '../../../database/models/project.ts';
-import { select, selectAmong } from '../../../database/select.ts';
+import { jsonOf, select, selectAmong } from '../../../database/select.ts';
 import { slowly } from '../../../queue.ts';
 import { readAllRows } from '../../foundation/page.ts';
 import {
@@ -161,7 +161,7 @@ export async function readPeople(
   );
   const people = new Map(
     members.map(({ accountId, ...row }): [string, PersonFacts] => {
-      const orgRole = { ...row, synced: Boolean(row.synced), origin: parsed<Origin>(row.origin) };
+      const orgRole = { ...row, synced: Boolean(row.synced), origin: jsonOf<Origin>(row.origin) };
       return [accountId, { claims: new Map(), scim: [], current: [], orgRole }];
     }),
   );
@@ -188,7 +188,7 @@ async function addClaims(
     // Directories without a groups attribute provide no groups.
     if (!source.enabled || (source.kind === 'ldap' && !source.everyTime)) continue;
     for (const { accountId, groups } of rows)
-      people.get(accountId)?.claims.set(source.id, parsed<string[]>(groups));
+      people.get(accountId)?.claims.set(source.id, jsonOf<string[]>(groups));
   }
 }
 
@@ -223,12 +223,7 @@ async function addProjects(
     [organizationId],
   );
   for (const { accountId, ...row } of rows) {
-    const current = { ...row, synced: Boolean(row.synced), origin: parsed<Origin>(row.origin) };
+    const current = { ...row, synced: Boolean(row.synced), origin: jsonOf<Origin>(row.origin) };
     people.get(accountId)?.current.push(current);
   }
-}
-
-/** SQLite returns JSON as text. The column contains only values of this type. */
-function parsed<Value>(json: Value | string): Value {
-  return typeof json === 'string' ? (JSON.parse(json) as Value) : json;
 }

@@ -1,6 +1,6 @@
 import type { ClientMetadata } from 'oidc-provider';
 import type { Client } from '../../../database/models/client.ts';
-import { select } from '../../../database/select.ts';
+import { jsonOf, select } from '../../../database/select.ts';
 import { clientIdOf, rowIdOf } from '../../tenancy/clients/client.ts';
 import { isProtected } from '../../tenancy/clients/forward.ts';
 
@@ -55,16 +55,11 @@ export function clientOf(row: ClientColumns): ClientRow {
   const { projectId, role } = row;
   return {
     ...{ id, organizationId, name, secretHash, backchannelLogoutUri, idTokenAlg, projectId, role },
-    redirectUris: listOf(row.redirectUris),
-    postLogoutRedirectUris: listOf(row.postLogoutRedirectUris),
+    redirectUris: jsonOf(row.redirectUris),
+    postLogoutRedirectUris: jsonOf(row.postLogoutRedirectUris),
     pkce: Boolean(row.pkce),
     suspended: row.suspendedAt !== null,
   };
-}
-
-/** SQLite gives JSON as text. */
-function listOf(value: string | string[]): string[] {
-  return typeof value === 'string' ? JSON.parse(value) : value;
 }
 
 /** The package's metadata of a client. The hash stands for the secret, which is not stored. */

@@ -1,6 +1,6 @@
 import type { Context } from '../../../context.ts';
 import { idOfInstant, orderedId } from '../../../crypto/id.ts';
-import { insertRow, select } from '../../../database/select.ts';
+import { insertRow, jsonOf, select } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { after } from '../../foundation/time.ts';
 import { idleSince, isSessionLive } from '../../people/sessions/live.ts';
@@ -71,7 +71,7 @@ export async function noticeEnds(ctx: Context): Promise<void> {
 async function noticeSome(ctx: Context): Promise<number> {
   const found = await select<EndedGrant>(findEnded(ctx), [ctx.now, idleSince(ctx)]);
   for (const { grantId, sid, clientId, payload } of found) {
-    const { accountId } = typeof payload === 'string' ? JSON.parse(payload) : payload;
+    const { accountId } = jsonOf(payload);
     await transaction(() => noteSignOut(ctx, { grantId, sid, clientId, sub: accountId }));
   }
   return found.length;

@@ -1,5 +1,5 @@
 import Provider, { type Adapter, type AdapterPayload, errors } from 'oidc-provider';
-import { execute, insertRow, select } from '../../../database/select.ts';
+import { execute, insertRow, jsonOf, select } from '../../../database/select.ts';
 import { transaction, unsynced } from '../../../database/transaction.ts';
 import { violatedUnique } from '../../../database/unique.ts';
 import { requirePlace } from '../../foundation/limits/limit.ts';
@@ -20,7 +20,7 @@ export function storedAdapter(model: string): Adapter {
     async find(id) {
       const row = await readRecord(idOf(model, id));
       if (row === undefined) return undefined;
-      const payload = typeof row.payload === 'string' ? JSON.parse(row.payload) : row.payload;
+      const payload = jsonOf(row.payload);
       return { ...payload, jti: id, ...(row.consumedAt === null ? {} : { consumed: true }) };
     },
     async consume(id) {
