@@ -15,8 +15,10 @@ import { deactivate } from '../../src/services/tenancy/memberships/join-and-leav
 import { changeMemberRole } from '../../src/services/tenancy/memberships/operations.ts';
 import { fresh, organization, person, signedIn, verifiedDomain } from '../support/builders.ts';
 import { counterpartMissing } from '../support/counterpart.ts';
+import { dialect } from '../support/database.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { joined, settingsFor, signInByLdap } from '../support/ldap.ts';
+import { overtake } from '../support/overtake.ts';
 import { type Slapd, service, startSlapd, suffix } from '../support/slapd.ts';
 
 let idctl: Idctl;
@@ -298,6 +300,17 @@ describe.skipIf(counterpartMissing('slapd'))('§4.2 signing in', () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
     expect(await Account.count({ where: { email } })).toBe(1);
   });
+
+  // On SQLite, the second transaction would wait for the first.
+  test.runIf(dialect === 'postgres')(
+    'a first sign-in that another one overtakes finds the account',
+    async () => {
+      const { email, signIn } = await staffed();
+      const overtaken = await overtake(signIn, signIn);
+      expect(overtaken.map(({ status }) => status)).toEqual([200, 200]);
+      expect(await Account.count({ where: { email } })).toBe(1);
+    },
+  );
 
   test('§4.2 DNs with commas, backslashes, quotes and umlauts are bound with unchanged', async () => {
     const { org, domain } = await staffed({ searchFilter: '(mail={username})' });

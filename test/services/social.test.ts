@@ -4,7 +4,9 @@ import { Identity } from '../../src/database/models/identity.ts';
 import { listMembers } from '../../src/services/tenancy/memberships/operations.ts';
 import { saveSignInSettings } from '../../src/services/tenancy/signin-settings/operations.ts';
 import { fresh, organization, person, signedIn, verifiedDomain } from '../support/builders.ts';
+import { dialect } from '../support/database.ts';
 import { openIdctl } from '../support/idctl.ts';
+import { overtake } from '../support/overtake.ts';
 import { open } from '../support/pages.ts';
 import { openSocial, type Social, startAt, withGitHub, withGoogle } from '../support/social.ts';
 import { comeBack } from '../support/sso.ts';
@@ -78,6 +80,19 @@ describe('§5.4 signing in with a social provider', () => {
     const again = await withGoogle(social, sub);
     expect(again.answer.body.user).toMatchObject({ id: answer.body.user.id, email });
   });
+
+  // On SQLite, the second transaction would wait for the first.
+  test.runIf(dialect === 'postgres')(
+    '§5.4 a first sign-in that another one overtakes finds the account',
+    async () => {
+      const { sub } = googler();
+      const signIn = () => withGoogle(social, sub);
+      const overtaken = await overtake(signIn, signIn);
+      expect(overtaken.map(({ answer }) => answer.status)).toEqual([200, 200]);
+      const [first, second] = overtaken.map(({ answer }) => answer.body.user.id);
+      expect(first).toBe(second);
+    },
+  );
 
   test('§5.4 GitHub’s primary address counts, and only if GitHub has verified it', async () => {
     const { id, email } = hubber();

@@ -43,12 +43,15 @@ export type IdentityPlan =
 /** Decides what `attachIdentity` does with this proof. */
 export async function planIdentity(ctx: Context, proof: Key): Promise<IdentityPlan> {
   const { connection, issuer, subject, server } = proof;
-  const current = await Identity.findOne({
-    where: { connectionId: connection.id, issuer, subject },
+  // One query: between two, another sign-in of this person may link the key.
+  const keys = await Identity.findAll({
+    where: { ...inPlaceOf(proof), issuer, subject },
+    order: [['id', 'DESC']],
   });
+  const current = keys.find(({ connectionId }) => connectionId === connection.id);
   // Another server may claim any entry, even with an entry id of this server.
-  if (current !== null && current.server !== server) return { way: 'conflict' };
-  const key = current ?? (await findFormer(proof));
+  if (current !== undefined && current.server !== server) return { way: 'conflict' };
+  const key = current ?? keys.find((former) => former.server === server) ?? null;
   const account = key === null ? null : await Account.findByPk(key.accountId);
   if (key === null || account === null) return planByAddress(proof, null);
   if (await belongsToAnother(ctx, account, connection.organizationId))
@@ -67,15 +70,6 @@ async function planByAddress(proof: Key, ends: Ending | null): Promise<IdentityP
   // The same key, if another sign-in has linked it since we looked.
   if (others.some((other) => isBound(other, proof))) return { way: 'known', account, ends };
   return { way: 'conflict' };
-}
-
-/** The key with this issuer and subject of a connection that this one replaces, or null. */
-function findFormer(proof: Key): Promise<Identity | null> {
-  const { issuer, subject, server } = proof;
-  return Identity.findOne({
-    where: { ...inPlaceOf(proof), issuer, subject, server },
-    order: [['id', 'DESC']],
-  });
 }
 
 /** Whether the account has a key on this connection, or of this social provider. */
@@ -145,5 +139,9 @@ export async function planSocial(
   if (account === null) return { way: 'create', emailProof: 'social' };
   if (!isProved(account)) return { way: 'unproved' };
   if (linkTo === undefined && !isProvedForGood(account)) return { way: 'former_domain' };
-  return (await hasKeyOn(provider, account.id)) ? { way: 'conflict' } : { way: 'link', account };
+  const held = await Identity.findOne({ where: { connectionId: provider, accountId: account.id } });
+  if (held === null) return { way: 'link', account };
+  // The same key, if another sign-in has linked it since we looked.
+  const isSame = held.issuer === issuer && held.subject === subject;
+  return isSame ? { way: 'known', account } : { way: 'conflict' };
 }

@@ -1,0 +1,21 @@
+import { Identity } from '../../src/database/models/identity.ts';
+
+/** Runs `first`, and all of `second` right after its first look for a linked identity. */
+export async function overtake<First, Second>(
+  first: () => Promise<First>,
+  second: () => Promise<Second>,
+): Promise<[First, Second]> {
+  let overtaking: Promise<Second> | undefined;
+  Identity.addHook('afterFind', 'overtake', async () => {
+    if (overtaking !== undefined) return;
+    overtaking = second();
+    await overtaking;
+  });
+  try {
+    const done = await first();
+    if (overtaking === undefined) throw new Error('no identity was looked for');
+    return [done, await overtaking];
+  } finally {
+    Identity.removeHook('afterFind', 'overtake');
+  }
+}
