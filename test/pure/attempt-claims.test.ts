@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { claimsToKeep } from '../../src/services/signin/attempts.ts';
-import { readProof } from '../../src/services/signin/methods/claims.ts';
+import { readProof } from '../../src/services/tenancy/sso/claims.ts';
 
 /** What is kept when userinfo and ID token say this. */
 const kept = (

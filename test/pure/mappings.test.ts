@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { projectRoles } from '../../src/services/foundation/project-roles.ts';
-import { readGroups } from '../../src/services/provisioning/mappings/groups.ts';
 import {
   type Current,
   type Fate,
   type Mapping,
   planMemberships,
 } from '../../src/services/provisioning/mappings/plan.ts';
+import { readGroups } from '../../src/services/tenancy/sso/groups.ts';
 
 const roles = projectRoles.map(({ role }) => role);
 const role = fc.constantFrom(...roles);

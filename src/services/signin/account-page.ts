@@ -15,8 +15,8 @@ import { isMailConfigured } from '../foundation/mail/configured.ts';
 import { findPasskeyObstacle } from '../people/passkeys/relying-party.ts';
 import { askToConfirm, isRecentlyProven } from '../people/two-factor/recent.ts';
 import { findMethodRefusal, findMethods } from '../tenancy/signin-settings/methods.ts';
-import { isTrusted } from '../tenancy/sso/connection.ts';
-import { asksOwnSecondFactor } from './methods/sso.ts';
+import { asksOwnSecondFactor, isTrusted } from '../tenancy/sso/connection.ts';
+
 import { listPasskeys, mostPasskeys } from './passkeys/operations.ts';
 
 /** Describes what the account page shows in addition to the API views. */

@@ -20,9 +20,9 @@ import {
 } from '../people/two-factor/second-factor.ts';
 import { syncDirectoryGroups, syncGroups } from '../provisioning/mappings/reconcile.ts';
 import type { DirectoryPerson } from '../tenancy/ldap/find-person.ts';
+import type { Said } from '../tenancy/sso/claims.ts';
 import { keepAttempt } from './attempts.ts';
 import { type Begun, requireSession } from './begin.ts';
-import type { Said } from './methods/claims.ts';
 import { enterByDirectory, type SeenConnection } from './methods/ldap/sign-in.ts';
 import { enterByLink } from './methods/link.ts';
 import { enterByPassword } from './methods/password.ts';

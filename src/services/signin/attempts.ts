@@ -9,8 +9,8 @@ import { Refusal } from '../../errors.ts';
 import { id, instant, ref } from '../foundation/fields.ts';
 import { operation } from '../foundation/operation.ts';
 import { pageInput, pageOf, readPage } from '../foundation/page.ts';
+import type { Said } from '../tenancy/sso/claims.ts';
 import { requireSsoConnection } from '../tenancy/sso/connection.ts';
-import type { Said } from './methods/claims.ts';
 
 /** `reference` is the reference on the page of a refused sign-in. */
 const listAttemptsInput = z.strictObject({

@@ -26,8 +26,7 @@ import { enterByPasskey, type signInByPasskeyInput } from './methods/passkey.ts'
 import { proveByPassword, type signInInput } from './methods/password.ts';
 import { proveBySocial, reportProvider } from './methods/social.ts';
 import { proveBySso, recordRefusedBySso, reportConnection } from './methods/sso.ts';
-import { acceptState } from './redirect/accept.ts';
-import type { callbackInput } from './redirect/state.ts';
+import { acceptState, type callbackInput } from './redirect/state.ts';
 import {
   isRefusalOfPerson,
   reasonOfFailure,
@@ -184,7 +183,8 @@ export async function signInByLdap(
  * provider is asked; all else is written after. Once the state is accepted, the attempt is kept.
  */
 export function finishSso(ctx: Context, input: z.output<typeof callbackInput>) {
-  return acceptState(ctx, 'sso', input, async (state) => {
+  return acceptState(ctx, 'sso', input, async (accepted) => {
+    const { state } = accepted;
     try {
       return await keepAttempt(ctx, state.connection, async (learn) => {
         const connection = await requireSameConnection(ctx, state);
@@ -192,7 +192,7 @@ export function finishSso(ctx: Context, input: z.output<typeof callbackInput>) {
         if (input.code === undefined || input.error !== undefined)
           throw signInFailed('refused_by_provider');
         try {
-          const said = await proveBySso(ctx, input, connection, state);
+          const said = await proveBySso(ctx, connection, accepted);
           learn(said);
           return await admit(ctx, { by: 'sso', state, said }, { inTwoSteps: true });
         } catch (error) {
@@ -215,10 +215,14 @@ export function finishSocial(
   provider: SocialProvider,
   input: z.output<typeof callbackInput>,
 ) {
-  return acceptState(ctx, 'social', input, async (state) => {
+  return acceptState(ctx, 'social', input, async (accepted) => {
     try {
-      const person = await proveBySocial(ctx, provider, state, input);
-      return await admit(ctx, { by: 'social', state, person }, { inTwoSteps: true });
+      const person = await proveBySocial(ctx, provider, accepted, input);
+      return await admit(
+        ctx,
+        { by: 'social', state: accepted.state, person },
+        { inTwoSteps: true },
+      );
     } catch (error) {
       const told = await reportProvider(ctx, provider, error);
       const reason = reasonToRecord(told);

@@ -65,3 +65,42 @@ export async function settle(
   const reason = reasonToRecord(error);
   if (reason !== null) await recordRefusedSignIn(ctx, { ...by, reason });
 }
+
+/** How a provider failed: for the log and the event, never for the person. */
+export interface ProviderFailure {
+  stage: string;
+  reason: string;
+  message: string;
+}
+
+/**
+ * Records a provider that could not be used, with `record`, once for each connection or provider
+ * (`of`). Returns the error that the person sees: only admins learn where the provider is and why
+ * it failed (security S8).
+ */
+export async function reportFailure(
+  error: unknown,
+  of: string,
+  words: { message: string; hint: string },
+  record: (failure: ProviderFailure) => Promise<void>,
+): Promise<unknown> {
+  if (!(error instanceof Refusal) || error.kind !== 'upstream') return error;
+  const { message, code, extra } = error;
+  const stage = String(extra['stage'] ?? 'discovery');
+  const reason = String(extra['reason'] ?? code);
+  await recordOnce(error, of, () => record({ stage, reason, message }));
+  return new Refusal('provider_failed', words.message, { hint: words.hint, cause: error });
+}
+
+const recorded = new WeakMap<Refusal, Set<string>>();
+
+/**
+ * A cached failure is shown to any number of strangers for some seconds, so repeating it must cost
+ * no write (security X5).
+ */
+async function recordOnce(failure: Refusal, of: string, record: () => Promise<void>) {
+  const done = recorded.get(failure) ?? new Set();
+  recorded.set(failure, done);
+  if (!done.has(of)) await record();
+  done.add(of);
+}

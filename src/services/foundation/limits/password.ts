@@ -4,7 +4,15 @@ import type { Context } from '../../../context.ts';
 import type { Account } from '../../../database/models/account.ts';
 import { Session } from '../../../database/models/session.ts';
 import { execute, select } from '../../../database/select.ts';
-import { epochSeconds, keyOf, type Limit, mailboxOf, readCount, subjectOf } from './limit.ts';
+import {
+  epochSeconds,
+  giveBack,
+  keyOf,
+  type Limit,
+  mailboxOf,
+  readCount,
+  subjectOf,
+} from './limit.ts';
 
 // This row counts nothing. Its key is a network, its subject the account that last signed in there.
 
@@ -63,8 +71,15 @@ async function isRemembered(ctx: Context, own: Limit): Promise<boolean> {
   return (await select(finding, [keyOf(ctx, own)], { prepared: true })).length > 0;
 }
 
-/** Remembers a sign-in from this network for 30 days. Call it inside the sign-in's transaction. */
-export async function rememberClient(ctx: Context, email: string): Promise<void> {
+/**
+ * Remembers a sign-in from this network for 30 days, and gives its attempt back to the limits that
+ * `counted` it. Call it inside the sign-in's transaction.
+ */
+export async function rememberClient(
+  ctx: Context,
+  email: string,
+  counted: Limit[] = [],
+): Promise<void> {
   await rememberNetwork(ctx, email);
   if (ctx.config.limits.enabled === 'off') return;
   const own = ownLimit(ctx, email);
@@ -73,6 +88,8 @@ export async function rememberClient(ctx: Context, email: string): Promise<void>
   // The subject is the mailbox, so that `isStranger` finds the person under any `+tag`.
   const values = [keyOf(ctx, own), subjectOf(ctx, mailboxOf(email)), ...window];
   await execute(rememberingClient, values, { prepared: true });
+  // Last, in the same order as a sign-in by password, so that no two sign-ins deadlock.
+  await giveBack(ctx, counted);
 }
 
 /** Whether the person of this mailbox has signed in lately, but not here with this address. */

@@ -6,6 +6,7 @@ import { type CodePurpose, MailCode } from '../../../database/models/mail-code.t
 import { select } from '../../../database/select.ts';
 import { transaction, unsynced } from '../../../database/transaction.ts';
 import { after } from '../../foundation/time.ts';
+import { lockAccount } from '../accounts/account.ts';
 
 // Mailed codes (security P10): six digits, ten minutes, one use, five attempts, one purpose.
 
@@ -72,10 +73,14 @@ export async function giveTryBack({ accountId, purpose, hash }: RightCode): Prom
   await transaction(() => select(untake, [accountId, purpose, hash]));
 }
 
-/** Spends the code. Call it inside the transaction that acts on it. False if already spent. */
-export async function spendCode(code: RightCode): Promise<boolean> {
-  const { accountId, purpose, hash } = code;
-  return (await MailCode.destroy({ where: { accountId, purpose, hash } })) === 1;
+/**
+ * Spends the code, and returns its account, locked; null if either is gone. Call it inside the
+ * transaction that acts on the code, and roll that back on null.
+ */
+export async function spendCode({ accountId, purpose, hash }: RightCode): Promise<Account | null> {
+  const account = await lockAccount(accountId);
+  const spent = await MailCode.destroy({ where: { accountId, purpose, hash } });
+  return spent === 1 ? account : null;
 }
 
 function hashOf(ctx: Context, { accountId, purpose }: CodeOf, code: string): string {

@@ -7,8 +7,8 @@ import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { transaction } from '../../../database/transaction.ts';
 import type { EventData } from '../../foundation/events/kinds.ts';
 import { type Happening, recordEvent } from '../../foundation/events/record.ts';
+import { type Groups, takeAbsent } from '../../tenancy/sso/groups.ts';
 import { holdAccounts, replanPeople } from './apply.ts';
-import { type Groups, takeAbsent } from './groups.ts';
 import { type GroupSource, ldapSource, ssoSource } from './source.ts';
 
 // Syncs groups at a sign-in (spec §4.1 step 6), in a transaction after the session has begun. A

@@ -15,10 +15,10 @@ import {
 } from '../../tenancy/identities/social-providers.ts';
 import { restOfSignIns } from '../../tenancy/ldap/bind-tries.ts';
 import { findMethods, type Offered, offeredMethod } from '../../tenancy/signin-settings/methods.ts';
+import { asksOwnSecondFactor } from '../../tenancy/sso/connection.ts';
 import { findBar } from '../begin.ts';
 import { opensByCode } from '../methods/codes.ts';
 import { judgePassword } from '../methods/password.ts';
-import { asksOwnSecondFactor } from '../methods/sso.ts';
 import { type Attempts, firstRoom, lastRoom } from './attempts.ts';
 import { findKeys, findLdapKey, type Scene } from './scene.ts';
 import { afterPlan, closed, codeOfBar, entrantOf, finish, made, type Verdict } from './verdict.ts';

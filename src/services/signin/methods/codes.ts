@@ -11,7 +11,7 @@ import { countAsking } from '../../foundation/limits/mail.ts';
 import { passwordLimits, rememberClient } from '../../foundation/limits/password.ts';
 import { requireMail } from '../../foundation/mail/configured.ts';
 import { queueAsked } from '../../foundation/mail/queue.ts';
-import { findByEmail, givenPassword, lockAccount } from '../../people/accounts/account.ts';
+import { findByEmail, givenPassword } from '../../people/accounts/account.ts';
 import { hashNewPassword } from '../../people/accounts/password.ts';
 import {
   giveTryBack,
@@ -135,10 +135,9 @@ export async function answerCode<T>(
 }
 
 async function open(ctx: Context, email: string, code: RightCode, limits: Limit[]) {
-  const account = await lockAccount(code.accountId);
-  if (!opensByCode(account) || !(await spendCode(code))) throw codeInvalid();
-  await rememberClient(ctx, email);
-  await giveBack(ctx, limits);
+  const account = await spendCode(code);
+  if (!opensByCode(account)) throw codeInvalid();
+  await rememberClient(ctx, email, limits);
   return account;
 }
 

@@ -22,17 +22,17 @@ import {
   socialProviders,
 } from '../../tenancy/identities/social-providers.ts';
 import { joinByDomain } from '../../tenancy/signin-settings/methods.ts';
+import { answersFor } from '../../tenancy/sso/claims.ts';
 import { type Begun, beginSession } from '../begin.ts';
 import {
+  type Accepted,
   beginFlow,
   type callbackInput,
   type FlowState,
-  redeemCode,
-  reportFailure,
   startFields,
 } from '../redirect/state.ts';
+import { reportFailure } from '../refused.ts';
 import { requireReturnTo } from '../return-to.ts';
-import { answersFor } from './claims.ts';
 
 export const startSocialInput = z.strictObject(startFields);
 
@@ -82,16 +82,14 @@ async function begin(
 export async function proveBySocial(
   ctx: Context,
   provider: SocialProvider,
-  state: FlowState,
+  { state, redeem }: Accepted,
   input: z.output<typeof callbackInput>,
 ): Promise<SocialPerson> {
   const client = requireSameClient(ctx, provider, state);
   requireSamePerson(ctx, state);
   if (input.code === undefined || input.error !== undefined)
     throw signInFailed('refused_by_provider');
-  const word = await redeemCode(ctx, state, input, (response) =>
-    ctx.outbound.redeemSocial(client, response),
-  );
+  const word = await redeem((response) => ctx.outbound.redeemSocial(client, response));
   return requirePerson(word);
 }
 

@@ -4,32 +4,24 @@ import type { Account } from '../../../database/models/account.ts';
 import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
-import { domainOf } from '../../foundation/domain-names/canonical.ts';
 import { tallyEvent } from '../../foundation/events/record.ts';
 import { lockAccount } from '../../people/accounts/account.ts';
 import { signInFailed } from '../../people/sessions/schema.ts';
 import type { SecondFactor } from '../../people/two-factor/second-factor.ts';
 import { attachIdentity } from '../../tenancy/identities/attach.ts';
-import { belongsElsewhere } from '../../tenancy/identities/reclaim.ts';
 import { ensureMember } from '../../tenancy/memberships/join-and-leave.ts';
+import { personOn, readProof, type Said } from '../../tenancy/sso/claims.ts';
 import {
+  asksOwnSecondFactor,
   findUsable,
   openClientSecret,
   redirectUriOf,
   requireSameConnection,
 } from '../../tenancy/sso/connection.ts';
 import { type Begun, beginSession } from '../begin.ts';
-import {
-  beginFlow,
-  type callbackInput,
-  type FlowState,
-  type ProviderFailure,
-  redeemCode,
-  reportFailure,
-  type startSsoInput,
-} from '../redirect/state.ts';
+import { type Accepted, beginFlow, type FlowState, type startSsoInput } from '../redirect/state.ts';
+import { type ProviderFailure, reportFailure } from '../refused.ts';
 import { requireReturnTo } from '../return-to.ts';
-import { readProof, type Said } from './claims.ts';
 
 /** Starts single sign-on (spec §4.1): the provider's URL, and a cookie that binds the browser. */
 export async function startSso(ctx: Context, input: z.output<typeof startSsoInput>) {
@@ -56,16 +48,13 @@ export async function startSso(ctx: Context, input: z.output<typeof startSsoInpu
 /** Redeems the code for the provider's claims (spec §4.1 step 4). Refuses `signin_failed`. */
 export async function proveBySso(
   ctx: Context,
-  input: z.output<typeof callbackInput>,
   connection: SsoConnection,
-  state: FlowState,
+  { state, redeem }: Accepted,
 ): Promise<Said> {
   const { issuer, clientId, groupsClaim } = connection;
   const clientSecret = openClientSecret(ctx, connection);
   const client = { issuer, clientId, redirectUri: state.redirectUri, clientSecret };
-  const proof = await redeemCode(ctx, state, input, (response) =>
-    ctx.outbound.redeem(client, response),
-  );
+  const proof = await redeem((response) => ctx.outbound.redeem(client, response));
   return readProof(proof, groupsClaim);
 }
 
@@ -109,7 +98,7 @@ export async function enterBySso(
 }
 
 async function attach(ctx: Context, connection: SsoConnection, said: Said): Promise<Account> {
-  const profile = profileOn(connection, said);
+  const profile = personOn(connection, said);
   if (!profile.ok) throw signInFailed(profile.reason);
   // A provider without any subject is accepted where e-mail is the key (security I1).
   const subject = said.subject ?? (ctx.config.trust.domains === 'off' ? profile.email : null);
@@ -126,27 +115,6 @@ async function attach(ctx: Context, connection: SsoConnection, said: Said): Prom
   });
   if (account === null) throw signInFailed('identity_conflict');
   return account;
-}
-
-/** The person for the connection: the address must be exactly on its domain (security I6). */
-function profileOn(
-  { emailDomain, ignoreEmailVerified }: SsoConnection,
-  { email, name }: Said,
-): { ok: true; email: string; name: string } | { ok: false; reason: string } {
-  if (emailDomain === null) return { ok: false, reason: 'domain_not_verified' };
-  if ('reason' in email) return { ok: false, reason: email.reason };
-  const { address, denied } = email;
-  if (domainOf(address) !== emailDomain) return { ok: false, reason: 'email_domain_differs' };
-  if (denied && !ignoreEmailVerified) return { ok: false, reason: 'email_not_verified' };
-  return { ok: true, email: address, name: name ?? address.slice(0, address.indexOf('@')) };
-}
-
-/** Whether the account's own second factor is asked, not only the provider's (security P12). */
-export async function asksOwnSecondFactor(
-  { requireLocalTwoFactor, organizationId }: SsoConnection,
-  accountId: string,
-): Promise<boolean> {
-  return requireLocalTwoFactor || (await belongsElsewhere(accountId, organizationId));
 }
 
 /**

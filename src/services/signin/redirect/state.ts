@@ -1,12 +1,16 @@
-import { createHmac } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import { z } from 'zod';
-import { isLoopback } from '../../../address.ts';
+import { isLoopback, networkOf } from '../../../address.ts';
 import type { Context } from '../../../context.ts';
 import { isEqual, randomToken } from '../../../crypto/secret.ts';
 import { openState, signState } from '../../../crypto/signed.ts';
+import { SpentState } from '../../../database/models/spent-state.ts';
+import { transaction } from '../../../database/transaction.ts';
+import { refusingDuplicate } from '../../../database/unique.ts';
 import { Refusal } from '../../../errors.ts';
 import type { AuthorizationResponse } from '../../../outbound/outbound.ts';
 import { domain } from '../../foundation/fields.ts';
+import { type Places, placesFor } from '../../foundation/limits/places.ts';
 import { after } from '../../foundation/time.ts';
 import { signInFailed } from '../../people/sessions/schema.ts';
 
@@ -59,7 +63,7 @@ export function beginFlow(
 // starting a sign-in costs no write. Code verifier and nonce follow from its id (security S2).
 
 /** How long a state is valid, in seconds (spec §8). */
-export const stateSeconds = 600;
+const stateSeconds = 600;
 
 /** The kinds of sign-in by redirect. A state of one kind is invalid for the other. */
 export type Flow = 'sso' | 'social';
@@ -83,20 +87,13 @@ const stateFields = z.strictObject({
 /** The data that a sign-in keeps between its start and its callback. */
 export type FlowState = z.output<typeof stateFields>;
 
-/** The parts of a callback that are the same for every provider. */
-export interface Returned {
-  state?: string | undefined;
-  code?: string | undefined;
-  /** The flow cookie. */
-  flow?: string | undefined;
-  fromBrowser: boolean;
-}
+type Returned = z.output<typeof callbackInput>;
 
 /**
  * Reads a state that we signed for such a sign-in within ten minutes, in this browser. Refuses
  * `signin_failed` (security S2, S3).
  */
-export function requireState(ctx: Context, kind: Flow, returned: Returned): FlowState {
+function requireState(ctx: Context, kind: Flow, returned: Returned): FlowState {
   const text = openState(ctx.keyring.derive(`${kind}-state`), returned.state ?? '');
   const state = stateFields.safeParse(text).data;
   if (state === undefined || ctx.now.getTime() >= state.expires * 1000)
@@ -131,55 +128,105 @@ function isSameBrowser(ctx: Context, state: FlowState, flow: string | undefined)
   return flow !== undefined && isEqual(browserProof(ctx, state.id, flow), state.browser);
 }
 
-/** Redeems the returned code. If the provider refuses it, refuses `signin_failed`. */
-export async function redeemCode<Proved>(
+/** A state that was accepted. */
+export interface Accepted {
+  state: FlowState;
+  /** Redeems the returned code: `ask` asks the provider. Refuses `signin_failed`. */
+  redeem<Proved>(ask: (response: AuthorizationResponse) => Promise<Proved>): Promise<Proved>;
+}
+
+/**
+ * Runs `work` with the state if we made it, for this browser, and it is unexpired and unused.
+ * Spends the state (security S2, S3) and binds the returned code to its provider (security S5). If
+ * too many callbacks wait for the provider, refuses `overloaded` and spends nothing (security S9).
+ */
+export async function acceptState<T>(
+  ctx: Context,
+  kind: Flow,
+  returned: Returned,
+  work: (accepted: Accepted) => Promise<T>,
+): Promise<T> {
+  const state = requireState(ctx, kind, returned);
+  const places = callbackPlaces(ctx, state.connection);
+  try {
+    await spend(state, places);
+    const { code } = returned;
+    const claimed = code === undefined || (await transaction(() => claimCode(ctx, state, code)));
+    if (!claimed) throw signInFailed('code_of_another_provider');
+    return await work({ state, redeem: (ask) => redeemCode(ctx, state, returned, ask) });
+  } finally {
+    places.leave();
+  }
+}
+
+async function spend(state: FlowState, places: Places): Promise<void> {
+  const spending = transaction(async () => {
+    const row = { id: state.id, expiresAt: new Date(state.expires * 1000) };
+    const message = 'This sign-in was finished already.';
+    await refusingDuplicate(SpentState.create(row), { message });
+    // Last, so that a refusal rolls back the use of the state.
+    places.take();
+  });
+  await spending.catch((error: unknown) => {
+    throw error instanceof Refusal && error.code === 'already_exists'
+      ? signInFailed('state_replayed')
+      : error;
+  });
+}
+
+async function redeemCode<Proved>(
   ctx: Context,
   { id }: FlowState,
-  { code = '', state = '', iss }: z.output<typeof callbackInput>,
-  redeem: (response: AuthorizationResponse) => Promise<Proved>,
+  { code = '', state = '', iss }: Returned,
+  ask: (response: AuthorizationResponse) => Promise<Proved>,
 ): Promise<Proved> {
   const query = { code, state, ...(iss === undefined ? {} : { iss }) };
-  return redeem({ query, state, ...secretsOf(ctx, id) }).catch((error: unknown) => {
+  return ask({ query, state, ...secretsOf(ctx, id) }).catch((error: unknown) => {
     const refused = error instanceof Refusal && error.code === 'provider_refused';
     throw refused ? signInFailed('provider_refused', error) : error;
   });
 }
 
-/** How a provider failed: for the log and the event, never for the person. */
-export interface ProviderFailure {
-  stage: string;
-  reason: string;
-  message: string;
-}
+// RFC 6749 §10.10 requires codes of 128 bits. A shorter code is no secret, and may repeat.
+const shortest = 22;
 
 /**
- * Records a provider that could not be used, with `record`, once for each connection or provider
- * (`of`). Returns the error that the person sees: only admins learn where the provider is and why
- * it failed (security S8).
+ * Claims the code for the provider it is about to be sent to; returns false if another provider
+ * already got it. A dishonest provider can send people on to an honest one and receive their codes
+ * itself. It can then use these in a sign-in begun there (RFC 9700 §4.4); the code alone does not
+ * show this (security S5). Call it in a transaction of its own, before the network.
  */
-export async function reportFailure(
-  error: unknown,
-  of: string,
-  words: { message: string; hint: string },
-  record: (failure: ProviderFailure) => Promise<void>,
-): Promise<unknown> {
-  if (!(error instanceof Refusal) || error.kind !== 'upstream') return error;
-  const { message, code, extra } = error;
-  const stage = String(extra['stage'] ?? 'discovery');
-  const reason = String(extra['reason'] ?? code);
-  await recordOnce(error, of, () => record({ stage, reason, message }));
-  return new Refusal('provider_failed', words.message, { hint: words.hint, cause: error });
+async function claimCode(ctx: Context, { issuer }: FlowState, code: string): Promise<boolean> {
+  if (code.length < shortest) return true;
+  const used = `code ${digest(code)}`;
+  const usedHere = `${used} ${digest(issuer)}`;
+  const found = await SpentState.findAll({ where: { id: [used, usedHere] } });
+  if (found.length > 0) return found.some(({ id }) => id === usedHere);
+  const expiresAt = after(ctx.now, stateSeconds);
+  const rows = [used, usedHere].map((id) => ({ id, expiresAt }));
+  await SpentState.bulkCreate(rows, { ignoreDuplicates: true });
+  return true;
 }
 
-const recorded = new WeakMap<Refusal, Set<string>>();
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('base64url');
+}
 
-/**
- * A cached failure is shown to any number of strangers for some seconds, so repeating it must cost
- * no write (security X5).
- */
-async function recordOnce(failure: Refusal, of: string, record: () => Promise<void>) {
-  const done = recorded.get(failure) ?? new Set();
-  recorded.set(failure, done);
-  if (!done.has(of)) await record();
-  done.add(of);
+/** How many callbacks may wait for a provider at once in one process (security S9). */
+const mostWaiting = { client: 10, connection: 50 };
+
+/** The two limits of a callback of this client, through this connection or social provider. */
+function callbackPlaces(ctx: Context, connection: string): Places {
+  const wanted: [string, number][] = [
+    [`client ${networkOf(ctx.client.address)}`, mostWaiting.client],
+    [`connection ${connection}`, mostWaiting.connection],
+  ];
+  return placesFor(ctx, wanted, tooMany);
+}
+
+function tooMany(): Refusal {
+  return new Refusal('overloaded', 'Too many sign-ins are waiting for this provider.', {
+    hint: 'Reload this page in a few seconds to finish your sign-in.',
+    retryAfter: 5,
+  });
 }

@@ -1,7 +1,8 @@
+import type { SsoConnection } from '../../../database/models/sso-connection.ts';
 import type { Proof } from '../../../outbound/outbound.ts';
 import { canonicalEmail, domainOf } from '../../foundation/domain-names/canonical.ts';
 import { name as nameField } from '../../foundation/fields.ts';
-import { type Groups, readGroups } from '../../provisioning/mappings/groups.ts';
+import { type Groups, readGroups } from './groups.ts';
 
 /** The claims that idctl uses, and all it keeps while a second factor is awaited. */
 export interface Said {
@@ -56,6 +57,19 @@ function nameIn({
     if (parsed.success) return parsed.data;
   }
   return null;
+}
+
+/** The person for the connection: the address must be exactly on its domain (security I6). */
+export function personOn(
+  { emailDomain, ignoreEmailVerified }: SsoConnection,
+  { email, name }: Said,
+): { ok: true; email: string; name: string } | { ok: false; reason: string } {
+  if (emailDomain === null) return { ok: false, reason: 'domain_not_verified' };
+  if ('reason' in email) return { ok: false, reason: email.reason };
+  const { address, denied } = email;
+  if (domainOf(address) !== emailDomain) return { ok: false, reason: 'email_domain_differs' };
+  if (denied && !ignoreEmailVerified) return { ok: false, reason: 'email_not_verified' };
+  return { ok: true, email: address, name: name ?? address.slice(0, address.indexOf('@')) };
 }
 
 /**

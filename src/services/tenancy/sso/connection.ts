@@ -9,6 +9,7 @@ import { shellWord } from '../../../shell-word.ts';
 import { findVerified } from '../../foundation/domain-names/owns.ts';
 import { viewOf } from '../../foundation/fields.ts';
 import { signInFailed } from '../../people/sessions/schema.ts';
+import { belongsElsewhere } from '../identities/reclaim.ts';
 import { affectedView } from './affected.ts';
 
 export const ssoView = z.object({
@@ -135,6 +136,14 @@ function requireSame(ctx: Context, state: Asked, connection: SsoConnection | nul
     redirectUriOf(ctx, connection) === state.redirectUri;
   if (connection === null || !same) throw signInFailed('connection_changed');
   return connection;
+}
+
+/** Whether the account's own second factor is asked, not only the provider's (security P12). */
+export async function asksOwnSecondFactor(
+  { requireLocalTwoFactor, organizationId }: SsoConnection,
+  accountId: string,
+): Promise<boolean> {
+  return requireLocalTwoFactor || (await belongsElsewhere(accountId, organizationId));
 }
 
 /** The settings of a connection, except its secret. */
