@@ -154,7 +154,7 @@ function nameOf(entry: DirectoryEntry, { givenNameAttribute, familyNameAttribute
   return nameField.safeParse(parts.join(' ')).data ?? null;
 }
 
-/** Unknown if Active Directory returns a long list in part, under another attribute name. */
+/** Null if there are too many, or if Active Directory returns only some, under another name. */
 function groupsOf(entry: DirectoryEntry, attribute: string): string[] | null {
   const inPart = `${attribute.toLowerCase()};range=`;
   const parted = [...entry.attributes.keys()].some((name) => name.startsWith(inPart));
