@@ -109,7 +109,7 @@ export async function changeRecord(
   }
 }
 
-/** Marks lists and groups as changed. Call it before deleting an account with its records. */
+/** Removes an account from SCIM lists and groups. Call it before deleting the account. */
 export async function forgetRecords(ctx: Context, accountId: string): Promise<void> {
   const records = await select<{ id: string; organization_id: string; hidden: boolean | number }>(
     'SELECT id, organization_id, hidden FROM scim_records WHERE account_id = $1 ORDER BY organization_id',

@@ -130,8 +130,8 @@ export function saysSomething(settings: SignInSettings | null): boolean {
 }
 
 /**
- * Whether the organization governs no account: it has no verified domain, and is not the only
- * organization (security O1).
+ * Whether the organization governs no account: it has no verified domain, and does not govern as
+ * the only organization (security O1).
  */
 export async function governsNoAccount(
   ctx: Context,
