@@ -95,7 +95,7 @@ export async function attachSocial(
     case 'not_guaranteed': {
       const name = providerNames[provider];
       // The same refusal, whether or not the address has an account.
-      throw connectFirst(provider, `${name} has not verified the address ${email}.`);
+      throw connectFirst(provider, `${name} does not guarantee the address ${email}.`);
     }
     case 'former_domain': {
       const message = `The organization that verified ${email} has given up its domain.`;
@@ -118,7 +118,7 @@ function signInFirst(ctx: Context, provider: SocialProvider): Refusal {
 function connectFirst(provider: SocialProvider, message: string): Refusal {
   const name = providerNames[provider];
   return new Refusal('sign_in_first', message, {
-    hint: `Sign in another way, then connect ${name} on the account page: from then on it signs you in.`,
+    hint: `Sign in another way, then connect ${name} on the account page. After that, ${name} signs you in.`,
   });
 }
 

@@ -100,7 +100,7 @@ async function wasAccepted(ctx: Context, bind: Bind): Promise<boolean> {
   return stored !== null && (await secondsUntilRoom(ctx, [acceptedBindMark(stored)])) > 0;
 }
 
-/** Only an answer of the directory counts: a failed connection says nothing about the password. */
+/** Only an answer to the bind counts: an error says nothing about the password. */
 function watched(visit: DirectoryVisit, heard: Set<Verdict>): DirectoryVisit {
   return {
     ...visit,

@@ -48,7 +48,7 @@ export function originOfRole({ synced, origin }: Pick<Membership, 'synced' | 'or
   return began;
 }
 
-/** Whether a membership with this origin has a synced role. */
+/** Whether a new membership with this origin has a synced role. */
 export function isSyncedBy({ kind }: Origin): boolean {
   return kind === 'scim' || kind === 'sso' || kind === 'ldap';
 }

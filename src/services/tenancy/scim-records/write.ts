@@ -129,7 +129,7 @@ export async function leaveGroups(ctx: Context, recordIds: string[]): Promise<vo
     (list) =>
       `DELETE FROM scim_group_members WHERE record_id IN (${list}) RETURNING group_id AS id`,
   );
-  // A push that has locked the group raises its version itself, and waits for this person.
+  // A push that has locked a group raises the group's version itself, and waits for this person.
   const free = dialectOfDatabase() === 'sqlite' ? '' : 'FOR UPDATE SKIP LOCKED';
   await selectAmong(
     left.map(({ id }) => id),

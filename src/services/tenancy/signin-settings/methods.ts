@@ -28,7 +28,7 @@ import {
   isMethodAllowed,
 } from './governing.ts';
 
-/** The ways to sign in that settings and connections decide, in the order they are shown. */
+/** The ways to sign in that settings and connections control, in the order they are shown. */
 export const offeredMethod = z.enum([
   'password',
   'passkey',

@@ -36,7 +36,7 @@ export const reachView = z.object({
 
 const choicesInput = z.strictObject({ org: ref, ...signInSettingsView.partial().shape });
 
-/** Shows the sign-in settings that apply. */
+/** Shows the organization's sign-in settings. For an unset one, the instance's applies. */
 export const showSignInSettings = operation({
   authority: 'signin.see',
   input: refInput,
