@@ -37,7 +37,7 @@ export const addMember = operation({
   run: (ctx, input, { organization }) => add(ctx, organization, input),
 });
 
-/** Adds an account as the operator, who decides what happens to its credentials. */
+/** Like `addMember`, for the operator, who decides what happens to the account's credentials. */
 export const addMemberAsOperator = operation({
   authority: 'operator',
   input: addInput.extend({ credentials: fate.optional() }),

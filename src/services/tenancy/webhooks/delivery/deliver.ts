@@ -38,7 +38,7 @@ export async function deliverWebhooks(ctx: Context, turn: Turn): Promise<void> {
   );
 }
 
-/** The longest waiting webhook first, so that a busy organization does not delay the others. */
+/** The longest-waiting webhook first, so that a busy organization does not delay the others. */
 function findDue(now: Date): Promise<{ id: string }[]> {
   return select(
     `SELECT w.id FROM webhooks w
