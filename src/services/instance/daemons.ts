@@ -34,7 +34,7 @@ export async function announceDaemon(ctx: Context, daemon: RunningDaemon): Promi
   const { id, listen, configuration } = daemon;
   const host = hostname();
   await unsynced(async () => {
-    // Only one process can listen on an address, so an earlier daemon on this one has ended.
+    // Only one process can listen on an address, so an earlier daemon on this address has ended.
     await Daemon.destroy({ where: { id: { [Op.ne]: id }, host, listen } });
     await Daemon.destroy({ where: { seenAt: { [Op.lt]: after(ctx.now, -silentSeconds) } } });
     const configDigest = keyedDigest(ctx, configuration);
@@ -74,7 +74,7 @@ export function portOf(place: string): string {
   return place.slice(place.lastIndexOf(':') + 1);
 }
 
-/** Whether the daemons have read the current file, or what makes them. Null: none is known. */
+/** Whether the daemons have read the current file, or how they will. Null if none is known. */
 const daemonsFound = z.enum(['current', 'reload', 'restart']).nullable();
 
 /** A message if a daemon runs an older configuration; otherwise null. */

@@ -32,11 +32,11 @@ export const statusView = z.object({
   version: z.string(),
   baseUrl: z.string(),
   daemon: z.object({ ready: z.boolean(), message: z.string() }),
-  /** `bytes` is the size of the files or tables; `schema` the last applied migration. */
+  /** `bytes` is the size of the database on disk; `schema` is the last applied migration. */
   database: z.object({ bytes: z.int(), schema: z.string() }),
   mail: z.boolean(),
   people: z.int(),
-  /** The number of current sessions. */
+  /** The number of sessions that have neither ended nor expired. */
   sessions: z.int(),
   organizations: z.array(
     z.object({
@@ -56,7 +56,7 @@ export const statusView = z.object({
   problems: z.array(z.string()),
 });
 
-/** Summarizes the instance, with problems that need no network request except to the daemon. */
+/** Summarizes the instance and its problems. Makes no network request except to the daemon. */
 export const showStatus = operation({
   authority: 'operator',
   input: statusInput,
@@ -159,7 +159,9 @@ const query = `SELECT o.id, o.slug, o.name,
       WHERE m.organization_id = o.id) AS "lastSignIn"
   FROM organizations o ORDER BY o.id`;
 
-/** SQLite returns counts as numbers and times as text, PostgreSQL the reverse. */
+/**
+ * SQLite returns counts as numbers and times as text, PostgreSQL counts as text, times as dates.
+ */
 interface Row {
   id: string;
   slug: string;

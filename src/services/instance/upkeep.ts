@@ -26,9 +26,9 @@ import { attemptDays } from '../signin/attempts.ts';
 import { sweepDeliveries } from '../tenancy/webhooks/delivery/deliver.ts';
 
 /**
- * Deletes obsolete rows: expired sessions, bot tokens, states, codes and invitations, unneeded
- * signing keys, old attempts, SCIM requests, deliveries and counts, unverified accounts, and events
- * older than `events.retention`. A run deletes a limited number of rows, in small transactions.
+ * Deletes obsolete rows: expired credentials, states and counts, unneeded signing keys, old records
+ * of activity, and unverified accounts. A run deletes a limited number of rows, in small
+ * transactions. Then it re-seals what remains under a former key, and refreshes statistics.
  */
 export async function sweepExpired(ctx: Context, { stop }: { stop?: Stop } = {}): Promise<void> {
   await deleteOld(SpentState, { column: 'expires_at', before: ctx.now }, stop);
@@ -63,9 +63,9 @@ const waiting = `SELECT a.id FROM accounts a
     ${traces.map((table) => `AND NOT EXISTS (SELECT 1 FROM ${table} WHERE account_id = a.id)`).join('\n    ')}`;
 
 /**
- * Deletes accounts that signed up at least seven days ago and never verified their address, so that
- * an unused sign-up does not block the address. Accounts with other rows stay. Without mail,
- * nothing is deleted: unverified accounts can then be in use.
+ * Deletes accounts that signed up over seven days ago and never verified their address. So an
+ * unused sign-up does not block the address. Accounts with other rows stay. Without mail, nothing
+ * is deleted: unverified accounts can then be in use.
  */
 async function sweepUnconfirmed(ctx: Context, stop: Stop): Promise<void> {
   if (!isMailConfigured(ctx)) return;

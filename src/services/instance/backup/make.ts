@@ -34,7 +34,7 @@ export const makeBackup = operation({
     const beside = typeof to === 'string' ? dirname(to) : tmpdir();
     if (typeof to === 'string') await requirePlace(to);
     try {
-      // In the folder of the backup, so that the final move is atomic.
+      // The temporary folder is beside the backup, so that the final rename is atomic.
       return await inFolder(beside, async (folder) => {
         const database =
           header.database === 'sqlite' ? await copied(ctx, folder) : await dumped(ctx);

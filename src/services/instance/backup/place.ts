@@ -32,7 +32,7 @@ export async function placeBackup(backup: Backup, address: Address): Promise<Pla
   return sqlite ? placeFile(backup, fileOf(address.url)) : placeTables(backup, address);
 }
 
-/** Checks the database in a backup without restoring it. Refuses `backup_invalid`. */
+/** Checks the database in a backup without restoring it. Refuses a damaged or newer database. */
 export async function examineBackup(backup: Backup): Promise<void> {
   requireKnown(backup);
   await inFolder(tmpdir(), async (folder) => {

@@ -23,7 +23,7 @@ type Settled = Pick<z.input<typeof restoredView>, 'ended' | 'suspended' | 'disab
  * Ends sessions, unfinished sign-ins, bot tokens, invitations and unsent messages, so that the
  * restore does not revive them. Suspends tokens, apps, client secrets and SCIM tokens, as some may
  * have been revoked since the backup. Disables webhooks, as a trial copy must not send to their
- * receivers. With `keepTokens`, tokens of all kinds, apps, invitations and webhooks stay.
+ * receivers. With `keepTokens`, tokens, apps, client secrets, invitations and webhooks stay.
  * Afterwards, the database belongs to this master key.
  */
 export async function settleRestored(

@@ -18,7 +18,7 @@ export interface Subject {
 // The driver reads the whole file synchronously, so nothing else runs meanwhile.
 const mostToRead = 1024 ** 3;
 
-/** Checks the database and its integrity. If one of the first two checks fails, skips the rest. */
+/** Checks the database and its integrity. Leaves out checks that cannot run after a failed one. */
 export async function checkDatabase(subject: Subject): Promise<Check[]> {
   const { url, file } = subject;
   if (file !== null && !existsSync(file)) {

@@ -53,7 +53,7 @@ interface Opened {
 type Input = z.output<typeof diagnoseInput>;
 type Diagnosis = z.output<typeof diagnosisView>;
 
-// Each check asks a provider and a directory, which may take ten seconds.
+// Each organization's checks ask a provider and a directory, which may take ten seconds.
 const atOnce = 8;
 
 /**
@@ -116,13 +116,13 @@ async function checkOutside(ctx: Context, input: Input, idle: boolean, loaded: L
   return [...network.map((each) => withPlace(each, elsewhere)), ...instance, ...found];
 }
 
-/** If the daemon answers at another address than the base URL, the hint names that address. */
+/** If a daemon of this database listens elsewhere, the hint names that address. */
 function withPlace(check: Check, elsewhere: string | null): Check {
   const isAway = check.name === 'base URL' && !check.ok && elsewhere !== null;
   return isAway ? { ...check, hint: elsewhere } : check;
 }
 
-/** If the mail server refuses idctl, treats mail as not configured: no sign-in by mail works. */
+/** If the mail check failed, treats mail as not configured: mailed codes do not arrive. */
 function withMailAsFound(ctx: Context, network: Check[]): Context {
   if (network.every(({ name, ok }) => name !== 'mail' || ok)) return ctx;
   const { smtpUrl: _, ...mail } = ctx.config.mail;

@@ -155,7 +155,7 @@ async function checkScim(ctx: Context, { id, slug }: Organization): Promise<Chec
   });
 }
 
-/** Reports owners who cannot sign in. One owner who can is enough (security O3, O4). */
+/** Reports owners who cannot sign in, even if other owners can (security O3, O4). */
 async function checkOwners(ctx: Context, organization: Organization): Promise<Check> {
   const { slug } = organization;
   return check(`owners of ${slug}`, 'each has a way to sign in', async () => {

@@ -111,9 +111,9 @@ async function giveUp(ctx: Context, item: OutboxItem, reason: string): Promise<v
 }
 
 /**
- * Composes the message, with a new code or token. Null if there is nothing to send, for example to
- * an address without an account. `again`: an earlier message may have arrived. `asked`: the time of
- * the request.
+ * Composes the message, with a new code if needed. Null if there is nothing to send, for example to
+ * an address without an account. A sign-up is only processed here, and queues its own mail.
+ * `again`: an earlier message may have arrived. `asked`: the time of the request.
  */
 export async function composeMail(
   ctx: Context,
@@ -155,7 +155,7 @@ async function mayReach(ctx: Context, email: string, organizationId: string): Pr
   return may;
 }
 
-/** Whether the limit admits a requested mail. Other mail has no limit. */
+/** Whether the limit admits a requested mail. It admits all unrequested mail. */
 async function isWithinLimit(
   ctx: Context,
   { email, stranger }: { email: string; stranger?: boolean },
@@ -189,7 +189,7 @@ function isOfUse({ disabledAt, emailProof }: Account, purpose: CodePurpose): boo
 /** The time after a sign-up in which its own mail may still be unwritten. */
 const underWaySeconds = 10;
 
-/** Whether the sign-up's own mail, written after the request, already answers the request. */
+/** Whether the sign-up's own mail answers the request: written after it, or not written yet. */
 async function isAnsweredBySignUp(account: Account, asked: Date): Promise<boolean> {
   if (!account.awaitsCode) return false;
   const written = await lastWritten({ accountId: account.id, purpose: 'verify' });

@@ -88,7 +88,7 @@ export function passkeyLetter(
 
 const longestName = 50;
 
-/** A name for a mail to a stranger: short, and without signs that would make a link. */
+/** A name as mails show it: short, and without signs that would make a link. */
 function spoken(name: string): string {
   const signs = [...name.replace(/[.:/\\@\u3002\uff0e\uff61]+(?=\S)/g, ' ')];
   return signs.length > longestName

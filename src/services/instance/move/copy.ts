@@ -37,7 +37,7 @@ export async function copyTable({ from, to, table, progress }: Copying): Promise
   return { name: table.name, rows: digest.rows, checksum: digest.sum() };
 }
 
-/** Compares the counts and checksums of both tables with what `copyTable` has read. */
+/** Compares the copy's checksum, and the counts of both tables, with what `copyTable` has read. */
 export async function compareTable(
   { from, to, table, progress }: Copying,
   { rows, checksum }: CopiedTable,

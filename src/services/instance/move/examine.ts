@@ -37,7 +37,7 @@ export interface Moving {
 /** Facts about the source, collected before anything is written. */
 export interface Known {
   tables: Table[];
-  /** The mark of the copy until the copy is complete. */
+  /** The mark of the copy until the copy is released. */
   mark: UnfinishedMark;
   /** The refusal if an earlier run has marked the source as moved; otherwise null. */
   moved: Refusal | null;

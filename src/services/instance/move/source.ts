@@ -16,7 +16,7 @@ const patienceForFile = 1000;
 /** The database that a move reads. No other process can write to it meanwhile. */
 export interface Source {
   connection: PlainConnection;
-  /** Marks the database as moved and ends the lock, in one transaction. */
+  /** Marks the database as moved, and commits the transaction that began with the lock. */
   markMoved(mark: MovedMark): Promise<void>;
   /** Ends the lock. Safe to call after `markMoved`. */
   release(): Promise<void>;
@@ -63,12 +63,12 @@ function patienceFor({ url }: Address): number {
   return url.startsWith('sqlite:') ? patienceForFile : statementPatience;
 }
 
-/** The name of the instance in marks, and the mark of the database if it was moved. */
+/** The name of the database in marks, and its mark if it was moved. */
 export async function identifyInstance(
   { all }: PlainConnection,
   address: Address,
 ): Promise<{ source: string; moved: MovedMark | null }> {
-  // A copy of the instance has the same key.
+  // A copy of the instance has the same key, so the address is part of the name.
   const [key] = await all('SELECT id FROM signing_keys ORDER BY created_at, id LIMIT 1');
   const names = (await all('SELECT name FROM migrations')).map(({ name }) => String(name));
   return { source: sourceOf(String(key?.['id'] ?? 'none'), address), moved: movedMarkIn(names) };

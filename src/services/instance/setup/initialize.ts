@@ -38,8 +38,8 @@ export async function requireFirstPassword(config: Config, input: Input): Promis
 const alphabet = 'abcdefghjkmnpqrstuvwxyz23456789';
 
 /**
- * Creates the first organization and its owner in a fresh instance. Returns a generated password.
- * If an organization exists, changes nothing, and `created` is false.
+ * Creates the first organization and its owner in a fresh instance. Returns the password if it was
+ * generated. If an organization exists, changes nothing, and `created` is false.
  */
 export async function initialize(ctx: Context, input: Input) {
   requireOperator(ctx);

@@ -7,7 +7,7 @@ import { recordRenamed } from '../scim-records/member.ts';
 import { isNamedByClient } from '../scim-records/record.ts';
 import { joinByDomain } from '../signin-settings/methods.ts';
 
-/** What a right code says of the address of an unproved account. */
+/** The proof of an account's address after a right code from its mailbox. */
 export const provedByMail = { emailProof: 'mail', awaitsCode: false } as const;
 
 /**

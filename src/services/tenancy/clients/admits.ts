@@ -7,23 +7,23 @@ import { outranks, projectRoles } from '../../foundation/project-roles.ts';
 import { lockAccount } from '../../people/accounts/account.ts';
 import { pushedIn } from '../memberships/membership.ts';
 
-/** Why a client does not let an account in. Only events and the log get the reason. */
+/** Why a client does not let an account in. The refused person does not learn the reason. */
 export type Barred = 'account_disabled' | 'not_a_member' | 'project_role_missing';
 
-/** What decides whether a client lets an account in. */
+/** The facts that decide whether a client lets an account in. */
 export interface AdmissionFacts {
   disabledAt: unknown;
   memberRole: Role | null;
   projectRole: ProjectRole | null;
 }
 
-/** Its columns, by the names that `isBarred` has. */
+/** The SQL columns of `AdmissionFacts`, with the table aliases of `isBarred`. */
 export const standingColumns = `a.disabled_at AS "disabledAt", m.role AS "memberRole",
     p.role AS "projectRole"`;
 
 /**
- * The SQL to join the membership `m` of the account `a` in this organization. Leaves out a
- * membership that SCIM pushed: clients learn nothing of strangers (security O8).
+ * The SQL to join the membership `m` of the account `a` in this organization, unless `pushedIn`
+ * holds for it: clients learn nothing of strangers (security O8).
  */
 export function membershipAt(ctx: Pick<Context, 'config'>, organization: string): string {
   return `memberships m ON m.account_id = a.id AND m.organization_id = ${organization}
@@ -52,7 +52,7 @@ export async function barredFrom(
   return person === undefined ? 'not_a_member' : barredBy(client, person);
 }
 
-/** The same, by what was just read. */
+/** Like `barredFrom`, for facts that were just read. */
 export function barredBy(
   client: Pick<Client, 'projectId' | 'role'>,
   { memberRole, disabledAt, projectRole }: AdmissionFacts,
@@ -66,8 +66,8 @@ export function barredBy(
 }
 
 /**
- * Like `barredFrom`, for code that then writes a credential: holds the account until the transaction
- * ends. A membership ends with the account locked, so it ends before this, or takes what is written.
+ * Like `barredFrom`, for code that then writes a credential. Locks the account, as code that ends a
+ * membership does. So a membership ends before this check, or its end also ends the credential.
  * Call it first in the transaction.
  */
 export async function holdAdmitted(

@@ -32,7 +32,7 @@ export const newClientView = clientView.extend({
   clientSecret: z.string().nullable().describe('Shown this once; null for a public client.'),
 });
 
-/** A client with its loaded origins and project. */
+/** The view of a client. Load its origins and project first. */
 export function viewClient({ config: { baseUrl } }: Context, client: Client) {
   return {
     clientId: clientIdOf(client),
@@ -44,7 +44,7 @@ export function viewClient({ config: { baseUrl } }: Context, client: Client) {
   };
 }
 
-/** The settings of a client with its loaded origins and project. */
+/** The settings of a client. Load its origins and project first. */
 export function settingsOfClient(client: Client) {
   return {
     name: client.name,
@@ -92,7 +92,7 @@ export function recordChange(ctx: Context, client: Client, fields: string[]): Pr
   return recordEvent(ctx, { kind: 'client.updated', ...eventOfClient(client), data: { fields } });
 }
 
-/** Records that a client did not let an account in. The organization learns of no strangers. */
+/** Records that a client did not let an account in. The event does not name a stranger. */
 export async function recordBarred(
   ctx: Context,
   client: Pick<Client, 'id' | 'name' | 'organizationId'>,
@@ -107,7 +107,7 @@ export async function recordBarred(
   };
   const by = { of: client.id, apart: known.account ?? reason };
   const seen: Context = isStranger ? { ...ctx, actor: { kind: 'anonymous' } } : ctx;
-  // A barred browser causes one event for each image of a page.
+  // Not synced, because a barred browser causes a refusal for each image of a page.
   await unsynced(() => tallyEvent(seen, what, by));
 }
 

@@ -10,7 +10,7 @@ import { rowIdOf } from './client.ts';
 
 const mostUris = 20;
 
-/** A name that is not another client's id. */
+/** A name that does not look like a client id. */
 const clientName = name.refine((text) => rowIdOf(text) === null, 'must not be a client id');
 
 /**
@@ -99,7 +99,7 @@ export type ClientSettings = z.output<z.ZodObject<typeof clientSettings>>;
 
 const { shape } = z.object(clientSettings);
 
-/** The settings in a fixed order, without those that are at their default. */
+/** The settings without those that are at their default. */
 export function spareSettings(settings: Partial<ClientSettings>): Partial<ClientSettings> {
   const schemas = new Map<string, z.ZodType>(Object.entries(shape));
   const said = Object.entries(settings).filter(([field, value]) => {

@@ -47,7 +47,7 @@ async function findProtecting(origin: string): Promise<ProtectingClient | null> 
   return client ?? null;
 }
 
-/** Whether a client protects the origin. */
+/** Whether the origin belongs to a client. */
 export async function isProtected(origin: string): Promise<boolean> {
   return (await findProtecting(origin)) !== null;
 }
@@ -70,7 +70,7 @@ export async function beginAtHost(
   return { cookie, browser: hashOfToken(cookie) };
 }
 
-/** The person of the cookie at this origin; null if the person has to sign in. */
+/** The person of the cookie at this origin; null without one. Refuses a person who is barred. */
 export async function findVisitor(
   ctx: Context,
   origin: string,
@@ -90,7 +90,7 @@ export async function findVisitor(
   return { ...person, email, groups };
 }
 
-/** Writes a row for the person, or refuses, also if the membership ends in the same instant. */
+/** Writes a row for the person, or refuses, even if the membership ends in the same instant. */
 async function writeIfAdmitted(
   ctx: Context,
   { client, accountId }: { client: ProtectingClient; accountId: string },
@@ -150,7 +150,7 @@ export async function issueTicket(ctx: Context, { origin, browser, to }: Going):
 
 /**
  * Spends a ticket in the browser that began at the origin. Returns the value of the new cookie, and
- * the path to go to. Every refusal reads the same.
+ * the path to go to. Every refusal of a ticket reads the same.
  */
 export async function spendTicket(
   ctx: Context,

@@ -8,10 +8,11 @@ import { refusingDuplicate } from '../../../database/unique.ts';
 import { Refusal } from '../../../errors.ts';
 import { recordChange } from './client.ts';
 
-// The origins that a proxy protects by forward auth. The host decides who gets in, so an origin
-// belongs to one client of the instance, and to the organization that verified its domain.
+// The origins that a proxy protects by forward auth. The origin alone identifies the client, so an
+// origin belongs to one client of the instance. Unless the operator registers it, the organization
+// must have verified its domain.
 
-/** Removes all other origins from the client, so that another client may get them. */
+/** Removes all origins but `wanted` from the client, so that another client may get them. */
 export async function releaseOrigins({ id }: Pick<Client, 'id'>, wanted: string[]): Promise<void> {
   // An origin that stays keeps its row: its cookies refer to it.
   await ClientOrigin.destroy({ where: { clientId: id, origin: { [Op.notIn]: wanted } } });

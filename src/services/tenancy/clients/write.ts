@@ -19,7 +19,7 @@ import {
 import { type ClientSettings, faultOfSettings } from './fields.ts';
 import { writeOrigins } from './origins.ts';
 
-// Writes clients, each step with its event. Call these functions inside a transaction.
+// Writes clients and their events. Call these functions inside a transaction.
 
 const mostClients = 200;
 

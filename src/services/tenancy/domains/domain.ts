@@ -22,7 +22,7 @@ export const domainView = z.object({
   verifiedBy: z.enum(['dns', 'operator']).nullable(),
 });
 
-/** The connection that a removal disabled, the affected people, and the ended sessions. */
+/** Whether the connection was disabled, the affected people, and the number of ended sessions. */
 export const domainRemovedView = z.object({
   domain: z.string(),
   ssoDisabled: z.boolean(),
@@ -64,7 +64,7 @@ export async function whyShared(domain: string): Promise<string | null> {
     : null;
 }
 
-/** Read when first needed: it takes a megabyte, and domains are rarely added. */
+/** Read when first needed: the list takes a megabyte, and domains are rarely added. */
 async function readConsumerMail(): Promise<ReadonlySet<string>> {
   const { default: domains } = await import('free-email-domains');
   return new Set(domains);

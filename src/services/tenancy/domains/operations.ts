@@ -122,8 +122,9 @@ export const assertDomain = operation({
 });
 
 /**
- * Removes a domain. If it is verified, this disables its connection and ends the sessions that
- * began through it. Returns the affected people, and the owners among them (security D5).
+ * Removes a domain. If it is verified and `trust.domains` is not off, disables its connection and
+ * ends its people's sessions through the organization. Returns the affected people, and the owners
+ * among them (security D5).
  */
 export const removeDomain = operation({
   authority: 'domains.change',

@@ -13,13 +13,13 @@ import { hasKeyOn, type OutsideProof, planIdentity, planSocial, type SocialProof
 import { reclaim } from './reclaim.ts';
 import { providerNames, type SocialProvider } from './social-providers.ts';
 
-// The only code that links an outside proof to an account (security I1). No other code may join an
-// e-mail address to an account.
+// The only code that links an outside proof to an account (security I1).
 
 /**
- * Returns the account of the proof. A known key decides, whatever the address says now. Otherwise
- * links the key to the account of the address, or to a new account. Returns null if that account
- * has another key, on this connection or a former one. Only an unlink or relink ends that conflict.
+ * Returns the account of the proof. A known key decides, whatever the address is now, unless
+ * another organization owns the account's domain. Otherwise links the key to the account of the
+ * address, or to a new account. A conflict returns null: the account already has another key of
+ * this organization, or the directory's server has changed. An unlink or relink ends the conflict.
  * Call it inside the sign-in's transaction.
  */
 export async function attachIdentity(ctx: Context, proof: OutsideProof): Promise<Account | null> {
@@ -52,7 +52,7 @@ async function adopt(
   account: Account,
   { id: connectionId }: OutsideProof['connection'],
 ): Promise<Account | null> {
-  // Another sign-in may have moved it since it was read.
+  // Another sign-in may have moved the key since this one read it.
   await lockAccount(account.id);
   await key.reload();
   if (key.connectionId === connectionId) return account;
@@ -95,7 +95,7 @@ export async function attachSocial(
     case 'not_guaranteed': {
       const name = providerNames[provider];
       // The same refusal, whether or not the address has an account.
-      throw connectFirst(provider, `${name} has not verified the address ${email}.`);
+      throw connectFirst(provider, `${name} does not guarantee the address ${email}.`);
     }
     case 'former_domain': {
       const message = `The organization that verified ${email} has given up its domain.`;
@@ -118,7 +118,7 @@ function signInFirst(ctx: Context, provider: SocialProvider): Refusal {
 function connectFirst(provider: SocialProvider, message: string): Refusal {
   const name = providerNames[provider];
   return new Refusal('sign_in_first', message, {
-    hint: `Sign in another way, then connect ${name} on the account page: from then on it signs you in.`,
+    hint: `Sign in another way, then connect ${name} on the account page. After that, ${name} signs you in.`,
   });
 }
 
@@ -127,15 +127,15 @@ type Holder = Pick<Account, 'id' | 'email' | 'emailProof' | 'name'>;
 /** A person that SCIM names in an organization, without a record there yet. */
 export interface Provisioned {
   organizationId: string;
-  /** Canonical, and unique in the organization; null if unknown. */
+  /** Canonical. Null if SCIM gives none, or another record of the organization has the address. */
   email: string | null;
   name: string;
 }
 
 /**
- * The account for a new record: the account of the address, or a new account. A new address is
- * proved if the organization has verified its domain (security I4). Call it inside the record's
- * transaction.
+ * The account for a new record: the account of the address, or a new account. The address of a new
+ * account is proved if the organization has verified its domain (security I4). Call it inside the
+ * record's transaction.
  */
 export async function attachProvisioned(
   ctx: Context,
@@ -153,8 +153,9 @@ export async function attachProvisioned(
 }
 
 /**
- * Sets the address of an account that SCIM made without one; returns whether it did. A foreign
- * address is not set, because that would reveal an account elsewhere (security I4).
+ * Sets the address of an account that SCIM made without one; returns whether it did. Unless
+ * `trust.domains` is off, it sets no foreign address: that would reveal an account elsewhere
+ * (security I4).
  */
 export async function attachAddress(
   ctx: Context,
@@ -168,7 +169,7 @@ export async function attachAddress(
   return true;
 }
 
-/** The account of the address; without one, the proof that the organization gives for it. */
+/** The account of the address. If there is none, the organization's proof of the address. */
 async function lookUp(
   organizationId: string,
   email: string | null,

@@ -22,7 +22,7 @@ export const identityView = z.object({
   issuer: z.string(),
   subject: z.string(),
   linkedAt: instant,
-  /** Its connection was removed. A new connection of that kind takes the identity over. */
+  /** Its connection was removed. A new one to the same provider or directory takes it over. */
   former: z.literal(true).optional(),
 });
 
@@ -154,8 +154,8 @@ export function recordUnlinked(ctx: Context, identity: Identity, name: string): 
 }
 
 /**
- * Detaches the organization's keys of a kind, also those of removed connections, and ends the
- * sessions through them (security I1). Returns the people. Call it inside a transaction.
+ * Detaches the organization's keys of a kind, or of one issuer, and ends the sessions through them
+ * (security I1). This includes keys of removed connections. Call it inside a transaction.
  */
 export async function freeAccounts(
   ctx: Context,

@@ -6,8 +6,8 @@ import { findOwner } from '../../foundation/domain-names/owns.ts';
 import { findByEmail } from '../../people/accounts/account.ts';
 import type { SocialProvider } from './social-providers.ts';
 
-// Decides without writing which account an outside proof leads to. `attach.ts` carries it out, and
-// `idctl explain` shows it.
+// Decides which account an outside proof leads to, and writes nothing. `attach.ts` carries out the
+// decision, and `idctl explain` shows it.
 
 /** The proof of a provider or directory. The caller has checked all of it, the domain too. */
 export interface OutsideProof {
@@ -17,7 +17,7 @@ export interface OutsideProof {
   subject: string;
   /** The host of the directory; null for SSO, where the issuer identifies the server. */
   server: string | null;
-  /** Canonical, on a domain that the organization has verified now (security I2). */
+  /** Canonical, on a domain verified now, unless `trust.domains` is off (security I2). */
   email: string;
   name: string;
 }
@@ -34,7 +34,7 @@ interface Ending {
 /** The account that a proof leads to: by its key, or by its address. */
 export type IdentityPlan =
   | { way: 'known'; account: Account; ends: Ending | null }
-  /** The key is of a connection that this one replaces. */
+  /** The key belongs to a removed connection, which this connection replaces. */
   | { way: 'adopt'; account: Account; key: Identity; ends: null }
   | { way: 'link'; account: Account; ends: Ending | null }
   | { way: 'create'; emailProof: 'domain'; ends: Ending | null }
@@ -67,7 +67,7 @@ async function planByAddress(proof: Key, ends: Ending | null): Promise<IdentityP
   const held = await Identity.findAll({ where: { ...inPlaceOf(proof), accountId: account.id } });
   const others = held.filter(({ id }) => id !== ends?.key.id);
   if (others.length === 0) return { way: 'link', account, ends };
-  // The same key, if another sign-in has linked it since we looked.
+  // Another sign-in may have linked this key since we looked.
   if (others.some((other) => isBound(other, proof))) return { way: 'known', account, ends };
   return { way: 'conflict' };
 }
@@ -120,7 +120,7 @@ export type SocialPlan =
   | { way: 'conflict' }
   /** The provider does not guarantee the address. */
   | { way: 'not_guaranteed' }
-  /** The account's address was never proved, or by an organization that gave up the domain. */
+  /** The address was never proved, or only by an organization that has given up the domain. */
   | { way: 'unproved' | 'former_domain' };
 
 /** Decides what `attachSocial` does with this proof. */

@@ -11,11 +11,11 @@ import { recordRenamed } from '../scim-records/member.ts';
 import { detachIdentities, recordUnlinked } from './operations.ts';
 
 /**
- * Prepares an account for the person that the owner of its domain names. If the address was never
- * proved, or only by a former owner of the domain, everything of the earlier holder ends, the name
- * too (security I3). Otherwise only links of other organizations end (security I2). `name` is the
- * organization's name for the person, if any. Call it inside the transaction that links the account
- * or makes it a member, before that.
+ * Prepares an account for a person of the organization that owns its domain. If the address was
+ * never proved, or only by a former owner of the domain, the earlier holder's credentials and name
+ * end (security I3). Otherwise only the links of other organizations end (security I2). `name` is
+ * the organization's name for the person, if any. Call it before the account is linked or becomes a
+ * member, in the same transaction.
  */
 export async function reclaim(
   ctx: Context,
@@ -31,7 +31,7 @@ export async function reclaim(
   await takeOver(ctx, account, { by: 'domain', organizationId, keepsTotp });
 }
 
-/** The changes that `reclaim` would make to the account; null if a proof protects the account. */
+/** The new proof, and whether the second factor stays. Null if a proof prevents a reclaim. */
 export async function planReclaim(
   account: Pick<Account, 'id' | 'emailProof'>,
   organizationId: string,
@@ -70,7 +70,7 @@ export async function reclaimMember(
   return true;
 }
 
-/** Whether `reclaimMember` would reclaim. If so, the domain stays until the transaction ends. */
+/** Whether `reclaimMember` would reclaim. A verified domain stays until the transaction ends. */
 export async function isToReclaim(
   ctx: Context,
   account: Candidate,
@@ -83,14 +83,14 @@ export async function isToReclaim(
   return ctx.config.trust.domains === 'off' && (await findOwner(domain)) === null;
 }
 
-/** The name of an account without a given one: the local part of its address. */
+/** The default name of an account: the local part of its address, if it has one. */
 export function localPart({ email, name }: Account): string {
   return email === null ? name : email.slice(0, email.lastIndexOf('@'));
 }
 
 /**
- * Ends the credentials of an earlier holder who never verified the account's address. Another
- * person has now verified it, or signs up with it (security I3, P11).
+ * Ends the credentials that an earlier holder of the account left. Call it when the account may now
+ * belong to another person (security I3, P11).
  */
 export async function takeOver(
   ctx: Context,

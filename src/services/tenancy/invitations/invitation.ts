@@ -42,7 +42,7 @@ export function viewInvitation({ id, email, role, expiresAt }: Invitation) {
   return { id, email, role, expiresAt: expiresAt.toISOString() };
 }
 
-/** An invitation's token, derived from its id: nothing stores it (security O6). */
+/** An invitation's token, derived from its id: only its hash is stored (security O6). */
 export function invitationToken(ctx: Pick<Context, 'keyring'>, id: string): string {
   const mac = createHmac('sha256', ctx.keyring.derive('invitations')).update(id).digest();
   return mac.subarray(0, 16).toString('base64url');
@@ -71,7 +71,9 @@ export function findByToken(ctx: Context, token: string): Promise<Invitation | n
   });
 }
 
-/** The content of an invitation mail, or null if the invitation can no longer be accepted. */
+/**
+ * The content of an invitation mail, or null if the invitation has ended or its link is unknown.
+ */
 export async function describeInvitation(ctx: Context, id: string) {
   const invitation = await Invitation.findOne({
     where: { id, ...waiting(ctx) },

@@ -59,7 +59,7 @@ type Inviting = z.output<typeof createInput>;
 
 /**
  * Invites an address in a role that the actor may grant (security O6), in place of an earlier
- * invitation. It is mailed unless the address was invited too often; the answer says which.
+ * invitation. The answer says whether a mail was queued, or why not.
  */
 export const createInvitation = operation({
   authority: 'invitations.change',
@@ -106,10 +106,10 @@ async function requireNoMember(
   });
 }
 
-/** Provisioning made the membership, and it counts at no client (security O8). */
+/** SCIM made the membership, and no client accepts it (security O8). */
 function pushedHint({ slug }: Organization, address: string): string {
   const domain = `idctl domain add ${domainOf(address)} --org ${shellWord(slug)}`;
-  return `SCIM added this person, and the domain is not verified. If it is yours, verify it: ${domain}. Else invite this person after they leave on the account page.`;
+  return `SCIM added this person, and the domain is not verified. If the domain is yours, add and verify it: ${domain}. Otherwise, this person must leave on the account page before you can invite them.`;
 }
 
 async function write(
@@ -171,7 +171,7 @@ function notWaiting(invitationId: string): Refusal {
 
 const tokenInput = z.strictObject({ token: givenInvitation });
 
-/** Describes an invitation to the holder of its token; null if it cannot be accepted. */
+/** Describes an invitation to the holder of its token; null if it has expired or was accepted. */
 export const lookAtInvitation = operation({
   authority: 'public',
   input: tokenInput,

@@ -23,15 +23,16 @@ import {
   secondsUntilRoom,
 } from '../../foundation/limits/limit.ts';
 
-// Security L8. A bind password may be a guess, so a try counts before it is sent: for its actor,
-// their client, the password and the organization. The counts are returned unless the directory
-// refuses the bind. Tries of one stored password share one count of the organization: the first
-// takes it, and the last to finish returns it. Exceptions: a stored password that the directory
-// accepted at its last use, and any password of the operator. These count only after a refusal.
+// Security L8. A bind password may be a guess, so an attempt counts before the password is sent:
+// for the actor, their client, a stored password and the organization. The counts are returned
+// unless the directory refuses the bind. Concurrent attempts with one stored password share one
+// count of the organization: the first takes it, and the last to finish returns it. Exceptions: a
+// stored password that the directory accepted at its last use, and any password that the operator
+// sends. These count only after a refusal.
 
 /** The service account, as it is about to be bound. */
 type Bind = Pick<LdapConnection, 'id' | 'organizationId' | 'uri' | 'bindDn'> & {
-  /** As stored; null if the password is not stored. */
+  /** Sealed, as stored; null if the password is not stored. */
   bindPassword: string | null;
 };
 
@@ -41,7 +42,10 @@ export type Watch = (visit: DirectoryVisit) => DirectoryVisit;
 /** The directory's answer to a password. */
 type Verdict = 'accepted' | 'refused';
 
-/** Runs `work` over the service account's bind; refuses `too_many_requests`, with an event. */
+/**
+ * Runs `work`, which binds as the service account, and counts the attempt. Refuses
+ * `too_many_requests`, with an event.
+ */
 export async function tryingBind<T>(ctx: Context, bind: Bind, work: (watch: Watch) => Promise<T>) {
   if (ctx.config.limits.enabled === 'off') return work((visit) => visit);
   const accepted = await wasAccepted(ctx, bind);
@@ -64,9 +68,9 @@ export interface Rest {
 }
 
 /**
- * The pause of `doctor` after directories refused the operator's passwords: a loop would lock the
- * account. Null means that it may send the password, as it always may if the directory accepted it
- * last.
+ * The pause of `doctor` after too many refused passwords: repeated runs would lock the service
+ * account. Null if `doctor` may send the password. There is no pause if the directory accepted the
+ * password at its last use.
  */
 export async function restOfDoctor(ctx: Context, bind: Bind): Promise<Rest | null> {
   if (ctx.config.limits.enabled === 'off' || (await wasAccepted(ctx, bind))) return null;
@@ -86,7 +90,7 @@ export async function restOfSignIns(ctx: Context, bind: Bind): Promise<number> {
   return secondsUntilRoom(ctx, [...refused, bindLimit(ctx, bind.organizationId)]);
 }
 
-/** Identifies the stored password: another server or account needs a new one (security S10). */
+/** Identifies the stored password. Another server or account needs it again (security S10). */
 function storedOf({ id, bindPassword }: Bind): StoredPassword | null {
   return bindPassword === null ? null : { of: id, apart: bindPassword };
 }
@@ -96,7 +100,7 @@ async function wasAccepted(ctx: Context, bind: Bind): Promise<boolean> {
   return stored !== null && (await secondsUntilRoom(ctx, [acceptedBindMark(stored)])) > 0;
 }
 
-/** Only a refusal by the directory counts: a broken answer judges no password. */
+/** Only an answer to the bind counts: an error says nothing about the password. */
 function watched(visit: DirectoryVisit, heard: Set<Verdict>): DirectoryVisit {
   return {
     ...visit,
@@ -108,8 +112,8 @@ function watched(visit: DirectoryVisit, heard: Set<Verdict>): DirectoryVisit {
   };
 }
 
-// All three functions lock in the same order: the limits of the try, the password, the
-// organization.
+// All three functions lock counters in the same order: those of the attempt, then of the password,
+// then of the organization.
 
 /** Committed before the directory is asked, so that parallel guesses cannot pass together. */
 async function pay(ctx: Context, bind: Bind): Promise<void> {
@@ -123,7 +127,7 @@ async function pay(ctx: Context, bind: Bind): Promise<void> {
   });
 }
 
-/** Counts a refused try that was not counted before, and forgets that its password was accepted. */
+/** Counts a refused attempt unless already counted, and forgets that the password was accepted. */
 async function refuse(ctx: Context, bind: Bind, paid: boolean): Promise<void> {
   const stored = storedOf(bind);
   await unsynced(async () => {
@@ -136,9 +140,7 @@ async function refuse(ctx: Context, bind: Bind, paid: boolean): Promise<void> {
   });
 }
 
-/**
- * Returns the counts of a try that was not refused, and remembers that its password was accepted.
- */
+/** Returns the counts of an attempt that was not refused. Remembers an accepted stored password. */
 async function release(ctx: Context, bind: Bind, paid: boolean, accepted: boolean): Promise<void> {
   const stored = storedOf(bind);
   await transaction(async () => {

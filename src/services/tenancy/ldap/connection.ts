@@ -65,7 +65,7 @@ export function sealBindPassword(ctx: Context, connectionId: string, password: s
   return ctx.keyring.seal(password, placeOf(connectionId));
 }
 
-/** Opens the bind password, for the directory alone. */
+/** Opens the bind password. Send it only to the directory. */
 export function openBindPassword(ctx: Context, connection: LdapConnection): string {
   return ctx.keyring.open(connection.bindPassword, placeOf(connection.id));
 }
@@ -90,7 +90,7 @@ export function requireSameServer(
   );
 }
 
-/** Refuses settings that would send passwords in clear (security L5). */
+/** Refuses `tls: false` with `ldaps://`, or if it sends passwords in clear (security L5). */
 export function requireEncryption(ctx: Context, { uri, tls }: { uri: string; tls: boolean }): void {
   if (tls) return;
   if (uri.startsWith('ldaps:')) {

@@ -1,17 +1,17 @@
 import { isUtf8 } from 'node:buffer';
 
 // Distinguished names (RFC 4514) in the one form used to compare them. Types and values are in
-// lower case, runs of spaces are one, the parts of a multi-valued RDN are sorted. This form is only
-// for comparing: a DN is sent exactly as it was received.
+// lower case, runs of spaces are one, and the parts of a multi-valued RDN are sorted. A DN is sent
+// to the directory exactly as it was received.
 
 /** One character: escaped as two hexadecimal digits, escaped with a backslash, or unescaped. */
 const piece = /\\[0-9a-f]{2}|\\[\s\S]|[^\\]/giu;
 const type = /^([a-z][a-z0-9-]*|\d+(\.\d+)*)$/;
 
-/** The canonical RDNs from the entry to the root; null if the text is no DN, or the root's. */
+/** The canonical RDNs from the entry to the root; null if the text is no DN, or is empty. */
 export function canonicalDn(text: string): string[] | null {
   const pieces: string[] = text.match(piece) ?? [];
-  // A backslash at the end escapes nothing. Quotes and semicolons are LDAPv2.
+  // A backslash at the end escapes nothing. Quotes and semicolons are syntax of LDAPv2.
   if (pieces.join('') !== text || pieces.some((one) => one === '"' || one === ';')) return null;
   const rdns = split(pieces, ',').map((rdn) => {
     const parts = split(rdn, '+').map(canonicalPart);
@@ -20,7 +20,7 @@ export function canonicalDn(text: string): string[] | null {
   return rdns.every((rdn) => rdn !== null) ? rdns : null;
 }
 
-/** The names above a DN, the nearest first, as written in its text; empty if the text is no DN. */
+/** The parent DNs of a DN, nearest first, as written in its text; empty if the text is no DN. */
 export function parentsOf(text: string): string[] {
   if (canonicalDn(text) === null) return [];
   const rdns = split(text.match(piece) ?? [], ',').map((rdn) => rdn.join(''));
@@ -44,7 +44,7 @@ export function realmOf(dn: readonly string[]): string[] {
   return dn.slice(Math.min(at + 1, dn.length - 1));
 }
 
-/** The value of the first RDN if that is a common name: the group's name as people know it. */
+/** The folded common name in the first RDN of a canonical DN; null if the RDN is anything else. */
 export function commonNameOf(dn: readonly string[]): string | null {
   const [rdn = ''] = dn;
   return rdn.startsWith('cn=') && !/(?<!\\)\+/.test(rdn)

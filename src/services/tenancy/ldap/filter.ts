@@ -31,7 +31,7 @@ export function fillFilter(filter: string, username: string): string {
   return filter.replaceAll(placeholder, () => escaped);
 }
 
-/** The filter that any user name matches. */
+/** The filter for every user name: the placeholder becomes `*`. */
 export function openFilter(filter: string): string {
   return filter.replaceAll(placeholder, '*').replace(/\*+/g, '*');
 }

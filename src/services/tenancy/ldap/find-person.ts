@@ -33,7 +33,7 @@ export interface DirectoryPerson {
   /** Canonical, in the order of the directory. */
   emails: string[];
   name: string | null;
-  /** As received; null if they are not read, or are too many to be known. */
+  /** As received; null if they are not read, or if the list is too long or incomplete. */
   groups: string[] | null;
 }
 
@@ -42,7 +42,7 @@ export type Missing = 'user_not_found' | 'user_ambiguous' | 'dn_outside_base' | 
 
 const mostGroups = 1000;
 const mostEmails = 1000;
-// A PostgreSQL index takes at most 2704 bytes.
+// An entry of a PostgreSQL index has at most 2704 bytes.
 const mostBytes = 2000;
 
 /**
@@ -154,7 +154,7 @@ function nameOf(entry: DirectoryEntry, { givenNameAttribute, familyNameAttribute
   return nameField.safeParse(parts.join(' ')).data ?? null;
 }
 
-/** Unknown if Active Directory returns a long list in part, under another attribute name. */
+/** Null if there are too many, or if Active Directory returns only some, under another name. */
 function groupsOf(entry: DirectoryEntry, attribute: string): string[] | null {
   const inPart = `${attribute.toLowerCase()};range=`;
   const parted = [...entry.attributes.keys()].some((name) => name.startsWith(inPart));

@@ -160,7 +160,8 @@ export const disableLdap = operation({
 
 /**
  * Removes the connection and ends the sessions that began through it. Accounts and memberships
- * stay. The keys stay as former ones, so that a new connection takes over no account (security I1).
+ * stay. The keys stay as former ones, so that a new connection links the accounts to no other
+ * entries (security I1).
  */
 export const removeLdap = operation({
   authority: 'ldap.change',

@@ -48,7 +48,7 @@ const attribute = z
   );
 const block = /-----BEGIN [^-]+-----[\s\S]*?-----END [^-]+-----/g;
 
-/** The certificates of a PEM text; null if there are none, or if the text holds anything else. */
+/** The certificates in a PEM text; null if it has none, or if a PEM block is no certificate. */
 function certificatesIn(pem: string): X509Certificate[] | null {
   const blocks = pem.match(block) ?? [];
   try {
@@ -82,7 +82,7 @@ const settings = {
   groupsAttribute: attribute.nullable(),
 };
 
-/** All settings (spec §2.5). An absent setting gets its default; the password stays as stored. */
+/** All settings (spec §2.5). Absent settings get defaults; an absent password stays as stored. */
 export const saveLdapInput = z.strictObject({
   org: ref,
   ...settings,
@@ -113,7 +113,7 @@ export const signInByLdapInput = z.strictObject({
   ...secondFactorFields,
 });
 
-/** The settings to test instead of the stored ones, and a user to sign in as a test. */
+/** The settings to test instead of the stored ones, and a user to find or to sign in. */
 export const testLdapInput = changeLdapInput.extend({
   enabled: z.boolean().optional(),
   username: username.optional(),
@@ -122,7 +122,7 @@ export const testLdapInput = changeLdapInput.extend({
 export const testLdapView = z.object({
   ok: z.boolean(),
   message: z.string(),
-  /** How many sample entries were returned; absent if the search was not reached. */
+  /** How many sample entries were returned; absent if an earlier step failed. */
   entries: z.int().optional(),
   steps: testSteps,
 });

@@ -37,7 +37,7 @@ export const addMember = operation({
   run: (ctx, input, { organization }) => add(ctx, organization, input),
 });
 
-/** Adds an account as the operator, who decides what happens to its credentials. */
+/** Like `addMember`, for the operator, who decides what happens to the account's credentials. */
 export const addMemberAsOperator = operation({
   authority: 'operator',
   input: addInput.extend({ credentials: fate.optional() }),
@@ -70,8 +70,9 @@ async function add(ctx: Context, organization: Organization, input: Adding) {
 }
 
 /**
- * Whether the actor may add this address directly. The operator may add any address, others only
- * addresses on verified domains (security O8). The domain then stays until the transaction ends.
+ * Whether the actor may add this address directly. The operator may add any address. Others may add
+ * only addresses on verified domains, unless `trust.domains` is off (security O8). Such a domain
+ * then stays until the transaction ends.
  */
 async function mayAddDirectly(
   { actor, config }: Context,
@@ -102,7 +103,7 @@ async function inviteInstead(ctx: Context, { slug }: Organization): Promise<Refu
 
 /**
  * Ends the credentials of an earlier holder of an account that is about to become a member
- * (security I3). The operator decides about credentials. Afterwards `account` is up to date.
+ * (security I3). The operator may keep them. Reloads `account` if they end.
  */
 async function reclaimAdded(
   ctx: Context,

@@ -43,7 +43,10 @@ export async function joinOrganization(
   return membership;
 }
 
-/** Writes only the membership: SCIM writes its own record and event. Bypasses the ORM. */
+/**
+ * Writes a membership and lifts the tombstone. SCIM writes its own record and event. Bypasses the
+ * ORM.
+ */
 export async function addMembership(
   ctx: Context,
   organizationId: string,
@@ -65,8 +68,8 @@ export async function addMembership(
 }
 
 /**
- * Makes an account that signed in through the organization a member, unless it is one already (spec
- * §4.1, §4.2). Call it after `beginSession`, which refuses removed accounts.
+ * Makes an account a member, unless it is one already (spec §4.1, §4.2). This lifts a tombstone, so
+ * refuse removed people first.
  */
 export async function ensureMember(
   ctx: Context,
@@ -91,7 +94,7 @@ export async function deactivate(
   await endMembership(ctx, organizationId, account);
 }
 
-/** Ends a membership manually, another person's or the caller's own. */
+/** Ends a membership manually, with its event: another person's, or the caller's own. */
 export async function endMember(
   ctx: Context,
   organizationId: string,
@@ -124,11 +127,11 @@ const endingAtClients = [
 ];
 
 /**
- * Deletes the membership and those of its projects, and sets the tombstone. Ends the sessions that
- * began through the organization's connections, or all sessions if the organization has verified
- * the address's domain. Revokes the pending invitation (security I5), and ends the person's
- * sign-ins at the organization's clients. Returns the former role. Call it with the account locked.
- * Bypasses the ORM, because SCIM ends thousands of memberships.
+ * Deletes the membership and the project memberships, and sets the tombstone. Ends the sessions
+ * that began through the organization's connections, or all sessions if the organization has
+ * verified the address's domain. Revokes the pending invitation (security I5), and ends the
+ * person's sign-ins at the organization's clients. Returns the former role. Call it with the
+ * account locked. Bypasses the ORM, because SCIM ends thousands of memberships.
  */
 export async function endMembership(
   ctx: Context,
@@ -141,7 +144,7 @@ export async function endMembership(
       'DELETE FROM memberships WHERE organization_id = $1 AND account_id = $2 RETURNING role',
       `INSERT INTO tombstones (organization_id, account_id, set_at) VALUES ($1, $2, $3)
        ON CONFLICT (organization_id, account_id) DO UPDATE SET set_at = excluded.set_at`,
-      // Only a later invitation lifts the tombstone.
+      // An earlier invitation must not lift the tombstone.
       'DELETE FROM invitations WHERE organization_id = $1 AND email = $4 AND accepted_at IS NULL',
       endingThrough,
       ...endingAtClients,

@@ -18,7 +18,7 @@ import { lockAccount } from '../../people/accounts/account.ts';
 
 export const originView = z.object({
   kind: z.enum(originKinds),
-  by: z.string().optional().describe('The account or connection that added the member.'),
+  by: z.string().optional().describe('The account, connection or provider that added the member.'),
   source: z.literal('scim').optional().describe('The group is one that SCIM pushed.'),
   group: z.string().optional(),
   mappingId: id.optional(),
@@ -48,7 +48,7 @@ export function originOfRole({ synced, origin }: Pick<Membership, 'synced' | 'or
   return began;
 }
 
-/** Whether a membership with this origin has a synced role. */
+/** Whether a new membership with this origin has a synced role. */
 export function isSyncedBy({ kind }: Origin): boolean {
   return kind === 'scim' || kind === 'sso' || kind === 'ldap';
 }
@@ -100,7 +100,7 @@ export function byHand(actor: Actor): Origin {
 
 /**
  * The SQL condition for a membership (`m`) that SCIM pushed for an account (`a`) on an unverified
- * domain. It tells the organization nothing of the account (security O8).
+ * domain. Such a membership reveals nothing of the account to the organization (security O8).
  */
 export function pushedIn({ config }: Pick<Context, 'config'>): string {
   // With this setting, every address counts as on a verified domain.
@@ -124,7 +124,9 @@ export async function findMember(
   return member === undefined ? null : { id: member.id, pushed: Number(member.pushed) === 1 };
 }
 
-/** The organization if this account is its only owner; locked, so that two cannot leave at once. */
+/**
+ * The organization if this account is its only owner. Locks it: two owners cannot leave at once.
+ */
 export async function holdIfLastOwner(
   organizationId: string,
   accountId: string,

@@ -49,7 +49,7 @@ export const listMembers = operation({
     ),
 });
 
-/** Changes a role. Only an owner grants or takes the owner role, and the last owner keeps it. */
+/** Changes a role. Only an owner grants or removes the owner role, and the last owner keeps it. */
 export const changeMemberRole = operation({
   authority: 'members.change',
   prove: (ctx, input) => requireAuthority(ctx, rightToGrant(input.role), input.org),
@@ -73,7 +73,7 @@ export const changeMemberRole = operation({
     }),
 });
 
-/** Removes a member until an admin adds them again (security I5). The account stays. */
+/** Removes a member and sets the tombstone (security I5). The account stays. */
 export const removeMember = operation({
   authority: 'members.change',
   input: z.strictObject({ org: ref, user: userRef }),
@@ -122,7 +122,7 @@ export const memberTokenView = tokenView.extend({
 
 /**
  * Lists the members' tokens with scope admin, without their values, oldest first (security P15).
- * Leaves out members that SCIM pushed into the organization (security O8).
+ * Leaves out members that SCIM pushed at addresses on unverified domains (security O8).
  */
 export const listAdminTokens = operation({
   authority: 'adminTokens.see',

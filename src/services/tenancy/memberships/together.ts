@@ -17,7 +17,7 @@ import { byHand } from './membership.ts';
 
 type Person = Pick<Account, 'id' | 'email' | 'name'>;
 
-/** Changes roles manually, with their events. The caller checks the right, and keeps an owner. */
+/** Changes roles manually, with their events. First check the right, and that an owner remains. */
 export async function changeRoles(
   ctx: Context,
   organizationId: string,
@@ -63,7 +63,7 @@ type Candidate = Person &
 /**
  * Makes accounts members manually, like `addMember`, and returns the ids of those that it left out.
  * These must join one by one, because joining changes more: SCIM knows the account, it has a second
- * factor, or its address was never verified.
+ * factor, or its address is not proved for good.
  */
 export async function joinTogether(
   ctx: Context,
@@ -85,7 +85,7 @@ export async function joinTogether(
     joined_at: ctx.now,
   }));
   await refusingDuplicate(insertRows('memberships', rows), {
-    message: `Another admin has just added a member of ${organization.slug}.`,
+    message: `Another admin has just added a member to ${organization.slug}.`,
     hint: 'Plan again.',
   });
   await selectAmong(
@@ -108,7 +108,7 @@ export async function joinTogether(
   return new Set([...roles.keys()].filter((id) => !joined.has(id)));
 }
 
-/** Locks the accounts. `known` counts SCIM records of the account or with its address. */
+/** Locks the accounts. `known` counts SCIM records of the account, or with its address as name. */
 function holdCandidates(organizationId: string, accountIds: string[]): Promise<Candidate[]> {
   const lock = dialectOfDatabase() === 'sqlite' ? '' : 'FOR NO KEY UPDATE OF a';
   return selectAmong<Candidate>(

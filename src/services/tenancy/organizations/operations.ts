@@ -61,7 +61,10 @@ export const showOrganization = operation({
   run: async (_ctx, _input, { organization, role }) => viewOrganization(organization, role),
 });
 
-/** Makes an organization, with its maker as owner. Refuses `already_exists` for a taken slug. */
+/**
+ * Makes an organization. A person who makes it becomes its owner. Refuses `already_exists` for a
+ * taken slug.
+ */
 export const createOrganization = operation({
   authority: 'organizations.create',
   prove: requireCreator,
@@ -138,8 +141,8 @@ export const deleteOrganization = operation({
   run: (ctx, _input, { organization, role }) =>
     transaction(async () => {
       const organizationId = organization.id;
-      // Locks in the order of a sign-in: domains and connections, then people, then what sessions
-      // refer to. So this waits for sign-ins in progress, and no two transactions deadlock.
+      // Locks in the order of a sign-in: domains and connections, then people, then the
+      // organization. So this waits for sign-ins in progress, and no two transactions deadlock.
       const lock = Transaction.LOCK.UPDATE;
       const verified = await Domain.findAll({ where: { organizationId, state: 'Verified' }, lock });
       await SsoConnection.findAll({ where: { organizationId }, lock });
@@ -150,7 +153,7 @@ export const deleteOrganization = operation({
       const members = await Membership.count({ where: { organizationId } });
       await endSessions(ctx, { organizationId });
       await organization.destroy();
-      // Again, for accounts that joined meanwhile.
+      // Again, for accounts whose addresses were proved meanwhile.
       for (const domain of verified) await forgetProofs(domain.name);
       const about = eventAbout('organization', organization, organizationId);
       await recordEvent(ctx, { kind: 'organization.deleted', ...about, data: { members } });

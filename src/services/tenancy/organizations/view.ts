@@ -13,7 +13,7 @@ export const organizationView = z.object({
 /** A deleted organization, with the number of its former members. */
 export const organizationDeletedView = organizationView.extend({ members: z.int() });
 
-/** An organization as others see it, with the caller's role if the caller is a person. */
+/** The view of an organization, with the caller's role if the caller is a person. */
 export function viewOrganization(organization: Organization, role?: Standing['role']) {
   const { id, slug, name, createdAt } = organization;
   const own = role === undefined || role === 'operator' ? {} : { role };

@@ -160,7 +160,7 @@ export const deleteProject = operation({
     }),
 });
 
-/** Refuses if a client admits only members of the project, because it would then admit everyone. */
+/** Refuses if a client admits only members of the project: without it, all members would get in. */
 async function requireUnused({ id: projectId, slug }: Project): Promise<void> {
   const clients = await Client.findAll({ where: { projectId }, order: ['name'] });
   if (clients.length === 0) return;

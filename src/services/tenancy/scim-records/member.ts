@@ -14,8 +14,8 @@ import {
 } from './record.ts';
 import { changeRecord, insertRecord, insertRecords } from './write.ts';
 
-// Every membership has a record from the day it begins, however it began. `active` tells whether
-// the membership still exists.
+// Every membership gets a record when it begins, however it begins. `active` tells whether the
+// membership still exists.
 
 /** Makes sure that a new member has an active record. */
 export async function recordMember(
@@ -90,7 +90,10 @@ async function insertMemberRecord(
   });
 }
 
-/** Updates the name in records that SCIM did not provision: active ones, and the record in `by`. */
+/**
+ * Updates the name in records that no SCIM client has written: active ones, and that of the
+ * organization `by`.
+ */
 export async function recordRenamed(
   ctx: Context,
   account: RecordedPerson,

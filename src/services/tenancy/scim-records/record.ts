@@ -6,9 +6,9 @@ import { isUuid } from '../../foundation/fields.ts';
 import { fold } from '../../foundation/scim-user/names.ts';
 import { scimRefusal } from '../../foundation/scim-user/refusal.ts';
 
-// Records bypass the ORM: clients send hundreds of thousands of such requests in a row.
+// Records bypass the ORM: SCIM clients send hundreds of thousands of requests in a row.
 
-/** A record as plain data, without what is only searched. */
+/** A record as plain data, without the columns that are only searched. */
 export type Entry = Omit<Attributes<ScimRecord>, 'userNameCanonical' | 'externalId' | 'search'>;
 
 /** The fields of an account that provisioning uses. */
@@ -38,7 +38,7 @@ export function entryOf(row: Row): Entry {
   };
 }
 
-/** The organization's record of this name, ignoring case; hidden ones too. */
+/** The organization's record with this user name, ignoring case, even if hidden. */
 export function findRecordNamed(organizationId: string, userName: string): Promise<Entry | null> {
   return findEntry('r.user_name_canonical = $2', [organizationId, fold(userName)]);
 }
@@ -51,12 +51,12 @@ async function findEntry(condition: string, values: [string, string]): Promise<E
   return row === undefined ? null : entryOf(row);
 }
 
-/** The organization's record of the account; hidden ones too. */
+/** The organization's record of the account, even if hidden. */
 export function findRecordOf(organizationId: string, accountId: string): Promise<Entry | null> {
   return findEntry('r.account_id = $2', [organizationId, accountId]);
 }
 
-/** Whether SCIM created this member, so that their name comes from the client. */
+/** Whether SCIM created the account, and it is still a member there: its client gives the name. */
 export async function isNamedByClient(accountId: string): Promise<boolean> {
   const rows = await select(
     'SELECT id FROM scim_records WHERE account_id = $1 AND link = $2 AND active = $3 LIMIT 1',
@@ -65,7 +65,7 @@ export async function isNamedByClient(accountId: string): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** The record with the name, else the one with the address; hidden ones too. */
+/** The record with the user name, or else of the account with the address, even if hidden. */
 export async function findRecord(
   organizationId: string,
   { userName, email }: { userName: string; email: string | null },

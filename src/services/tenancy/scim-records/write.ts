@@ -109,7 +109,7 @@ export async function changeRecord(
   }
 }
 
-/** Marks lists and groups as changed. Call it before deleting an account with its records. */
+/** Removes an account from SCIM lists and groups. Call it before deleting the account. */
 export async function forgetRecords(ctx: Context, accountId: string): Promise<void> {
   const records = await select<{ id: string; organization_id: string; hidden: boolean | number }>(
     'SELECT id, organization_id, hidden FROM scim_records WHERE account_id = $1 ORDER BY organization_id',
@@ -129,7 +129,7 @@ export async function leaveGroups(ctx: Context, recordIds: string[]): Promise<vo
     (list) =>
       `DELETE FROM scim_group_members WHERE record_id IN (${list}) RETURNING group_id AS id`,
   );
-  // A push that has locked the group raises its version itself, and waits for this person.
+  // A push that has locked a group raises the group's version itself, and waits for this person.
   const free = dialectOfDatabase() === 'sqlite' ? '' : 'FOR UPDATE SKIP LOCKED';
   await selectAmong(
     left.map(({ id }) => id),

@@ -3,7 +3,7 @@ import type { SignInMethod } from '../../../database/models/session.ts';
 import { select } from '../../../database/select.ts';
 import { domainOf } from '../../foundation/domain-names/canonical.ts';
 
-/** The sign-in settings, in the order of spec §2.9. */
+/** The sign-in settings of spec §2.9, in its order, and `passkey`. */
 export const settingNames = [
   'password',
   'passkey',
@@ -73,7 +73,8 @@ const query = `SELECT g.id, g.owner, s.password, s.passkey, s.magic_code AS "mag
 
 /**
  * The settings that govern an address: of the organization that has verified its domain; else of
- * the only organization that the operator made; else the instance's. Memberships do not matter.
+ * the only organization, if only the operator may make them; else the instance's. Memberships do
+ * not matter.
  */
 export function findGoverningSettings(ctx: Context, email: string | null): Promise<Governing> {
   return findGoverningDomain(ctx, email === null ? '' : domainOf(email));

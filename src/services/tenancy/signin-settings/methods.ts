@@ -28,7 +28,7 @@ import {
   isMethodAllowed,
 } from './governing.ts';
 
-/** The ways to sign in that settings and connections decide, in the order they are shown. */
+/** The ways to sign in that settings and connections control, in the order they are shown. */
 export const offeredMethod = z.enum([
   'password',
   'passkey',
@@ -128,7 +128,9 @@ export async function findMethodRefusal(
     methods.length === 0
       ? 'Ask your administrator: no other way to sign in is set up.'
       : `Sign in another way: ${methods.join(', ')}.`;
-  const hint = allowed ? `Use the ${name} account that has one, or sign in another way.` : others;
+  const hint = allowed
+    ? `Use a ${name} account with such an address, or sign in another way.`
+    : others;
   return new Refusal('signin_method_off', message, { hint, extra: { methods } });
 }
 

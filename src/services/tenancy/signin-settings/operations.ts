@@ -36,7 +36,7 @@ export const reachView = z.object({
 
 const choicesInput = z.strictObject({ org: ref, ...signInSettingsView.partial().shape });
 
-/** Shows the sign-in settings that apply. */
+/** Shows the organization's sign-in settings. For an unset one, the instance's applies. */
 export const showSignInSettings = operation({
   authority: 'signin.see',
   input: refInput,
@@ -130,8 +130,8 @@ export function saysSomething(settings: SignInSettings | null): boolean {
 }
 
 /**
- * Whether the organization governs no account: it has no verified domain, and is not the only
- * organization (security O1).
+ * Whether the organization governs no account: it has no verified domain, and does not govern as
+ * the only organization (security O1).
  */
 export async function governsNoAccount(
   ctx: Context,

@@ -24,8 +24,7 @@ import { hasSso } from './methods.ts';
 // A way to sign in counts only if it is known to lead to the account:
 // - a password that is set or can be set by mail, or a mailed code;
 // - a passkey that needs no password;
-// - Google or GitHub once used, unless restricted to verified domains: the next address may be
-//   another one;
+// - a linked Google or GitHub, unless restricted to verified domains: its address may change;
 // - single sign-on for the address, or a directory for the address or linked to the account.
 
 /** Refuses `owners_locked_out` if a change leaves no owner a way to sign in (security O3). */
@@ -47,7 +46,7 @@ export async function requireOwnersLetIn(
   if (owners.length > 0) throw lockedOut(organization, owners);
 }
 
-/** Counts the owners that are not disabled, and lists the owners without a way to sign in. */
+/** Counts the owners that are not disabled, and lists those without a way to sign in. */
 export async function findOwnersWithoutWay(ctx: Context, organization: Organization) {
   const owners = await findOwners(organization);
   const stuck: { called: string; ref: string }[] = [];

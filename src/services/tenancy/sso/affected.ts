@@ -6,7 +6,7 @@ import { shownTo } from '../../foundation/authority/shown.ts';
 import { domainOf } from '../../foundation/domain-names/canonical.ts';
 import { affectedMembershipView, findGivenBy } from '../projects/view.ts';
 
-/** The people who sign in through a connection, the owners among them, and synced memberships. */
+/** The people linked through a connection, the owners among them, and the memberships it gave. */
 export const affectedView = z.object({
   people: z.array(z.string()),
   owners: z.array(z.string()),

@@ -38,7 +38,7 @@ export const ssoRelinkedView = z.object({
   sessionsEnded: z.int(),
 });
 
-/** Where the provider sends people back: the connection's URL, or the instance's (spec §2.2). */
+/** The redirect URI of the connection, or else of the instance (spec §2.2). */
 export function redirectUriOf(
   ctx: Pick<Context, 'config'>,
   connection: Pick<SsoConnection, 'redirectUri'>,
@@ -72,12 +72,12 @@ export function sealClientSecret(ctx: Context, connectionId: string, secret: str
   return ctx.keyring.seal(secret, placeOf(connectionId));
 }
 
-/** Opens the client secret, for the provider's token endpoint alone. */
+/** Opens the client secret. Send it only to the provider's token endpoint. */
 export function openClientSecret(ctx: Context, connection: SsoConnection): string {
   return ctx.keyring.open(connection.clientSecret, placeOf(connection.id));
 }
 
-/** Refuses `secret_required` if the secret is another client's (security S10). */
+/** Refuses `secret_required` unless issuer and client are those of the secret (security S10). */
 export function requireSameClient(
   stored: Pick<SsoConnection, 'issuer' | 'clientId'>,
   { issuer, clientId }: { issuer: string; clientId: string },
@@ -105,7 +105,7 @@ export async function isTrusted(ctx: Context, connection: SsoConnection): Promis
   return (await findVerified(connection.organizationId, connection.emailDomain)) !== null;
 }
 
-/** The provider that a sign-in was begun at: the connection, as it was then. */
+/** The connection of a sign-in, as it was when the sign-in began. */
 interface Asked {
   /** The connection's id. */
   connection: string;
@@ -115,8 +115,8 @@ interface Asked {
 }
 
 /**
- * The connection as it is now, if the state was made for it (security S6). Inside a transaction it
- * cannot be removed until that ends, so that no session outlives it.
+ * The connection as it is now, if it still matches the state; else refuses `signin_failed`
+ * (security S6). It then stays until the transaction ends, so that no session outlives it.
  */
 export async function requireSameConnection(ctx: Context, state: Asked) {
   const seen = requireSame(ctx, state, await SsoConnection.findByPk(state.connection));

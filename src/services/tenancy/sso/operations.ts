@@ -184,7 +184,8 @@ export const disableSso = operation({
 
 /**
  * Removes the connection and ends the sessions that began through it. Accounts and memberships
- * stay. The keys stay as former ones, so that a new connection takes over no account (security I1).
+ * stay. The keys stay as former ones, so that a new connection links the accounts to no other
+ * subjects (security I1).
  */
 export const removeSso = operation({
   authority: 'sso.change',

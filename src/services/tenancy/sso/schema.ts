@@ -8,7 +8,7 @@ const url = z
   .refine((text) => !/[?#@]/.test(text), 'must not contain a query, a fragment or a user');
 const visible = z.string().regex(/^[\x20-\x7e]+$/, 'must be printable ASCII');
 
-/** All settings (spec §2.2). An absent setting gets its default; the secret stays as stored. */
+/** All settings (spec §2.2). Absent settings get defaults; an absent secret stays as stored. */
 export const saveSsoInput = z.strictObject({
   org: ref,
   emailDomain: domain,

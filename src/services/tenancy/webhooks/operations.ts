@@ -189,14 +189,14 @@ export const testWebhook = operation({
 function wordsOf(outcome: Outcome): string {
   if (outcome.status === null) return outcome.error;
   if (isTaken(outcome)) return `The webhook accepted the message and answered ${outcome.status}.`;
-  return `The webhook answered ${outcome.status}; from 200 to 299 a message counts as delivered.`;
+  return `The webhook answered ${outcome.status}. Only a status from 200 to 299 means delivered.`;
 }
 
 function about({ id, url, organizationId }: Webhook) {
   return eventAbout('webhook', { id, name: url }, organizationId);
 }
 
-/** Proves the organization of a thing that the operator may give only by its id. */
+/** Proves the right to see an organization's webhooks. Null if the operator names none. */
 export async function requireSeen(ctx: Context, org: string | undefined) {
   if (org !== undefined) return (await requireAuthority(ctx, 'webhooks.see', org)).organization;
   requireOperator(ctx);
@@ -214,7 +214,7 @@ export const locateWebhook = operation({
     const webhook = await Webhook.findByPk(which);
     if (webhook === null)
       throw new Refusal('not_found', `There is no webhook ${which}.`, {
-        hint: 'idctl webhook list shows those of an organization.',
+        hint: 'To list the webhooks of an organization, run: idctl webhook list',
       });
     return { org: webhook.organizationId, id: which };
   },

@@ -26,7 +26,7 @@ interface Held {
   delivery: WebhookDelivery;
 }
 
-/** Sends the messages that are due: to each webhook in order, to many at once. */
+/** Sends the messages that are due: in order to each webhook, and to many webhooks at once. */
 export async function deliverWebhooks(ctx: Context, turn: Turn): Promise<void> {
   const due = await findDue(ctx.now);
   await Promise.all(
@@ -38,7 +38,7 @@ export async function deliverWebhooks(ctx: Context, turn: Turn): Promise<void> {
   );
 }
 
-/** The longest waiting webhook first, so that a busy organization does not delay the others. */
+/** The longest-waiting webhook first, so that a busy organization does not delay the others. */
 function findDue(now: Date): Promise<{ id: string }[]> {
   return select(
     `SELECT w.id FROM webhooks w

@@ -38,7 +38,7 @@ export const listDeliveries = operation({
   },
 });
 
-/** Sends a delivery again with its id and all attempts anew; resumes a paused webhook at once. */
+/** Queues a delivery again, with the same id and a new count of attempts. Ends a pause. */
 export const retryDelivery = operation({
   authority: 'webhooks.change',
   input: z.strictObject({ org: ref, id, delivery: id }),
@@ -47,8 +47,8 @@ export const retryDelivery = operation({
     transaction(async () => {
       const webhook = await requireWebhook(organization, input.id);
       if (!webhook.enabled)
-        throw new Refusal('conflict', 'The webhook is switched off.', {
-          hint: 'Switch it on first: idctl webhook enable (or PATCH …/webhooks/… {"enabled": true}).',
+        throw new Refusal('conflict', 'The webhook is disabled.', {
+          hint: 'Enable it first: idctl webhook enable (or PATCH …/webhooks/… {"enabled": true}).',
         });
       const delivery = await requireDelivery(webhook, input.delivery);
       await webhook.update({ pausedUntil: null });

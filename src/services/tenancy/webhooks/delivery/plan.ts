@@ -34,8 +34,8 @@ export interface DeliveryPlan {
 }
 
 /**
- * Decides what one attempt means. After an answer, only this message waits. Without an answer, or
- * after a redirect, 429, 502, 503 or 504, all messages wait. 410 disables the webhook.
+ * Decides what one attempt means. After most refusals, only this message waits. Without an answer,
+ * or after a redirect, 429, 502, 503 or 504, all messages wait. 410 disables the webhook.
  */
 export function planAfter(outcome: Outcome, tried: Tried): DeliveryPlan {
   const { now, jitter } = tried;
