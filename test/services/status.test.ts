@@ -45,4 +45,7 @@ test('interface page: idctl status counts each organization, and names visible f
     },
   ]);
   expect(view.problems).toEqual([expect.stringMatching(`^SCIM of ${org.slug}: never called at `)]);
+  // A session ends after two weeks without use.
+  idctl.wait(15 * 86_400);
+  expect(await showStatus(idctl.operator(), {})).toMatchObject({ sessions: 0 });
 });

@@ -6,7 +6,6 @@ export const onOneDatabase = [
   'test/cli/**/*.test.ts',
   'test/e2e/**/*.test.ts',
   'test/faults/boot.test.ts',
-  'test/faults/log.test.ts',
   'test/http/reference.test.ts',
   'test/security/completion.test.ts',
   'test/security/outbound.test.ts',

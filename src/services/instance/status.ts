@@ -1,5 +1,4 @@
 import { statSync } from 'node:fs';
-import { Op } from 'sequelize';
 import { z } from 'zod';
 import type { Context } from '../../context.ts';
 import { Account } from '../../database/models/account.ts';
@@ -11,6 +10,7 @@ import { readVersion } from '../../version.ts';
 import { instant } from '../foundation/fields.ts';
 import { isMailConfigured } from '../foundation/mail/configured.ts';
 import { operation } from '../foundation/operation.ts';
+import { areLive } from '../people/sessions/live.ts';
 import { digestedFile, lookAtDaemons, tellElsewhere, tellOlder } from './daemons.ts';
 import { servesAnother } from './doctor/machine.ts';
 import { checkStored } from './doctor/organization.ts';
@@ -82,7 +82,7 @@ export const showStatus = operation({
       database: { bytes: await sizeOf(ctx.config.database.url), schema: await lastMigration() },
       mail: isMailConfigured(ctx),
       people: await Account.count(),
-      sessions: await Session.count({ where: { endedAt: null, expiresAt: { [Op.gt]: ctx.now } } }),
+      sessions: await Session.count({ where: areLive(ctx) }),
       organizations,
       problems: [
         ...(daemon.ready ? [] : [`daemon: ${daemon.message}`]),

@@ -1,3 +1,4 @@
+import { Op } from 'sequelize';
 import type { Context } from '../../../context.ts';
 import { after, refreshIdleSeconds } from '../../foundation/time.ts';
 
@@ -15,4 +16,10 @@ export const isUsable = (now: string, idle: string): string =>
 /** A session that was last used before this instant has ended. */
 export function idleSince({ now }: Pick<Context, 'now'>): Date {
   return after(now, -refreshIdleSeconds);
+}
+
+/** The same condition for a query of the model `Session`. */
+export function areLive(ctx: Pick<Context, 'now'>) {
+  const used = { lastSeenAt: { [Op.gt]: idleSince(ctx) } };
+  return { endedAt: null, expiresAt: { [Op.gt]: ctx.now }, ...used };
 }

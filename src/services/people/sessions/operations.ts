@@ -1,4 +1,3 @@
-import { Op } from 'sequelize';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { Account } from '../../../database/models/account.ts';
@@ -13,6 +12,7 @@ import { pageInput, pageOf, readRows } from '../../foundation/page.ts';
 import { after, reuseGraceSeconds } from '../../foundation/time.ts';
 import { ownOperation, ownOperationById } from '../accounts/own-operation.ts';
 import { endOneSession, endSessions, ownSessionOf } from './end.ts';
+import { areLive } from './live.ts';
 import { givenRefreshToken, signedInView } from './schema.ts';
 import { keepRefreshToken, nextRefreshToken, readToken, signSession } from './tokens.ts';
 
@@ -41,8 +41,8 @@ export const listSessions = ownOperation({
   output: pageOf(sessionView),
   run: (ctx, input, { accountId }) => {
     const current = ownSessionOf(ctx.actor);
-    const live = { accountId, endedAt: null, expiresAt: { [Op.gt]: ctx.now } };
-    return readRows(Session, { where: live }, input, (row) => viewSession(row, current));
+    const where = { accountId, ...areLive(ctx) };
+    return readRows(Session, { where }, input, (row) => viewSession(row, current));
   },
 });
 

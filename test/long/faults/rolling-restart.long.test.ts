@@ -2,14 +2,14 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import { expect, onTestFinished, test } from 'vitest';
-import { createToken } from '../../src/services/people/tokens/operations.ts';
-import { createAuthority } from '../support/certificates.ts';
-import { counterpartMissing } from '../support/counterpart.ts';
-import { startDaemon } from '../support/daemon.ts';
-import { dialect } from '../support/database.ts';
-import { install } from '../support/installation.ts';
-import { documentedNginx, startNginx } from '../support/nginx.ts';
-import { freePorts } from '../support/ports.ts';
+import { createToken } from '../../../src/services/people/tokens/operations.ts';
+import { createAuthority } from '../../support/certificates.ts';
+import { counterpartMissing } from '../../support/counterpart.ts';
+import { startDaemon } from '../../support/daemon.ts';
+import { dialect } from '../../support/database.ts';
+import { install } from '../../support/installation.ts';
+import { documentedNginx, startNginx } from '../../support/nginx.ts';
+import { freePorts } from '../../support/ports.ts';
 
 test.skipIf(dialect !== 'postgres' || counterpartMissing('nginx'))(
   'three daemons behind the documented nginx restart in turn, and each cuts at most one request',

@@ -6,15 +6,15 @@ import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { generateSync } from 'otplib';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { counterpartMissing } from '../support/counterpart.ts';
-import { surroundings, typedProgram } from '../support/daemon.ts';
-import { dialect } from '../support/database.ts';
-import { helpPages } from '../support/help.ts';
-import { freePorts } from '../support/ports.ts';
-import { type Answers, inTerminal } from '../support/pseudo-terminal.ts';
-import { type SeededSite, seedSite } from '../support/seeded-site.ts';
-import { directoryPassword, service, suffix } from '../support/slapd.ts';
-import { registration } from '../support/sso.ts';
+import { counterpartMissing } from '../../support/counterpart.ts';
+import { surroundings, typedProgram } from '../../support/daemon.ts';
+import { dialect } from '../../support/database.ts';
+import { helpPages } from '../../support/help.ts';
+import { freePorts } from '../../support/ports.ts';
+import { type Answers, inTerminal } from '../../support/pseudo-terminal.ts';
+import { type SeededSite, seedSite } from '../../support/seeded-site.ts';
+import { directoryPassword, service, suffix } from '../../support/slapd.ts';
+import { registration } from '../../support/sso.ts';
 
 // A shell runs every example of every help page, each on its own copy of one instance. The transcripts say what commands
 // show; an example has to exit with 0. Nothing of it depends on the database, so one is enough.

@@ -2,12 +2,12 @@ import { chownSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { rootMissing } from '../support/counterpart.ts';
-import { dialect } from '../support/database.ts';
-import { createClient } from '../support/http.ts';
-import { install } from '../support/installation.ts';
-import { startPostgres, unprivileged } from '../support/postgres.ts';
-import { mountSmallDisk, type SmallDisk } from '../support/small-disk.ts';
+import { rootMissing } from '../../support/counterpart.ts';
+import { dialect } from '../../support/database.ts';
+import { createClient } from '../../support/http.ts';
+import { install } from '../../support/installation.ts';
+import { startPostgres, unprivileged } from '../../support/postgres.ts';
+import { mountSmallDisk, type SmallDisk } from '../../support/small-disk.ts';
 
 /** The URL of a database whose files are on this disk. */
 async function databaseOn(disk: SmallDisk): Promise<string> {

@@ -9,11 +9,11 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { createToken } from '../../src/services/people/tokens/operations.ts';
-import type { Daemon } from '../support/daemon.ts';
-import { dialect } from '../support/database.ts';
-import { createClient } from '../support/http.ts';
-import { type Installation, install } from '../support/installation.ts';
+import { createToken } from '../../../src/services/people/tokens/operations.ts';
+import type { Daemon } from '../../support/daemon.ts';
+import { dialect } from '../../support/database.ts';
+import { createClient } from '../../support/http.ts';
+import { type Installation, install } from '../../support/installation.ts';
 
 // A write that is acknowledged must be in the file that the next process opens.
 

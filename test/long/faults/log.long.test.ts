@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
-import { main, surroundings, untilReady } from '../support/daemon.ts';
-import { createClient } from '../support/http.ts';
-import { type Installation, install } from '../support/installation.ts';
-import { freePorts } from '../support/ports.ts';
+import { main, surroundings, untilReady } from '../../support/daemon.ts';
+import { createClient } from '../../support/http.ts';
+import { type Installation, install } from '../../support/installation.ts';
+import { freePorts } from '../../support/ports.ts';
 
 // A log line may be lost, the service not.
 

@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { rotateScimToken } from '../../src/services/provisioning/scim/token.ts';
-import { counterpartMissing } from '../support/counterpart.ts';
-import { dialect } from '../support/database.ts';
-import { createClient } from '../support/http.ts';
-import { install } from '../support/installation.ts';
-import { startPgBouncer } from '../support/pgbouncer.ts';
-import { portOf } from '../support/ports.ts';
-import { startPostgres } from '../support/postgres.ts';
+import { rotateScimToken } from '../../../src/services/provisioning/scim/token.ts';
+import { counterpartMissing } from '../../support/counterpart.ts';
+import { dialect } from '../../support/database.ts';
+import { createClient } from '../../support/http.ts';
+import { install } from '../../support/installation.ts';
+import { startPgBouncer } from '../../support/pgbouncer.ts';
+import { portOf } from '../../support/ports.ts';
+import { startPostgres } from '../../support/postgres.ts';
 
 const missing = dialect !== 'postgres' || counterpartMissing('pgbouncer');
 
@@ -57,9 +57,9 @@ describe.skipIf(missing)('behind PgBouncer', () => {
     onTestFinished(() => site.close());
     const pooler = await startPgBouncer(site.database, 'transaction');
     onTestFinished(() => pooler.stop());
-    const { openDatabase } = await import('../../src/database/open.ts');
-    const { select } = await import('../../src/database/select.ts');
-    const { transaction } = await import('../../src/database/transaction.ts');
+    const { openDatabase } = await import('../../../src/database/open.ts');
+    const { select } = await import('../../../src/database/select.ts');
+    const { transaction } = await import('../../../src/database/transaction.ts');
     const database = await openDatabase({ url: pooler.url, sqliteDriver: 'node' });
     onTestFinished(() => database.close());
     const limits = () =>

@@ -7,12 +7,12 @@ import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { blocksOf } from '../support/operations.ts';
-import { freePorts } from '../support/ports.ts';
+import { blocksOf } from '../../support/operations.ts';
+import { freePorts } from '../../support/ports.ts';
 
 // What install.sh does when all goes well, from the tree as git has it. It asks the npm registry, so it runs in CI alone.
 
-const checkout = resolve(import.meta.dirname, '../..');
+const checkout = resolve(import.meta.dirname, '../../..');
 const isRoot = process.getuid?.() === 0;
 /** Debian's `nobody`. */
 const stranger = 65_534;

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { createClient } from '../support/http.ts';
-import { install } from '../support/installation.ts';
-import { compare, expectNoFault } from '../support/kills.ts';
-import { openLedger, seededRandom } from '../support/ledger.ts';
-import { openLoad, setStage } from '../support/mixed-load.ts';
+import { createClient } from '../../support/http.ts';
+import { install } from '../../support/installation.ts';
+import { compare, expectNoFault } from '../../support/kills.ts';
+import { openLedger, seededRandom } from '../../support/ledger.ts';
+import { openLoad, setStage } from '../../support/mixed-load.ts';
 
 test('§8 a daemon stopped under load exits with 0, and each request is finished or has done nothing', async () => {
   const ledger = openLedger();

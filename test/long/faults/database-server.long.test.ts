@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { dialect } from '../support/database.ts';
-import { compare, expectNoFault } from '../support/kills.ts';
-import { openLedger, seededRandom } from '../support/ledger.ts';
-import { openLoad, type Stage, setStage } from '../support/mixed-load.ts';
-import { type PostgresServer, startPostgres } from '../support/postgres.ts';
+import { dialect } from '../../support/database.ts';
+import { compare, expectNoFault } from '../../support/kills.ts';
+import { openLedger, seededRandom } from '../../support/ledger.ts';
+import { openLoad, type Stage, setStage } from '../../support/mixed-load.ts';
+import { type PostgresServer, startPostgres } from '../../support/postgres.ts';
 
 // On a slow machine this takes long, and no test depends on speed.
 const unhurried = { timeout: 300_000 };
