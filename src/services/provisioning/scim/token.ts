@@ -110,8 +110,8 @@ interface Row {
 }
 
 /**
- * Authenticates the SCIM client of this organization by its token. Returns null for an unknown
- * token, another organization's token or an unknown organization. One read, without the ORM.
+ * Authenticates the SCIM client of this organization by its token. Returns null for an unknown or
+ * suspended token, and for another organization's. One read, without the ORM.
  */
 export async function findScimActor(
   ctx: Context,
