@@ -60,7 +60,8 @@ const withoutHandles: Meaning = {
   hint: 'Try again in a few seconds. If this lasts, raise LimitNOFILE in the unit.',
 };
 
-// Deleting a row deletes its references. So this error means a new reference without a target.
+// Deleting a row deletes or clears references to it, except `clients.project_id`. So this error
+// usually means a new reference without a target.
 const removed: Meaning = {
   code: 'not_found',
   message: 'The change refers to a record that was just removed.',
@@ -145,7 +146,7 @@ export function isReadOnly(error: unknown): boolean {
 
 /**
  * The refusal for a database error, such as a lost connection, a full disk, or a reference to a
- * removed row. Null for any other error.
+ * removed row. A refusal among the causes is returned itself. Null for any other error.
  */
 export function databaseRefusal(error: unknown): Refusal | null {
   for (const link of causes(error)) {

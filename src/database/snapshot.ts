@@ -15,8 +15,8 @@ const time = /-(\d{8}T\d{6}Z)$/;
 const draftName = /\.(?:copying|before)-(\d+)-\d{8}T\d{6}Z(?:-journal|-wal|-shm)?$/;
 
 /**
- * Copies the file if a pending migration will change its contents. Returns the path of the copy,
- * else null. Keeps this copy and the two before it.
+ * Copies the file if it has accounts and a migration is pending. Returns the path of the copy, else
+ * null. Keeps this copy and the two before it.
  */
 export async function copyBeforeMigration(address: Address, now: Date): Promise<string | null> {
   const file = fileOf(address.url);
