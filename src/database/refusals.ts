@@ -26,7 +26,7 @@ const unusable: Meaning = {
 };
 const forbidden: Meaning = {
   message: 'The database file cannot be used.',
-  hint: 'Let the user that runs idctl read and write the file and its folder, or run idctl as a user that can.',
+  hint: 'Let the user that runs idctl read and write the file and its folder. Or run idctl as a user that can.',
 };
 const misplaced: Meaning = {
   message: 'The database file was moved, deleted or replaced while idctl had it open.',
@@ -145,8 +145,8 @@ export function isReadOnly(error: unknown): boolean {
 }
 
 /**
- * The refusal for a database error, such as a lost connection, a full disk, or a reference to a
- * removed row. A refusal among the causes is returned itself. Null for any other error.
+ * The refusal for a database error, such as a full disk or a reference to a removed row. Returns a
+ * refusal among the causes as it is. Null for any other error.
  */
 export function databaseRefusal(error: unknown): Refusal | null {
   for (const link of causes(error)) {

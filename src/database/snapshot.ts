@@ -74,8 +74,8 @@ function stampOf(name: string): string {
 type Read = (sql: string) => Promise<Record<string, unknown>[]>;
 
 /**
- * The first migration that the file lacks. Null if it lacks none, has no migrations, or belongs to
- * a newer idctl.
+ * The first migration that the file lacks. Null if it lacks none, if it has no table `migrations`,
+ * or if a newer idctl or a move has written to it.
  */
 async function nextFor(read: Read): Promise<string | null> {
   if (!(await has(read, 'migrations'))) return null;

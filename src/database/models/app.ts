@@ -11,7 +11,7 @@ export class OAuthApp extends rowOf(
     id: column.key(),
     /** The account that owns the app. */
     accountId: column.to('accounts'),
-    /** The organization whose tokens the app may introspect (security O9). */
+    /** The organization whose members' tokens the app may introspect (security O9). */
     organizationId: column.optional(column.to('organizations', 'SET NULL')),
     name: column.string(),
     clientId: column.string(),

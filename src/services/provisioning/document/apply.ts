@@ -126,7 +126,7 @@ async function performClients(
     const client = await requireClientOf(organization, clientIdOf({ id }), { lock: true });
     changing.push({ client, to });
   }
-  // Before any client gets an origin: it may move from one client to another.
+  // Before any client gets an origin: an origin may move from one client to another.
   for (const { client, to } of changing) await releaseOrigins(client, to.forwardAuthOrigins);
   for (const { client, to } of changing) await updateClient(ctx, organization, client, to);
   for (const client of addClients) await insertClient(ctx, organization, client);

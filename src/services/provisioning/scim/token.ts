@@ -129,7 +129,7 @@ export async function findScimActor(
   return { kind: 'scim', organizationId: org, name: row.prefix };
 }
 
-/** Writes the remembered uses of SCIM tokens, as of personal access tokens (security P13). */
+/** Writes the remembered uses of SCIM tokens, like those of access tokens (security P13). */
 export function writeScimTokenUses({ scim }: Context): Promise<void> {
   return writeUses(scim.tokenUses, (hash, lastUsedAt, stale) =>
     ScimToken.update({ lastUsedAt }, { where: { hash, ...stale } }),
