@@ -37,7 +37,7 @@ export const list = (names: string[]) => names.map(quoted).join(', ');
 const places = (from: number, count: number) =>
   Array.from({ length: count }, (_, at) => `$${from + at}`).join(', ');
 
-/** The next rows after a key, in the order of the database's own keys. */
+/** The next rows after a key, in the order in which this database sorts keys. */
 export async function readBatch(
   { dialect, all }: PlainConnection,
   { name, columns, key }: Table,

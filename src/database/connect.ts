@@ -31,7 +31,7 @@ export interface Behaviour {
    * milliseconds.
    */
   patience: number;
-  /** False only on SQLite, for migrations. */
+  /** False only for migrations. PostgreSQL ignores this. */
   foreignKeys: boolean;
 }
 
@@ -89,7 +89,7 @@ async function toSqlite(address: Address, behaviour: Behaviour): Promise<Link> {
   };
 }
 
-/** What opens a connection by the driver of this address. */
+/** The function that opens connections with the driver of this address. */
 export async function openerOf({ sqliteDriver }: Address): Promise<OpenConnection> {
   if (sqliteDriver === 'sqlite3') return (await import('./sqlite3.ts')).sqlite3();
   return (await import('./node-sqlite.ts')).openNodeSqlite;

@@ -9,7 +9,7 @@ interface Old {
   /** A further condition. Its parameters start at `$2`. */
   also?: string;
   bind?: unknown[];
-  /** The rows deleted in one transaction. Set it if each row takes many others with it. */
+  /** The rows deleted in one transaction. Set it if deleting a row also deletes many others. */
   batch?: number;
 }
 

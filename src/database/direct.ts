@@ -7,7 +7,7 @@ type Read = (sql: string, bind: readonly unknown[], how?: { prepared: true }) =>
 export type Statement = Parameters<Read>;
 
 /**
- * How the driver of a dialect runs statements, bypassing Sequelize. That costs more than the
+ * How the driver of a dialect runs statements, bypassing Sequelize. Sequelize costs more than the
  * statements that run at every request.
  */
 export interface Direct {
@@ -15,8 +15,8 @@ export interface Direct {
   /** Runs a statement on the connection of a transaction. */
   run(connection: object, ...statement: Statement): Promise<object[]>;
   /**
-   * Answers null if the query takes longer than so many milliseconds. Without it, the thread of
-   * `selectWithin` reads.
+   * Returns null if the query takes longer than so many milliseconds. If this is absent, the reader
+   * thread of `selectWithin` runs the query.
    */
   readInTime?(
     query: { sql: string; bind: readonly unknown[] },

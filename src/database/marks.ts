@@ -47,7 +47,7 @@ export function unfinishedRow({ move, source, from }: UnfinishedMark): string {
   return `unfinished move ${move} of ${source} from ${from}`.slice(0, longest);
 }
 
-/** Names a database to copy, by its full address and the instance's oldest signing key. */
+/** Names a database to copy, by the instance's oldest signing key and `shownAddress`. */
 export function sourceOf(instance: string, address: Address): string {
   return hash('sha256', `${instance} ${shownAddress(address)}`).slice(0, 32);
 }

@@ -32,8 +32,8 @@ const freshFor = 1_000;
 const trustedFor = 5_000;
 
 /**
- * Returns a check to run before each write. The check refuses `schema_newer` once a newer idctl has
- * migrated the database. Its result is reused for a second.
+ * Returns a check to run before each write. The check refuses as `pendingMigrations` does, for
+ * example once a newer idctl has migrated the database.
  */
 export function watchSchema(sequelize: Sequelize): () => Promise<void> {
   let checkedAt = performance.now();

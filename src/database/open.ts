@@ -30,7 +30,7 @@ export interface Database {
   migrate(): Promise<string[]>;
   /** The pending migrations. Refuses `schema_newer` for a database of a newer idctl. */
   pending(): Promise<string[]>;
-  /** The used and idle connections, and the callers waiting for one. On SQLite, the writer's. */
+  /** The used and idle connections, and the callers waiting. On SQLite, only the writer counts. */
   load(): DatabaseLoad;
   /** Resolves when the database answers. Refuses a server that accepts no writes. */
   ping(): Promise<void>;

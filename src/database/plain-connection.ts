@@ -24,8 +24,8 @@ export interface PlainConnection {
 }
 
 /**
- * Opens one connection. `patience` is the longest time for a statement, and for SQLite to wait for
- * a lock, in milliseconds.
+ * Opens one connection. `patience` is the longest time for a statement on PostgreSQL, or for a lock
+ * on SQLite, in milliseconds.
  */
 export async function connectPlain(address: Address, patience: number): Promise<PlainConnection> {
   return address.url.startsWith('sqlite:')

@@ -26,7 +26,7 @@ const unusable: Meaning = {
 };
 const forbidden: Meaning = {
   message: 'The database file cannot be used.',
-  hint: 'Let the user that runs idctl read and write the file and its folder, or run idctl as a user that can.',
+  hint: 'Let the user that runs idctl read and write the file and its folder. Or run idctl as a user that can.',
 };
 const misplaced: Meaning = {
   message: 'The database file was moved, deleted or replaced while idctl had it open.',
@@ -60,7 +60,8 @@ const withoutHandles: Meaning = {
   hint: 'Try again in a few seconds. If this lasts, raise LimitNOFILE in the unit.',
 };
 
-// Deleting a row deletes its references. So this error means a new reference without a target.
+// Deleting a row deletes or clears references to it, except `clients.project_id`. So this error
+// usually means a new reference without a target.
 const removed: Meaning = {
   code: 'not_found',
   message: 'The change refers to a record that was just removed.',
@@ -144,8 +145,8 @@ export function isReadOnly(error: unknown): boolean {
 }
 
 /**
- * The refusal for a database error, such as a lost connection, a full disk, or a reference to a
- * removed row. Null for any other error.
+ * The refusal for a database error, such as a full disk or a reference to a removed row. Returns a
+ * refusal among the causes as it is. Null for any other error.
  */
 export function databaseRefusal(error: unknown): Refusal | null {
   for (const link of causes(error)) {

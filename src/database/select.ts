@@ -2,9 +2,9 @@ import type { Sequelize } from 'sequelize';
 import { directOf, runOn, type Statement } from './direct.ts';
 import { isInTransaction, onOpenConnection, transaction } from './transaction.ts';
 
-// Plain SQL with `$1` parameters, for queries so frequent that the ORM would cost more than the
-// query. Models read and write everything else. Table and column names come from the code, never
-// from input.
+// Plain SQL with `$1` parameters, for frequent queries and for queries that the ORM cannot express.
+// The ORM can cost more than a short query. Table and column names come from the code, never from
+// input.
 
 let served: Sequelize | undefined;
 
@@ -41,7 +41,7 @@ export async function select<Row extends object>(
   return rows as Row[];
 }
 
-/** Runs a statement in a transaction. A violated unique index throws the ORM's error. */
+/** Runs a statement in the open transaction. A violated unique index throws the ORM's error. */
 export async function execute(
   sql: string,
   bind: unknown[],
@@ -84,7 +84,10 @@ export async function insertRows(table: string, rows: Record<string, unknown>[])
   }
 }
 
-/** Runs a query for many values, in as few statements as possible. `$1` to `$n` are its `list`. */
+/**
+ * Runs a query for many values, in as few statements as possible. `list` contains their parameters.
+ * `next` is the first parameter of `more`.
+ */
 export async function selectAmong<Row extends object>(
   values: readonly string[],
   sql: (list: string, next: string) => string,
@@ -148,13 +151,10 @@ function alone<Row extends object>(sql: string, bind: unknown[]): Promise<Row[]>
   return select<Row>(renumbered, own);
 }
 
-/**
- * Updates SQLite's planner statistics from a limited sample of each table. PostgreSQL does this
- * itself.
- */
+/** Updates SQLite's planner statistics. PostgreSQL does this itself. */
 export async function refreshStatistics(): Promise<void> {
-  // 0x02 analyzes tables that have grown. 0x10000 checks all tables, as the writer does not know
-  // the readers' queries.
+  // 0x02 analyzes tables that have grown, with all of their rows. 0x10000 checks all tables, as the
+  // writer does not know the readers' queries.
   if (dialectOfDatabase() === 'sqlite')
     await transaction(() => execute('PRAGMA optimize = 0x10002', []));
 }

@@ -15,8 +15,8 @@ const time = /-(\d{8}T\d{6}Z)$/;
 const draftName = /\.(?:copying|before)-(\d+)-\d{8}T\d{6}Z(?:-journal|-wal|-shm)?$/;
 
 /**
- * Copies the file if a pending migration will change its contents. Returns the path of the copy,
- * else null. Keeps this copy and the two before it.
+ * Copies the file if it has accounts and a migration is pending. Returns the path of the copy, else
+ * null. Keeps this copy and the two before it.
  */
 export async function copyBeforeMigration(address: Address, now: Date): Promise<string | null> {
   const file = fileOf(address.url);
@@ -74,8 +74,8 @@ function stampOf(name: string): string {
 type Read = (sql: string) => Promise<Record<string, unknown>[]>;
 
 /**
- * The first migration that the file lacks. Null if it lacks none, has no migrations, or belongs to
- * a newer idctl.
+ * The first migration that the file lacks. Null if it lacks none, if it has no table `migrations`,
+ * or if a newer idctl or a move has written to it.
  */
 async function nextFor(read: Read): Promise<string | null> {
   if (!(await has(read, 'migrations'))) return null;

@@ -9,7 +9,7 @@ import { isBusy } from './sqlite-errors.ts';
 /** The options for opening a file. */
 export interface SqliteOptions {
   file: string;
-  /** Off only for migrations, which rebuild tables. */
+  /** Off for migrations, which rebuild tables, and for copies. */
   foreignKeys: boolean;
   /** The longest wait of a statement for another process's lock, in milliseconds. */
   patience: number;

@@ -74,7 +74,7 @@ async function bySqlite3<T>(
   }
 }
 
-/** Reads rows of a file that this process does not have open. */
+/** Reads rows with Node's SQLite. The package must not have the file open in this process. */
 export function readSqlite(file: string, sql: string): Record<string, unknown>[] {
   const database = new DatabaseSync(file, { timeout: 5000 });
   try {

@@ -11,7 +11,7 @@ import { type Connections, connections } from './sqlite-pool.ts';
 import { withoutSync } from './transaction.ts';
 
 // Imitates the `sqlite3` package for Sequelize 6, over connections of either driver. One writer
-// stays open, only for transactions. All other reads use a connection that refuses writes.
+// stays open, only for transactions. Other statements use a connection that refuses writes.
 // Callbacks go through setImmediate, because a chain of ticks would starve timers and sockets.
 
 type Callback = (this: unknown, error: Error | null, rows?: Record<string, unknown>[]) => void;

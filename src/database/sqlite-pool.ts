@@ -10,7 +10,7 @@ export interface Connections {
   close(): Promise<void>;
 }
 
-/** Opens each connection when it is needed first. */
+/** Opens each connection when it is first needed. */
 export function connections(
   open: OpenConnection,
   options: SqliteOptions,

@@ -165,8 +165,8 @@ async function load(): Promise<Sqlite3> {
 }
 
 /**
- * The command that installs the package. In an installation it goes beside the releases, where the
- * next release finds it too.
+ * The command that installs the package. In an installation, the package goes beside the releases,
+ * where the next release finds it too.
  */
 function installing(): string {
   const prefix = /^(.*)\/lib\/idctl\/releases\/[^/]+\/dist$/.exec(import.meta.dirname)?.[1];

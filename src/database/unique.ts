@@ -24,8 +24,8 @@ export async function refusingDuplicate<T>(
 }
 
 /**
- * Runs the work, and once again if another process has just written the same row, or removed a row
- * that the work refers to.
+ * Runs the work. Runs it once again if another transaction has just written the same row, or has
+ * removed a row that the work refers to.
  */
 export async function retryOnceWhenOvertaken<T>(work: () => Promise<T>): Promise<T> {
   try {

@@ -8,7 +8,7 @@ import { rehearse, transaction } from './transaction.ts';
 export interface Writes {
   /** Call it with the error of each failed transaction. */
   failed(error: unknown): void;
-  /** False after a write fails for lack of space, until a write succeeds. */
+  /** False after a write fails for lack of space, until a trial write succeeds. */
   writable(): Promise<boolean>;
 }
 

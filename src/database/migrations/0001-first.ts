@@ -13,7 +13,7 @@ const to = (model: string, onDelete = 'CASCADE') => ({
   onDelete,
 });
 
-/** Accounts, organizations, sessions, verified domains and single sign-on. */
+/** Accounts, organizations, sessions, events, the outbox, keys, domains and single sign-on. */
 export const first: Migration = {
   name: '0001-first',
   async up({ queryInterface: schema }) {

@@ -1,7 +1,7 @@
 import { DataTypes } from 'sequelize';
 import type { Migration } from './migration.ts';
 
-/** The second factor of an account, and sign-ins by redirect that wait for it. */
+/** The second factor of an account, and sign-ins that wait for it. */
 export const twoFactor: Migration = {
   name: '0006-two-factor',
   async up({ queryInterface: schema }) {

@@ -10,7 +10,7 @@ const key = { primaryKey: true };
 const to = (model: string) => ({ references: { model, key: 'id' }, onDelete: 'CASCADE' });
 
 /**
- * SCIM: the token of each organization, its records of people, and its connector's latest requests.
+ * SCIM: the token of each organization, its records of people, and its client's latest requests.
  */
 export const scim: Migration = {
   name: '0009-scim',

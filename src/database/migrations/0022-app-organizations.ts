@@ -5,8 +5,8 @@ const administered = `FROM memberships m
   WHERE m.account_id = apps.account_id AND m.role IN ('admin', 'owner')`;
 
 /**
- * The organization whose tokens an app may ask about. An existing app gets the organization that
- * its owner administers, if there is exactly one.
+ * The organization whose members' tokens an app may introspect. An existing app gets the
+ * organization that its owner administers, if there is exactly one.
  */
 export const appOrganizations: Migration = {
   name: '0022-app-organizations',

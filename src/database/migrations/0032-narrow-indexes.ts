@@ -2,8 +2,8 @@ import { Op } from 'sequelize';
 import type { Migration } from './migration.ts';
 
 /**
- * Narrow indexes for the sweep. One has only unverified accounts that signed up, and not those that
- * provisioning made. The other is ordered by the key that sealed.
+ * Narrow indexes for the sweep. One contains only unverified accounts with a password, so none that
+ * provisioning made without one. The other sorts by the key that sealed the secret.
  */
 export const narrowIndexes: Migration = {
   name: '0032-narrow-indexes',

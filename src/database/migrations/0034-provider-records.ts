@@ -7,7 +7,7 @@ const time = { type: DataTypes.DATE, allowNull: false };
 const optional = { allowNull: true };
 const ofClient = { references: { model: 'clients', key: 'id' }, onDelete: 'CASCADE' };
 
-/** What the OpenID provider stores, and the sign-outs that clients are still to be told of. */
+/** The records of idctl's OpenID provider, and sign-outs that clients must be notified about. */
 export const providerRecords: Migration = {
   name: '0034-provider-records',
   async up({ queryInterface: schema }) {

@@ -22,7 +22,7 @@ export const scimGroups: Migration = {
     await markMemberships(room);
     const { queryInterface: schema, sequelize } = room;
     await schema.addColumn('identities', 'known_groups', { type: DataTypes.JSON, ...optional });
-    // Where only the first sign-in syncs, the last groups were never applied.
+    // Where only the first sign-in syncs, the last groups may not have been applied.
     await sequelize.query(
       `UPDATE identities SET known_groups = last_groups WHERE connection_id NOT IN
          (SELECT CAST(id AS text) FROM sso_connections WHERE sync_on_login = false)`,

@@ -5,7 +5,7 @@ const text = { type: DataTypes.TEXT, allowNull: false };
 const flag = { type: DataTypes.BOOLEAN, allowNull: false };
 const date = { type: DataTypes.DATE, allowNull: false };
 
-/** Passkeys, whether an account has one, when a session was confirmed, and the sign-in setting. */
+/** Passkeys and their sign-in setting, confirmed sessions, and the sources of second factors. */
 export const passkeys: Migration = {
   name: '0036-passkeys',
   async up({ queryInterface: schema }) {

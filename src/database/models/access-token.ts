@@ -28,13 +28,13 @@ export class AccessToken extends rowOf(
     createdAt: column.date(),
     /** Null if the token does not expire. */
     expiresAt: column.optional(column.date()),
-    /** Rounded to the minute. */
+    /** Written at most once a minute, so it may be a minute old. */
     lastUsedAt: column.optional(column.date()),
     /** When the token was suspended, because it came from a backup. A new value ends this. */
     suspendedAt: column.optional(column.date()),
     /**
-     * The organization whose provider began the session that made the value, without a second factor
-     * (security P12).
+     * The organization whose provider was the only proof of the session that made the value; else
+     * null (security P12).
      */
     vouchedBy: column.optional(column.uuid()),
   },

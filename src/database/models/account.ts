@@ -4,8 +4,7 @@ import { column, rowOf } from './columns.ts';
 /**
  * The proof of an account's e-mail address (security I3). `auto` is set by an instance that sends
  * no mail: the address shows as verified, but this proves nothing. `former domain`: an organization
- * that has given up the domain proved it. It is valid until another organization verifies the
- * domain.
+ * that has since given up the domain proved the address. The next owner does not trust this proof.
  */
 export const emailProofs = [
   'none',
@@ -42,13 +41,11 @@ export class Account extends rowOf(
     totpEnabledAt: column.optional(column.date()),
     /** The last time step with an accepted code: no code is accepted twice (RFC 6238 §5.2). */
     totpLastStep: column.optional(column.integer()),
-    /** If only an organization's provider authenticated the enrolling session: it (security P12). */
+    /** The organization whose provider was the only proof at its enrolment (security P12). */
     totpVouchedBy: column.optional(column.uuid()),
     /** Whether the account has passkeys. Only `people/passkeys` writes this, with the passkeys. */
     hasPasskey: column.withDefault(column.flag(), false),
-    /**
-     * The last sign-up for this account while it existed with an unverified address (security P11).
-     */
+    /** When a sign-up last replaced this account, if its address is unverified (security P11). */
     signUpReplacedAt: column.optional(column.date()),
     /**
      * Whether the account waits for the code mailed at sign-up. No setting verifies it instead
@@ -63,7 +60,7 @@ export class Account extends rowOf(
       email_proof: 'none',
       password_hash: { [Op.ne]: null },
     }),
-    // The beginning of a sealed value names the key. In the order of the bytes.
+    // A sealed value begins with the id of its key. In byte order, one key's values are adjacent.
     column.index(
       'accounts_sealed',
       [{ name: 'totp_secret', collate: dialect === 'sqlite' ? 'BINARY' : 'C' }],

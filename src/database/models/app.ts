@@ -11,20 +11,18 @@ export class OAuthApp extends rowOf(
     id: column.key(),
     /** The account that owns the app. */
     accountId: column.to('accounts'),
-    /** The organization whose tokens the app may introspect (security O9). */
+    /** The organization whose members' tokens the app may introspect (security O9). */
     organizationId: column.optional(column.to('organizations', 'SET NULL')),
     name: column.string(),
     clientId: column.string(),
     /** SHA-256 of the client secret, in hex. */
     secretHash: column.string(),
     createdAt: column.date(),
-    /**
-     * Since when the app is refused because it came from a backup. Regenerating its secret ends that.
-     */
+    /** When the app was suspended, because it came from a backup. A new secret ends this. */
     suspendedAt: column.optional(column.date()),
     /**
-     * The organization whose provider began the session that made the value, without a second factor
-     * (security P12).
+     * The organization whose provider was the only proof of the session that made the secret; else
+     * null (security P12).
      */
     vouchedBy: column.optional(column.uuid()),
   },

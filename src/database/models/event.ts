@@ -1,6 +1,6 @@
 import { column, rowOf } from './columns.ts';
 
-/** The account, app or system that caused an event. */
+/** The person, program or system that caused an event. */
 export interface EventActor {
   kind: 'operator' | 'user' | 'app' | 'scim' | 'system' | 'anonymous';
   id?: string;

@@ -17,15 +17,12 @@ export class Identity extends rowOf(
     organizationId: column.optional(column.to('organizations')),
     issuer: column.string(),
     subject: column.string(),
-    /**
-     * The host of the directory that gave the key. Null for SSO and social sign-in, whose issuer
-     * names it.
-     */
+    /** The host of the directory that gave the key. Null for SSO and social sign-in. */
     server: column.optional(column.string()),
     linkedAt: column.date(),
     /** The groups sent at the last sign-in; null if they were unknown. */
     lastGroups: column.optional(column.json<string[]>()),
-    /** When groups were last synced; null before the first sign-in completed. */
+    /** When groups were last synced; null before the first sync. */
     groupsSyncedAt: column.optional(column.date()),
     /** The groups that were last known and applied. Later plans use them. */
     knownGroups: column.optional(column.json<string[]>()),

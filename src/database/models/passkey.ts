@@ -18,11 +18,11 @@ export class Passkey extends rowOf(
     backupEligible: column.flag(),
     backedUp: column.flag(),
     /**
-     * Whether it signs in alone; otherwise it is only a second factor. Null until the authenticator
-     * has shown it (security P16).
+     * Whether the passkey signs in without a password; otherwise it is only a second factor. Null
+     * while this is unknown, until its first sign-in (security P16).
      */
     signsIn: column.optional(column.flag()),
-    /** If only an organization's provider authenticated the adding session: it (security P12). */
+    /** The organization whose provider was the only proof at its addition (security P12). */
     vouchedBy: column.optional(column.uuid()),
     createdAt: column.date(),
     lastUsedAt: column.optional(column.date()),

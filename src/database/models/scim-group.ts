@@ -32,7 +32,7 @@ export class ScimGroupMember extends rowOf(
   () => [column.index('scim_group_members_record_id', ['record_id'])],
 ) {}
 
-/** A person whose groups have changed, until a job plans their roles again. */
+/** A person whose roles a job must plan again, because groups, mappings or the person changed. */
 export class ScimReplan extends rowOf(
   'scim_replans',
   {

@@ -27,7 +27,7 @@ export class ScimRecord extends rowOf(
     active: column.flag(),
     /** Whether the client deleted it under `scim.deleteMode: remove`. */
     hidden: column.flag(),
-    /** The resource that the client wrote, as JSON. */
+    /** The resource as JSON: from the client, or from the account if `link` is `member`. */
     resource: column.string(),
     /** The same resource, in a form for filters. */
     search: { type: DataTypes.JSONB, allowNull: false },
@@ -58,7 +58,7 @@ export class ScimEmail extends rowOf(
 ) {}
 
 /**
- * Counts how often a record before the end of the organization's list was hidden or shown again. A
+ * Counts how often a record of the organization's list was hidden, shown again or deleted. A
  * remembered list position is valid only for the same count.
  */
 export class ScimShift extends rowOf('scim_shifts', {

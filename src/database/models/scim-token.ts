@@ -9,7 +9,7 @@ export class ScimToken extends rowOf(
     /** SHA-256 of the value, in hex. */
     hash: column.string(),
     createdAt: column.date(),
-    /** Rounded to the minute. */
+    /** Written at most once a minute, so it may be a minute old. */
     lastUsedAt: column.optional(column.date()),
     /** When the token was suspended, because it came from a backup. A new value ends this. */
     suspendedAt: column.optional(column.date()),

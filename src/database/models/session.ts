@@ -32,16 +32,16 @@ export class Session extends rowOf(
     /** The time when the session ends at the latest, 30 days after the sign-in. */
     expiresAt: column.date(),
     /**
-     * When the session passed the account's own second factor, checked by idctl; else null (security
-     * P15).
+     * When the session passed the account's own second factor, checked by idctl; else null
+     * (security P15).
      */
     secondFactorAt: column.optional(column.date()),
     /**
-     * The organization whose provider alone is behind the second factor that the session passed; else
-     * null (security P12).
+     * The organization whose provider was the only proof of the second factor that the session
+     * passed; else null (security P12).
      */
     vouchedBy: column.optional(column.uuid()),
-    /** When the person last confirmed with the password who they are (security P16). */
+    /** When the person last confirmed the session with the password (security P16). */
     confirmedAt: column.optional(column.date()),
     endedAt: column.optional(column.date()),
   },

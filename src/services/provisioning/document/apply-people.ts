@@ -56,7 +56,7 @@ type Held = Awaited<ReturnType<typeof holdMembers>>;
 function nameIn(held: Held, accountId: string): string {
   const shown = held.get(accountId);
   // The members are locked, and the digest shows that nothing has changed.
-  if (shown === undefined) throw new Error('a person of the plan is no member');
+  if (shown === undefined) throw new Error('a person of the plan is not a member');
   return shown.name;
 }
 
@@ -101,7 +101,7 @@ export async function performProjectMembers(
     await removeProjectMember(ctx, { org, project, user });
 }
 
-/** Requires the right to give these roles. The organization's admins have it in every project. */
+/** Requires the right to give these roles. An admin has it in every project, so one is checked. */
 async function requireRoles(
   ctx: Context,
   org: string,

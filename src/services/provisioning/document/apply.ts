@@ -39,10 +39,10 @@ import {
 } from './apply-people.ts';
 import { isLower, type Steps } from './changes.ts';
 
-// Carries out a plan with the operations and steps of the single commands. These check the rights
+// Carries out a plan with the operations and steps of the single commands. They check the rights
 // for each change and record its event. Call all of this inside one transaction.
 
-/** Locks what the steps change, in the same order as a sign-in and as `deleteOrganization`. */
+/** Locks rows that the steps use, in the same order as a sign-in and as `deleteOrganization`. */
 export async function holdOrganization(organization: Organization, steps: Steps): Promise<void> {
   if (steps.addMappings.length + steps.removeMappings.length > 0)
     await holdMappings(organization.id);
@@ -65,7 +65,7 @@ function peopleIn(steps: Steps): string[] {
   return [...new Set(all.map(({ accountId }) => accountId))];
 }
 
-/** Carries out the steps. Additions come before what may use them. Removals come last. */
+/** Carries out the steps. Additions come before their uses. The actor's own role changes last. */
 export async function performSteps(
   ctx: Context,
   organization: Organization,
@@ -81,7 +81,7 @@ export async function performSteps(
   for (const { id: project } of steps.removeProjects) await deleteProject(ctx, { org, project });
   await performWebhooks(ctx, org, steps);
   await performConnections(ctx, org, steps);
-  // After the connections: with other settings, an owner may have no other way to sign in.
+  // After the connections: the new settings may leave an owner only a new connection.
   if (steps.signin !== null) await saveSignInSettings(ctx, { org, ...steps.signin });
   for (const domain of steps.removeDomains) await removeDomain(ctx, { org, domain });
   const own = ctx.actor.kind === 'user' ? ctx.actor.accountId : null;
@@ -126,7 +126,7 @@ async function performClients(
     const client = await requireClientOf(organization, clientIdOf({ id }), { lock: true });
     changing.push({ client, to });
   }
-  // Before any client gets an origin: it may move from one client to another.
+  // Before any client gets an origin: an origin may move from one client to another.
   for (const { client, to } of changing) await releaseOrigins(client, to.forwardAuthOrigins);
   for (const { client, to } of changing) await updateClient(ctx, organization, client, to);
   for (const client of addClients) await insertClient(ctx, organization, client);

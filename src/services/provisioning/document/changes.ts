@@ -35,18 +35,18 @@ const losing = z.object({
 
 export const planView = z.object({
   changes: z.array(change),
-  kept: z.array(entry).describe('What the document does not list; removed only with `prune`.'),
-  losing: z.array(losing).describe('Who would lose access: a role, or a way to sign in.'),
+  kept: z.array(entry).describe('Entries that only `prune` removes: the document omits them.'),
+  losing: z.array(losing).describe('People who would lose a role or a way to sign in.'),
   blocked: z
     .array(entry.extend({ code: z.string(), message: z.string(), hint: z.string() }))
-    .describe('What waits for something outside, such as the proof of a domain.'),
-  digest: z.string().describe('Of the state, the document and its secrets; `apply` takes it.'),
+    .describe('Entries that wait for an outside step, such as the proof of a domain.'),
+  digest: z.string().describe('A digest of the plan and its input. Send it to `apply`.'),
 });
 
 /** The difference in one field. For a secret it contains no values. */
 export type Field = z.output<typeof field>;
 
-/** A person who would lose access. `from` and `to` are roles or ways to sign in. */
+/** A person who would lose access. `from` is a role or a connection, `to` a role or null. */
 export type Losing = z.output<typeof losing>;
 
 /** A change that must wait until something outside the document is done. */

@@ -12,7 +12,7 @@ import { fingerprintOf, secretsDigest } from './secrets.ts';
 import { readOrganizationState, type State } from './state.ts';
 import type { PlanInput } from './wanted.ts';
 
-/** What a caller plans or applies. */
+/** A document to plan or to apply. */
 export interface ToCompute {
   org: string;
   document: Document;
@@ -41,8 +41,8 @@ export async function computePlan(
 }
 
 /**
- * Requires the right to save the document's secrets. Counts secrets that differ from the stored
- * ones, so that plans cannot be used to guess them; the operator has no such limit. Refuses a
+ * Requires the right to save the document's secrets. Counts requests whose secrets differ from the
+ * stored ones, because plans could be used to guess them. The operator has no such limit. Refuses a
  * document of another organization.
  */
 export async function admitDocument(

@@ -94,7 +94,7 @@ async function findBarredOrigins(
 
 type Found = Pick<Account, 'id' | 'email' | 'emailProof' | 'name'>;
 
-/** The accounts of addresses without a membership, if the actor may add them (security O8). */
+/** For each address without a membership: its account, or why it cannot be added (security O8). */
 async function findPeople(
   ctx: Context,
   organization: Organization,

@@ -48,7 +48,10 @@ function losingProjects({ steps }: Pick<PlanDraft, 'steps'>, { state }: PlanInpu
   ].map(({ accountId, ...lost }) => ({ email: emails.get(accountId) ?? accountId, ...lost }));
 }
 
-/** Roles that synced project members lose at their next sign-in because mappings are removed. */
+/**
+ * Roles that synced project members lose because mappings are removed. A role from a claim ends at
+ * the next sign-in, a role from a SCIM group without one.
+ */
 function losingMappings({ steps }: Pick<PlanDraft, 'steps'>, wanted: PlanInput): Losing[] {
   const { state } = wanted;
   const removed = new Set(steps.removeMappings.map(({ id }) => id));
@@ -75,7 +78,7 @@ function losingMappings({ steps }: Pick<PlanDraft, 'steps'>, wanted: PlanInput):
   });
 }
 
-/** Admins whose role a removed mapping gave, with the role that their other groups give. */
+/** Members whose role a removed mapping gave, with the role that their other groups give. */
 function losingOrgRoles({ steps }: Pick<PlanDraft, 'steps'>, wanted: PlanInput): Losing[] {
   const { state, outside } = wanted;
   const removed = new Set(steps.removeMappings.map(({ id }) => id));

@@ -25,7 +25,7 @@ export function planClients(draft: PlanDraft, wanted: PlanInput): void {
   requireProjects(draft, wanted);
 }
 
-/** The client without its blocked origins; null if no URI or origin is left. */
+/** The client without its blocked origins; null if that leaves no redirect URI and no origin. */
 function effective(
   draft: PlanDraft,
   { outside }: PlanInput,
@@ -81,7 +81,7 @@ function planClient(
   draft.steps.changeClients.push({ id: stored.id, to: client });
 }
 
-/** Refuses to remove a project that a client requires: the client would then admit everyone. */
+/** Refuses to remove a project that a client still requires, as `deleteProject` does. */
 function requireProjects({ steps }: PlanDraft, { state }: PlanInput): void {
   const changed = new Set([...steps.changeClients, ...steps.removeClients].map(({ id }) => id));
   for (const { slug } of steps.removeProjects) {

@@ -61,7 +61,7 @@ function changeRole(
   draft.steps.changeMembers.push({ accountId: member.accountId, from: member.role, role });
 }
 
-/** Refuses a plan that removes the last owner or the owner's role, as a single command does. */
+/** Refuses a plan that leaves no owner, as a single command does. */
 function requireOwner({ steps }: PlanDraft, members: Member[], slug: string): void {
   const owners = new Set(
     members.filter(({ role }) => role === 'owner').map(({ accountId }) => accountId),
@@ -187,7 +187,7 @@ function planMappings(draft: PlanDraft, { state, document, prune }: PlanInput): 
   });
 }
 
-/** Removing a project also removes its mappings, even if the document lists them. */
+/** Removing a project also removes its mappings, even if the document has no `mappings`. */
 function surplusMappings(
   { mappings: stored }: State,
   mappings: Document['mappings'],

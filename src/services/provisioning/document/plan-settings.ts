@@ -6,9 +6,7 @@ import { type Blocked, differences, dropSurplus, type Field, type PlanDraft } fr
 import { spare, type WantedLdap, type WantedSso } from './schema.ts';
 import type { PlanInput } from './wanted.ts';
 
-// Plans the name, domains, connections, sign-in settings and webhooks of the organization.
-
-/** Plans the sections that are not about people. */
+/** Plans the name, domains, connections, sign-in settings and webhooks of the organization. */
 export function planSettings(draft: PlanDraft, wanted: PlanInput): void {
   planOrganization(draft, wanted);
   planDomains(draft, wanted);

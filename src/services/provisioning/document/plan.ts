@@ -6,11 +6,11 @@ import { planPeople } from './plan-people.ts';
 import { planSettings } from './plan-settings.ts';
 import type { PlanInput } from './wanted.ts';
 
-// Pure: computes the plan from the state, the document and facts about other organizations.
+// Pure: computes the plan from the state, the document and the facts that `gather.ts` reads.
 
 /**
- * Compares an organization with its document. Refuses a document that names a missing project, or
- * that leaves the organization without an owner.
+ * Compares an organization with its document. Refuses a document that cannot be applied, such as
+ * one that names a missing project or leaves no owner.
  */
 export function planDocument(wanted: PlanInput): Omit<PlanDraft, 'faults'> {
   const draft = emptyDraft();

@@ -30,7 +30,7 @@ const namedSecret = () =>
   z.union([
     z.strictObject({ env: z.string().describe('The environment variable with the secret.') }),
     z.strictObject({
-      file: z.string().describe('The file that holds it, relative to the document.'),
+      file: z.string().describe('The file with the secret, relative to the document.'),
     }),
     unchanged,
   ]);
@@ -168,7 +168,7 @@ const { hasBindPassword: __, uri, tls, caCertificate, bindDn, ...otherLdap } = l
 const exportedSso = { emailDomain, issuer, clientId, clientSecret: unchanged, ...otherSso };
 const exportedLdap = { uri, tls, caCertificate, bindDn, bindPassword: unchanged, ...otherLdap };
 
-/** The exported document: all sections, without defaults and secrets. */
+/** The exported document. It has no secrets. Connections and clients are without defaults. */
 export const exportedDocument = z.object({
   $schema: z.string(),
   idctl: z.literal(documentVersion),

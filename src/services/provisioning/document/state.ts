@@ -53,9 +53,10 @@ export type StoredMapping = { id: string; group: string } & (
   | { orgRole: OrgRole; project?: undefined; role?: undefined }
 );
 
-/** A member of the organization, with the e-mail address that the organization sees. */
+/** A member of the organization. */
 export interface Member {
   accountId: string;
+  /** The account's address. Null if it has none, or if the organization sees another. */
   email: string | null;
   role: Role;
   /** How the membership began. */
@@ -178,7 +179,7 @@ async function readPeople(
       WHERE p.organization_id = $1 ORDER BY m.project_id, m.account_id`,
     [organizationId],
   );
-  // SCIM clients choose the address shown for outsiders. It must not find an account.
+  // On a foreign domain, the SCIM client chooses the shown address, so it identifies no account.
   const emails = new Map(
     members.map(({ accountId, email, name }) => {
       const isOwn = shown({ id: accountId, email, name }).email === email;
@@ -197,7 +198,7 @@ async function readPeople(
   };
 }
 
-/** Whether a connection, SCIM or a mapping made the membership. Documents omit these. */
+/** Whether a connection, SCIM or a mapping made the membership. Documents omit such members. */
 export function isAutomatic({ kind }: Pick<Member, 'kind'>): boolean {
   return ['sso', 'scim', 'ldap', 'mapping'].includes(kind);
 }

@@ -9,7 +9,7 @@ export type Person = { accountId: string } | Pick<Blocked, 'code' | 'message' | 
 export interface Outside {
   /** For addresses in the document that belong to no member. */
   people: Map<string, Person>;
-  /** Domains that other organizations have verified. */
+  /** The e-mail domain of the document's `sso`, if another organization has verified it. */
   taken: Set<string>;
   /** The reasons why new origins of clients cannot be registered. */
   origins: Map<string, Pick<Blocked, 'code' | 'message' | 'hint'>>;
@@ -17,9 +17,9 @@ export interface Outside {
   trusting: boolean;
   /** The accounts linked to each connection. */
   linked: Record<'sso' | 'ldap', string[]>;
-  /** The groups that each person had at the last sign-in through a connection. */
+  /** By connection and account: the last known groups of people whose mapping is removed. */
   groups: Map<string, string[] | null>;
-  /** The names of the SCIM groups of each person. */
+  /** The names of these people's SCIM groups that mappings name. */
   pushed: Map<string, string[]>;
 }
 

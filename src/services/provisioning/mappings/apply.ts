@@ -21,9 +21,9 @@ interface Planned {
 }
 
 /**
- * Plans the roles of these people again and applies the plans, with an event for each changed
+ * Plans the roles of these people again and applies the plans, with the events of each changed
  * person. Returns the number of changed people. Accounts that are not members are ignored. Call it
- * inside the transaction that changes the groups.
+ * inside a transaction, after the groups or mappings have changed.
  */
 export async function replanPeople(
   ctx: Context,
@@ -63,7 +63,7 @@ export async function holdAccounts(accountIds: readonly string[]): Promise<void>
 }
 
 /**
- * The plans without projects that were just deleted. Locks the other projects, before the
+ * The plans without projects that were just deleted. Locks the other projects before their
  * memberships: a deletion uses the same order.
  */
 async function withoutGoneProjects(planned: Planned[]): Promise<Planned[]> {
@@ -128,7 +128,7 @@ async function writeProjects(ctx: Context, planned: Planned[]): Promise<void> {
   }
 }
 
-/** The origin keeps how the membership began: provisioned memberships have less authority (O8). */
+/** The origin still says how the membership began: a provisioned one counts less (security O8). */
 async function writeOrgRoles(organizationId: string, planned: Planned[]): Promise<void> {
   for (const { accountId, person, orgRole } of planned) {
     if (orgRole === null) continue;
@@ -190,7 +190,7 @@ async function recordPlans(
   return changed.length;
 }
 
-/** Without the connection: the kind of the event says which one it is. */
+/** The entry as an event contains it: the cause does not name the connection. */
 function told<Entry extends { because: Because | null }>({ because, ...rest }: Entry) {
   const { by: _, ...cause } = because ?? { by: '', group: '', mappingId: '' };
   return { ...rest, because: because && cause };

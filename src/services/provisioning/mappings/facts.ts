@@ -110,7 +110,7 @@ export function inOrder<Row>(textOf: (row: Row) => string) {
   return (one: Row, other: Row): number => (textOf(one) < textOf(other) ? -1 : 1);
 }
 
-/** The person's groups, named as in the mappings. */
+/** The person's groups. Groups from a directory are named as in the mappings. */
 function heldBy({ sources, spelled }: Rules, { claims, scim }: PersonFacts) {
   const spell = (name: string) => spelled.get(name) ?? spellInDirectory(name);
   const claimed = sources.flatMap(({ id: by, searchBase }) => {

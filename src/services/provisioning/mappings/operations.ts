@@ -31,7 +31,7 @@ import {
   requireMappingRoom,
 } from './write.ts';
 
-// Maps directory groups to roles in projects (spec §2.3) and in the organization.
+// Maps groups to roles in projects (spec §2.3) and in the organization.
 
 /** Lists the organization's group mappings. */
 export const listMappings = operation({
@@ -49,7 +49,7 @@ export const listMappings = operation({
 
 /**
  * Maps a group to a role in a project or in the organization. Members of a SCIM group get the role
- * at once, others at their next sign-in.
+ * without a sign-in, others at their next sign-in.
  */
 export const addMapping = operation({
   authority: 'mappings.change',
@@ -68,7 +68,7 @@ export const addMapping = operation({
   },
 });
 
-/** The name of the SCIM group with this external id, or this name in any case. */
+/** `group`, if a SCIM group has this name or external id; else a name that differs only in case. */
 async function findPushed(organizationId: string, group: string): Promise<string | null> {
   const rows = await select<{ name: string; externalId: string | null }>(
     `SELECT display_name AS name, external_id AS "externalId" FROM scim_groups
@@ -90,8 +90,8 @@ async function requireTarget(organization: Organization, given: Given): Promise<
 }
 
 /**
- * Removes a mapping and lists the memberships that it gave. Memberships from a SCIM group end at
- * once. Others last until the person signs in again, and then end only if the connection has
+ * Removes a mapping and lists the roles that it gave. Roles from a SCIM group end without a
+ * sign-in. Others last until the person signs in again, and then end only if the connection has
  * `autoRemove`. The organization is optional.
  */
 export const removeMapping = operation({

@@ -3,7 +3,7 @@ import type { ProjectRole } from '../../../database/models/project.ts';
 import { outranks } from '../../foundation/project-roles.ts';
 import { canonicalDn, commonNameOf, foldValue, isUnder, realmOf } from '../../tenancy/ldap/dn.ts';
 
-// Pure. The preview, the sign-in and the SCIM push share it, so the preview is accurate.
+// Pure. The preview, the sign-in and the SCIM push share these rules, so the preview is accurate.
 
 /** A group mapped to a role in a project (spec §2.3). */
 export interface Mapping {
@@ -110,7 +110,7 @@ export function planMemberships(
   return plan;
 }
 
-/** A change of a person's role in the organization; `from` equals `to` if only the cause changes. */
+/** A change of a role in the organization. `from` equals `to` if only the cause changes. */
 export interface OrgRoleChange {
   from: Role;
   to: OrgRole;
@@ -118,8 +118,8 @@ export interface OrgRoleChange {
 }
 
 /**
- * Compares the organization role that the groups give with the current one. Only synced roles
- * change, except an owner's. Without a matching mapping the role is member.
+ * Compares the organization role that the groups give with the current one. Manual roles and owners
+ * never change. If no mapping matches, a role with the fate `ends` becomes member.
  */
 export function planOrgRole(
   groups: readonly HeldGroup[],

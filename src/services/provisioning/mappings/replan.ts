@@ -61,7 +61,7 @@ export async function planMembersLater(
 /**
  * Plans the members of the SCIM groups that these mappings name. Call it after the mappings have
  * changed, under `holdMappings`. `later` leaves all of them to the job: a transaction that has
- * locked the organization must not lock accounts.
+ * locked the organization must not lock accounts for a change.
  */
 export async function planMapped(
   ctx: Context,
@@ -122,7 +122,7 @@ export async function isMapped(organizationId: string, names: readonly string[])
   return found.length > 0;
 }
 
-/** Plans the people on the list, one batch in each transaction. Records an event at the end. */
+/** Plans the people on the list in batches. Records an event at the end of each organization. */
 export async function planWaiting(
   { log }: Context,
   { stop, anew }: { stop?: AbortSignal; anew: () => Context },
@@ -142,7 +142,7 @@ export async function planWaiting(
     }
   };
   let waiting = organizations.map(({ id }) => ({ id, people: 0, changed: 0 }));
-  // Organizations take turns, and errors are thrown last, so that none delays another.
+  // Organizations take turns, and errors are thrown last, so that no organization delays another.
   while (waiting.length > 0) {
     const unfinished: typeof waiting = [];
     for (const one of waiting) {
@@ -169,7 +169,7 @@ async function tellEnd(
 }
 
 async function planBatch(ctx: Context, organizationId: string) {
-  // A push does not lock people who are already on the list. Wait until it has committed.
+  // A push does not lock entries that are already on the list. Wait until it has committed.
   await holdMappings(organizationId);
   const listed = await select<{ id: string }>(
     `SELECT account_id AS id FROM scim_replans WHERE organization_id = $1
@@ -185,7 +185,7 @@ async function planBatch(ctx: Context, organizationId: string) {
       RETURNING account_id AS id`,
     [organizationId],
   );
-  // Another daemon may have planned some of them already.
+  // An account may have been deleted since the list was read.
   const ids = rows.map(({ id }) => id);
   const changed = await replanPeople(ctx, organizationId, ids, 'scim');
   return { listed: listed.length, people: ids.length, changed };

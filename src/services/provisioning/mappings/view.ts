@@ -4,7 +4,7 @@ import type { Project, ProjectRole } from '../../../database/models/project.ts';
 import { id, projectRole, ref } from '../../foundation/fields.ts';
 import { affectedMembershipView } from '../../tenancy/projects/view.ts';
 
-/** A group's name exactly as sent: case, spaces and commas matter (security I7). */
+/** A group's name exactly as sent. Except in a directory, case and spaces matter (security I7). */
 export const groupName = z
   .string()
   .min(1, 'must not be empty')
@@ -55,7 +55,7 @@ export const newMappingView = mappingView.extend({
     .string()
     .nullable()
     .optional()
-    .describe('The SCIM group with this external id, or this name in any case; else null.'),
+    .describe('`group`, if it names a SCIM group exactly; else a name in another case, or null.'),
 });
 
 /** A removed mapping, with the memberships that it gave. */

@@ -61,12 +61,12 @@ const resourceType: Attribute[] = [
   word('name', 'The name of the resource type.'),
   text('description', 'A description of the resources.', readOnly),
   endpoint('endpoint', 'The path of the resources, relative to the base URL.', { required: true }),
-  endpoint('schema', 'The schema of the resources.', { required: true }),
+  endpoint('schema', 'The URN of the schema of the resources.', { required: true }),
   complex(
     'schemaExtensions',
     'The schemas that extend the resource type.',
     [
-      endpoint('schema', 'The extension.', { required: true }),
+      endpoint('schema', 'The URN of the extension.', { required: true }),
       flag('required', 'Whether every resource has the extension.'),
     ],
     listed,

@@ -8,7 +8,7 @@ import { baseOf, mostInPage } from './view.ts';
 
 interface About {
   org: string;
-  /** The requested entry; all entries without it. */
+  /** The name or URN of the requested entry; absent for all entries. */
   id?: string | undefined;
 }
 

@@ -10,7 +10,7 @@ import { type Dialect, elementsAt, signs, textAt, textCondition } from './sql.ts
 // Names and JSON paths come from the table of attributes. Values are parameters: a client's text
 // never becomes SQL. No condition is ever NULL, so that NOT works as in a filter.
 
-/** A condition on `scim_records r`, and the values of its parameters. */
+/** A condition on `scim_records r` or `scim_groups r`, and the values of its parameters. */
 export interface Condition {
   sql: string;
   bind: unknown[];

@@ -52,7 +52,7 @@ export function filterValue(attribute: Attribute, operator: FilterOperator, text
     (textual.includes(operator)
       ? attribute.type !== 'boolean' && attribute.type !== 'dateTime'
       : ordered);
-  if (!allowed) throw invalidFilter(`${operator} does not compare ${attribute.name}`);
+  if (!allowed) throw invalidFilter(`${attribute.name} cannot be compared with ${operator}`);
   if (attribute.type === 'boolean') return readBoolean(attribute, text);
   if (attribute.type === 'dateTime') return readInstant(attribute, text);
   if (!isStorable(text)) throw invalidFilter('a value contains NUL or an unpaired surrogate');
@@ -62,7 +62,7 @@ export function filterValue(attribute: Attribute, operator: FilterOperator, text
 function readBoolean(attribute: Attribute, text: string): boolean {
   const word = text.toLowerCase();
   if (word !== 'true' && word !== 'false')
-    throw invalidFilter(`${attribute.name} is true or false`);
+    throw invalidFilter(`${attribute.name} must be true or false`);
   return word === 'true';
 }
 
@@ -72,7 +72,7 @@ function readInstant(attribute: Attribute, text: string): number {
   const zoned = /T.*(Z|[+-]\d\d:\d\d)$/i.test(text) || !/T/i.test(text) ? text : `${text}Z`;
   const instant = dateTime.test(text) ? Date.parse(zoned.toUpperCase()) : Number.NaN;
   const year = new Date(instant).getUTCFullYear();
-  // Both databases support these years, and store them as non-negative numbers.
+  // PostgreSQL has no year 0. On SQLite, times are texts, and other years would not sort in order.
   if (!(year >= 1 && year <= 9999))
     throw invalidFilter(`${attribute.name} must be a time as in RFC 3339`);
   return instant;

@@ -153,7 +153,7 @@ function readComparison(reading: Reading, named: Target): Filter {
   reading.next += 1;
   if (token.kind === 'word' && token.text.toLowerCase() === 'null') return readNull(word, target);
   const isLink = isLinked(target) && word !== 'eq' && word !== 'ne';
-  if (isLink) throw invalidFilter(`${word} does not compare ${target.attribute.name}`);
+  if (isLink) throw invalidFilter(`${target.attribute.name} cannot be compared with ${word}`);
   const value = filterValue(target.sub ?? target.attribute, word, token.text);
   return { kind: 'compare', target, operator: word, value };
 }
@@ -162,7 +162,7 @@ function readNull(operator: FilterOperator, target: Target): Filter {
   const present: Filter = { kind: 'present', target };
   if (operator === 'ne') return present;
   if (operator === 'eq') return { kind: 'not', filter: present };
-  throw invalidFilter(`${operator} does not compare with null`);
+  throw invalidFilter(`null cannot be compared with ${operator}`);
 }
 
 function isLinked(target: Target): boolean {
@@ -174,13 +174,13 @@ function resolve({ names }: Reading, within: Attribute | null, name: string): Ta
   const sub = within === null ? null : findSub(within, name);
   const target = within === null ? names.findTarget(name) : sub && { attribute: sub, sub: null };
   if (target === null)
-    throw invalidFilter(`it names no attribute of a ${names.kind} with "${name.slice(0, 100)}"`);
+    throw invalidFilter(`"${name.slice(0, 100)}" is not an attribute of a ${names.kind}`);
   if (!(target.sub ?? target.attribute).searchable)
     throw invalidFilter(`${name} cannot be used in a filter`);
   return target;
 }
 
-// RFC 7643 §2.4: without a sub-attribute, a complex attribute means its `value`.
+// A complex attribute without a sub-attribute is compared by its `value` (RFC 7643 §2.4).
 function scalarOf(target: Target): Target {
   const { attribute, sub } = target;
   if (sub !== null || attribute.type !== 'complex') return target;

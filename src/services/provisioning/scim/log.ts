@@ -36,9 +36,9 @@ export const listScimRequests = operation({
 const mostUnwritten = 2000;
 
 /**
- * Keeps a request in memory until a job writes it to the database, so that requests need not wait.
- * Requests without a valid token are kept apart: strangers can send them, and they must not push
- * out the client's requests.
+ * Keeps a request in memory until `writeRequests` stores it, so that requests need not wait.
+ * Requests without a valid token are kept apart: strangers can send them, and must not push out the
+ * client's requests.
  */
 export function noteRequest({ requests, rejected }: ScimMemory, noted: Noted): void {
   const alike = noted.status === 401 ? rejected : requests;
@@ -52,8 +52,7 @@ export function noteRequest({ requests, rejected }: ScimMemory, noted: Noted): v
   if (alike.length > mostUnwritten) alike.shift();
 }
 
-// The log is bounded, so that it cannot fill the disk. Requests without a valid token have a limit
-// of their own, so that strangers cannot push out the client's requests.
+// The most stored requests of an organization, with and without a valid token.
 
 const mostAccepted = 500;
 const mostRejected = 50;

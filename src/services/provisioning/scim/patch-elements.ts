@@ -21,7 +21,7 @@ import type { PatchOperation, Path } from './patch-operations.ts';
 
 type Op = PatchOperation['op'];
 
-/** Changes all elements. `remove` with a value removes those that contain all of its parts. */
+/** Changes the whole list. `remove` with a value removes elements that contain all of its parts. */
 export function applyToList(resource: ScimResource, op: Op, attribute: Attribute, value: unknown) {
   const held = elementsIn(resource, attribute);
   if (op === 'add' && isUnset(value)) return;

@@ -69,7 +69,7 @@ function readOperation(given: unknown): PatchOperation {
   return { op, path: path?.trim() ? path : null, value };
 }
 
-/** Refuses unsafe names in the value. Yields before each object or list. */
+/** Refuses unsafe names, and objects with too many. Yields before each object or list. */
 function* checkKeys(value: unknown): Generator<void> {
   yield;
   // Not recursive: the sender chooses how deep a body nests.

@@ -3,8 +3,7 @@ import { scimRefusal } from '../../foundation/scim-user/refusal.ts';
 import { searchKey, searchPath } from '../../foundation/scim-user/search.ts';
 import type { FilterOperator } from './filter-tokens.ts';
 
-// The SQL differences between the databases, for conditions on JSON. Each condition is true or
-// false, never NULL, so that NOT works as in a filter.
+// The SQL differences between the databases, for conditions on JSON.
 
 /** The database that the SQL is for. */
 export type Dialect = 'sqlite' | 'postgres';
@@ -22,7 +21,7 @@ export function elementsAt(dialect: Dialect, json: string, path: string[]): stri
   return `jsonb_array_elements(${json}${list}) WITH ORDINALITY e(value, key)`;
 }
 
-/** The comparison of a text with a parameter; NULL if the text is. The order is by code point. */
+/** The comparison of a text with a parameter, by code points. NULL if the text is NULL. */
 export function textCondition(
   dialect: Dialect,
   text: string,
@@ -64,8 +63,8 @@ function pointer(path: string[]): string {
 
 /**
  * The sort key as an SQL expression over `scim_records r` or `scim_groups r`. Of several values, it
- * is the primary or first one (RFC 7644 §3.4.2.3). NULL for a record without a value: these come
- * last in ascending order. 400 `invalidPath` for an attribute that cannot be sorted by.
+ * is the primary or first one (RFC 7644 §3.4.2.3). Rows without a value have NULL, and come last in
+ * ascending order. 400 `invalidPath` for an attribute that cannot be sorted by.
  */
 export function sortExpression(sortBy: string, dialect: Dialect, names: Names): string {
   const target = names.findTarget(sortBy.trim());

@@ -110,8 +110,8 @@ interface Row {
 }
 
 /**
- * Authenticates the SCIM client of this organization by its token. Returns null for an unknown
- * token, another organization's token or an unknown organization. One read, without the ORM.
+ * Authenticates the SCIM client of this organization by its token. Returns null for an unknown or
+ * suspended token, and for another organization's. One read, without the ORM.
  */
 export async function findScimActor(
   ctx: Context,
@@ -129,7 +129,7 @@ export async function findScimActor(
   return { kind: 'scim', organizationId: org, name: row.prefix };
 }
 
-/** Writes the remembered uses of SCIM tokens, as of personal access tokens (security P13). */
+/** Writes the remembered uses of SCIM tokens, like those of access tokens (security P13). */
 export function writeScimTokenUses({ scim }: Context): Promise<void> {
   return writeUses(scim.tokenUses, (hash, lastUsedAt, stale) =>
     ScimToken.update({ lastUsedAt }, { where: { hash, ...stale } }),

@@ -10,7 +10,7 @@ export function baseOf({ config }: Pick<Context, 'config'>, organizationId: stri
   return `${config.baseUrl}/scim/v2/orgs/${organizationId}`;
 }
 
-/** Data about a User that the client does not write. */
+/** Data about a User that is stored outside its resource. */
 export interface ViewSurroundings {
   id: string;
   active: boolean;
@@ -139,5 +139,5 @@ function parts(attribute: Attribute, value: ScimValue, shows: Shows): ScimValue 
   return kept.length === 0 ? undefined : Object.fromEntries(kept);
 }
 
-/** The most Users on one page. */
+/** The most Users or Groups on one page. */
 export const mostInPage = 200;

@@ -12,7 +12,7 @@ export type Groups =
   | { known: true; groups: string[] }
   | { known: false; why: 'absent' | 'malformed' | 'too_many' | 'elsewhere' };
 
-/** Reads the claim from userinfo, else from the ID token. `absentGroups` covers an absent one. */
+/** Reads the claim from userinfo, else from the ID token; if it is absent, obeys `absentGroups`. */
 export function readGroups(
   proof: Pick<Proof, 'userinfo' | 'idToken'>,
   connection: { groupsClaim: string; absentGroups: 'unknown' | 'none' },

@@ -45,5 +45,5 @@ const attributes: Attribute[] = [
 /** The attribute names of a Group. */
 export const groupNames = namesOf('Group', attributes, [groupSchema]);
 
-/** The attributes that clients write, by name. */
+/** The attributes of the Group schema, by name. */
 export const written = { displayName, members };

@@ -74,7 +74,7 @@ export async function createGroupResource(ctx: Context, input: AtUsers & { body:
 export async function replaceGroup(ctx: Context, input: Sent) {
   const project = projectionOf(input);
   requireScim(ctx, input.org);
-  // A long body is read before the transaction, which would block other writers.
+  // Reads the body before the transaction: a long one would block other writers.
   const { displayName, externalId, members: adds } = await readGroup(input.body);
   const removes = new Set<string>();
   const group = await change(ctx, input, () => ({

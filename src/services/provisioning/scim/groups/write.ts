@@ -129,7 +129,8 @@ async function differ(group: Group, { clears, adds, removes }: GroupChange) {
 
 /**
  * Finds and locks the people whose roles the change concerns. Returns a function that plans them
- * after the change. If no mapping names the group, before or after, no people are concerned.
+ * after the change. More than `mostAtOnce` people are left to the job. If no mapping names the
+ * group, before or after, no people are concerned.
  */
 async function preparePlan(
   group: Group,
@@ -155,7 +156,7 @@ async function preparePlan(
 
 const mostGroups = 1000;
 
-/** Refuses more groups than a sign-in and a page of Users can read. */
+/** Limits the groups: a sign-in and a page of Users read all groups of a person. */
 async function requireRoomForGroup(organizationId: string): Promise<void> {
   if ((await ScimGroup.count({ where: { organizationId } })) >= mostGroups)
     throw scimRefusal(400, 'tooMany', `An organization can have at most ${mostGroups} groups.`);

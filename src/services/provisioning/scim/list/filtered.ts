@@ -52,8 +52,8 @@ export function inListTurn<T>(
 
 /**
  * A page of a filtered or sorted list, and the total. If an index finds few rows, they are read at
- * once. Other queries may scan all rows, so they run in a queue and within 2 s. Later they are
- * refused with 400 `tooMany`.
+ * once. Other queries may scan all rows, so they run in a queue. After 2 s they are refused with
+ * 400 `tooMany`.
  */
 export async function readFiltered<Stored extends object, Shown>(
   listing: Listing<Stored, Shown>,
@@ -161,7 +161,7 @@ async function readFound<Stored extends object, Shown>(
     ({ column, value }) => listing.places[column]?.isId !== true || isUuid(value),
   );
   if (possible.length === 0) return [];
-  // Several people may share an e-mail address, but ids and names are unique.
+  // Several rows may share an e-mail address or an external id, but ids and names are unique.
   const most = few + possible.length;
   const { sql, bind } = composeFound(listing, organizationId, asked, possible, most);
   const constant = isOneKey(asked, possible) && asked.sortBy === undefined;
@@ -176,8 +176,8 @@ async function readFound<Stored extends object, Shown>(
 
 /**
  * The statement of `readFound`. It returns a row for each record with one of the keys, with NULLs
- * if the record does not match. The join fixes the order of the tables. Otherwise SQLite would scan
- * the whole list, or an index per organization.
+ * if the record does not match. The join fixes the order of the tables. Otherwise SQLite might read
+ * all records of the organization.
  */
 export function composeFound(
   listing: AnyListing,

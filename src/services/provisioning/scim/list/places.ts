@@ -10,7 +10,7 @@ import { columns, type Entry, entryOf, type Row } from '../../../tenancy/scim-re
 // positions are computed again.
 
 const step = 500;
-// Until then, transactions may still commit records that sort before a remembered position.
+// A record this old has settled: no transaction can still commit a record that sorts before it.
 const settledAfterMs = 40_000;
 const mostOrganizations = 500;
 /** A position before every record. */
@@ -62,7 +62,7 @@ async function countAfter(organizationId: string, after: ListPlace = beginning, 
   return { shifts: row?.shifts ?? 0, tail: Number(row?.tail ?? 0) };
 }
 
-/** Adds positions after the known ones. Others can run between the short queries. */
+/** Adds positions after the known ones. Other requests can run between the short queries. */
 async function extend(ctx: Context, organizationId: string, known: readonly ListPlace[]) {
   const settled = new Date(ctx.now.getTime() - settledAfterMs);
   const at = [...known];

@@ -96,11 +96,10 @@ function changes(before: object, after: object): { attributes: string[] } {
 }
 
 /**
- * Applies a change of the record to the account. An account without an address gets the record's.
- * An account created for this record gets the new name, if the organization has verified the
- * domain. The organization may change nothing else of an account (security I4). Call it before the
- * record changes: account creation also locks addresses before names. The fixed order avoids
- * deadlocks on PostgreSQL.
+ * Applies a change of the record to an account that was created for it. An account without an
+ * address gets the record's. The account gets the new name if the organization has verified the
+ * domain. The organization may change nothing else of it (security I4). Call this before the record
+ * changes: account creation also locks addresses before names. The fixed order avoids deadlocks.
  */
 export async function followResource(ctx: Context, { record, account }: Held, resource: Named) {
   if (record.link !== 'created') return;

@@ -33,7 +33,7 @@ export async function activateMember(
   // An account created just now has no sessions or tokens.
   if (record.link !== 'created' || record.version > 1) {
     await endSessionsPastSecondFactor(ctx, account.id);
-    // Only for an owned address: forced memberships end nothing for good (security O8).
+    // Only for an address on the organization's domain: SCIM can make any account a member (O8).
     if (await ownsAddress(record.organizationId, account.email))
       await endVouchedTokens(ctx, account.id, record.organizationId);
   }

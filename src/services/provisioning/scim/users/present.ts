@@ -15,7 +15,7 @@ import {
 } from '../view.ts';
 
 // The input of the SCIM operations. The table of attributes validates the bodies, not a schema
-// (X6).
+// (security X6).
 
 /** A request about the Users of an organization. `org` is the organization's id. */
 export interface AtUsers extends Projection {
@@ -43,7 +43,7 @@ export async function presentUser(
   project: Projecting,
 ): Promise<Presented> {
   const [presented] = await presentUsers(ctx, [record], project);
-  if (presented === undefined) throw new Error('one record is presented as none');
+  if (presented === undefined) throw new Error('the User of a record was not presented');
   return presented;
 }
 
