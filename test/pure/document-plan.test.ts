@@ -18,6 +18,20 @@ const settings = {
   requireLocalTwoFactor: false,
 };
 
+const directory = {
+  uri: 'ldaps://ldap.acme.test',
+  bindDn: 'cn=idctl,dc=acme,dc=test',
+  searchBase: 'dc=acme,dc=test',
+  searchFilter: '(uid={username})',
+  emailAttribute: 'mail',
+  givenNameAttribute: 'givenName',
+  familyNameAttribute: 'sn',
+  groupsAttribute: 'memberOf',
+  tls: true,
+  caCertificate: null,
+  enabled: true,
+};
+
 const person = (email: string, role: 'member' | 'admin' | 'owner' = 'member') => {
   return {
     accountId: email,
@@ -119,6 +133,40 @@ describe('who loses access when mappings go', () => {
     expect(plan.losing).toEqual([]);
     const fields = [{ field: 'synced', from: true, to: false }];
     expect(plan.changes[0]).toMatchObject({ action: 'change', key: 'web/ada@acme.test', fields });
+  });
+
+  describe('with a role in the organization', () => {
+    const gives = (group: string, orgRole: 'member' | 'admin') => ({ group, orgRole });
+    const ldap = { ...directory, id: 'ldap', secret: 'x' };
+    const losing = (
+      role: 'member' | 'admin',
+      by: 'sso' | 'ldap',
+      mappings: ReturnType<typeof gives>[],
+    ) => {
+      const given = { source: null, by, group: 'it', mappingId: 'm3' };
+      const members = [person('olga', 'owner'), { ...person('ada', role), given }];
+      const held = { ldap, members, mappings: [{ id: 'm3', ...gives('it', role) }] };
+      const groups = new Map([
+        ['sso ada', ['dev']],
+        ['ldap ada', ['cn=it,ou=groups,dc=acme,dc=test']],
+      ]);
+      return planned({ mappings }, { ...held, projectMembers: [] }, { groups }).losing;
+    };
+
+    test('the role, if no other group gives as much', () => {
+      const lost = [{ email: 'ada@acme.test', from: 'admin', to: 'member' }];
+      expect(losing('admin', 'sso', [])).toEqual(lost);
+      expect(losing('admin', 'sso', [gives('dev', 'member')])).toEqual(lost);
+    });
+
+    test('no one, if another group gives more', () => {
+      expect(losing('member', 'sso', [gives('dev', 'admin')])).toEqual([]);
+    });
+
+    test('no one, if a directory gave the role: it removes none, and its groups have short names', () => {
+      expect(losing('admin', 'ldap', [])).toEqual([]);
+      expect(losing('admin', 'ldap', [gives('it', 'admin'), gives('dev', 'member')])).toEqual([]);
+    });
   });
 
   test('all members of a removed project, with its mappings', () => {

@@ -95,7 +95,7 @@ export interface Steps {
 }
 
 /** Whether the change lowers a role. */
-export function isLower({ from, role }: Steps['changeMembers'][number]): boolean {
+export function isLower({ from, role }: { from: Role; role: Role }): boolean {
   return roles.indexOf(role) < roles.indexOf(from);
 }
 

@@ -1,5 +1,5 @@
 import { outranks } from '../../foundation/project-roles.ts';
-import { groupsHeld, planMemberships, planOrgRole } from '../mappings/plan.ts';
+import { groupsHeld, type HeldGroup, planMemberships, planOrgRole } from '../mappings/plan.ts';
 import { isLower, type Losing, type PlanDraft, type Steps } from './changes.ts';
 import type { ProjectMember, State } from './state.ts';
 import type { PlanInput } from './wanted.ts';
@@ -78,9 +78,9 @@ function losingMappings({ steps }: Pick<PlanDraft, 'steps'>, wanted: PlanInput):
   });
 }
 
-/** Members whose role a removed mapping gave, with the role that their other groups give. */
+/** Members whose role a removed mapping gave, if their other groups give a lower one. */
 function losingOrgRoles({ steps }: Pick<PlanDraft, 'steps'>, wanted: PlanInput): Losing[] {
-  const { state, outside } = wanted;
+  const { state } = wanted;
   const removed = new Set(steps.removeMappings.map(({ id }) => id));
   const left = mappingsLeft(steps, state).flatMap(({ id, group, orgRole }) =>
     orgRole === undefined ? [] : [{ id, group, orgRole }],
@@ -90,17 +90,11 @@ function losingOrgRoles({ steps }: Pick<PlanDraft, 'steps'>, wanted: PlanInput):
   );
   return state.members.flatMap(({ accountId, email, role, given }) => {
     if (given === null || !removed.has(given.mappingId) || edited.has(accountId)) return [];
-    const isPushed = given.source === 'scim';
-    const claims = outside.groups.get(`${given.by ?? state.sso?.id} ${accountId}`) ?? [];
-    const groups = [
-      ...claims.map((group) => ({ group, source: 'claim' as const })),
-      ...(outside.pushed.get(accountId) ?? []).map((group) => ({ group, source: 'scim' as const })),
-    ];
-    const ends = isPushed || state.sso?.autoRemove === true;
-    const fate = ends ? ('ends' as const) : ('stays' as const);
-    const change = planOrgRole(groups, left, { role, synced: true, because: null, fate });
-    if (change === null || change.from === change.to) return [];
-    return [{ email: email ?? accountId, from: change.from, to: change.to }];
+    const groups = groupsAfter({ accountId, ...given }, left, wanted);
+    const current = { role, synced: true, because: null, fate: fateOf(given, state) };
+    const to = planOrgRole(groups, left, current)?.to ?? role;
+    const lower = isLower({ from: role, role: to });
+    return lower ? [{ email: email ?? accountId, from: role, to }] : [];
   });
 }
 
@@ -112,35 +106,51 @@ function mappingsLeft({ addMappings, removeMappings }: Steps, { mappings }: Stat
   ];
 }
 
-/** The role that SCIM groups and the next sign-in would leave, judged by the last known groups. */
+/** The project role that SCIM groups and the next sign-in would leave. */
 function roleAfter(
-  { accountId, project: projectId, role, source, by, group }: ProjectMember,
+  member: ProjectMember,
   mappings: Parameters<typeof planMemberships>[1],
-  { state: { sso, ldap }, outside }: PlanInput,
+  wanted: PlanInput,
 ) {
-  const pushed = outside.pushed.get(accountId) ?? [];
-  const isPushed = source === 'scim';
-  const claim = outside.groups.get(`${isPushed ? sso?.id : by} ${accountId}`);
-  const known = claim ?? (group === null || isPushed ? [] : [group]);
-  const directory = by !== null && by === ldap?.id ? ldap : null;
-  const groups =
-    directory === null
-      ? known
-      : groupsHeld(
-          mappings.map((mapping) => mapping.group),
-          known,
-          directory.searchBase,
-        );
-  // Directory connections never remove memberships.
-  const autoRemove = directory === null && sso !== null && sso.autoRemove;
-  const fate = isPushed || autoRemove ? ('ends' as const) : ('stays' as const);
-  const current = [{ projectId, role, synced: true, because: null, fate }];
-  const held = (of: readonly string[], from: 'claim' | 'scim') =>
-    of.map((name) => ({ group: name, source: from }));
-  const all = [...held(groups, 'claim'), ...held(pushed, 'scim')];
-  const plan = planMemberships(all, mappings, current);
+  const { project: projectId, role } = member;
+  const current = [
+    { projectId, role, synced: true, because: null, fate: fateOf(member, wanted.state) },
+  ];
+  const plan = planMemberships(groupsAfter(member, mappings, wanted), mappings, current);
   if (plan.removes.length > 0) return null;
   return plan.changes[0]?.role ?? role;
+}
+
+type Given = Pick<ProjectMember, 'accountId' | 'source' | 'by' | 'group'>;
+
+/** The last known groups of the person. Without any claims, the group that gave the role. */
+function groupsAfter(
+  { accountId, source, by, group }: Given,
+  mappings: readonly { group: string }[],
+  { state: { sso, ldap }, outside }: PlanInput,
+): HeldGroup[] {
+  const claimsOf = (connection: string) => {
+    const unknown = group === null || source === 'scim' || by !== connection ? [] : [group];
+    return outside.groups.get(`${connection} ${accountId}`) ?? unknown;
+  };
+  const names = mappings.map((mapping) => mapping.group);
+  const claimed = [
+    ...(sso === null ? [] : claimsOf(sso.id)),
+    ...(ldap === null ? [] : groupsHeld(names, claimsOf(ldap.id), ldap.searchBase)),
+  ];
+  return [
+    ...claimed.map((name) => ({ group: name, source: 'claim' as const })),
+    ...(outside.pushed.get(accountId) ?? []).map((name) => {
+      return { group: name, source: 'scim' as const };
+    }),
+  ];
+}
+
+/** What becomes of a role that no mapping gives. Directory connections never remove a role. */
+function fateOf({ source, by }: Pick<Given, 'source' | 'by'>, { sso, ldap }: State) {
+  const isDirectory = by !== null && by === ldap?.id;
+  const ends = source === 'scim' || (!isDirectory && sso?.autoRemove === true);
+  return ends ? ('ends' as const) : ('stays' as const);
 }
 
 /** The people who can no longer sign in through a connection that is removed or disabled. */

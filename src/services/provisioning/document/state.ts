@@ -61,8 +61,8 @@ export interface Member {
   role: Role;
   /** How the membership began. */
   kind: Origin['kind'];
-  /** For a role from a mapping: its source, connection and mapping. */
-  given: { source: string | null; by: string | null; mappingId: string } | null;
+  /** For a role from a mapping: its source, connection, group and mapping. */
+  given: (Pick<ProjectMember, 'source' | 'by' | 'group'> & { mappingId: string }) | null;
 }
 
 /** A member of a project. */
@@ -152,6 +152,7 @@ interface PersonRow {
   synced: boolean | number;
   source: string | null;
   by: string | null;
+  group: string | null;
   mappingId: string | null;
 }
 
@@ -166,7 +167,7 @@ async function readPeople(
   const members = await select<PersonRow>(
     `SELECT m.account_id AS "accountId", m.role, m.origin ->> 'kind' AS kind, a.email, a.name,
             m.synced, m.origin ->> 'source' AS source, m.origin ->> 'by' AS "by",
-            m.origin ->> 'mappingId' AS "mappingId"
+            m.origin ->> 'group' AS "group", m.origin ->> 'mappingId' AS "mappingId"
        FROM memberships m JOIN accounts a ON a.id = m.account_id
       WHERE m.organization_id = $1 ORDER BY m.account_id`,
     [organizationId],
@@ -188,8 +189,9 @@ async function readPeople(
   );
   const emailOf = (accountId: string) => emails.get(accountId) ?? null;
   return {
-    members: members.map(({ accountId, role, kind, synced, source, by, mappingId }) => {
-      const given = synced && mappingId !== null ? { source, by, mappingId } : null;
+    members: members.map(({ accountId, role, kind, synced, mappingId, ...rest }) => {
+      const { source, by, group } = rest;
+      const given = synced && mappingId !== null ? { source, by, group, mappingId } : null;
       return { accountId, email: emailOf(accountId), role, kind, given };
     }),
     projectMembers: inProjects.map((row) => {
