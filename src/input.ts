@@ -21,7 +21,7 @@ export function parse<Schema extends z.ZodType>(schema: Schema, value: unknown):
   );
 }
 
-/** The JSON value that a text is; undefined if it is none. */
+/** The value of a JSON text; undefined if the text is not JSON. */
 export function jsonIn(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -77,7 +77,7 @@ const words: Record<string, string> = {
 };
 
 function inWords({ code, pos: [at] }: YAMLParseError, line: string, text: string): Refusal {
-  // Shows only the name, and only at the start of the line: the text after it may be a secret.
+  // Shows only the name of a duplicate setting: other text in the file may be a secret.
   const name = /^[\w.-]+(?=\s*:)/.exec(text.slice(at))?.[0];
   return code === 'DUPLICATE_KEY' && name !== undefined
     ? new Refusal('config_invalid', `${line}: ${name} is set twice`, {

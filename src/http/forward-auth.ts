@@ -80,7 +80,7 @@ function askToSignIn(request: Request, response: Response, origin: string): void
   response.status(401).location(location).end();
 }
 
-/** The origin that the proxy asks about; empty unless the headers name exactly one. */
+/** The protected origin that the proxy names; empty unless the headers name exactly one. */
 function originOf({ headersDistinct }: Request): string {
   const [proto, ...protos] = headersDistinct['x-forwarded-proto'] ?? [];
   const [host, ...hosts] = headersDistinct['x-forwarded-host'] ?? [];

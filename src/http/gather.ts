@@ -10,7 +10,8 @@ const depthLimit = 32;
 
 /**
  * Collects the input for the route's schema. Path keys come from the URL, and `filled` fields from
- * the server. The other fields come from the body, or from the query if the method has no body.
+ * cookies or headers. The other fields come from the body, or from the query if the method has no
+ * body.
  */
 export async function gatherInput(
   route: Route,

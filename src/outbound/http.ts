@@ -33,7 +33,7 @@ export interface HttpClient {
 
 /** A client that can also test only the TLS connection. */
 export interface GuardedClient extends HttpClient {
-  /** Makes a request's TLS connection; returns when the certificate expires. Refuses alike. */
+  /** Opens only the TLS connection; returns the certificate's expiry. Refuses like `fetch`. */
   handshake(url: URL): Promise<Date>;
 }
 

@@ -64,7 +64,7 @@ export function createProviders(
 /** The ways in which idctl can send a client secret. */
 export type SecretMethod = 'client_secret_basic' | 'client_secret_post';
 
-/** HTTP Basic if the provider offers it, as the client may be registered so; else the body. */
+/** HTTP Basic, unless the provider offers only the body: a client may be registered for Basic. */
 export function secretMethodFor(metadata: ProviderMetadata): SecretMethod {
   const methods = metadata.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
   const inBody = methods.includes('client_secret_post') && !methods.includes('client_secret_basic');
@@ -86,7 +86,7 @@ function formEscaped(text: string): string {
   return text.toWellFormed().replace(/[^\x21-\x7e]|[%+]/gu, encodeURIComponent);
 }
 
-/** The library's configuration for a client: the way of its secret, the accepted algorithms. */
+/** The library's configuration for a client: how it sends its secret, and accepted algorithms. */
 export function configure(
   metadata: ProviderMetadata,
   client: Confidential,
