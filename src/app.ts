@@ -29,8 +29,8 @@ interface OpenOptions {
 
 /**
  * Opens all resources of a process: key, database, outbound. Refuses `config_invalid`,
- * `key_invalid`, `schema_newer`, `database_moved`, `not_ready`, or as the database does, and then
- * leaves nothing open.
+ * `key_invalid`, `schema_newer`, `database_moved`, `not_ready`, or an error of the database such as
+ * `database_unreachable`. After a refusal, nothing is open.
  */
 export async function openApp(
   { config }: Pick<LoadedConfig, 'config'>,

@@ -10,12 +10,12 @@ import type { Outbound } from './outbound/outbound.ts';
 import type { ScimMemory } from './scim-memory.ts';
 
 /**
- * The resources of one process from start to end. All code below HTTP and the command line reaches
- * the outside through them.
+ * The resources of one process from start to end. Code below HTTP and the command line gets clock,
+ * network, keys and configuration from here.
  */
 export interface App {
   config: Config;
-  /** The one clock. No code below HTTP and the command line reads the time elsewhere. */
+  /** The clock of the services. Tests replace it. */
   clock: () => Date;
   outbound: Outbound;
   keyring: Keyring;

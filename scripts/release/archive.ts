@@ -46,7 +46,7 @@ export function writeTar(
   if (status !== 0) throw new Error(`tar failed: ${stderr}`);
 }
 
-/** Compresses a file to `FILE.gz`, without its name and time. */
+/** Compresses a file to `FILE.gz`, which records neither its name nor its time. */
 export function gzip(file: string, level: '--best' | '-6' = '-6'): string {
   const { status, stderr } = spawnSync('gzip', ['--no-name', level, '--force', file]);
   if (status !== 0) throw new Error(`gzip failed: ${stderr}`);

@@ -34,7 +34,7 @@ export function givenByFile(path: string, text: string, errors: Refusal[]): Map<
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   if (document.errors.length > 0) {
-    // One parse error causes further ones on the same line, so keep only the first.
+    // One parse error causes further ones on its line, so keep only the first of each line.
     const byLine = new Map(
       document.errors.toReversed().map((fault) => [lines.linePos(fault.pos[0]).line, fault]),
     );

@@ -191,7 +191,7 @@ async function warningsOf(
   const warnings: string[] = [];
   if (config.trust.domains === 'off') {
     warnings.push(
-      'trust.domains is off: an admin who configures single sign-on can sign in with any e-mail address',
+      'trust.domains is off: an admin who configures single sign-on or a directory can sign in with any e-mail address',
     );
   }
   const { protocol, hostname } = new URL(config.baseUrl);

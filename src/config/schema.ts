@@ -71,7 +71,10 @@ const allSettings = z.strictObject({
     }),
     github: settingGroup({
       ...socialClient('GitHub'),
-      baseUrl: help(webUrl.default('https://github.com'), 'GitHub, or an Enterprise Server'),
+      baseUrl: help(
+        webUrl.default('https://github.com'),
+        'URL of GitHub, or of an Enterprise Server',
+      ),
     }),
   }),
   http: settingGroup({
@@ -87,7 +90,7 @@ const allSettings = z.strictObject({
       z.array(someText).default([]),
       'Private hosts, HOST:PORT and ranges that idctl may connect to',
     ),
-    caFile: file('Certificate authority for those hosts, a PEM file'),
+    caFile: file('Certificate authority of providers, directories and webhooks, a PEM file'),
   }),
   password: settingGroup({
     argon2: settingGroup({
@@ -135,7 +138,7 @@ const allSettings = z.strictObject({
     ),
     restrictOauthToVerifiedDomains: help(
       onOff.default('off'),
-      'Google and GitHub only for addresses on verified domains',
+      'on: Google and GitHub only on verified domains; organizations can change it',
     ),
   }),
   orgs: settingGroup({

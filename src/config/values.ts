@@ -56,7 +56,7 @@ export const shownName = z
   .string()
   .min(1)
   .max(100)
-  .refine(isSeen, 'must not contain control characters');
+  .refine(isSeen, 'must not contain control characters or other invisible characters');
 const spellings = new Map([
   ['true', 'on'],
   ['false', 'off'],

@@ -84,7 +84,7 @@ function isKnown(route: Route, field: string): boolean {
   return Object.hasOwn(route.input.shape, field) && !Object.hasOwn(route.filled ?? {}, field);
 }
 
-/** Refuses input that nests too deep. Refuses NUL too, because PostgreSQL cannot store it. */
+/** Refuses input that nests too deeply, or that contains NUL, which PostgreSQL cannot store. */
 function checkShape(value: unknown, depth = 1): void {
   if (typeof value === 'string' && value.includes('\0')) {
     throw new Refusal('invalid_input', 'The input contains a NUL character.');

@@ -21,7 +21,7 @@ import type { BoundedFetch } from './http.ts';
 import type { AuthorizationResponse, Outbound, Proof, ProviderClient } from './outbound.ts';
 import { providerFailed, providerRefusal } from './provider-refusal.ts';
 
-/** Security S4. The library takes the metadata's list, so this one replaces it. */
+/** The accepted algorithms (security S4), which replace the list in the provider's metadata. */
 export const algorithms = ['RS256', 'PS256', 'ES256', 'EdDSA'];
 
 /** A client at an identity provider, with its secret. */
@@ -123,7 +123,7 @@ async function redeem(
     throw providerFailed(
       'userinfo',
       'sub_invalid',
-      'its subject is too long or holds control characters',
+      'its subject is too long or contains control characters',
     );
   }
   const { hd } = { ...userinfo, ...idToken };

@@ -43,7 +43,7 @@ ${notice(said)}${alert(visit)}
 ${hidden({ returnTo })}
 ${field(visit, {
   name: 'identifier',
-  // A user name without an address works only with a single directory (security L1).
+  // A bare user name works only if the instance has exactly one organization (security L1).
   label: methods.includes('ldap')
     ? 'E-mail address or user name'
     : 'E-mail address or company domain',

@@ -48,7 +48,7 @@ const signInPage = page({
   },
 });
 
-/** Whether a link opened this page, and perhaps only the browser's session token has expired. */
+/** Whether a link opened this page in a browser that may have a session to renew. */
 function mayBeSignedIn({ ctx, given, cookie }: Visit): boolean {
   const sent = given['returnTo'] !== undefined || given['invitation'] !== undefined;
   const first = given['again'] === undefined && given['identifier'] === undefined;
