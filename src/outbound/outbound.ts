@@ -1,7 +1,7 @@
 import type { Finding, Step } from '../finding.ts';
 import type { DirectoryServer, DirectoryVisit } from './directory/directory.ts';
 
-/** All network access of idctl, except to its database and from the remote command line. */
+/** All network access of idctl, except to its database and in `src/cli`. */
 export interface Outbound {
   /** The TXT records of exactly this domain. Refuses `resolver_failed` without a sound answer. */
   lookupTxt(domain: string): Promise<TxtAnswer>;
