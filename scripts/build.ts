@@ -14,19 +14,19 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { type PluginContext, rolldown } from 'rolldown';
 
-// Writes dist/: the sources without their types (`npm run check` has checked those), joined with the packages that
-// nearly every command loads, because finding and reading 650 files was most of what a command cost (decision 0011).
-// All lies flat in dist/, where the sources look for what is not code. `node scripts/build.ts [DIR]` writes it there,
-// with what starts it. The bundler may be installed beside the checkout: install.sh does that.
+// Writes dist/: the sources without types, joined with the packages that most commands load. A
+// command would otherwise spend most of its time on finding and reading 650 files (decision 11).
+// The code looks for its other files in dist/. `node scripts/build.ts DIR` writes to DIR/dist, and
+// copies bin/ and package.json. install.sh installs the bundler beside the sources.
 const root = dirname(import.meta.dirname);
 const release = resolve(process.argv[2] ?? root);
 const dist = join(release, 'dist');
 const source = (path: string) => join(root, 'src', path);
 
-/** What the bundler has read. */
+/** The modules that the bundler has read. */
 type Modules = Pick<PluginContext, 'getModuleInfo'>;
 
-/** Packages that are joined in, with what they import; all others stay as npm has installed them. */
+/** The packages to join, with all that they import. Other packages stay as npm installed them. */
 const joined = [
   'chalk',
   'commander',
@@ -52,7 +52,7 @@ compile();
 async function writePrograms(): Promise<void> {
   const bundle = await rolldown({
     cwd: root,
-    // Beside the program a thread and a process that it starts.
+    // The program, and the code of two threads that it starts.
     input: [
       source('main.ts'),
       source('database/sqlite-reader.ts'),
@@ -60,10 +60,10 @@ async function writePrograms(): Promise<void> {
     ],
     platform: 'node',
     external,
-    // Sequelize asks it for nothing but fixed offsets: without the history of the world's clocks.
+    // Sequelize uses it only for fixed offsets, so leave out its history of time zones.
     resolve: { alias: { 'moment-timezone': 'moment-timezone/moment-timezone.js' } },
     preserveEntrySignatures: 'allow-extension',
-    // Joined, and not a word changed: a call that is there only for what it throws would go, for one.
+    // Keep all code: tree shaking would drop a call that is made only because it may throw.
     treeshake: false,
     optimization: { inlineConst: false },
   });
@@ -88,7 +88,7 @@ async function writePrograms(): Promise<void> {
       groups: [
         {
           debugName: 'database',
-          // One file of what every command needs that opens the database.
+          // One file for the code that every command needs to open the database.
           name: (id, modules) => (opening(id, modules) && !ahead(id, modules) ? 'database' : null),
         },
       ],
@@ -97,13 +97,16 @@ async function writePrograms(): Promise<void> {
   await bundle.close();
 }
 
-/** Node's own, every package that is not joined in, and one that Sequelize names although it is not there. */
+/**
+ * Whether an import stays outside the bundle: a module of Node, a package that is not joined, or
+ * `pg-hstore`, which Sequelize names but idctl does not install.
+ */
 function external(id: string, importer: string | undefined): boolean {
   if (/^[./\0]/.test(id)) return false;
   return id === 'pg-hstore' || !(joined.includes(id) || importer?.includes('/node_modules/'));
 }
 
-/** Whether a module is one of these sources or is imported by them, however far off. */
+/** Tells whether a module is one of these sources, or they import it directly or indirectly. */
 function reachedFrom(paths: string[]): (id: string, modules: Modules) => boolean {
   const found = new Set<string>();
   const reach = (id: string, modules: Modules): void => {
@@ -117,7 +120,7 @@ function reachedFrom(paths: string[]): (id: string, modules: Modules) => boolean
   };
 }
 
-/** Which commit this is, and of which day: as install.sh says it, which builds from a copy, or as git does. */
+/** Writes the commit and its date, from `BUILT_FROM` if a caller builds a copy, else from git. */
 function writeBuild(): void {
   const [commit = null, date = null] = (process.env['BUILT_FROM'] ?? lastCommit())
     .split(' ')
@@ -128,21 +131,21 @@ function writeBuild(): void {
 function lastCommit(): string {
   try {
     const words = ['log', '-1', '--format=%H %cs'];
-    // A repository around the checkout is another one.
+    // Ignores a repository around the checkout, because it is a different one.
     const env = { ...process.env, GIT_CEILING_DIRECTORIES: dirname(root) };
     return execFileSync('git', words, { cwd: root, encoding: 'utf8', stdio: 'pipe', env }).trim();
   } catch {
-    // From an archive, or without git.
+    // The sources come from an archive, or git is missing.
     return '';
   }
 }
 
-/** The first page that people ask for, so that nothing has to be loaded to show it. */
+/** Writes the first help page, so that idctl can show it without loading other code. */
 function writeHelp(): void {
   writeFileSync(join(dist, 'help.txt'), run(['--help'], {}));
 }
 
-/** Each start keeps there what Node has made of the sources, for its user alone; these two what most commands need. */
+/** Fills the folder of compiled code: runs two commands that load what most commands need. */
 function compile(): void {
   const compiled = join(dist, 'compiled');
   mkdirSync(compiled);
@@ -151,14 +154,14 @@ function compile(): void {
   run(['init', '--yes'], env);
   run(['org', 'list'], env);
   rmSync(folder, { recursive: true, force: true });
-  // Whoever runs idctl reads them, whoever has installed it.
+  // Node makes these files private, but every user of idctl must be able to read them.
   for (const name of ['', ...readdirSync(compiled, { recursive: true, encoding: 'utf8' })]) {
     const path = join(compiled, name);
     chmodSync(path, statSync(path).isDirectory() ? 0o755 : 0o644);
   }
 }
 
-/** As it is run once installed: what is compiled counts only with the same options of Node. */
+/** Runs the release as people run it. Node uses compiled code only with the same Node options. */
 function run(words: string[], env: Record<string, string>): string {
   const { PATH = '' } = process.env;
   return execFileSync(join(release, 'bin/idctl'), words, {

@@ -9,7 +9,7 @@ import {
   textOf,
 } from './imports.ts';
 
-// Prints the figures of the structure: `node scripts/figures.ts`. docs/architecture.md says what they are about.
+// Prints the figures of the code's structure: `npm run figures`.
 
 const files = sourceFiles();
 const texts = new Map(files.map((file) => [file, textOf(file)]));
@@ -56,7 +56,7 @@ function percentile(values: number[], share: number): number {
   return values.toSorted((one, other) => one - other)[Math.floor(values.length * share)] ?? 0;
 }
 
-/** Lengths of functions with a body of statements, by the parser of the bundler. */
+/** The median length of functions that have a body of statements, and the banned constructs. */
 function functions(): void {
   const lengths: number[] = [];
   let banned = 0;
@@ -64,7 +64,7 @@ function functions(): void {
     const visit = (node: unknown): void => {
       if (Array.isArray(node)) for (const one of node) visit(one);
       if (typeof node !== 'object' || node === null || !('type' in node)) return;
-      // Every node of the parser has these.
+      // Every node of the parser has a type and a position, and some have a body.
       const { type, start, end, body } = node as {
         type: string;
         start: number;

@@ -3,11 +3,11 @@ import { dirname, join, relative, resolve } from 'node:path';
 
 const root = resolve(import.meta.dirname, '..');
 
-/** One import of a file of ours by another. */
+/** An import of one source file by another. */
 export interface Import {
   from: string;
   to: string;
-  /** Whether only types are imported, which no longer exist when the program runs. */
+  /** Whether it imports only types, which do not exist at run time. */
   typeOnly: boolean;
 }
 
@@ -63,7 +63,7 @@ export function featureImports(imports: Import[]) {
   });
 }
 
-/** The groups of nodes that reach each other (Tarjan), without those of one node. */
+/** The groups of two or more nodes that reach each other (Tarjan). */
 export function cyclesOf(edges: [string, string][]): string[][] {
   const next = Map.groupBy(edges, ([from]) => from);
   const order = new Map<string, number>();

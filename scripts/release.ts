@@ -16,8 +16,8 @@ import { addImage, finishLayout, type Image } from './release/image.ts';
 import { writeBill } from './release/sbom.ts';
 import { archs, buildSources, run, writeTree } from './release/tree.ts';
 
-// `npm run release [-- DIR]` writes what people install, of the last commit, to dist/release or DIR.
-// The same commit gives the same bytes. docs/install.md says what is needed for it.
+// `npm run release [-- DIR]` writes archives, packages and images of the last commit, to DIR or
+// dist/release. The same commit gives the same bytes. docs/install.md lists the needed programs.
 
 const checkout = dirname(import.meta.dirname);
 const release = resolve(process.argv[2] ?? join(checkout, 'dist/release'));
@@ -34,13 +34,13 @@ process.umask(0o022);
 if (run(checkout, 'git', 'status', '--porcelain') !== '')
   say('This checkout has changes that are not committed. The release does not contain them.');
 if (existsSync(release) && !isRelease(release))
-  throw new Error(`${release} holds something else than a release`);
+  throw new Error(`${release} is neither empty nor a release`);
 const work = mkdtempSync(join(tmpdir(), 'idctl-release-'));
 const made = join(work, 'release');
 try {
   mkdirSync(made);
   await write();
-  // Only now, so that a build that fails leaves the release before.
+  // Last, so that a failed build leaves the earlier release in place.
   rmSync(release, { recursive: true, force: true });
   mkdirSync(dirname(release), { recursive: true });
   run(work, 'cp', '--archive', made, release);

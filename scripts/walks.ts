@@ -2,17 +2,18 @@ import { dirname, join } from 'node:path';
 import { parseAst } from 'rolldown/parseAst';
 import { textOf } from './imports.ts';
 
-// Prints how far a reader walks to follow each sign-in: `npm run walks` (`-- --list` names each
-// file). It follows the calls under src/services from the function in flow.ts, in source order and
-// depth first, each function once, until `beginSession` has written the session. What only a failure
-// runs is not followed, and no function that makes a `Refusal`. `files`: the files on the way. `returns`: how often a call leads into a
-// file that was left before. The first pair enters the functions of lower floors, but not what they
-// call; the second pair follows everything.
+// Prints how many files a reader opens to follow each sign-in: `npm run walks` (`-- --list` names
+// each file). It follows calls below src/services from the function in flow.ts, depth first and in
+// source order, each function once. It stops when `beginSession` has written the session. It skips
+// code that runs only after a failure, and functions that make a `Refusal`.
+//
+// `files` counts the files. `returns` counts the calls that lead back into a file. The first pair
+// enters the functions of lower floors, but follows none of their calls. The second follows all.
 
 const room = 'src/services/signin/';
 const flow = `${room}flow.ts`;
 
-/** The function where each walk starts, and the one that lets its person in. */
+/** The function where each walk starts, and the function that admits the person. */
 const walks = {
   password: { start: 'signIn', door: 'enterByPassword' },
   code: { start: 'signInByCode', door: null },
@@ -86,7 +87,7 @@ function walk(start: string, door: string | null, whole: boolean) {
     const name = nameOf(callee);
     const target = sourceOf(file).imports.get(name) ?? { file, name };
     enter(target.file, target.name, file);
-    // `promise.catch(…)`: only a failure runs what is given to it.
+    // The function given to `promise.catch(…)` runs only after a failure.
     if (nameOf(callee['property']) !== 'catch') follow(functions, file);
   };
   enter(flow, start, flow);

@@ -28,8 +28,9 @@ interface OpenOptions {
 }
 
 /**
- * Opens all resources of a process: key, database, outbound. Refuses `key_invalid`, `schema_newer`,
- * `database_moved`, `not_ready` or `database_unreachable`, and then leaves nothing open.
+ * Opens all resources of a process: key, database, outbound. Refuses `config_invalid`,
+ * `key_invalid`, `schema_newer`, `database_moved`, `not_ready`, or an error of the database such as
+ * `database_unreachable`. After a refusal, nothing is open.
  */
 export async function openApp(
   { config }: Pick<LoadedConfig, 'config'>,

@@ -10,12 +10,12 @@ import type { Outbound } from './outbound/outbound.ts';
 import type { ScimMemory } from './scim-memory.ts';
 
 /**
- * The resources of one process from start to end. All code below HTTP and the command line reaches
- * the outside through them.
+ * The resources of one process from start to end. Code below HTTP and the command line gets clock,
+ * network, keys and configuration from here.
  */
 export interface App {
   config: Config;
-  /** The one clock. No code below HTTP and the command line reads the time elsewhere. */
+  /** The clock of the services. Tests replace it. */
   clock: () => Date;
   outbound: Outbound;
   keyring: Keyring;
@@ -36,17 +36,18 @@ export interface App {
     /** The clients to which messages are being sent. */
     served: Set<string>;
   };
-  /**
-   * How many sign-ins ended since the process started, by method and outcome. The metrics show it.
-   */
+  /** The sign-in attempts since the process started, counted by method and outcome for metrics. */
   signIns: Map<string, number>;
-  /** How much work waits for the network: callbacks by client and connection, tests by organization. */
+  /**
+   * How much work waits for the network: callbacks by client and by connection, tests by
+   * organization.
+   */
   placesTaken: Map<string, number>;
   /** The load on the database connections. */
   databaseLoad(): DatabaseLoad;
   /**
-   * Resolves when requests can be answered, and tells whether writes succeed too. Refuses
-   * `not_ready`, `database_unreachable` or `key_invalid` otherwise.
+   * Resolves if requests can be answered, and tells whether writes succeed too. Otherwise refuses
+   * `not_ready`, `schema_newer`, `database_moved` or `database_unreachable`.
    */
   ready(): Promise<{ writable: boolean }>;
   /** Logs an outage once, however often it is reported, and later logs its end. */
@@ -54,7 +55,8 @@ export interface App {
   /** Resolves once an outage says that the database was moved away. */
   moved: Promise<Refusal>;
   /**
-   * The refusal for a thrown platform error (a database that is gone or busy), or null for a bug.
+   * The refusal for a thrown platform error, such as a database that is gone or busy. Null for a
+   * bug.
    */
   refusalOf(error: unknown): Refusal | null;
   /** Runs the work and rolls back every write. The answer shows what would happen. */
@@ -74,7 +76,7 @@ export type Actor =
   | { kind: 'system'; name: string }
   | { kind: 'anonymous' };
 
-/** How a request proves its person: with a session or a token (`bot`: of the person's app). */
+/** How a request proves its person: with a session or a token. `bot` is a token of their app. */
 type Proof =
   | { via: 'session'; sessionId: string }
   | { via: 'pat' | 'bot'; tokenId: string; scope: TokenScope };
@@ -101,7 +103,7 @@ export function openContext(app: App, actor: Actor): Context {
   return { ...app, actor, now: app.clock(), requestId: randomUUIDv7(), client };
 }
 
-/** A long-running job gets this instead of one context. */
+/** Lets a long-running job stop early, and use the current time for each part of its work. */
 export interface Turn {
   /** Aborted when the process is to end. */
   stop: AbortSignal;

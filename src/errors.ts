@@ -99,7 +99,7 @@ export interface InputFault {
 interface RefusalOptions {
   /** The next step, as a whole sentence or a command to type. */
   hint?: string | undefined;
-  /** The refused fields, for `invalid_input`. */
+  /** The refused fields, for `invalid_input` and `config_invalid`. */
   faults?: InputFault[];
   /** Seconds until a new attempt can succeed, for `limited` and `overloaded`. */
   retryAfter?: number;
@@ -109,7 +109,7 @@ interface RefusalOptions {
   continuation?: string | undefined;
   /** The value of the cookie that binds the passkey challenge in `extra` to this browser. */
   browser?: string | undefined;
-  /** The reason, for the log only. */
+  /** The reason, for the log and the operator. No client sees it. */
   cause?: unknown;
 }
 
@@ -141,7 +141,7 @@ export class Refusal extends Error {
   }
 }
 
-/** The refusal of one input field, worded like those of a schema. */
+/** The refusal of one input field, worded like the refusals of `parse`. */
 export function refuseField(path: string, message: string, hint?: string): Refusal {
   return new Refusal('invalid_input', `${path}: ${message}`, {
     faults: [{ path, message }],

@@ -33,7 +33,7 @@ export function accessHint(cause: unknown): string | undefined {
     : undefined;
 }
 
-/** Whether the error is a missing file. */
+/** Whether the error says that the file does not exist. */
 export function isMissing(cause: unknown): boolean {
   return ['ENOENT', 'ENOTDIR'].includes(codeOf(cause) ?? '');
 }

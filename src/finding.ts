@@ -1,5 +1,5 @@
-// The findings of a step-by-step examination: for doctor, and for the tests of connections and
-// directories.
+// The findings of a step-by-step examination: for doctor, and for the tests of connections,
+// directories and clients.
 
 /**
  * The result of a step. Later steps use `value`. A hint says what to change, or adds information.

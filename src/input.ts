@@ -3,8 +3,8 @@ import { type InputFault, Refusal, refuseField } from './errors.ts';
 import { nearest } from './nearest.ts';
 
 /**
- * All outside data enters here. Returns the value with the schema's type, or refuses
- * `invalid_input` with every refused field.
+ * Checks outside data. Returns the value with the schema's type, or refuses `invalid_input` with
+ * every refused field.
  */
 export function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const known: Known = new Map();
@@ -21,7 +21,7 @@ export function parse<Schema extends z.ZodType>(schema: Schema, value: unknown):
   );
 }
 
-/** The JSON value that a text is; undefined if it is none. */
+/** The value of a JSON text; undefined if the text is not JSON. */
 export function jsonIn(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -30,7 +30,7 @@ export function jsonIn(text: string): unknown {
   }
 }
 
-/** Checks a text that is one field, named as the person typed it. Never repeats the text. */
+/** Checks a text as the value of one field. The refusal names the field, never the text. */
 export function parseField<T>(field: string, schema: z.ZodType<T>, text: string): T {
   const { success, data, error } = schema.safeParse(text);
   if (success) return data;

@@ -1,6 +1,6 @@
 import { escaped } from './escape.ts';
 
-/** One JSON log line as short text for a person at a terminal. Only a bug shows its stack. */
+/** One JSON log line as short text for a person at a terminal. A refusal shows no stack. */
 export function asText(json: string): string {
   const { level, time, msg, err, ...fields } = parsed(json);
   const said = msg === 'request' ? requestIn(fields) : [String(msg ?? ''), ...restOf(fields)];
@@ -12,7 +12,7 @@ export function asText(json: string): string {
 type Fields = Record<string, unknown>;
 
 function parsed(json: string): Fields {
-  // Always valid: pino has just written it.
+  // Always valid JSON: this process has just written the line.
   return JSON.parse(json) as Fields;
 }
 

@@ -40,8 +40,8 @@ export interface LogSettings {
 }
 
 /**
- * Creates the daemon's structured log: one line per entry, with the listed scalar fields, an error
- * and a message. It is JSON, or text for people at a terminal.
+ * Creates the structured log of a process. An entry is one line: the listed scalar fields, an error
+ * and a message, as JSON or as text for people at a terminal.
  */
 export function createLog({ log }: LogSettings, stream?: DestinationStream): Logger {
   const isText =
@@ -87,7 +87,7 @@ function tellable(error: Error): string {
   return [error.name, ...stack.split('\n').filter((line) => /^ +at /.test(line))].join('\n');
 }
 
-/** An error by name, code and stack, with its causes. Its other properties may hold secrets. */
+/** An error by name, code and stack, with its causes. Its other properties may contain secrets. */
 function describe(error: unknown, isRefusal: boolean, depth = 0): Record<string, unknown> {
   if (!(error instanceof Error)) return { type: typeof error };
   const told = tellable(error);

@@ -53,7 +53,7 @@ function tellUnwritten(): void {
 
 /**
  * Lets signals end idctl as process 1 of a container. For process 1, the kernel ignores signals
- * without a handler. Handlers added later replace this one.
+ * without a handler. If another handler is added later, this one does nothing.
  */
 function endBySignals(): void {
   const signals = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
@@ -73,7 +73,7 @@ function readyAnswer(word: string): string | null {
   try {
     return readFileSync(new URL('./help.txt', import.meta.url), 'utf8');
   } catch {
-    // A checkout has no prebuilt help; it is made from the commands.
+    // A checkout has no prebuilt help, so the program makes it from the commands.
     return null;
   }
 }

@@ -9,7 +9,7 @@ const outages: RefusalCode[] = [
 ];
 const lookEvery = 1_000;
 
-/** Whether the refusal means that no request can use the database. */
+/** Whether the refusal means that no request can use the database, or none can write to it. */
 export function isOutage({ code }: Refusal): boolean {
   return outages.includes(code);
 }
@@ -23,7 +23,7 @@ export interface OutageLog {
   end(): void;
 }
 
-/** Creates the log of outages. `look` says whether the database can be used again. */
+/** Creates the log of outages. `look` tells whether the database is usable and writable again. */
 export function createOutageLog(
   log: Logger,
   look: () => Promise<{ writable: boolean }>,

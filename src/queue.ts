@@ -65,7 +65,7 @@ export function countSteps(most = 200): () => Promise<void> | null {
   };
 }
 
-/** Yields the items, and lets other work run between them: a list may be very long. */
+/** Yields the items of a list that may be long, and lets other work run from time to time. */
 export async function* slowly<Item>(items: Iterable<Item>): AsyncGenerator<Item> {
   const step = countSteps();
   for (const item of items) {

@@ -8,7 +8,7 @@ import { createOutbound } from './outbound/create.ts';
 /** Requests to other servers end within ten seconds. Then the former HTTP clients can be closed. */
 const outboundGraceMs = 15_000;
 
-/** The keys of changed settings: applied by the reload, or needing a restart. */
+/** The keys of changed settings: those that the reload applied, and those that need a restart. */
 export interface Reloaded {
   taken: string[];
   left: string[];

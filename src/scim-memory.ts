@@ -6,9 +6,9 @@ export interface ListPlace {
 
 /** The remembered positions in an organization's list. */
 export interface ListPlaces {
-  /** How often positions in the list had shifted when these were read. */
+  /** The list's shift number when these positions were read. A shift makes them invalid. */
   shifts: number;
-  /** Every `step`-th record: the last record of each group of `step`. */
+  /** The last record of each group of 500, in the order of the list. */
   at: readonly ListPlace[];
 }
 

@@ -6,7 +6,7 @@ export interface Build {
   date: string | null;
 }
 
-/** The data that the build recorded about itself. */
+/** The commit and date that the build recorded, and whether idctl runs from a checkout. */
 export function readBuild(): Build & { isCheckout: boolean } {
   try {
     const built: unknown = JSON.parse(
@@ -20,7 +20,7 @@ export function readBuild(): Build & { isCheckout: boolean } {
   }
 }
 
-/** The version as shown to people: with commit and date, or that it runs from a checkout. */
+/** The version as people see it, with the commit and date, or the word `checkout`. */
 export function versionText(): string {
   const { commit, date, isCheckout } = readBuild();
   const from = isCheckout ? 'checkout' : [commit?.slice(0, 12), date].filter(Boolean).join(', ');

@@ -37,7 +37,7 @@ export function groupPage(group: Command, version: string): Roff {
   ].join('');
 }
 
-/** What `idctl(1)` and a group's page say of one verb. */
+/** The section about one verb, in `idctl(1)` or on the page of its group. */
 export function verbSection(verb: Command): Roff {
   const options = verb.options.filter(({ hidden }) => !hidden);
   return [
@@ -53,12 +53,12 @@ export function optionEntry(option: Option): Roff {
   return entry(syntax(option.flags), sentence(option.description));
 }
 
-/** The commands at the ends of the tree. */
+/** The command itself, or those of its subcommands that have none. */
 export function leavesOf(command: Command): Command[] {
   return command.commands.length === 0 ? [command] : command.commands.flatMap(leavesOf);
 }
 
-/** How the command is typed, from `idctl` on. */
+/** The full name of the command, such as `idctl org list`. */
 function spelled(command: Command): string {
   return command.parent === null ? command.name() : `${spelled(command.parent)} ${command.name()}`;
 }
@@ -79,7 +79,7 @@ function argumentsOf(verb: Command): Roff {
     .join('');
 }
 
-/** The example that stands under the command's help. */
+/** The example at the end of the command's help. */
 function exampleOf(verb: Command): string {
   let help = '';
   verb.configureOutput({

@@ -4,7 +4,7 @@ import { groupPage } from './commands.ts';
 import { programPage } from './program.ts';
 import { settingsPage } from './settings.ts';
 
-/** Every manual page by its file name, from the commands and the settings as they are. */
+/** Every manual page by its file name, made from the commands and the settings. */
 export async function manualPages(): Promise<Map<string, string>> {
   const program = await createProgram();
   const version = readVersion();

@@ -15,7 +15,7 @@ import {
   title,
 } from './roff.ts';
 
-/** The page of idctl itself: what all commands share, and those of no group. */
+/** The page of idctl itself: the parts that commands share, and the commands without a group. */
 export function programPage(program: Command, version: string): Roff {
   const groups = program.commands.filter(({ commands }) => commands.length > 0);
   const single = program.commands.filter(({ commands }) => commands.length === 0);
@@ -61,10 +61,13 @@ const description = [
     `${bold('idctl serve')} is a daemon that signs in the people of organizations: domains verified over the DNS, single sign\\-on by OpenID Connect, directories by LDAP, provisioning by SCIM 2.0.`,
   ),
   paragraph(
-    "Every other command acts as the operator: a user who can read the database and the key file may do everything. The commands use the daemon's database, whether the daemon runs or not.",
+    "On the host of the daemon, every other command acts as the operator: a user who can read the database and the key file may do everything. The commands use the daemon's database, whether the daemon runs or not.",
   ),
   paragraph(
-    'Results go to standard output, everything else to standard error. A pipe gets no colour and whole values. Without a terminal, a command asks no question and names the missing option. Secrets come from a prompt, from standard input or from a file, never from an argument. The only exception is the code of an authenticator, which is valid once.',
+    `On another host, most commands work through the API of a server, which ${bold('--server')}, ${bold('IDCTL_SERVER')} or ${bold('idctl login')} names. They have the rights of your token.`,
+  ),
+  paragraph(
+    'Results go to standard output, everything else to standard error. A pipe gets no colour and whole values. Without a terminal, a command asks no question and names the missing option. Secrets come from a prompt, from standard input, from a file or from the environment, never from an argument. The only exception is the code of an authenticator, which is valid once.',
   ),
   paragraph(
     `Some verbs have aliases: ${alike.map(aliasesOf).join('; ')}. A group's page names the verb that it has.`,
@@ -92,10 +95,13 @@ const exitCodes = [
 const environment = [
   ['IDCTL_CONFIG', 'The configuration file, if --config names none.'],
   ['IDCTL_ORG', 'The organization, if --org names none.'],
+  ['IDCTL_SERVER', 'The remote server, by name or URL, if --server names none.'],
+  ['IDCTL_TOKEN, IDCTL_TOKEN_FILE', 'The token for the remote server, or a file that contains it.'],
+  ['IDCTL_CA_FILE', 'The certificate authority of the remote server, a PEM file.'],
   ['IDCTL_...', 'Every setting has a variable, which overrides the file; see idctl.yaml(5).'],
   ['IDCTL_DATABASE', 'Short for IDCTL_DATABASE_URL.'],
   ['NO_COLOR', 'No colour, whatever its value, unless it is empty.'],
-  ['XDG_CONFIG_HOME, XDG_DATA_HOME', 'Where configuration, key and database of a user are.'],
+  ['XDG_CONFIG_HOME, XDG_DATA_HOME', "The folders of a user's configuration, key and database."],
 ] as const;
 
 const files = [
@@ -108,6 +114,7 @@ const files = [
     'The key that opens stored secrets. Keep a copy apart from the backups.',
   ],
   [['/var/lib/idctl/idctl.db', '$XDG_DATA_HOME/idctl/idctl.db'], 'The embedded database.'],
+  [['$XDG_CONFIG_HOME/idctl/servers.yaml'], 'The servers that you have logged in to, with tokens.'],
 ] as const;
 
 const walk = `$ idctl init --base-url https://id.example.com --org 'Acme Ltd' \\

@@ -1,9 +1,9 @@
-// The few macros of man(7) that the pages need. Text from the program is escaped where it enters, here.
+// The few macros of man(7) that the pages need. Only these functions escape text from the program.
 
 /** A piece of a page, ready to print. */
 export type Roff = string;
 
-/** Plain text in the running line; what roff takes for itself is escaped, and what is not ASCII named by its code. */
+/** Plain text. Escapes characters that roff interprets, and names non-ASCII characters by code. */
 export function text(plain: string): Roff {
   return plain
     .replaceAll('\\', '\\e')
@@ -16,7 +16,7 @@ export function text(plain: string): Roff {
     .replace(/^([.'])/gm, '\\&$1');
 }
 
-/** Text that is typed as it stands: quotes and tildes keep their look. */
+/** Text for the reader to type: quotes, tildes and similar signs stay as they are. */
 function typed(plain: string): Roff {
   return text(plain)
     .replaceAll("'", '\\(aq')
@@ -28,7 +28,7 @@ function typed(plain: string): Roff {
 export const bold = (plain: string): Roff => `\\fB${typed(plain)}\\fR`;
 export const italic = (plain: string): Roff => `\\fI${typed(plain)}\\fR`;
 
-/** Flags, arguments and placeholders as they are set in a manual: what is typed bold, what stands for something italic. */
+/** Flags, arguments and placeholders, as manuals show them: text to type bold, others italic. */
 export function syntax(plain: string): Roff {
   return plain
     .split(/(<[^>]*>|[[\]|,] ?| )/)
@@ -39,7 +39,7 @@ export function syntax(plain: string): Roff {
     .join('');
 }
 
-/** The first lines of a page. No word is parted: not at first, and not after an example, which asks HY. */
+/** The first lines of a page. They turn off hyphenation, also after examples, which read `HY`. */
 export function title(name: string, section: number, version: string): Roff {
   return `.TH "${text(name.toUpperCase())}" "${section}" "" "idctl ${version}" "idctl manual"\n.nr HY 0\n.nh\n.ad l\n`;
 }
@@ -48,7 +48,7 @@ export const heading = (plain: string): Roff => `.SH ${text(plain)}\n`;
 export const subheading = (roff: Roff): Roff => `.SS ${roff}\n`;
 export const paragraph = (roff: Roff): Roff => `.PP\n${roff}\n`;
 
-/** A term, and what is said of it below and to the right. */
+/** A term, with its indented description below. */
 export const entry = (term: Roff, said: Roff): Roff => `.TP\n${term}\n${said}\n`;
 
 /** Lines that keep their form. */
@@ -59,7 +59,7 @@ export function example(plain: string): Roff {
 /** Another page, as manuals name it. */
 export const page = (name: string, section: number): Roff => `${bold(name)}(${section})`;
 
-/** A line of help as a sentence: a capital where it begins with a word, and a full stop. */
+/** A line of help as a sentence: with a capital, if it begins with a word, and a full stop. */
 export function sentence(line: string): Roff {
   const begun = /^[a-z][a-z-]*[ ,;]/.test(line)
     ? line.charAt(0).toUpperCase() + line.slice(1)

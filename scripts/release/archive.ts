@@ -3,16 +3,16 @@ import { createHash } from 'node:crypto';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { run } from './tree.ts';
 
-/** How `writeTar` writes. */
+/** The options of `writeTar`. */
 interface Form {
   /** Seconds since 1970: the time of each file. */
   epoch: number;
   /** The folder in the archive that takes the place of `folder`. */
   prefix?: string;
-  /** The number of the user and the group that own each file; without it root. */
+  /** The number of the user and the group that own each file; root by default. */
   owner?: number;
   mode?: string;
-  /** The paths to write; without them everything. */
+  /** The paths to write; everything by default. */
   paths?: string[];
 }
 
@@ -46,7 +46,7 @@ export function writeTar(
   if (status !== 0) throw new Error(`tar failed: ${stderr}`);
 }
 
-/** Compresses a file to `FILE.gz`, without its name and time. */
+/** Compresses a file to `FILE.gz`, which records neither its name nor its time. */
 export function gzip(file: string, level: '--best' | '-6' = '-6'): string {
   const { status, stderr } = spawnSync('gzip', ['--no-name', level, '--force', file]);
   if (status !== 0) throw new Error(`gzip failed: ${stderr}`);

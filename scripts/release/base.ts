@@ -14,7 +14,7 @@ import { basename, join } from 'node:path';
 import { type Arch, archs, run } from './tree.ts';
 
 // The base of the image: the few Debian packages that Node and a shell need, pinned by digest in
-// packaging/base.json. `node scripts/release/base.ts` names their newest versions there.
+// packaging/base.json. `node scripts/release/base.ts` pins their newest versions there.
 
 const mirrors = {
   bookworm: 'http://deb.debian.org/debian',
@@ -31,8 +31,8 @@ interface Pinned {
 }
 
 /**
- * Writes the base for this processor into `root`, from the packages that `lock` pins. They are kept
- * in `cache`.
+ * Writes the base for this processor into `root`, from the packages that `lock` pins. `cache` keeps
+ * the downloaded packages.
  */
 export async function writeBase(
   root: string,
@@ -63,7 +63,7 @@ export async function writeBase(
   writeAccounts(root);
 }
 
-/** Removes what idctl does not run. Licences stay. */
+/** Removes the files that idctl does not use. Licences stay. */
 function keepRun(root: string, { libraries }: Arch): void {
   for (const path of ['usr/lib/systemd', 'var', 'home', 'root', 'etc'])
     rmSync(join(root, path), { recursive: true, force: true });
@@ -124,7 +124,7 @@ async function pin(): Promise<void> {
   writeFileSync(lock, `${JSON.stringify(pinned, null, 2)}\n`);
 }
 
-/** The digests of a suite's files, from its index that Debian has signed. */
+/** The index of a suite, with the digests of its files. Checks Debian's signature. */
 async function signedIndex(suite: string, mirror: string): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'idctl-base-'));
   try {
@@ -141,9 +141,9 @@ async function signedIndex(suite: string, mirror: string): Promise<string> {
       'InRelease',
     );
     const [, until] = /^Valid-Until: (.*)$/m.exec(index) ?? [];
-    // Debian has also signed other suites, and older indexes.
+    // The signature of another suite, or of an older index, is valid too.
     if (!index.includes(`\nCodename: ${suite}\n`) || (until && new Date(until) < new Date()))
-      throw new Error(`${mirror}: this is not the present index of ${suite}`);
+      throw new Error(`${mirror}: this is not the current index of ${suite}`);
     return index;
   } finally {
     rmSync(folder, { recursive: true });
@@ -161,7 +161,7 @@ async function listed(suite: string, mirror: string, arch: Arch['debian']): Prom
   const path = `main/binary-${arch}/Packages.xz`;
   const index = await fetched(`${mirror}/dists/${suite}/${path}`);
   const lines = (await signedIndex(suite, mirror)).split('\n').map((line) => line.split(/ +/));
-  // SHA-1 and MD5 digests stand in the same file.
+  // The index also lists MD5 digests, and a file may have several lines.
   if (!lines.some(([, sum, , name]) => name === path && sum === hashOf(index)))
     throw new Error(`${mirror}: ${path} is not what Debian has signed`);
   const file = join(import.meta.dirname, `../../.tmp/Packages-${suite}-${arch}`);

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { bytesIn, gzip } from './archive.ts';
 import { type Arch, run } from './tree.ts';
 
-/** What a package is made of. */
+/** The content and the data of a package. */
 export interface PackageSource {
   arch: Arch;
   /** The built sources: documentation, manual pages, completions, units. */
@@ -28,7 +28,7 @@ export interface PackageSource {
 export function writePackage(file: string, root: string, source: PackageSource): void {
   const { arch, sources, tree, version, commit, epoch } = source;
   const packaging = join(sources, 'packaging/deb');
-  // In a folder of its own, so that the release before can stay while its daemon runs.
+  // Each release has its own folder, so that the earlier one can stay while its daemon runs.
   const release = `${version}-${commit.slice(0, 8)}`;
   const place = (path: string): string => {
     mkdirSync(join(root, path, '..'), { recursive: true });

@@ -15,7 +15,7 @@ interface Descriptor {
   size: number;
 }
 
-/** What an image is made of. */
+/** The content and the data of an image. */
 export interface ImageSource {
   arch: Arch;
   /** The file that pins the packages of the base. */
@@ -152,7 +152,10 @@ export function finishLayout(layout: string, images: Image[], version: string): 
   );
   writeFileSync(join(layout, 'manifest.json'), JSON.stringify(images.map(savedForm)));
 
-  /** As `docker save` writes it, for a Docker that reads no layout. There a name has one processor. */
+  /**
+   * The entry of `docker save`, for a Docker that cannot read the layout. There, each name has one
+   * processor.
+   */
   function savedForm({ platform: { architecture }, config, layers }: Image): object {
     const end = architecture === 'amd64' ? '' : `-${architecture}`;
     return {
@@ -169,7 +172,7 @@ function blob(layout: string, mediaType: string, text: string): Descriptor {
   return keep(layout, mediaType, file);
 }
 
-/** Moves a file to its place in the layout, which is its digest. */
+/** Moves a file into the layout, under its digest as the name. */
 function keep(layout: string, mediaType: string, file: string): Descriptor {
   const digest = digestOf(file);
   const { size } = statSync(file);

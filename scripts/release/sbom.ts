@@ -3,8 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { run } from './tree.ts';
 
 /**
- * Writes the CycloneDX bill of materials of what is installed. npm gives each bill a random number
- * and the present time; here both follow from the content.
+ * Writes the CycloneDX bill of materials of the packages in a release. npm gives each bill a random
+ * number and the current time. Here, the commit decides both.
  */
 export function writeBill(sources: string, file: string, epoch: number): void {
   const words = ['sbom', '--sbom-format=cyclonedx', '--omit=dev', '--package-lock-only'];

@@ -30,7 +30,7 @@ export const archs: Arch[] = [
   { node: 'arm64', debian: 'arm64', libraries: 'aarch64-linux-gnu' },
 ];
 
-/** Runs a program in a folder, and shows its output only if it fails. Answers its output. */
+/** Runs a program in a folder and returns its output. If it fails, the error has the output. */
 export function run(cwd: string, program: string, ...words: string[]): string {
   try {
     return execFileSync(program, words, {
@@ -40,14 +40,15 @@ export function run(cwd: string, program: string, ...words: string[]): string {
       maxBuffer: 2 ** 28,
     });
   } catch (error) {
-    const { stdout = '', stderr = '' } = Object(error) as { stdout?: string; stderr?: string }; // What execFileSync adds.
+    // execFileSync adds both to its error.
+    const { stdout = '', stderr = '' } = Object(error) as { stdout?: string; stderr?: string };
     throw new Error(`${program} ${words.join(' ')} failed:\n${stdout}${stderr}`, { cause: error });
   }
 }
 
 /**
- * Builds the committed sources in `folder/sources`, with help, manual pages and completions. All that
- * does not depend on the processor is then there.
+ * Builds the committed sources in `folder/sources`, with the help page and completions. The result
+ * is the same for all processors.
  */
 export function buildSources(
   checkout: string,
@@ -90,7 +91,7 @@ export function writeTree(sources: string, to: string, arch: Arch): void {
   keepUsed(to, arch);
 }
 
-/** Exactly what the lockfile names, without install scripts. */
+/** Installs exactly the packages of the lockfile, without install scripts. */
 function addPackages(folder: string, ...flags: string[]): void {
   const quiet = ['--no-audit', '--no-fund', '--loglevel=error', '--engine-strict=false'];
   run(folder, 'npm', 'ci', '--ignore-scripts', ...quiet, ...flags);
@@ -121,18 +122,18 @@ function keepUsed(tree: string, arch: Arch): void {
   removeEmptyFolders(modules);
 }
 
-/** Libraries for other processors or another C library. */
+/** Whether the file is a library for another processor or another C library. */
 function isForeign(path: string, { node }: Arch): boolean {
   const [, machine] = /\/prebuilds\/([^/]+)\//.exec(path) ?? [];
   return machine !== undefined && (machine !== `linux-${node}` || path.includes('.musl.'));
 }
 
-/** The programs of packages are not run: only Node is. */
+/** Makes a file not executable, because idctl runs no program of a package except Node. */
 function withoutExecution(file: string): void {
   if (lstatSync(file).isFile()) chmodSync(file, 0o644);
 }
 
-/** Types, maps of sources, documentation, settings of tools, and sources that are compiled already. */
+/** Whether no program reads the file: types, source maps, docs, settings of tools, or tests. */
 function isUnread(path: string): boolean {
   if (/(^|\/)(licen[cs]e|notice|copying)[^/]*$/i.test(path)) return false;
   return (
@@ -142,7 +143,7 @@ function isUnread(path: string): boolean {
   );
 }
 
-/** The folders of the packages that the bundle imports, and of those that these need. */
+/** The folders of the packages that the bundle imports, and of their dependencies. */
 function usedPackages(tree: string): Set<string> {
   const dist = join(tree, 'dist');
   const named = readdirSync(dist)
@@ -150,7 +151,7 @@ function usedPackages(tree: string): Set<string> {
     .flatMap((name) => [...readFileSync(join(dist, name), 'utf8').matchAll(importPattern)])
     .map(([, name = '']) => name);
   const used = new Set<string>();
-  /** Looks where Node looks: in `node_modules` of this folder, then of those above it. */
+  /** Looks where Node looks: in `node_modules` of this folder, then of the folders above. */
   const use = (name: string, from: string): void => {
     const folder = join(from, 'node_modules', name);
     if (!existsSync(join(folder, 'package.json'))) {
@@ -164,7 +165,7 @@ function usedPackages(tree: string): Set<string> {
   return used;
 }
 
-/** The packages that a package may load, also those that need not be there. */
+/** The packages that a package may load, including optional ones. */
 function neededBy(folder: string): string[] {
   const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
   const { dependencies, optionalDependencies, peerDependencies } = Object(manifest);

@@ -23,8 +23,8 @@ const othersPrefix = 'IDCTL_TEST_';
 
 /**
  * The settings in the environment, by key. A secret may also come from a file that a `…_FILE`
- * variable names, or from the systemd credential named like the setting. Adds unknown `IDCTL_`
- * variables to the errors.
+ * variable names, or from the systemd credential named like the setting. Adds refusals to `errors`,
+ * such as for unknown `IDCTL_` variables.
  */
 export async function givenByEnvironment(
   env: Environment,
@@ -47,7 +47,7 @@ export async function givenByEnvironment(
   return given;
 }
 
-/** Converts a text to the setting's type, as far as it is spelled so; the schema checks the rest. */
+/** Converts an integer or a list to its type. Other text stays, and the schema checks it. */
 export function typed(setting: Setting, text: string): unknown {
   if (setting.kind === 'integer' && /^-?\d+$/.test(text)) return Number(text);
   if (setting.kind !== 'list') return text;
@@ -127,7 +127,7 @@ async function readSecret(path: string): Promise<string | null> {
     return (await readFile(path, 'utf8')).replace(/\r?\n$/, '');
   } catch (cause) {
     if (isMissing(cause)) return null;
-    const hint = 'Only the user that idctl runs as may read the file of a secret.';
+    const hint = 'Let the user that idctl runs as read this file, and no other user.';
     throw new Refusal('config_invalid', `${path} ${fileFault(cause, 'read')}`, { hint, cause });
   }
 }

@@ -34,7 +34,7 @@ export function givenByFile(path: string, text: string, errors: Refusal[]): Map<
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   if (document.errors.length > 0) {
-    // One parse error causes further ones on the same line, so keep only the first.
+    // One parse error causes further ones on its line, so keep only the first of each line.
     const byLine = new Map(
       document.errors.toReversed().map((fault) => [lines.linePos(fault.pos[0]).line, fault]),
     );
@@ -77,7 +77,7 @@ const words: Record<string, string> = {
 };
 
 function inWords({ code, pos: [at] }: YAMLParseError, line: string, text: string): Refusal {
-  // Shows only the name, and only at the start of the line: the text after it may be a secret.
+  // Shows only the name of a duplicate setting: other text in the file may be a secret.
   const name = /^[\w.-]+(?=\s*:)/.exec(text.slice(at))?.[0];
   return code === 'DUPLICATE_KEY' && name !== undefined
     ? new Refusal('config_invalid', `${line}: ${name} is set twice`, {

@@ -10,11 +10,11 @@ export type SettingOrigin = 'default' | 'file' | 'environment' | 'option';
 export interface Given {
   value: unknown;
   origin: Exclude<SettingOrigin, 'default'>;
-  /** Names the source in messages: `idctl.yaml line 3: doh.resolverUrl`, or the variable. */
+  /** Names the source in messages: `idctl.yaml line 3: listen`, the variable or the option. */
   where: string;
 }
 
-/** The value. A relative path in it becomes absolute, starting at `folder`. */
+/** The value, with a relative path in it made absolute, starting at `folder`. */
 export function absolute(setting: Setting, value: unknown, folder: string): unknown {
   if (!setting.path || typeof value !== 'string' || value === '') return value;
   if (!setting.key.startsWith('database.')) return resolve(folder, value);

@@ -22,7 +22,10 @@ import { isReloadable, settings } from './setting-list.ts';
 export interface LoadOptions {
   /** The file named by `--config`. */
   file?: string | undefined;
-  /** These three default to the process's own. `cwd` resolves relative paths outside the file. */
+  /**
+   * These three default to the process's own. Relative paths in variables and options start at
+   * `cwd`.
+   */
   env?: Environment;
   uid?: number;
   cwd?: string;
@@ -43,7 +46,7 @@ export interface LoadedConfig {
   restDigest: string | null;
   /** The source of each setting's value, by key. */
   origins: Map<string, SettingOrigin>;
-  /** The line of the file, or the variable, that sets a setting, by the key of those that are set. */
+  /** By key, the place that sets each setting: a line of the file, a variable or an option. */
   wheres: Map<string, string>;
   /** Warnings for the operator about permitted settings, one sentence each. */
   warnings: string[];
@@ -51,7 +54,7 @@ export interface LoadedConfig {
 
 /**
  * Loads the configuration from file, environment and options, checks it, and makes all paths
- * absolute. Refuses `config_invalid`, naming the file's line or the variable, and the fix.
+ * absolute. Refuses `config_invalid`, naming the place of each fault.
  */
 export async function loadConfig(options: LoadOptions = {}): Promise<LoadedConfig> {
   const { env = process.env, cwd = process.cwd() } = options;
@@ -165,7 +168,7 @@ function whereOf(path: string, given: Map<string, Given>): string {
   return path;
 }
 
-/** The place without the key at its end, as the message names the key itself. */
+/** The place without the key at its end, because callers show the key beside the place. */
 function placeIn(where: string, key: string): string {
   return where.endsWith(`: ${key}`) ? where.slice(0, -key.length - 2) : where;
 }
@@ -188,7 +191,7 @@ async function warningsOf(
   const warnings: string[] = [];
   if (config.trust.domains === 'off') {
     warnings.push(
-      'trust.domains is off: an admin who configures single sign-on can sign in with any e-mail address',
+      'trust.domains is off: an admin who configures single sign-on or a directory can sign in with any e-mail address',
     );
   }
   const { protocol, hostname } = new URL(config.baseUrl);

@@ -49,7 +49,7 @@ const allSettings = z.strictObject({
   trust: settingGroup({
     domains: help(
       oneOf('enforce', 'off').default('enforce'),
-      'off: single sign-on needs no verified domain',
+      'off: single sign-on and directories need no verified domain',
     ),
   }),
   mail: settingGroup({
@@ -71,7 +71,10 @@ const allSettings = z.strictObject({
     }),
     github: settingGroup({
       ...socialClient('GitHub'),
-      baseUrl: help(webUrl.default('https://github.com'), 'GitHub, or an Enterprise Server'),
+      baseUrl: help(
+        webUrl.default('https://github.com'),
+        'URL of GitHub, or of an Enterprise Server',
+      ),
     }),
   }),
   http: settingGroup({
@@ -87,7 +90,7 @@ const allSettings = z.strictObject({
       z.array(someText).default([]),
       'Private hosts, HOST:PORT and ranges that idctl may connect to',
     ),
-    caFile: file('Certificate authority for those hosts, a PEM file'),
+    caFile: file('Certificate authority of providers, directories and webhooks, a PEM file'),
   }),
   password: settingGroup({
     argon2: settingGroup({
@@ -98,12 +101,15 @@ const allSettings = z.strictObject({
     minLength: help(z.int().min(8).max(128).default(8), 'Shortest password accepted'),
   }),
   limits: settingGroup({
-    enabled: help(onOff.default('on'), 'off: refused credentials are not limited'),
+    enabled: help(onOff.default('on'), 'off: no rate limits for sign-ins, mail and tokens'),
     accountFailures: help(
       limit(10),
       'Wrong passwords for an account in 15 minutes, then lockouts of growing length',
     ),
-    addressFailures: help(limit(30), 'Refused sign-ins from one IP address in a minute'),
+    addressFailures: help(
+      limit(30),
+      'Refused sign-ins, or requested mails, from one IP address in a minute',
+    ),
     ldapFailures: help(limit(5), 'Refused LDAP sign-ins with one user name in 15 minutes'),
     codeSends: help(limit(5), 'Codes mailed to one e-mail address in an hour'),
     tokenRequests: help(
@@ -132,16 +138,19 @@ const allSettings = z.strictObject({
     ),
     restrictOauthToVerifiedDomains: help(
       onOff.default('off'),
-      'Google and GitHub only for addresses on verified domains',
+      'on: Google and GitHub only on verified domains; organizations can change it',
     ),
   }),
   orgs: settingGroup({
-    creation: help(oneOf('operator', 'anyone').default('operator'), 'Who may create organizations'),
+    creation: help(
+      oneOf('operator', 'anyone').default('operator'),
+      'anyone: every signed-in person can create organizations, not only the operator',
+    ),
   }),
   signup: settingGroup({
     open: help(
       onOff.default('off'),
-      'on: anyone can sign up, except with addresses on verified domains',
+      'on: anyone can sign up; on a verified domain, its organization decides',
     ),
   }),
   tokens: settingGroup({
@@ -192,7 +201,7 @@ export const configSchema = allSettings.refine(
   },
 );
 
-/** The checked settings with defaults. Those that depend on where idctl runs may be absent. */
+/** The checked settings with defaults. Settings without a fixed default may be absent. */
 export type Settings = z.output<typeof configSchema>;
 
 /** The settings that the rest of idctl reads. Paths and base URL are resolved. */
@@ -204,7 +213,7 @@ export interface Config extends Settings {
   database: Settings['database'] & { url: string };
 }
 
-/** The client at a social provider, which is offered only if both are set (spec §1). */
+/** The settings of a client at a social provider. idctl offers the provider if both are set. */
 function socialClient(name: string) {
   return {
     clientId: help(someText.optional(), `Client id of the app registered at ${name}`),

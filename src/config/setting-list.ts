@@ -9,7 +9,7 @@ export interface Setting {
   /** The environment variable. */
   env: string;
   kind: 'text' | 'integer' | 'choice' | 'list';
-  /** Undefined without a default, and if the default depends on where idctl runs. */
+  /** Undefined if there is no default, or if it depends on the host or on other settings. */
   default: unknown;
   help: string;
   secret: boolean;

@@ -6,9 +6,9 @@ import type { Environment } from './places.ts';
 const brought = /^\s*(?:Load|Set|Import)Credential(?:Encrypted)?\s*=\s*([^\s:]+)/gm;
 
 /**
- * The names of the credentials in the unit `idctl.service` and its drop-ins. systemd gives their
- * values only to the daemon. Empty if there is no such unit, or if this process has credentials of
- * its own.
+ * The names of the credentials in the unit `idctl.service` and its drop-ins, below
+ * `/etc/systemd/system`. systemd gives their values only to the daemon. Empty if there are none, or
+ * if this process has credentials of its own.
  */
 export async function unitCredentials(env: Environment): Promise<string[]> {
   if (env['CREDENTIALS_DIRECTORY']) return [];
@@ -21,7 +21,7 @@ export async function unitCredentials(env: Environment): Promise<string[]> {
   return texts.flatMap((text) => [...text.matchAll(brought)].map(([, name = '']) => name));
 }
 
-/** Whether systemd runs the daemon: the unit `idctl.service` exists. */
+/** Whether `/etc/systemd/system` has a unit `idctl.service`, so that systemd runs the daemon. */
 export function hasUnit(env: Environment): boolean {
   return existsSync(join(unitFolder(env), 'idctl.service'));
 }

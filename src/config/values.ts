@@ -8,11 +8,11 @@ import { secondsOf } from './duration.ts';
 
 /** The metadata of a setting besides its type. */
 export interface SettingMeta {
-  /** One line for the example file, the manual page and `--help`. */
+  /** One line for configuration files and the manual page. */
   help: string;
   /** Never printed. May come from a file named by `…_FILE`, or from a systemd credential. */
   secret?: true;
-  /** Whether the value is a path. In `idctl.yaml`, a relative path starts at that file's folder. */
+  /** The value is a path. In `idctl.yaml`, a relative path starts at the folder of that file. */
   path?: true;
 }
 
@@ -56,7 +56,7 @@ export const shownName = z
   .string()
   .min(1)
   .max(100)
-  .refine(isSeen, 'must not contain control characters');
+  .refine(isSeen, 'must not contain control characters or other invisible characters');
 const spellings = new Map([
   ['true', 'on'],
   ['false', 'off'],
@@ -102,7 +102,7 @@ export const databaseUrl = z
     'must name only one host. For several servers, use HAProxy, as docs/operations.md shows',
   );
 
-/** The number of times that something may happen in a time window before it is refused. */
+/** A rate limit: the most attempts in a time window. */
 export const limit = (usual: number) => z.int().min(1).max(1_000_000).default(usual);
 
 function isHostPort(text: string): boolean {

@@ -11,7 +11,7 @@ export function renderConfig(values: Readonly<Record<string, unknown>>): string 
   );
 }
 
-/** The text of `config/idctl.example.yaml`: every setting, commented out, its help and default. */
+/** The text of `config/idctl.example.yaml`: each setting, commented out, with help and default. */
 export function renderExample(): string {
   return render(
     'All settings of idctl with their defaults. Uncomment what you need.',

@@ -3,7 +3,7 @@ import { Refusal } from '../errors.ts';
 
 interface Waiter {
   client: string | null;
-  /** The position in the queue of known clients. The lowest one is next. */
+  /** The position in the queue of known clients. The waiter with the lowest one is next. */
   place: number;
   start: () => void;
   timer: NodeJS.Timeout;

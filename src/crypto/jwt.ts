@@ -14,13 +14,13 @@ import {
 import { z } from 'zod';
 
 // Session tokens: signed with Ed25519, with a header of only alg, typ and kid. The sender can never
-// choose a key or an extension (security P1). RSA keys sign only ID tokens.
+// choose a key or an extension (security P1). RSA keys sign only ID tokens and logout tokens.
 
 const alg = 'EdDSA';
 const longest = 4096;
 
 // A signature check costs more than the rest of a request, and clients send the same token
-// repeatedly. So checked tokens are cached for each key. Times are checked on every call.
+// repeatedly. So checked tokens are cached for each key. Every call checks the expiry.
 const verified = new WeakMap<VerificationKey, Map<string, TokenClaims>>();
 const mostVerified = 1000;
 
@@ -69,7 +69,7 @@ const claimsSchema = z.strictObject({
 /** The private half of a signing key. The database stores it sealed. */
 export type PrivateJwk = JWK;
 
-/** The public half of a session-token key. */
+/** The public half of an Ed25519 signing key. */
 export type PublicJwk = z.output<typeof sessionJwkSchema>;
 
 /** The public half of any signing key. */
@@ -107,7 +107,7 @@ export async function generateSigningKey(): Promise<{
   };
 }
 
-/** Generates an RSA key pair for ID tokens, like `generateSigningKey`. */
+/** Generates an RSA key pair for ID tokens and logout tokens, like `generateSigningKey`. */
 export async function generateRsaKey(): Promise<{
   kid: string;
   publicJwk: PublishedJwk;

@@ -31,8 +31,8 @@ export async function createKeyFile(path: string): Promise<void> {
 }
 
 /**
- * Replaces the keys in the file atomically: a reader finds the old keys or the new ones. The file
- * keeps its owner.
+ * Replaces the keys in the file atomically: a reader finds the old keys or the new ones. If root
+ * runs idctl, the file keeps its owner.
  */
 export async function replaceKeyFile(path: string, keys: readonly Buffer[]): Promise<void> {
   try {
@@ -63,7 +63,7 @@ export function newMasterKey(): Buffer {
 
 /**
  * Reads the master keys in the file. The first one seals. Refuses `key_invalid` if the file is
- * missing, readable by others, truncated or contains an invalid key (security X3, X8). The refusal
+ * missing, open to other users, truncated or contains an invalid key (security X3, X8). The refusal
  * names the file, the cause and the fix.
  */
 export async function readKeyFile(path: string): Promise<Buffer[]> {

@@ -50,9 +50,9 @@ interface MasterKey {
 }
 
 /**
- * Creates a keyring of 256-bit master keys. The first one seals. Refuses `key_invalid` for another
- * length. If a needed key is missing, `reread` reads the keys again, as the key may have been
- * added.
+ * Creates a keyring of master keys. The first one seals. Refuses `key_invalid` for a key that does
+ * not have 256 bits. If a needed key is missing, `reread` reads the keys again, because the key may
+ * be new.
  */
 export function createKeyring(
   given: Buffer | readonly Buffer[],

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
-/** A random text with at least this many bits (128 or 256), safe in URLs. */
+/** A random text of this many bits, safe in URLs. */
 export function randomToken(bits: 128 | 256): string {
   return randomBytes(bits / 8).toString('base64url');
 }
@@ -29,12 +29,12 @@ export interface NewSecret {
 }
 
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-// 190 random bits, 24 of which the prefix shows. A checksum of 32 bits follows.
+// 190 random bits, then a checksum of 32 bits. The prefix shows 24 of the random bits.
 const randomSigns = 32;
 const shownSigns = 4;
 const checksumSigns = 6;
 
-/** Generates a secret of this kind (security P13): 166 bits that are shown once, and a checksum. */
+/** Generates a secret of this kind (security P13), with 166 random bits besides its prefix. */
 export function newSecret(kind: SecretKind): NewSecret {
   const random = Array.from({ length: randomSigns }, () =>
     base62.charAt(randomInt(base62.length)),

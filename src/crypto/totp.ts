@@ -9,7 +9,7 @@ export function newTotpSecret(): string {
   return generateSecret({ length: 20 });
 }
 
-/** The `otpauth://` URI for authenticator apps. A colon would end the issuer, so none is in it. */
+/** The `otpauth://` URI for authenticator apps. A colon in the issuer becomes a space. */
 export function totpUri(enrolment: { secret: string; issuer: string; account: string }): string {
   const { secret, issuer, account } = enrolment;
   return generateURI({ issuer: issuer.replaceAll(':', ' '), label: account, secret });

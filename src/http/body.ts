@@ -42,12 +42,12 @@ export async function readJson(
   return { ...body };
 }
 
-/** Whether the request has a body that is not empty. */
+/** Whether the headers of the request announce a body. */
 export function hasBody({ headers }: Request): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
-/** The parser reads a whole body before it refuses it; a declared length is refused unread. */
+/** Refuses a declared length above the limit. The parser would read the whole body first. */
 function requireSize({ headers }: Request, limit: number): void {
   if (Number(headers['content-length']) > limit)
     throw new Refusal('payload_too_large', `The body is larger than ${limit / 1024} KiB.`);

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { Refusal } from '../errors.ts';
 import { problemOf, problemType } from './refusals.ts';
 
-/** Answers requests that Node cannot parse with a problem object. Express never sees them. */
+/** Sends a problem object if Node cannot parse a request. Express never sees such a request. */
 export function answerBrokenRequests(server: Server): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (!socket.writable || error.code === 'ECONNRESET') {

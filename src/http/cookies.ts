@@ -28,7 +28,7 @@ export interface CookieChange {
   maxAge: number;
 }
 
-/** The tokens of a session with their lifetimes in seconds. */
+/** The tokens of a session, and the seconds until the refresh token expires. */
 export interface SessionTokens {
   accessToken: string;
   refreshToken: string;
@@ -36,8 +36,8 @@ export interface SessionTokens {
 }
 
 /**
- * Both cookies of a new or refreshed session. The access token stays in the browser after its
- * expiry: the next sign-in of this browser ends the session that it names.
+ * Both cookies of a new or refreshed session. The session token stays in the browser after its
+ * expiry: the next sign-in of this browser ends the session that the token names.
  */
 export function sessionCookies(tokens: SessionTokens): CookieChange[] {
   return [
@@ -122,7 +122,7 @@ export function setCookies(response: Response, changes: CookieChange[], secure: 
 
 /**
  * The value of a cookie; undefined if it is absent. A cookie that is sent twice is refused as
- * `invalid_credential` (P3). For a cookie with the prefix, the caller must pass `secure`.
+ * `invalid_credential` (P3). `secure` tells whether idctl uses https, for cookies with a prefix.
  */
 export function readCookie(
   header: string | undefined,

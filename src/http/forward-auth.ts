@@ -80,7 +80,7 @@ function askToSignIn(request: Request, response: Response, origin: string): void
   response.status(401).location(location).end();
 }
 
-/** The origin that the proxy asks about; empty unless the headers name exactly one. */
+/** The protected origin that the proxy names; empty unless the headers name exactly one. */
 function originOf({ headersDistinct }: Request): string {
   const [proto, ...protos] = headersDistinct['x-forwarded-proto'] ?? [];
   const [host, ...hosts] = headersDistinct['x-forwarded-host'] ?? [];
@@ -107,7 +107,7 @@ function inBytes(text: string): string {
 
 type HostCookie = 'session' | 'flow';
 
-/** With the prefix, a sibling host or an attacker without TLS cannot set it (RFC 6265bis). */
+/** With `__Host-`, no sibling host or attacker without TLS can set the cookie (RFC 6265bis). */
 function nameOf(origin: string, name: HostCookie): string {
   const bare = name === 'session' ? 'idctl' : 'idctl-flow';
   return origin.startsWith('https:') ? `__Host-${bare}` : bare;

@@ -10,7 +10,8 @@ const depthLimit = 32;
 
 /**
  * Collects the input for the route's schema. Path keys come from the URL, and `filled` fields from
- * the server. The other fields come from the body, or from the query if the method has no body.
+ * cookies or headers. The other fields come from the body, or from the query if the method has no
+ * body.
  */
 export async function gatherInput(
   route: Route,
@@ -83,7 +84,7 @@ function isKnown(route: Route, field: string): boolean {
   return Object.hasOwn(route.input.shape, field) && !Object.hasOwn(route.filled ?? {}, field);
 }
 
-/** Refuses input that nests too deep. Refuses NUL too, because PostgreSQL cannot store it. */
+/** Refuses input that nests too deeply, or that contains NUL, which PostgreSQL cannot store. */
 function checkShape(value: unknown, depth = 1): void {
   if (typeof value === 'string' && value.includes('\0')) {
     throw new Refusal('invalid_input', 'The input contains a NUL character.');

@@ -14,7 +14,7 @@ import { listen, urlOf } from './server.ts';
 export interface Metrics {
   /** Runs before the routes, and measures the duration of each request. */
   watch: RequestHandler;
-  /** Serves `/metrics` on `HOST:PORT`; refuses with `listen_failed`. */
+  /** Serves `/metrics` on `HOST:PORT`. Refuses `listen_failed`. */
   listen(hostPort: string): Promise<void>;
   readonly url: string | null;
   close(): Promise<void>;
@@ -148,7 +148,7 @@ function tellLoad(registry: Registry, app: App): void {
   const hashing = 'Password hashes that are running or waiting';
   tell('idctl_password_hashes', hashing, () => app.passwords.load());
   const connections =
-    'Database connections: used, idle and waiting requests; on SQLite, writers only';
+    'Database connections in use and idle, and requests that wait for one; on SQLite, for writes';
   tell('idctl_database_connections', connections, () => ({ ...app.databaseLoad() }));
 }
 

@@ -30,7 +30,7 @@ export interface Problem {
   [extra: string]: unknown;
 }
 
-/** The media type of every refusal on `/api/v1` and `/auth`. */
+/** The media type of a refusal, unless a page, OAuth or SCIM has its own form. */
 export const problemType = 'application/problem+json';
 
 /** The problem object of a refusal. */
@@ -78,7 +78,7 @@ export function refusalHeaders(refusal: Refusal): Record<string, string> {
   }
   if (kind === 'limited' || kind === 'overloaded')
     return { 'Retry-After': `${Math.ceil(retryAfter)}` };
-  // Close the connection, so that the rest of the body need not be read.
+  // Closes the connection, so that idctl need not read the rest of the body.
   return kind === 'tooLarge' ? { Connection: 'close' } : {};
 }
 

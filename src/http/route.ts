@@ -9,7 +9,7 @@ import type { Origins } from './origins.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** The row of the authority table that the service checks; the server only asks if it is `public`. */
+/** The row of the authority table, which the service checks. `public` routes need no credential. */
 export type Access = 'public' | Right;
 
 /** A field that the server fills in; with `orGiven`, a field that the caller sent wins. */
@@ -36,7 +36,7 @@ interface Definition<Input extends z.ZodObject, Output extends z.ZodType, View> 
   optionalActor?: true;
   /** Ignores unknown query parameters, as OAuth requires (X6). */
   lenientQuery?: true;
-  /** OAuth style: a form, the client in it or in Basic, errors by RFC 6749 §5.2. */
+  /** OAuth style: a form, with the client in it or in HTTP Basic, and errors of RFC 6749 §5.2. */
   speaks?: 'oauth';
   filled?: { [Field in keyof z.input<Input>]?: Fill };
   cookies?: (view: NoInfer<View>) => CookieChange[];

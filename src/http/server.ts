@@ -19,7 +19,7 @@ import { speaksToPeople, traceRequests } from './trace.ts';
 
 /** The HTTP server of one process. */
 export interface HttpServer {
-  /** Listens on `HOST:PORT` (port 0: any free port); refuses with `listen_failed`. */
+  /** Listens on `HOST:PORT` (port 0: any free port). Refuses `listen_failed`. */
   listen(hostPort: string): Promise<void>;
   /** The URL of the listener, `http://HOST:PORT`; null before `listen`. */
   readonly url: string | null;
@@ -50,7 +50,7 @@ export function createServer(app: App, surface: Surface): HttpServer {
     },
     (request, response) => {
       const { url = '' } = request;
-      // RFC 9112 §3.2: the target is a path, a whole URL, or an asterisk.
+      // RFC 9112 §3.2: except for CONNECT, the target is a path, a whole URL, or an asterisk.
       if (url.startsWith('/') || url === '*' || URL.canParse(url)) web(request, response);
       else answerStrayTarget(response);
     },
@@ -120,7 +120,7 @@ function securityHeaders(own: string): RequestHandler {
   });
 }
 
-/** Refuses what no route answered: 405 with the other methods of the path, else 404. */
+/** Refuses a request that no route answered: 405 with the methods of the path, else 404. */
 function refuseUnknown(
   routes: (Pick<Route, 'method' | 'path'> & { setsCookies?: boolean })[],
 ): RequestHandler {
@@ -156,7 +156,7 @@ function nothingThere(request: Request): Refusal {
   return new Refusal('route_not_found', 'Page not found.', { hint: 'Check the address.' });
 }
 
-/** Listens on `HOST:PORT`; refuses with `listen_failed`. */
+/** Listens on `HOST:PORT`. Refuses `listen_failed`. */
 export async function listen(server: Server, hostPort: string): Promise<void> {
   const colon = hostPort.lastIndexOf(':');
   const host = hostPort.slice(0, colon).replace(/^\[(.*)\]$/, '$1');
@@ -194,7 +194,7 @@ export function urlOf(address: AddressInfo | string | null): string | null {
 // RFC 9112 §3.2: a Host header is a name or address, with or without a port. It may be empty.
 const sound = /^(?:[\w.~%!$&'()*+,;=-]*|\[[\da-f:.]+\])(?::\d*)?$/i;
 
-/** Refuses a request that does not name exactly one host: a proxy could read another one. */
+/** Refuses a request that does not name one sound host: a proxy could read another host. */
 const requireOneHost: RequestHandler = (request, _response, next) => {
   const fault = faultOf(request);
   if (fault === null) return next();

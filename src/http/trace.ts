@@ -94,7 +94,7 @@ export function openRequest(app: App, request: Request): Context {
   };
 }
 
-/** Whether a browser asks for a page. Paths for programs never answer with a page. */
+/** Whether a browser asks for a page, on a path that belongs to pages. */
 export function speaksToPeople(request: Request): boolean {
   return isOfPeople(request) && wantsPage(request);
 }

@@ -12,7 +12,7 @@ export interface RequestOptions {
   body?: URLSearchParams | Uint8Array | string | null;
   /** Aborts the request, for example at the deadline of a sign-in. */
   signal?: AbortSignal | undefined;
-  /** `refuse` (default): a redirect is an error. `show`: it is returned. None is followed. */
+  /** `refuse` (default): a redirect is an error. `show`: it is returned. idctl never follows it. */
   redirects?: 'refuse' | 'show';
   /** Returns only the status. The body is read up to the limit and discarded. */
   answer?: 'status';
@@ -33,7 +33,7 @@ export interface HttpClient {
 
 /** A client that can also test only the TLS connection. */
 export interface GuardedClient extends HttpClient {
-  /** Makes a request's TLS connection; returns when the certificate expires. Refuses alike. */
+  /** Opens only the TLS connection; returns the certificate's expiry. Refuses like `fetch`. */
   handshake(url: URL): Promise<Date>;
 }
 

@@ -9,7 +9,10 @@ import type { MailMessage } from './outbound.ts';
 
 /** The mail server and the sender. Both come from the operator, so they are trusted (security S9). */
 export interface MailServer {
-  /** `smtps://`, or `smtp://` with STARTTLS off loopback; with user and password if required. */
+  /**
+   * `smtps://`, or `smtp://`, which needs STARTTLS except on loopback. Contains the user and the
+   * password if the server requires them.
+   */
   url: string;
   /** For example `Acme <id@acme.com>`, or name and address separately. */
   from: string | { name: string; address: string };

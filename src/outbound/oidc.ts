@@ -21,7 +21,7 @@ import type { BoundedFetch } from './http.ts';
 import type { AuthorizationResponse, Outbound, Proof, ProviderClient } from './outbound.ts';
 import { providerFailed, providerRefusal } from './provider-refusal.ts';
 
-/** Security S4. The library takes the metadata's list, so this one replaces it. */
+/** The accepted algorithms (security S4), which replace the list in the provider's metadata. */
 export const algorithms = ['RS256', 'PS256', 'ES256', 'EdDSA'];
 
 /** A client at an identity provider, with its secret. */
@@ -64,7 +64,7 @@ export function createProviders(
 /** The ways in which idctl can send a client secret. */
 export type SecretMethod = 'client_secret_basic' | 'client_secret_post';
 
-/** HTTP Basic if the provider offers it, as the client may be registered so; else the body. */
+/** HTTP Basic, unless the provider offers only the body: a client may be registered for Basic. */
 export function secretMethodFor(metadata: ProviderMetadata): SecretMethod {
   const methods = metadata.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
   const inBody = methods.includes('client_secret_post') && !methods.includes('client_secret_basic');
@@ -86,7 +86,7 @@ function formEscaped(text: string): string {
   return text.toWellFormed().replace(/[^\x21-\x7e]|[%+]/gu, encodeURIComponent);
 }
 
-/** The library's configuration for a client: the way of its secret, the accepted algorithms. */
+/** The library's configuration for a client: how it sends its secret, and accepted algorithms. */
 export function configure(
   metadata: ProviderMetadata,
   client: Confidential,
@@ -123,7 +123,7 @@ async function redeem(
     throw providerFailed(
       'userinfo',
       'sub_invalid',
-      'its subject is too long or holds control characters',
+      'its subject is too long or contains control characters',
     );
   }
   const { hd } = { ...userinfo, ...idToken };

@@ -1,7 +1,7 @@
 import type { Finding, Step } from '../finding.ts';
 import type { DirectoryServer, DirectoryVisit } from './directory/directory.ts';
 
-/** All network access of idctl. Every request goes through these calls. */
+/** All network access of idctl, except to its database and in `src/cli`. */
 export interface Outbound {
   /** The TXT records of exactly this domain. Refuses `resolver_failed` without a sound answer. */
   lookupTxt(domain: string): Promise<TxtAnswer>;
@@ -79,7 +79,7 @@ interface OutboundMessage {
   signal: AbortSignal;
 }
 
-/** A resolver's answer, with values owned by the queried name itself, each joined whole. */
+/** A resolver's answer. Has the joined TXT values whose owner is the queried name itself. */
 export interface TxtAnswer {
   /** The response code by name: NOERROR, NXDOMAIN, SERVFAIL, … */
   rcode: string;

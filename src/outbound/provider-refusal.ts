@@ -10,7 +10,7 @@ import { causes } from './failure.ts';
 // Maps a provider's faults to idctl's own codes. The provider's text never reaches a message
 // (security S8). `cause` keeps the text for the log.
 
-/** The response of the provider that failed. */
+/** The provider's response that failed. */
 export type Stage = 'discovery' | 'authorization' | 'token' | 'id_token' | 'userinfo';
 
 const names: Record<Stage, string> = {
@@ -92,7 +92,7 @@ function fromNetwork(refusal: Refusal, stage: Stage, error: unknown): Refusal {
   return providerFailed(stage, String(refusal.extra['reason']), refusal.message, { cause: error });
 }
 
-// RFC 6749 §4.1.2.1 and §5.2, OpenID Connect Core §3.1.2.6.
+// RFC 6749 §4.1.2.1 and §5.2, RFC 6750 §3.1, OpenID Connect Core §3.1.2.6.
 const errorCodes = new Set(
   `access_denied invalid_request unauthorized_client unsupported_response_type invalid_scope server_error
   temporarily_unavailable interaction_required login_required account_selection_required consent_required

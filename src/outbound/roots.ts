@@ -5,8 +5,8 @@ import { fileFault } from '../file-fault.ts';
 
 /**
  * The root certificates that TLS connections trust: Node's, and those in the PEM file of a setting.
- * Undefined without a file. Refuses `config_invalid`, naming the setting, if the file contains no
- * certificate.
+ * Undefined without a file. Refuses `config_invalid`, naming the setting, if the file is unreadable
+ * or contains no certificate.
  */
 export function trustedRoots(setting: string, file: string | undefined): SecureContext | undefined {
   // Parsed once, as the roots take 12 ms to parse.

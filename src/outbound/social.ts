@@ -68,7 +68,7 @@ function asEncryptedAs(configured: string, fetch: BoundedFetch): BoundedFetch {
 
 type Proof = Awaited<ReturnType<Outbound['redeem']>>;
 
-/** The person in Google's validated ID token; without one, it refuses (security S4). */
+/** The person in Google's validated ID token. Refuses an answer without one. */
 function readGoogle({ issuer, subject, userinfo, idToken, managedBy }: Proof): SocialWord {
   if (idToken['sub'] === undefined || subject === null) {
     throw providerFailed('id_token', 'id_token_missing', 'the response contains none');
@@ -151,7 +151,7 @@ const emailsSchema = z.array(
   z.object({ email: z.string(), primary: z.boolean(), verified: z.boolean() }),
 );
 
-/** github.com has its API on another host, an Enterprise Server under its path (interface page). */
+/** github.com has its API on another host, and an Enterprise Server has it below `/api/v3`. */
 function apiOf(base: string): string {
   return new URL(base).host === 'github.com' ? 'https://api.github.com' : `${base}/api/v3`;
 }

@@ -58,7 +58,7 @@ function log(app: App, trace: Trace, fault: unknown): Refusal | null {
   return refusal;
 }
 
-/** The page for an error that cannot be sent back, because the redirect URI is wrong. */
+/** The page for an error that cannot go back to the application, such as a wrong redirect URI. */
 function explain({ error, error_description: said }: ErrorOut, expired: boolean): [string, Html] {
   if (expired) {
     const title = 'This sign-in has expired';

@@ -32,7 +32,7 @@ export const providerPaths = [
   { method: 'POST' as const, path: '/oauth/userinfo' },
 ];
 
-/** Serves idctl's OpenID provider. Token requests of OAuth apps pass on to the routes. */
+/** Serves idctl's OpenID provider. The routes answer the token requests of OAuth apps. */
 export function serveProvider(door: Door): Router {
   const router = Router({ caseSensitive: true, strict: true });
   router.get(['/oauth/authorize', '/oauth/authorize/:uid'], authorize(door));
@@ -70,7 +70,7 @@ function pathAndQuery({ originalUrl }: Request): string {
   return pathname + search;
 }
 
-/** A form from another site comes without our cookies. The redirect makes the browser send them. */
+/** The browser sends a form of another site without cookies. After the redirect, it sends them. */
 const turnIntoGet: RequestHandler = async (request, response) => {
   traceOf(request).speaks = 'html';
   const form = await readForm(request, response, formLimit);
@@ -96,7 +96,7 @@ function userinfo({ app, origins }: Door): RequestHandler {
   };
 }
 
-/** Answers the requests of clients. Requests of apps, whose ids differ, pass on to the routes. */
+/** Answers the requests of clients. The routes answer those of apps, which have other ids. */
 function ofClients({ app, origins }: Door): RequestHandler {
   return async (request, response, next) => {
     traceOf(request).speaks = 'oauth';
@@ -128,7 +128,7 @@ interface Exchange {
   request: Request;
   inner: IncomingMessage;
   response: Response;
-  /** What the request names, if that is read before the provider asks. */
+  /** The client and code that the request names, to read them with one statement. */
   named?: NamedInRequest;
 }
 
@@ -157,7 +157,7 @@ async function load() {
   return { answerByProvider, providerPages };
 }
 
-/** An import of a loaded module still costs as much as two statements. */
+/** Keeps the modules: even a repeated `import()` takes as long as two SQL statements. */
 async function loadProvider() {
   loaded ??= await load();
   return loaded;

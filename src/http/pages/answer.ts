@@ -99,7 +99,7 @@ async function applicationOf(
   cookie: (name: CookieName) => string | undefined,
 ): Promise<Application | null> {
   if (!path.startsWith('/login')) return null;
-  // At the second factor, the pending sign-in has the return address; elsewhere the query has it.
+  // At the second factor, the pending sign-in has the return address; elsewhere the request has it.
   if (path !== '/login/code') return findApplication(returnTo);
   return findApplication(await findPendingReturn(ctx, cookie('second_factor')));
 }

@@ -114,7 +114,7 @@ export function refuseUnsetAddress({ config, log }: App): RequestHandler {
   };
 }
 
-/** The address that the person typed, as far as seen; null if idctl listens on it. */
+/** The address that the person typed, from the headers; null if idctl itself listens there. */
 function addressSeen({ headers }: Request, own: string): string | null {
   const first = (name: string) =>
     String(headers[name] ?? '')

@@ -29,7 +29,7 @@ interface Field {
 
 type Draft = Pick<Visit, 'given' | 'refusal'>;
 
-/** A field with its label. A wrong one is marked, and keeps what was typed, unless a secret. */
+/** A field with its label. After a refusal, it marks a fault and keeps the text unless secret. */
 export function field(draft: Draft, of: Field): Html {
   const { id = of.name, type = 'text' } = of;
   const faults = draft.refusal?.faults ?? [];

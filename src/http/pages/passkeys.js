@@ -105,7 +105,7 @@ async function offer(form) {
   if (!(await PublicKeyCredential.isConditionalMediationAvailable?.())) return;
   const controller = new AbortController();
   waiting = controller;
-  // A challenge is valid for five minutes, so ask for a new one before.
+  // A challenge is valid for five minutes, so ask for a new one after four.
   const timer = setTimeout(() => {
     controller.abort();
     void offer(form);

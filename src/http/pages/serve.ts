@@ -38,7 +38,7 @@ function serveAssets({ instance }: Pick<Config, 'instance'>): Router {
   const { logo } = instance;
   if (logo !== undefined) {
     router.get(logoPath, async (_request, response) => {
-      // An SVG can contain scripts, which this blocks, and inline styles, which it needs.
+      // An SVG can contain scripts, which the policy blocks, and inline styles, which it allows.
       response.set(
         'Content-Security-Policy',
         "default-src 'none'; style-src 'unsafe-inline'; sandbox",

@@ -24,7 +24,8 @@ export const appRoutes = [
   }),
   // The operation also checks `me.credentials`.
   routeTo('apps.introspect', 'PATCH', '/api/v1/me/apps/:id', {
-    summary: 'Name the organization whose tokens your app may introspect; you must be its admin',
+    summary:
+      "Name the organization whose members' tokens your app may introspect; you must be its admin",
     dryRun: true,
     input: changeApp.input,
     output: appView,

@@ -12,7 +12,7 @@ export const healthRoutes = [
     run: () => ({ status: 'ok' as const }),
   }),
   routeTo('public', 'GET', '/readyz', {
-    summary: 'Whether database, migrations and keys are ready',
+    summary: 'Whether the database answers and has all migrations, and whether writes succeed',
     input,
     output: z.strictObject({ status: z.literal('ready'), writable: z.boolean() }),
     run: async (ctx) => {

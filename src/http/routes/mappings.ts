@@ -20,7 +20,8 @@ export const mappingRoutes = [
     cli: 'mappings add',
   }),
   route('DELETE', '/api/v1/orgs/:org/group-mappings/:id', removeMapping, {
-    summary: 'Remove a mapping; SCIM group roles end now, others at the next sign-in',
+    summary:
+      'Remove a mapping; SCIM group roles end now, others at the next sign-in if `autoRemove` is on',
     cli: 'mappings remove',
   }),
   route('POST', '/api/v1/orgs/:org/group-mappings/import', importMappings, {

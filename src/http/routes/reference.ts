@@ -20,7 +20,7 @@ export function referenceRoutes(routes: Route[]): Route[] {
   return [reference];
 }
 
-/** The public keys that verify session tokens. */
+/** The public keys that verify session tokens, ID tokens and logout tokens. */
 export const keyRoutes = [
   routeTo('public', 'GET', '/.well-known/jwks.json', {
     summary: 'The public signing keys (RFC 7517)',

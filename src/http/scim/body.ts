@@ -9,7 +9,7 @@ const usualKib = 256;
 const depthLimit = 32;
 const mediaTypes = ['application/scim+json', 'application/json'];
 
-/** Reads the JSON body; refuses other media types, and a body too large or nested too deep. */
+/** Reads the JSON body. Refuses other media types, and a body too large or nested too deeply. */
 export async function readBody(
   request: Request,
   response: Response,
@@ -43,7 +43,7 @@ function tooLarge(kib: number): Refusal {
   return new Refusal('payload_too_large', `The body is larger than ${kib} KiB.`);
 }
 
-/** Refuses a body that nests too deep. It pauses regularly, so that other requests can run. */
+/** Refuses a body that nests too deeply. It pauses regularly, so that other requests can run. */
 export async function requireShallow(body: unknown): Promise<void> {
   const step = countSteps(1000);
   let level = [body].filter(isNest);

@@ -9,8 +9,8 @@ import { openRequest, traceOf } from '../trace.ts';
 import { faultReply, refusalReply, type ScimReply, send } from './answer.ts';
 import { answerResource } from './resources.ts';
 
-// The SCIM server (RFC 7644) is separate from the REST API. Every answer below `/scim`, including
-// every error, has SCIM's own form.
+// The SCIM server (RFC 7644) is separate from the REST API. Its answers, including its errors, have
+// SCIM's own form.
 
 /** Answers every path below `/scim` in upper or lower case. Passes other paths on. */
 export function serveScim(app: App): RequestHandler {

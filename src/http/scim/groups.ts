@@ -62,7 +62,7 @@ export async function searchAll({ ctx, org, request, response }: UserRequest): P
   return { status: 200, body: writeList({ total, startIndex }, resources) };
 }
 
-/** The listing; null if this kind of resource lacks an attribute of the filter or the order. */
+/** The listing; null if this kind of resource lacks an attribute of the filter or sort order. */
 async function unlessUnfit<T>(listing: Promise<T>): Promise<{ value: T | null; error: unknown }> {
   try {
     return { value: await listing, error: null };

@@ -10,7 +10,7 @@ const words: Record<DirectoryFailure, string> = {
   busy: 'says that it is too busy',
 };
 
-/** The refusal of a directory out of reach (security L7): `extra` has where and why. */
+/** The refusal for a directory that cannot be reached (L7). `extra` has the stage and reason. */
 export function directoryFailed(
   host: string,
   at: DirectoryPlace,
@@ -24,7 +24,7 @@ export function directoryFailed(
   });
 }
 
-/** The refusal for an error while connecting; `certificate` describes the one received. */
+/** The refusal for an error while connecting. `certificate` describes the received certificate. */
 export function notConnected(
   host: string,
   at: DirectoryPlace,
@@ -78,7 +78,7 @@ const activeDirectory: Record<string, DirectoryReason> = {
   '775': 'account_locked',
 };
 
-/** The reason for a refused bind. Uses only the subcode in the directory's text. */
+/** The reason for a refused bind. From the directory's text, takes only the subcode. */
 export function bindReason(code: number, said: string): DirectoryReason {
   const data = /\bdata ([0-9a-f]{3})\b/i.exec(said)?.[1]?.toLowerCase() ?? '';
   return (code === 49 ? activeDirectory[data] : undefined) ?? bindReasons[code] ?? 'refused';

@@ -9,7 +9,7 @@ import type {
 import { bindReason, directoryFailed, searchReason } from './failure.ts';
 import { openWire, type Wire, type WireSurroundings } from './wire.ts';
 
-/** A visit to a directory (security L5): a connection for each question, one limit for all. */
+/** A visit to a directory (security L5): one connection per question, one time limit for all. */
 export function visitDirectory(server: DirectoryServer, around: WireSurroundings): DirectoryVisit {
   const { limits } = around;
   // Slightly less than the limit, so that idctl's own answer is within the limit too.
@@ -78,7 +78,7 @@ async function bind(
   ask: Ask,
   { dn, password }: DirectoryAccount,
 ): Promise<DirectoryAnswer<null>> {
-  // RFC 4513 §5.1.2: an anonymous bind, without DN or password, would prove nothing.
+  // RFC 4513 §5.1.1 and §5.1.2: a bind without a DN or without a password proves nothing.
   if (dn === '' || password === '') throw new Error('a bind without a name or a password');
   const bound = await ask(() => client.bind(dn, password));
   return bound.ok

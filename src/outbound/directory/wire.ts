@@ -49,9 +49,9 @@ export interface Wire {
 }
 
 /**
- * Connects within the limits, to an address that the guard allows. Requires TLS 1.2 or later with a
- * trusted certificate for this host (security L5, S9). Refuses `upstream_failed` or
- * `outbound_refused`.
+ * Connects within the limits, to an address that the guard allows (security L5, S9). TLS needs
+ * version 1.2 or later and a trusted certificate for this host. Without TLS, only loopback is
+ * allowed, unless `ldap.allowPlaintext` is on. Refuses `upstream_failed` or `outbound_refused`.
  */
 export async function openWire(
   server: DirectoryServer,
@@ -104,7 +104,7 @@ function placeIn(uri: string): { host: string; port: number; secure: boolean } {
 function requireLocal(host: string, { remoteAddress = '' }: Socket): void {
   if (kindOf(remoteAddress) === 'loopback') return;
   throw new Refusal('outbound_refused', `${host} would receive passwords without TLS`, {
-    hint: 'Use ldaps:// or StartTLS. Or the operator can set ldap.allowPlaintext in idctl.yaml.',
+    hint: 'Use ldaps:// or StartTLS. Or the operator can set ldap.allowPlaintext: on in idctl.yaml.',
     extra: { reason: 'plaintext' },
   });
 }

@@ -75,7 +75,7 @@ function otherThan(method: SecretMethod): SecretMethod {
   return method === 'client_secret_basic' ? 'client_secret_post' : 'client_secret_basic';
 }
 
-/** The secret is right, but works only with a method that the provider does not advertise. */
+/** The secret is right, but the provider accepts it only with the method that idctl did not use. */
 function acceptedBy(other: SecretMethod, used: SecretMethod): Finding {
   return wrong(
     `not accepted with ${used}, but with ${other}`,

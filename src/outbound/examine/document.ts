@@ -53,7 +53,7 @@ function dateOf(headers: Headers): number | null {
   return Number.isNaN(date) ? null : date + (age > 0 && Number.isFinite(age) ? age * 1000 : 0);
 }
 
-/** Whether the document is of exactly this issuer (security S5); `shown` shows the other one. */
+/** Whether the document names exactly this issuer (S5). With `shown`, the finding names another. */
 export function examineIssuer(issuer: string, { document }: Discovered, shown: boolean): Finding {
   const named = document['issuer'];
   if (named === issuer) return right('the same');
@@ -83,7 +83,10 @@ function differenceOf(issuer: string, named: string): string {
   return 'one with another path or spelling';
 }
 
-/** Whether the endpoints exist, are allowed, and are encrypted like the issuer (security S9). */
+/**
+ * Whether the endpoints exist, and idctl may connect to them (security S9). If the issuer uses
+ * https, the authorization endpoint must too.
+ */
 export async function examineEndpoints(
   guard: Guard,
   { document }: Discovered,

@@ -10,7 +10,7 @@ import { examineKeys } from './keys.ts';
 import { examineName, examineTls } from './place.ts';
 import { examineRedirect } from './redirect.ts';
 
-/** Examines a provider in steps, within `total` milliseconds; skips what needs a failed step. */
+/** Examines a provider in steps, within `total` milliseconds. Omits what needs a failed step. */
 export function createExaminer(
   client: GuardedClient,
   guard: Guard,
@@ -89,14 +89,14 @@ const expectations: Record<StepName, (subject: Confidential) => string> = {
   TLS: () => 'a trusted certificate for this host, valid now',
   discovery: () => 'a JSON document at /.well-known/openid-configuration',
   issuer: ({ issuer }) => `exactly ${issuer}`,
-  endpoints: () => 'authorization, token and userinfo, encrypted and reachable',
+  endpoints: () => 'authorization, token and userinfo, encrypted and allowed',
   keys: () => 'a key for RS256, PS256, ES256 or EdDSA',
   'client authentication': () => 'the client ID and secret are accepted, a made-up code is not',
   'redirect URI': ({ redirectUri }) => `the provider accepts ${redirectUri}`,
   clock: () => "at most 60 seconds off this machine's clock",
 };
 
-/** Whether both clocks agree, in milliseconds since 1970; null if the provider sends no time. */
+/** Whether both times, in milliseconds since 1970, agree. Null if the provider sends no time. */
 function examineClock(theirs: number | null, ours: number): Finding {
   if (theirs === null) return right('the provider sends no time');
   const seconds = Math.round((theirs - ours) / 1000);

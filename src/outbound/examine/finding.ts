@@ -5,7 +5,7 @@ import { type Failure, failureWords } from '../failure.ts';
 // The findings of an examination, in idctl's own sentences. They never quote the provider (security
 // S8), except for host names that the operator must allow. Only the operator also sees the issuer.
 
-/** The names of the steps, in order. */
+/** The names of the steps, in the order in which they are shown. */
 export const stepNames = [
   'name',
   'TLS',

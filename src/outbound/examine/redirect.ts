@@ -52,7 +52,7 @@ async function silentRequest(metadata: ProviderMetadata, client: Confidential): 
   });
 }
 
-/** The parameters sent to the redirect URI; null without a redirect, or for one elsewhere. */
+/** The parameters that the response sends to the redirect URI; null if it does not lead there. */
 function wayBack(response: Response, from: URL, redirectUri: string): URLSearchParams | null {
   const location = response.headers.get('location');
   if (location === null || !URL.canParse(location, from.href)) return null;

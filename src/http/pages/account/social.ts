@@ -12,7 +12,7 @@ import type { PageReply, Visit } from '../page.ts';
 import { postForm } from '../parts.ts';
 import { type Draft, section } from './section.ts';
 
-/** The section for Google and GitHub; null if the instance has none of them. */
+/** The section for Google and GitHub; null if neither is configured or linked. */
 export function socialSection(draft: Draft, linked: SocialProvider[]): Html | null {
   const shown = socialProviders.filter(
     (provider) => linked.includes(provider) || findSocialClient(draft.ctx, provider) !== null,
@@ -35,7 +35,7 @@ export function socialSection(draft: Draft, linked: SocialProvider[]): Html | nu
   );
 }
 
-/** Leads to the provider by a page: the page policy keeps redirects after forms on this site. */
+/** Leads to the provider through a page: the policy forbids a form to redirect to another site. */
 export async function leadAway(visit: Visit, provider: SocialProvider): Promise<PageReply> {
   const name = providerNames[provider];
   const started = await startLinking(visit.ctx, provider, {

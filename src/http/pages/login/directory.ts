@@ -11,7 +11,7 @@ import { type Directory, directoryForm } from './forms.ts';
 import { askWho, showMethods } from './methods.ts';
 import { identify, type LoginPlace, linkTo, returnTo } from './place.ts';
 
-/** Asks for user name and password if there is one organization; else leads to the first screen. */
+/** Asks for user name and password if the only organization has a directory; else redirects. */
 const askPage = page({
   path: '/login/directory',
   access: 'public',

@@ -34,7 +34,7 @@ export const forwardPage = page({
   },
 });
 
-/** The address that first renews the session or, if that was tried, of the sign-in page. */
+/** The address that renews the session. After one attempt, the address of the sign-in page. */
 function signInFor(going: Record<string, string>, isTried: boolean): string {
   if (!isTried) return viaRenewal(path, going);
   const returnTo = `${path}?${new URLSearchParams({ ...going, again: '1' })}`;

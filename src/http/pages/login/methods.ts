@@ -19,7 +19,7 @@ import {
 } from './forms.ts';
 import { identify, type LoginPlace, linkTo } from './place.ts';
 
-/** The first screen: asks who it is, and offers the providers that accept every address. */
+/** The first screen: asks for the identifier, and offers passkeys, Google and GitHub. */
 export async function askWho(
   visit: Pick<Visit, 'ctx' | 'given' | 'refusal'> & Partial<Pick<Visit, 'token'>>,
   place: LoginPlace,
@@ -32,7 +32,7 @@ export async function askWho(
     ? [html`<a href="${linkTo('/login/signup', { returnTo })}">Create an account</a>`]
     : [];
   const { token } = visit;
-  // An error page has no form token, so it cannot show a form.
+  // An error page has no form token, so it cannot show a form that posts.
   const passkey = methods.includes('passkey') && token !== undefined;
   return {
     title: 'Sign in',
@@ -43,7 +43,7 @@ ${notice(said)}${alert(visit)}
 ${hidden({ returnTo })}
 ${field(visit, {
   name: 'identifier',
-  // A user name without an address works only with a single directory (security L1).
+  // A bare user name works only if the instance has exactly one organization (security L1).
   label: methods.includes('ldap')
     ? 'E-mail address or user name'
     : 'E-mail address or company domain',
@@ -72,7 +72,7 @@ interface Known extends LoginPlace {
   identifier: string;
 }
 
-/** The ways to sign in for an address. A domain alone leads to its provider (spec §5.4). */
+/** The ways to sign in with an address. A bare domain leads to its provider (spec §5.4). */
 export async function showMethods(
   visit: Visit,
   place: Known,

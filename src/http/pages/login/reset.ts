@@ -74,7 +74,7 @@ export function linkToChoose(identifier: string): string {
   return linkTo(path, { identifier }, { done: 'confirmed' });
 }
 
-/** Whether the page applies to this person, because anyone can make a link to it. */
+/** Whether this person may choose a first password. Anyone can make a link to the page. */
 async function mayChoose({ ctx }: Visit, identifier = ''): Promise<boolean> {
   return isSignedIn(ctx) && (await isWithoutPassword(ctx, identifier));
 }

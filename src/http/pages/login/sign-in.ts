@@ -48,7 +48,7 @@ const signInPage = page({
   },
 });
 
-/** Whether a link led here a browser whose access token may only have expired. */
+/** Whether a link opened this page in a browser that may have a session to renew. */
 function mayBeSignedIn({ ctx, given, cookie }: Visit): boolean {
   const sent = given['returnTo'] !== undefined || given['invitation'] !== undefined;
   const first = given['again'] === undefined && given['identifier'] === undefined;
@@ -165,7 +165,7 @@ const enterByLinkPage = form({
   refused: (visit) => askWho(visit, {}),
 });
 
-/** The pages that sign in: by password, passkey, second factor, or the operator's link. */
+/** The pages that sign in: with a password, passkey, second factor, or the operator's link. */
 export const signInPages = [
   signInPage,
   passwordPage,
