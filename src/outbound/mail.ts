@@ -131,9 +131,13 @@ const reasons: [RegExp, string, string][] = [
     'its certificate is for another name',
     'Use the host name of the certificate in mail.smtpUrl.',
   ],
-  [/^CERT_/, 'its certificate is not valid now', 'Renew the certificate of the mail server.'],
   [
-    /^(SELF_SIGNED|DEPTH_ZERO|UNABLE_TO)/,
+    /^CERT_(HAS_EXPIRED|NOT_YET_VALID)/,
+    'its certificate is not valid now',
+    'Renew the certificate of the mail server.',
+  ],
+  [
+    /^(CERT_|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO)/,
     'its certificate is not trusted',
     'Set mail.caFile to the certificate authority of the mail server.',
   ],

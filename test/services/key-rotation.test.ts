@@ -3,7 +3,9 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { readKeyFile } from '../../src/crypto/key-file.ts';
 import { createKeyring } from '../../src/crypto/seal.ts';
 import { Event } from '../../src/database/models/event.ts';
+import { KeyCanary } from '../../src/database/models/key-canary.ts';
 import { SigningKey } from '../../src/database/models/signing-key.ts';
+import { transaction } from '../../src/database/transaction.ts';
 import { listKeys, rotateSigningKey } from '../../src/services/foundation/keys/operations.ts';
 import {
   currentSigner,
@@ -130,4 +132,17 @@ test('X5 a rotation is an event, and its private half is stored sealed', async (
   expect(await Event.findAll({ where: { kind: 'key.signing.rotated' } })).toMatchObject([
     { actor: { kind: 'operator' }, subject: { type: 'key', id }, data: { retired: 1 } },
   ]);
+});
+
+test('interface page: /readyz is 503 while the key file lacks the master key of the database', async () => {
+  const ready = async () => {
+    const { status, body } = await idctl.client().get('/readyz');
+    return [status, body.code ?? body.status];
+  };
+  expect(await ready()).toEqual([200, 'ready']);
+  const other = { keyId: 'another', sealed: 'x', createdAt: new Date(Date.now() + day * 1000) };
+  await transaction(() => KeyCanary.create(other));
+  expect(await ready()).toEqual([503, 'not_ready']);
+  await transaction(() => KeyCanary.destroy({ where: { keyId: 'another' } }));
+  expect(await ready()).toEqual([200, 'ready']);
 });

@@ -21,13 +21,10 @@ export async function gatherForm(
   );
   const client = readBasic(request);
   if (client === null) return given;
-  const named = given['client_id'] ?? client.client_id;
-  if (given['client_secret'] !== undefined || named !== client.client_id) {
-    throw refuseField(
-      'client_secret',
-      'is sent twice: in the form and with HTTP Basic. Use one of them',
-    );
-  }
+  const twice = 'is sent twice: in the form and with HTTP Basic. Use one of them';
+  if (given['client_secret'] !== undefined) throw refuseField('client_secret', twice);
+  if ((given['client_id'] ?? client.client_id) !== client.client_id)
+    throw refuseField('client_id', 'names another client than HTTP Basic does');
   return { ...given, ...client };
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { requireMasterKey } from '../../services/foundation/keys/open.ts';
 import { routeTo } from '../route.ts';
 
 const input = z.strictObject({});
@@ -12,11 +13,13 @@ export const healthRoutes = [
     run: () => ({ status: 'ok' as const }),
   }),
   routeTo('public', 'GET', '/readyz', {
-    summary: 'Whether the database answers and has all migrations, and whether writes succeed',
+    summary:
+      'Whether the database answers, has all migrations and fits the key file, and whether writes succeed',
     input,
     output: z.strictObject({ status: z.literal('ready'), writable: z.boolean() }),
     run: async (ctx) => {
       const { writable } = await ctx.ready();
+      await requireMasterKey(ctx);
       return { status: 'ready' as const, writable };
     },
   }),

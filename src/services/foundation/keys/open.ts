@@ -75,14 +75,25 @@ function placeOf(row: string): SealedPlace {
 
 /** Switches to the database's master key, which another process may have made (security X1). */
 export async function followMasterKey(ctx: Context): Promise<void> {
-  const [canary] = await listCanaries();
-  if (canary === undefined || canary.keyId === ctx.keyring.keyId) return;
-  if (ctx.keyring.sealWith(canary.keyId)) return;
+  const missing = await findMissingKey(ctx);
+  if (missing === null) return;
   const { keyFile } = ctx.config;
-  ctx.log.error(
-    { keyFile, keyId: canary.keyId },
-    'the key file lacks the master key of this database',
-  );
+  ctx.log.error({ keyFile, keyId: missing }, 'the key file lacks the master key of this database');
+}
+
+/** Refuses `not_ready` if the key file lacks the master key that seals now. */
+export async function requireMasterKey(ctx: Pick<Context, 'keyring'>): Promise<void> {
+  if ((await findMissingKey(ctx)) === null) return;
+  throw new Refusal('not_ready', 'The key file lacks the master key of this database.', {
+    hint: 'Copy the key file from the machine where the key was rotated. The log of the daemon names both.',
+  });
+}
+
+/** The id of the master key that seals now, if this process cannot switch to it; else null. */
+async function findMissingKey({ keyring }: Pick<Context, 'keyring'>): Promise<string | null> {
+  const [canary] = await listCanaries();
+  if (canary === undefined || canary.keyId === keyring.keyId) return null;
+  return keyring.sealWith(canary.keyId) ? null : canary.keyId;
 }
 
 /** Makes sure, when the app opens, that there is a key to sign sessions with (security X2). */
