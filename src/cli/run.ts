@@ -107,7 +107,7 @@ export interface Call {
   end(): Promise<void>;
 }
 
-/** Begins a command. The first operation opens the database, after its input was checked. */
+/** Begins a command. On the host, its first operation opens the database, if its input is valid. */
 export function beginCall(line: Pick<Call, 'input' | 'flags' | 'typed'>, door: CommandDoor): Call {
   const { flags, input } = line;
   const speech = speak(flags);

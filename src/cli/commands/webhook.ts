@@ -175,7 +175,7 @@ async function add(call: Call): Promise<void> {
   });
 }
 
-/** Splits a list of kinds. If it contains `*`, the result is all kinds. */
+/** Splits a list of kinds. If it contains `*`, the result is only `*`, which means all kinds. */
 function kindsOf(list: string): string[] {
   const kinds = list.split(',');
   return kinds.includes('*') ? ['*'] : kinds;
@@ -202,7 +202,7 @@ function addSwitch(webhook: Command, name: 'enable' | 'disable', summary: string
   });
 }
 
-/** Finds the named webhook and its organization. */
+/** The named webhook and its organization, which is looked up unless `--org` is given. */
 async function located(call: Call) {
   const { id, org: given } = call.input;
   if (given !== undefined) return { id, org: given };
