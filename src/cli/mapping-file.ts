@@ -1,7 +1,7 @@
 import { type InputFault, Refusal, refuseField } from '../errors.ts';
 import { readNamedFile, readStandardInput } from './prompt.ts';
 
-/** The mappings in a file, and the line of each: the first in YAML, the last in CSV. */
+/** The mappings in a file, and a line of each: where a YAML item begins, or a CSV row ends. */
 interface MappingFile {
   mappings: unknown;
   lines: number[];

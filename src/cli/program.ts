@@ -65,7 +65,7 @@ const groups: Record<string, Record<string, () => Promise<(program: Command) => 
 
 const declarations = new Map(Object.values(groups).flatMap((group) => Object.entries(group)));
 
-/** Creates all commands, or only `first`. A command loads its services when it runs. */
+/** Creates all commands, or only `first`. A command loads its operations when it runs. */
 export async function createProgram(first = ''): Promise<Command> {
   const program = dressed(new Command('idctl'), "idctl org create 'Acme Ltd'")
     .description('Identity daemon: verified domains and single sign-on, run from the terminal')

@@ -65,7 +65,7 @@ export function addUserCommands(program: Command): void {
   verb(user, 'list', {
     summary: 'List the accounts',
     example: 'idctl user list --json',
-    run: async (call) => call.list((await operations()).listUsers, row, 'There are no users.'),
+    run: async (call) => call.list((await operations()).listUsers, row, 'There are no accounts.'),
   });
   verb(user, 'show <user>', {
     summary: 'Show one account, the proof of its address, and its credentials',
