@@ -131,7 +131,7 @@ export function typedName(path: string, command: Command | undefined): string {
   return named(field) ?? named(field.replace(/s$/, '')) ?? typedAs[path] ?? path;
 }
 
-/** The full command as typed, starting with `idctl`. */
+/** The full name of a command, starting with `idctl`, without aliases. */
 export function spelling(command: Command): string {
   return command.parent === null ? command.name() : `${spelling(command.parent)} ${command.name()}`;
 }

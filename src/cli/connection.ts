@@ -40,7 +40,7 @@ export async function requirePassed(
   await confirmed(`The test of the ${tested} failed. Save the connection anyway?`);
 }
 
-/** Runs the work with the given secret. If only that, the field `name`, is missing, it asks. */
+/** Runs the work with the given secret. If only the secret is missing, asks for it and retries. */
 export async function withSecret<View>(
   { name, question, secret }: { name: string; question: string; secret: string | undefined },
   work: (secret: string | undefined) => Promise<View>,
@@ -53,7 +53,7 @@ export async function withSecret<View>(
   }
 }
 
-/** Whether the error is about this field only. */
+/** Whether the error concerns only the secret, whose field is `name`. */
 function lacks(name: string, error: unknown): boolean {
   if (!(error instanceof Refusal)) return false;
   if (error.code === 'secret_required') return true;

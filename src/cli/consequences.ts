@@ -8,7 +8,7 @@ interface Ended {
   sessionsEnded: number;
 }
 
-/** People who sign in through a connection, and the memberships that it gave them. */
+/** People and owners who sign in through a connection, and the memberships that it gave them. */
 export interface Affected {
   people: string[];
   owners: string[];
@@ -46,7 +46,7 @@ export function sessionsEnding({ sessionsEnded: count }: Ended): string {
   return count === 0 ? '' : count === 1 ? '1 session ends.' : `${count} sessions end.`;
 }
 
-/** The sentences that are not empty, in one line. */
+/** Joins the sentences that are not empty into one line. */
 export function sentences(all: string[]): string {
   return all.filter((sentence) => sentence !== '').join(' ');
 }
@@ -61,7 +61,7 @@ export function persons({ length }: string[]): string {
   return counted(length, 'person', 'people');
 }
 
-/** Names the owners, if no owner keeps a way to sign in; else empty. A dry run prints that sentence. */
+/** Names the owners if no owner could then sign in; else empty. A dry run also prints the text. */
 export async function shutOutBy(call: Call, change: Change): Promise<string> {
   const { findShutOut } = await import('../services/signin/shut-out.ts');
   const { slug, owners } = await call.operate(findShutOut, { ...call.input, change });

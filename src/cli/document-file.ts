@@ -31,7 +31,7 @@ export interface DocumentFile {
   document: unknown;
   /** Faults of the secrets that the document refers to. */
   faults: InputFault[];
-  /** Adds the file, the line and the own `faults` to a refusal; returns other errors unchanged. */
+  /** Adds file, lines and the own `faults` to a refusal with faults; returns others unchanged. */
   place(error: unknown): unknown;
 }
 

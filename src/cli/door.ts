@@ -26,7 +26,7 @@ export async function openDoor(flags: Flags, command: Command): Promise<CommandD
 const hostHint =
   'Run the command there. For an instance on this host, name its configuration: --config FILE';
 
-/** Whether the command runs here: no server is named, and an instance or no server is known. */
+/** Whether the command runs here: no server is named, and this host has an instance or no login. */
 function isLocal({ server, config }: Flags, env: Environment): boolean {
   if (server !== undefined || env['IDCTL_SERVER']) return false;
   const named = ['IDCTL_CONFIG', 'IDCTL_DATABASE', 'IDCTL_DATABASE_URL'].some((one) => env[one]);
@@ -46,7 +46,7 @@ function tellStored(error: unknown, stored: string): unknown {
   return new Refusal(error.code, error.message, { hint });
 }
 
-/** Runs operations here, as the operator; `stored` names servers that may have been meant. */
+/** Runs operations here, as the operator. A refusal names the `stored` servers. */
 function localDoor(flags: Flags, stored = ''): CommandDoor {
   let opened: Promise<Operator> | undefined;
   const operator = (): Promise<Operator> => {
@@ -58,9 +58,9 @@ function localDoor(flags: Flags, stored = ''): CommandDoor {
     return opened;
   };
   const operate: CommandDoor['operate'] = async (operation, given) => {
-    // Its own schema has checked it.
     const checked = parse(operation.input, given);
     const { run } = await operator();
+    // The cast is safe: the operation's own schema has checked the input.
     const view = await run((ctx) => operation(ctx, checked as never));
     // As over HTTP, the schema drops unknown fields and orders the rest. The type stays the same.
     return (operation.output?.parse(view) ?? view) as typeof view;

@@ -14,9 +14,9 @@ export type Hiding<View, Secret extends keyof View> = Omit<View, Secret> & {
 /** How a command shows the object that it makes, and how it finds an existing one. */
 interface Making<View> {
   fields: Fields<View>;
-  /** In place of the input as typed. */
+  /** Replaces the input as typed. */
   input?: Given;
-  /** The field that is shown only once. With `--quiet` it is the only result. */
+  /** The field that is shown only once. With `--quiet`, only its value is printed. */
   secret?: keyof View;
   /** Other fields that contain the secret. */
   hides?: readonly (keyof View)[];
@@ -35,8 +35,8 @@ interface Made<View> {
 }
 
 /**
- * Makes an object and shows it. With `--if-absent`, it shows an existing object that has the given
- * settings, or refuses `exists_differently`.
+ * Makes an object and shows it. With `--if-absent`, shows an existing object instead. Refuses
+ * `exists_differently` if its settings differ from the given ones.
  */
 export async function make<View extends object>(
   call: Call,

@@ -1,7 +1,7 @@
 import { type InputFault, Refusal, refuseField } from '../errors.ts';
 import { readNamedFile, readStandardInput } from './prompt.ts';
 
-/** The mappings in a file, and the line on which each mapping begins. */
+/** The mappings in a file, and a line of each: where a YAML item begins, or a CSV row ends. */
 interface MappingFile {
   mappings: unknown;
   lines: number[];
@@ -18,8 +18,8 @@ const header = ['group', 'project', 'role'];
 const wideHeader = [...header, 'orgRole'];
 
 // A spreadsheet runs a cell that begins like this as a formula (security X9). An apostrophe in
-// front makes the cell text. A cell that already has an apostrophe gets a second one, because
-// import removes exactly one.
+// front makes the cell text. A formula behind apostrophes gets one more, because import removes
+// exactly one.
 const formula = String.raw`(?:[\t\r\n]|\s*[=+\-@＝＋－＠])`;
 const beginsFormula = new RegExp(`^'*${formula}`);
 const madeText = new RegExp(`^'+${formula}`);
@@ -65,7 +65,7 @@ export function inFile(error: unknown, { lines }: MappingFile): unknown {
   return new Refusal(code, message, { faults, hint });
 }
 
-/** If some lines are unreadable, adds the service's refusals of the others, by their positions. */
+/** Adds the service's faults of the valid lines, so that one refusal names every bad line. */
 export async function faultsOfOthers(
   error: unknown,
   mappings: unknown,

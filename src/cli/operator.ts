@@ -55,12 +55,12 @@ export function becomeDatabaseOwner({ config }: LoadedConfig): void {
 /** Whether no process has the embedded database open, as far as known. Ask before opening it. */
 export function isDatabaseIdle({ config }: LoadedConfig): boolean {
   const file = databaseFile(config.database.url);
-  // SQLite keeps the WAL file while a process has the database open; the last process to close it
-  // removes it.
+  // SQLite keeps the WAL file while a process has the database open. The last process to close the
+  // database removes the file.
   return file !== null && existsSync(file) && !existsSync(`${file}-wal`);
 }
 
-/** Opens the instance as its operator. With `migrated`, it migrates first, and tells each name. */
+/** Opens the instance as its operator. With `migrated`, migrates first, and reports each name. */
 export async function openOperator(
   loaded: LoadedConfig,
   migrated?: (name: string) => void,
@@ -70,7 +70,7 @@ export async function openOperator(
   if (migrated === undefined) requireDatabaseFile(loaded);
   becomeDatabaseOwner(loaded);
   const { log } = loaded.config;
-  // A command prints its own answer, so the log needs only warnings and errors.
+  // A command prints its own answer, so by default the log has only warnings and errors.
   const level = log.level === 'info' ? 'warn' : log.level;
   const config = { ...loaded.config, log: { ...log, level } };
   const app = await openApp(
@@ -96,7 +96,7 @@ function told({ refusalOf, log }: App, error: unknown): unknown {
   return refusal ?? error;
 }
 
-/** Opening creates a missing SQLite file, but a mistyped path must not become an empty instance. */
+/** Refuses a missing SQLite file: opening would create it, and make a typo an empty instance. */
 export function requireDatabaseFile({ config }: LoadedConfig): void {
   const file = databaseFile(config.database.url);
   if (file === null || existsSync(file)) return;

@@ -1,10 +1,10 @@
 import { refuseField } from '../errors.ts';
 import type { Call } from './run.ts';
 
-/** The maximum of slugs in an error. */
+/** How many slugs an error names at most. */
 const mostNamed = 10;
 
-/** Fills in a missing `--org`: `IDCTL_ORG`, else the only one. `tell` shows which on a terminal. */
+/** Fills in a missing `--org`: `IDCTL_ORG`, else the only one. With `tell`, a terminal shows it. */
 export async function fillOrganization(call: Call, tell = false): Promise<void> {
   if (call.input['org'] !== undefined) return;
   const given = process.env['IDCTL_ORG'];

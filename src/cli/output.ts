@@ -6,8 +6,8 @@ type Cell = string | number | boolean | readonly string[] | null | undefined;
 
 /**
  * The fields of a view that a person sees: titles, each with its value. In a table, `whole` values
- * and times are never cut. A `broken` value is the last, and wraps below itself. A table without
- * room shows the values of `below` columns below their row.
+ * and times are never cut. A `broken` value is the last, and wraps below itself. If a table is too
+ * wide, it shows the values of `below` columns below their row.
  */
 export type Fields<View> = readonly (readonly [
   title: string,

@@ -5,7 +5,7 @@ import { dressed } from './command.ts';
 import { asking, askingBash } from './complete/scripts.ts';
 import { report } from './report.ts';
 
-/** All commands by purpose, in the order of the first help page; a file loads when needed. */
+/** All commands by purpose, in the order of the first help page. A file loads when it is needed. */
 const groups: Record<string, Record<string, () => Promise<(program: Command) => void>>> = {
   'set up': {
     init: async () => (await import('./commands/init.ts')).addInitCommand,
@@ -65,7 +65,7 @@ const groups: Record<string, Record<string, () => Promise<(program: Command) => 
 
 const declarations = new Map(Object.values(groups).flatMap((group) => Object.entries(group)));
 
-/** Creates all commands, or `first` alone; a command's action is imported when it runs. */
+/** Creates all commands, or only `first`. A command loads its operations when it runs. */
 export async function createProgram(first = ''): Promise<Command> {
   const program = dressed(new Command('idctl'), "idctl org create 'Acme Ltd'")
     .description('Identity daemon: verified domains and single sign-on, run from the terminal')
@@ -93,7 +93,7 @@ export async function createProgram(first = ''): Promise<Command> {
   return program;
 }
 
-/** The help of `idctl` alone: the commands by purpose, on one screen. */
+/** The first help page: the commands by purpose, on one screen. */
 function firstPage(program: Command, helper: Help): string {
   const commands = Object.entries(groups).map(([name, group]) => namesOf(name, Object.keys(group)));
   const options = helper.visibleOptions(program).map((option) => {

@@ -27,7 +27,7 @@ export async function withProgress<T>(
   }
 }
 
-/** Runs the work. A signal meanwhile cleans up first, and then ends the process. */
+/** Runs the work. If a signal arrives, calls `clean`, and then ends the process. */
 export async function cleaningUp<T>(clean: () => void, work: () => Promise<T>): Promise<T> {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   const end = (signal: NodeJS.Signals) => {

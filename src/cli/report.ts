@@ -80,7 +80,7 @@ function tell(refusal: Refusal, command: Command | undefined): void {
   else writeBroken('hint: ', hint, screen);
 }
 
-/** Describes the fault under the name that the person typed: the option or argument. */
+/** Describes the fault under the name that a person types: the option or argument. */
 function asTyped(fault: InputFault, command: Command | undefined): string {
   const name = typedName(fault.path, command);
   return name === '' ? fault.message : `${name}: ${fault.message}`;

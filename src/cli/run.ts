@@ -49,7 +49,7 @@ interface Page<Item> {
 /** The texts that a person reads before and after an action that cannot be undone. */
 interface Destruction<View> {
   fields: Fields<View>;
-  /** In place of the input as typed. */
+  /** Replaces the input as typed. */
   input?: Given;
   /** Lines to print before the question. */
   details?: (view: View) => string[];
@@ -97,9 +97,9 @@ export interface Call {
   here(command: string): string;
   /** Asks for confirmation, unless `--yes` is set. Enter means no, unless `usual` is set. */
   confirm(question: string, usual?: boolean): Promise<void>;
-  /** Runs an operation and shows its view; a dry run rolls it back and shows the same. */
+  /** Runs an operation and shows its view. A dry run shows it too, and rolls the operation back. */
   perform<View>(operation: Runs<View>, fields: Fields<View>, input?: Given): Promise<View>;
-  /** Runs an operation after a confirmation; a dry run rolls it back and shows its view. */
+  /** Rehearses an operation, asks for confirmation and runs it. A dry run shows only its view. */
   destroy<View>(operation: Runs<View>, telling: Destruction<View>): Promise<void>;
   /** Prints text as the command's result. */
   print(text: string): void;
@@ -107,7 +107,7 @@ export interface Call {
   end(): Promise<void>;
 }
 
-/** Begins a command. The first operation opens the database, after its input was checked. */
+/** Begins a command. On the host, its first operation opens the database, if its input is valid. */
 export function beginCall(line: Pick<Call, 'input' | 'flags' | 'typed'>, door: CommandDoor): Call {
   const { flags, input } = line;
   const speech = speak(flags);

@@ -18,7 +18,7 @@ export interface Setup {
   first: { organization?: unknown; owner?: unknown; password?: string | undefined };
 }
 
-/** Reads the input from the options, and the first owner from the environment too. */
+/** Reads the input from the options. The first organization and owner may be in the environment. */
 export async function setupGiven(call: Call): Promise<Setup> {
   const { baseUrl, database, smtpUrl, smtpPasswordStdin, smtpPasswordFile } = call.input;
   if (smtpPasswordStdin === true && call.input['ownerPasswordStdin'] === true)
@@ -76,12 +76,12 @@ function withPassword(smtpUrl: string, password: string | undefined): string {
     );
   if (password === undefined) return smtpUrl;
   if (url.username === '')
-    throw refuseField('--smtp-url', 'must contain the user name of the password');
+    throw refuseField('--smtp-url', 'must contain a user name, because a password is given');
   url.password = encodeURIComponent(password);
   return url.href;
 }
 
-/** Asks one question for each missing input. Input from the environment counts as given. */
+/** Asks for missing input, except the owner's password. The environment counts as given. */
 export async function setupAsked(
   call: Call,
   given: Setup,
@@ -114,7 +114,7 @@ export async function setupAsked(
   };
 }
 
-/** The fault of an answer. It must not contain a password: other people may read the screen. */
+/** The fault of an answer, or null. An answer is visible, so a password in it is a fault. */
 async function faultIn(
   call: Call,
   settings: Record<string, string>,
@@ -125,7 +125,7 @@ async function faultIn(
   return faultOf(call, settings, async () => {});
 }
 
-/** Asks for the database until a given database answers, and unseen for the password. */
+/** Asks for the database until a connection succeeds. A hidden prompt asks for the password. */
 async function askDatabase(
   call: Call,
   settings: Record<string, string>,
@@ -159,7 +159,7 @@ async function completed(answer: string): Promise<string> {
   return url.href;
 }
 
-/** Asks for the password of the mail URL's user, and warns if the mail server fails its test. */
+/** Asks for the password of the mail URL's user. Warns if the mail server fails its test. */
 async function completeMail(call: Call, settings: Record<string, string>): Promise<void> {
   const answer = settings['mail.smtpUrl'];
   if (answer === undefined) return;

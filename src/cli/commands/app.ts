@@ -108,7 +108,7 @@ async function create(call: Call): Promise<void> {
       const found = apps.find((app) => app.name === name);
       return found && { ...found, clientSecret: null };
     },
-    // The caller may name the organization by its id or its slug.
+    // The organization may be given by its id or its slug.
     has: ({ organization: one }, given) => ({
       organization: one?.id === given['organization'] ? one?.id : (one?.slug ?? null),
     }),

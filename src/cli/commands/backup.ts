@@ -34,7 +34,7 @@ export const backupFields: Fields<z.output<typeof backupView>> = [
 
 export function addBackupCommand(program: Command): void {
   verb(program, 'backup <file>', {
-    summary: 'Copy the whole instance to a file, or with - to standard output',
+    summary: 'Copy the whole database to a file, or with - to standard output',
     example: 'idctl backup idctl.backup',
     run: backup,
   });
@@ -84,7 +84,7 @@ export function addRestoreCommand(program: Command): void {
     summary: 'Restore a backup into an empty database, with the same key',
     options: {
       '--check': 'only check the backup against the key file, and show its contents',
-      '--keep-tokens': 'leave tokens, apps, invitations and webhooks as they were',
+      '--keep-tokens': 'leave tokens, apps, clients, invitations and webhooks as they were',
     },
     example: 'idctl restore idctl.backup --check',
     run: restore,
@@ -105,7 +105,7 @@ async function restore(call: Call): Promise<void> {
     );
   const path = resolve(input.file);
   const loaded = await readConfiguration(call.flags);
-  // Opened before root switches users, because perhaps only root can read the backup.
+  // Opened before root switches to another user, because perhaps only root can read the backup.
   const file = await openBackupFile(path);
   try {
     becomeDatabaseOwner(loaded);

@@ -60,7 +60,7 @@ async function check(call: Call): Promise<void> {
   ]);
 }
 
-/** Only the daemon sees the credentials of its unit, so this command cannot check them. */
+/** A warning that this command cannot check systemd credentials; null if the unit has none. */
 async function unseenCredentials(): Promise<string | null> {
   const names = await unitCredentials(process.env);
   if (names.length === 0) return null;
@@ -71,11 +71,11 @@ interface View {
   key: string;
   value: unknown;
   origin: string;
-  /** The line or the variable that sets the value, if the caller asked for it and it exists. */
+  /** The line or the variable that sets the value; null for a default. Only with `--origin`. */
   where?: string | null;
 }
 
-/** Leaves out the folder of the configuration file, because the note above names it. */
+/** Leaves out the folder of the configuration file, because the note above the table names it. */
 function shortened(where: string | null | undefined, file: string | null): string | null {
   if (where === null || where === undefined || file === null) return where ?? null;
   return where.startsWith(`${file} `) ? `${basename(file)}${where.slice(file.length)}` : where;

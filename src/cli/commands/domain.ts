@@ -126,7 +126,7 @@ async function verify(call: Call): Promise<Domain> {
     : once();
 }
 
-/** Repeats `look` while the record is pending or unreachable, until the time is over. */
+/** Repeats `look` while the record is missing or the resolver fails, at most `limit` seconds. */
 async function until<View>(
   limit: number,
   look: () => Promise<View>,
@@ -154,6 +154,6 @@ function seconds(text: unknown): number {
 }
 
 function consequences(view: Removed): string[] {
-  const off = view.ssoDisabled ? 'Its single sign-on is switched off.' : '';
+  const off = view.ssoDisabled ? 'Its single sign-on is disabled.' : '';
   return [off, sessionsEnding(view), affectedOwners(view)];
 }

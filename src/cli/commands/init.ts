@@ -93,7 +93,7 @@ async function init(call: Call): Promise<void> {
     if (file === null) {
       const { renderConfig } = await import('../../config/write.ts');
       const text = renderConfig(reachable(site.loaded, setup.settings));
-      // Everything that the file names was found to work.
+      // The file is written only now, because the key and the database work.
       await writeFile(site.configFile, text, { flag: 'wx', mode: 0o600 });
     }
     const { created, ...made } = await operator.run((ctx) => initialize(ctx, first));
@@ -175,7 +175,7 @@ const beforeSealing: RefusalCode[] = [
   'schema_newer',
 ];
 
-/** Opens the instance; makes a missing key, and removes that if opening fails before its use. */
+/** Opens the instance. Makes a missing key, and removes it if opening fails before any use. */
 async function openWithKey(loaded: LoadedConfig) {
   const { ensureKeyFile } = await import('../../services/instance/setup/key.ts');
   const key = await ensureKeyFile(loaded.config.keyFile);

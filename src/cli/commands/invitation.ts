@@ -76,7 +76,7 @@ async function create(call: Call): Promise<void> {
     secret: 'url',
     hides: ['token'],
     repeats: true,
-    // Accepting deletes the invitation, so look among the members too.
+    // An accepted invitation is no longer listed, so look among the members too.
     find: async ({ org, email }) => {
       const waiting = (await call.every(listInvitations, { org })).find(of(email));
       if (waiting !== undefined) return { ...waiting, ...unknown };

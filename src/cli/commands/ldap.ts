@@ -44,9 +44,9 @@ const called = ({ uri }: Connection) => uri;
 const settings = {
   '--uri <uri>': 'ldaps://HOST, or ldap://HOST with StartTLS',
   '--tls': 'encrypt; ldap:// then uses StartTLS (default)',
-  '--no-tls': 'do not encrypt; only for a directory on this machine',
+  '--no-tls': 'do not encrypt; only on this machine, or if ldap.allowPlaintext is on',
   '--ca-file <file>': 'certificate authority of the directory, PEM',
-  '--no-ca-file': 'trust the authorities of this machine (default)',
+  '--no-ca-file': 'trust the public authorities that Node.js trusts (default)',
   '--bind-dn <dn>': 'DN of the account that searches the directory',
   '--search-base <dn>': 'DN under which people are searched',
   '--search-filter <filter>': 'such as (uid={username})',
@@ -164,7 +164,7 @@ async function requireUsable(call: Call, input: Given): Promise<void> {
   await requirePassed(call, 'directory', await call.operate(testLdap, input));
 }
 
-/** The settings under the names of the view; a `--no-` form of an option with a value is null. */
+/** The settings by their names in the view. `--no-ca-file` and `--no-groups-attribute` are null. */
 async function asFields({ caFile, groupsAttribute, ...rest }: Given): Promise<Given> {
   return {
     ...rest,

@@ -5,7 +5,7 @@ import { tellOlderDaemon } from '../older-daemon.ts';
 import { readConfiguration } from '../operator.ts';
 import type { Call } from '../run.ts';
 
-/** If no mail server is set, throws a refusal that names the configuration file. */
+/** Throws the error again. If no mail server is set, the hint names the configuration file. */
 async function namingFile(call: Call, error: unknown): Promise<never> {
   if (!(error instanceof Refusal) || error.code !== 'mail_not_configured') throw error;
   const { file } = await readConfiguration(call.flags);

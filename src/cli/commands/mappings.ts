@@ -60,7 +60,9 @@ export function addMappingCommands(program: Command): void {
     run: async (call) => call.table(await all(call), fields, 'There are no mappings.'),
   });
   verb(mappings, 'remove <id>', {
-    summary: 'Remove a mapping; SCIM group roles end now, others at the next sign-in',
+    summary: 'Remove a mapping; roles that it gave to members of a SCIM group end now',
+    detail:
+      'Roles from single sign-on end at the next sign-in, if the connection has --auto-remove. Roles from LDAP stay.',
     options: org,
     destroys: true,
     example: 'idctl mappings remove 0199c3a4-7c1e-7d55-8d1f-3f0e8a1b2c3d --yes',

@@ -33,10 +33,11 @@ export function addMemberCommands(program: Command): void {
   verb(member, 'add <email>', {
     summary: 'Add an existing account to an organization',
     detail:
-      'If the address was never verified, anyone may have made the account. If the organization owns the domain of that address, the credentials of the account end first. The command then asks for confirmation, or needs --yes. --keep-credentials keeps them.',
+      'If the address was never verified, anyone may have made the account. If the organization owns the domain of that address, the credentials of the account end first. On the host, the command then asks for confirmation, or needs --yes. --keep-credentials keeps them.',
     required: { ...org, ...role },
     options: {
-      '--keep-credentials': 'leave the credentials of an account whose address was never verified',
+      '--keep-credentials':
+        'leave the credentials of an account whose address was never verified; host only',
     },
     makes: true,
     example: 'idctl member add ada@example.com --org acme --role admin',
@@ -106,7 +107,7 @@ async function add(call: Call): Promise<void> {
   await make(call, addMemberAsOperator, { ...making, input: { ...input, credentials } });
 }
 
-/** Asks whether to end credentials of an earlier holder; undefined without any, or a terminal. */
+/** Asks whether to end an earlier holder's credentials; undefined if it asks nothing. */
 async function agreedFate(call: Call, input: Record<string, unknown>): Promise<'end' | undefined> {
   if (call.flags.yes) return 'end';
   // If this does not ask, the service refuses such an account and names both options.

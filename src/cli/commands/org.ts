@@ -80,7 +80,7 @@ async function create(call: Call): Promise<void> {
   if (overruled !== null) call.note(heardNoMore(call, overruled));
 }
 
-/** Next to others, an organization governs only accounts on its verified domains (security O1). */
+/** One of several organizations governs only accounts on its verified domains (security O1). */
 function heardNoMore({ here }: Call, slug: string): string {
   return `The sign-in settings of ${slug} no longer apply to any account. ${slug} has no verified\ndomain and is no longer the only organization. Add a domain: ${here(`idctl domain add DOMAIN --org ${shellWord(slug)}`)}`;
 }

@@ -25,7 +25,7 @@ const noFile: ConfigurationFile = { file: '', digest: '', restDigest: '' };
 export function addServeCommand(program: Command): void {
   verb(program, 'serve', {
     summary: 'Run the daemon: migrate, serve, and drain on SIGTERM',
-    options: { '--listen <host:port>': 'where to listen (default: 127.0.0.1:8420)' },
+    options: { '--listen <host:port>': 'where to listen (default: the setting listen)' },
     example: 'idctl serve --listen 127.0.0.1:8420',
     run: serve,
   });
@@ -66,7 +66,7 @@ async function serveUntilSignal(call: Call, given: Given, app: App): Promise<voi
   ]);
   const metrics = await openMetrics(app, config.metrics.listen);
   const server = createServer(app, { ...surface, ...(metrics ? { watch: metrics.watch } : {}) });
-  // Catches signals before a client can see that the daemon is ready.
+  // Listens for signals before a client can see that the daemon is ready.
   const stopped = Promise.race([
     once(process, 'SIGTERM'),
     once(process, 'SIGINT'),
@@ -90,7 +90,7 @@ async function serveUntilSignal(call: Call, given: Given, app: App): Promise<voi
   await tellSystemd(app, 'STOPPING=1');
   await server.close(drainBudget);
   await metrics?.close();
-  // Stop the jobs after the last request, because they write data that the request queued.
+  // Stop the jobs after the last request, because they write data that requests queued.
   await stopJobs();
   await presence.end();
   app.log.info('stopped');
@@ -149,7 +149,7 @@ function endInTime(app: App, code: number): void {
   setTimeout(end, stopBudget).unref();
 }
 
-/** If another idctl uses the address, the refusal says so. */
+/** Throws the error again. If another idctl uses the address, the refusal says so. */
 async function notTwice(error: unknown, listen: string): Promise<never> {
   if (!(error instanceof Refusal) || !(await isIdctlAt(listen))) throw error;
   throw new Refusal(error.code, `idctl already runs at ${listen}.`, {

@@ -54,7 +54,7 @@ export function addSignInCommands(program: Command): void {
     },
   });
   verb(signin, 'set', {
-    summary: 'Switch sign-in methods on or off; the others stay as they are',
+    summary: 'Switch sign-in methods on or off; settings not given stay as they are',
     required: org,
     rehearsable: true,
     options: {

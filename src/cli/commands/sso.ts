@@ -61,7 +61,7 @@ export function addSsoCommands(program: Command): void {
       '--sync-on-login': 'sync groups at every sign-in (default)',
       '--no-sync-on-login': 'sync groups only at the first sign-in',
       '--auto-remove': 'remove a synced membership when the person leaves its group',
-      '--no-auto-remove': 'keep them (default)',
+      '--no-auto-remove': 'keep it (default)',
       '--absent-groups <what>': 'what a missing groups claim means: unknown (default) or none',
       '--ignore-email-verified': 'ignore the email_verified claim of the provider',
       '--no-ignore-email-verified': 'refuse a sign-in if that claim is false (default)',

@@ -27,7 +27,7 @@ export function addTotpCommands(program: Command): void {
     run: confirm,
   });
   verb(totp, 'disable', {
-    summary: 'Turn it off with a current code, and delete the secret',
+    summary: 'Turn off two-factor authentication with a current code; delete the secret',
     detail: 'A dry run does not check the code.',
     required: { ...user, ...code },
     rehearsable: true,

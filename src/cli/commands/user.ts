@@ -65,7 +65,7 @@ export function addUserCommands(program: Command): void {
   verb(user, 'list', {
     summary: 'List the accounts',
     example: 'idctl user list --json',
-    run: async (call) => call.list((await operations()).listUsers, row, 'There are no users.'),
+    run: async (call) => call.list((await operations()).listUsers, row, 'There are no accounts.'),
   });
   verb(user, 'show <user>', {
     summary: 'Show one account, the proof of its address, and its credentials',
@@ -143,7 +143,7 @@ export function addUserCommands(program: Command): void {
   });
   verb(user, 'delete <user>', {
     summary: 'Delete an account with its memberships and sessions',
-    detail: 'It also works for the last owner. It names organizations without an owner then.',
+    detail: 'It also works for the last owner, and names organizations that then have no owner.',
     destroys: true,
     example: 'idctl user delete ada@example.com --yes',
     run: async (call) => {
@@ -180,7 +180,8 @@ async function disable(call: Call): Promise<void> {
   const owned = await call.operate(listOwnedAlone);
   const alone = `${user} is the only active owner of ${owned.join(', ')}. `;
   const question = `${owned.length > 0 ? alone : ''}Disable the account of ${user}? Its sessions end.`;
-  // Without a terminal, do not ask: in an emergency, a script must be able to disable an account.
+  // A script must be able to disable an account in an emergency, so without a terminal this asks
+  // only about an only owner.
   if (!call.flags.dryRun && (owned.length > 0 || canAsk())) await call.confirm(question);
   await call.perform(disableUser, block);
 }

@@ -65,7 +65,7 @@ const delivery: Fields<Delivery> = [
 function answerTo({ attempts, error, responseStatus, nextAt }: Delivery): string | null {
   if (attempts === 0) return null;
   const next = nextAt === null ? '' : `, next ${nextAt}`;
-  return `${error ?? responseStatus ?? ''} (${counted(attempts, 'try', 'tries')}${next})`;
+  return `${error ?? responseStatus ?? ''} (${counted(attempts, 'attempt')}${next})`;
 }
 
 const tested: Fields<z.output<typeof webhookTestView>> = [
@@ -100,7 +100,7 @@ export function addWebhookCommands(program: Command): void {
       call.list((await operations()).listWebhooks, row, 'There are no webhooks.'),
   });
   addSwitch(webhook, 'enable', 'Enable a webhook, even if it was disabled because it failed');
-  addSwitch(webhook, 'disable', 'Disable a webhook; it never gets the events of that time');
+  addSwitch(webhook, 'disable', 'Disable a webhook; idctl keeps no new events for it');
   verb(webhook, 'rotate <id>', {
     summary: 'Make a new secret; for 24 hours both secrets sign each message',
     options: org,
@@ -147,7 +147,7 @@ export function addWebhookCommands(program: Command): void {
     },
   });
   verb(webhook, 'retry <delivery>', {
-    summary: 'Send a delivery again now, with the same id; its status does not matter',
+    summary: 'Send a delivery again now, with the same id, whatever its status',
     options: org,
     example: `idctl webhook retry ${example}`,
     run: async (call) => {
@@ -175,7 +175,7 @@ async function add(call: Call): Promise<void> {
   });
 }
 
-/** Splits a list of kinds. If it contains `*`, the result is all kinds. */
+/** Splits a list of kinds. If it contains `*`, the result is only `*`, which means all kinds. */
 function kindsOf(list: string): string[] {
   const kinds = list.split(',');
   return kinds.includes('*') ? ['*'] : kinds;
@@ -202,7 +202,7 @@ function addSwitch(webhook: Command, name: 'enable' | 'disable', summary: string
   });
 }
 
-/** Finds the named webhook and its organization. */
+/** The named webhook and its organization, which is looked up unless `--org` is given. */
 async function located(call: Call) {
   const { id, org: given } = call.input;
   if (given !== undefined) return { id, org: given };

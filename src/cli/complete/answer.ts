@@ -6,13 +6,13 @@ import { becomeDatabaseOwner, readConfiguration, requireDatabaseFile } from '../
 import { readWords, repliesFor } from './bash.ts';
 import { type Wanted, wantedAt } from './wanted.ts';
 
-/** The answer that asks the shell to complete file names itself. */
+/** The answer that tells the shell to complete file names itself. */
 const files = ':files';
 
 /** The limit on a wait for the database after Tab, in milliseconds. */
 const patience = 2000;
 
-/** Answers zsh and fish: a value in each line, a tab, its description. Both quote values. */
+/** Answers zsh and fish, which quote values: on each line a value, a tab and its description. */
 export async function answerShell(program: Command, line: readonly string[]): Promise<void> {
   const offered = await offer(program, line);
   if (offered === 'files') return print([files]);

@@ -1,7 +1,7 @@
 /** The first argument that the zsh and fish scripts pass to idctl; no help lists it. */
 export const asking = '__complete';
 
-/** The same for bash. The line as typed follows, and the part that bash replaces. */
+/** The first argument of the bash script. The typed line and the part to replace follow. */
 export const askingBash = '__complete-bash';
 
 /** The shells with a completion script. */

@@ -5,7 +5,7 @@ import { findCommand } from '../aliases.ts';
 /** The completions of a line: idctl's own words, names in the database, or files. */
 export interface Wanted {
   words: NamedThing[];
-  /** Names of this kind, perhaps in one organization; `dashes`: also those that begin with one. */
+  /** Names of this kind, perhaps in one organization. `dashes` allows names like `-a`. */
   names: { kind: Kind; begin: string; org: string | undefined; dashes: boolean } | null;
   files: boolean;
   /** Kinds of events with this prefix. */

@@ -22,7 +22,7 @@ export async function whoIs(server: Server): Promise<Account> {
   }
 }
 
-/** Asks the server for the account of the client's token. Throws the server's refusal. */
+/** Asks the server for the account of the client's token. Throws the server's refusals. */
 export async function readAccount({ ask }: Pick<RemoteClient, 'ask'>): Promise<Account> {
   const found = account.safeParse(await ask({ method: 'GET', path: '/api/v1/me' }));
   if (found.success) return found.data;

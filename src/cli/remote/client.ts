@@ -56,7 +56,7 @@ export function openRemoteClient({ url: origin, token, ca }: Server): RemoteClie
   };
 }
 
-/** The root certificates of this machine, and the given certificates. */
+/** Node's root certificates and the given ones; undefined without given ones. */
 function rootsOf(ca: string | undefined) {
   if (ca === undefined) return undefined;
   try {
@@ -87,7 +87,7 @@ function readJson(text: string): unknown {
   }
 }
 
-/** The refusal for a request that got no answer. */
+/** Turns the error of a request that got no answer into a refusal. Returns others unchanged. */
 function failureOf(origin: string, error: unknown): unknown {
   if (error instanceof Refusal || !(error instanceof Error)) return error;
   if (error.name === 'ServerFault') return error;

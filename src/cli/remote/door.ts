@@ -32,7 +32,7 @@ export function remoteDoor(server: Server): CommandDoor {
     // The schema of the answer is the operation's own.
     return readView(route, answer) as View;
   };
-  /** Runs the work with the route's organization; a thing known by id is looked for in each. */
+  /** Runs the work in the organization of the route. If none is given, tries the account's own. */
   const inOrganization = async (
     route: Route,
     input: Given,
@@ -52,7 +52,7 @@ export function remoteDoor(server: Server): CommandDoor {
     }
     throw missing;
   };
-  /** Drops `--user` if it names the account of the token; on a remote server, refuses others. */
+  /** Drops `--user` if it names the account of the token. Refuses any other account. */
   const own = async ({ user, ...input }: Given): Promise<Given> => {
     if (user === undefined) return input;
     const { id, email } = await readAccount(client);

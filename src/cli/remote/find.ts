@@ -11,7 +11,7 @@ import { readServers, requireStored, type StoredServer } from './servers.ts';
 export interface Server {
   url: string;
   token: string;
-  /** PEM certificates to trust, in addition to those of this machine. */
+  /** PEM certificates to trust, in addition to Node's root certificates. */
   ca: string | undefined;
 }
 
@@ -83,7 +83,7 @@ async function withCa(
   return { url, token, ca: caFile && (await readCa('--ca-file', caFile)) };
 }
 
-/** The certificates of a PEM file. */
+/** Reads a PEM file of certificates. */
 export async function readCa(field: string, file: string): Promise<string> {
   const pem = String(await readNamedFile(field, file));
   if (pem.includes('-----BEGIN CERTIFICATE-----')) return pem;

@@ -12,7 +12,7 @@ const problem = z.looseObject({
 
 type Problem = z.output<typeof problem>;
 
-/** Members that every problem object has; the others belong to the refusal. */
+/** The common members of problem objects. All others go into `extra` of the refusal. */
 const common = ['type', 'title', 'status', 'detail', 'code', 'requestId', 'hint', 'errors'];
 
 /** The refusal for a server that cannot be reached, or whose answer idctl cannot use. */
@@ -69,7 +69,7 @@ function knownCode(code: string): RefusalCode | null {
   return Object.hasOwn(refusals, code) ? (code as RefusalCode) : null;
 }
 
-/** For an unknown code of a newer server: a code for its status. Null for a fault of the server. */
+/** The code for a status, for an unknown code of a newer server. Null for a fault of the server. */
 function codeFor(status: number): RefusalCode | null {
   const codes: Record<number, RefusalCode> = {
     400: 'invalid_input',

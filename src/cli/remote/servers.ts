@@ -14,7 +14,10 @@ import { serverUrl, tokenText } from './address.ts';
 
 const name = z
   .string()
-  .regex(/^[a-z0-9][a-z0-9._:-]{0,99}$/i, 'must be letters, digits, dots, colons and dashes');
+  .regex(
+    /^[a-z0-9][a-z0-9._:-]{0,99}$/i,
+    'must be at most 100 letters, digits, dots, colons, dashes and underscores',
+  );
 
 const stored = z.strictObject({
   url: serverUrl,
@@ -40,7 +43,7 @@ export async function readServers(env: Environment): Promise<StoredServer[]> {
     .toSorted((a, b) => a.name.localeCompare(b.name));
 }
 
-/** Stores a server, replaces one of the same name, and makes it the current server. */
+/** Stores a server as the current server. It replaces a stored server of the same name. */
 export async function storeServer(
   env: Environment,
   { name: called, ...server }: z.input<typeof stored> & { name: string },
@@ -72,7 +75,7 @@ export async function useServer(env: Environment, called: string): Promise<Store
   return { ...found, current: true };
 }
 
-/** Finds the server of this name, or the current server. Refuses `not_found`. */
+/** Finds the server of this name, or the current server. Refuses `not_found` if there is none. */
 export async function requireStored(
   env: Environment,
   called: string | undefined,
