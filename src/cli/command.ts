@@ -105,9 +105,8 @@ export function dressed(command: Command, example: string): Command {
     });
 }
 
-/** The entry of a command in its parent's list. The first page is long, so it shows names only. */
+/** The entry of a command in its parent's list. */
 function termOf(command: Command): string {
-  if (command.parent?.parent === null) return command.name();
   const given = command.registeredArguments.map((argument) =>
     argument.required ? `<${argument.name()}>` : `[${argument.name()}]`,
   );

@@ -57,6 +57,9 @@ describe('interface page: idctl completion bash|zsh|fish', { timeout: 120_000 },
       'admin',
       'owner',
     ]);
+    expect(await asked('mappings', 'add', '--org-role', '')).toEqual(['member', 'admin']);
+    expect(await asked('client', 'set', 'x', '--role', 'v')).toEqual(['viewer']);
+    expect(await asked('client', 'test', 'x', '--user', 'ad')).toEqual(['ada@acme.test']);
     expect(await asked('sso', 'set', '--absent-groups=n')).toEqual(['--absent-groups=none']);
     expect(await asked('completion', 'z')).toEqual(['zsh']);
     expect(await asked('--config', '')).toEqual([':files']);

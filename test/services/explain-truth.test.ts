@@ -42,9 +42,9 @@ describe.skipIf(counterpartMissing('slapd'))('explain tells the truth', () => {
       expect(told).toEqual(seen);
     });
     // A failure prints the seed. The long run takes a new one each time.
-    const more = long ? { numRuns: 300 } : { numRuns: obstacles.length + 4, seed: 20261122 };
+    const more = long ? { numRuns: 100 } : { numRuns: obstacles.length + 4, seed: 20261122 };
     await fc.assert(property, { ...more, examples: obstacles.map((each) => [each]) });
-  }, 600_000);
+  }, 1_800_000);
 
   test('O8 an admin is told the same of members, and nothing of others', async () => {
     const property = fc.asyncProperty(cases, async (given) => {
@@ -70,6 +70,6 @@ describe.skipIf(counterpartMissing('slapd'))('explain tells the truth', () => {
         expect([null, way.could]).toContain(asked.could);
       }
     });
-    await fc.assert(property, long ? { numRuns: 150 } : { numRuns: 8, seed: 20261123 });
-  }, 600_000);
+    await fc.assert(property, long ? { numRuns: 50 } : { numRuns: 8, seed: 20261123 });
+  }, 1_800_000);
 });

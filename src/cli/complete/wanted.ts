@@ -108,6 +108,7 @@ function starting(words: NamedThing[], begin: string): NamedThing[] {
 /** Values of options whose placeholder does not list them. */
 const choices: Record<string, string[]> = {
   '--absent-groups': ['unknown', 'none'],
+  '--org-role': ['member', 'admin'],
   '--restrict-oauth-to-verified-domains': ['on', 'off'],
 };
 
@@ -151,15 +152,16 @@ function ofPlaceholder(
   if (placeholder === 'kind') return { ...nothing, events: begin };
   if (placeholder === 'shell') return ofChoices(['bash', 'zsh', 'fish'], begin);
   if (placeholder === 'role') {
-    const inProject = noun === 'project-member' || noun === 'mappings';
+    const inProject = ['project-member', 'mappings', 'client'].includes(noun);
     return ofChoices(
       inProject ? ['viewer', 'commenter', 'member', 'admin'] : ['member', 'admin', 'owner'],
       begin,
     );
   }
-  // `member add` names an existing account; `domain add` and other `email` arguments name something
-  // new.
-  const meant = placeholder === 'email' && noun === 'member' ? 'user' : placeholder;
+  // `member add` and `client test` name an existing account; `domain add` and other `email`
+  // arguments name something new.
+  const isAccount = noun === 'member' || noun === 'client';
+  const meant = placeholder === 'email' && isAccount ? 'user' : placeholder;
   if (!isKind(meant) || (meant === 'domain' && command.name() === 'add')) return nothing;
   return { ...nothing, names: { kind: meant, begin, org, dashes: true } };
 }
