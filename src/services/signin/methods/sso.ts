@@ -31,7 +31,7 @@ import {
 import { requireReturnTo } from '../return-to.ts';
 import { readProof, type Said } from './claims.ts';
 
-/** Starts single sign-on (spec §4.1): the provider's URL, and a cookie that binds the browser. */
+/** Starts single sign-on (spec §4.1). Returns the provider's URL, and the browser's flow cookie. */
 export async function startSso(ctx: Context, input: z.output<typeof startSsoInput>) {
   const returnTo = requireReturnTo(ctx, input.returnTo);
   const connection = await findUsable(ctx, input.domain);
@@ -69,7 +69,7 @@ export async function proveBySso(
   return readProof(proof, groupsClaim);
 }
 
-/** Records a refused sign-in: an event per connection, reason and quarter hour (security X5). */
+/** Records a refused sign-in: one event per connection and reason in 15 minutes (security X5). */
 export async function recordRefusedBySso(
   ctx: Context,
   connection: SsoConnection,
@@ -90,7 +90,7 @@ function reasonOf(refusal: Refusal): string {
   return String(extra['reason'] ?? refusal.code);
 }
 
-/** Lets the person in. The transaction reads connection and domain again (security S6). */
+/** Lets the person in, after reading connection and domain again (security S6). */
 export async function enterBySso(
   ctx: Context,
   { state, said }: { state: FlowState; said: Said },
@@ -128,7 +128,7 @@ async function attach(ctx: Context, connection: SsoConnection, said: Said): Prom
   return account;
 }
 
-/** The person for the connection: the address must be exactly on its domain (security I6). */
+/** Address and name. The address must be on exactly the connection's domain (security D7). */
 function profileOn(
   { emailDomain, ignoreEmailVerified }: SsoConnection,
   { email, name }: Said,
@@ -141,7 +141,7 @@ function profileOn(
   return { ok: true, email: address, name: name ?? address.slice(0, address.indexOf('@')) };
 }
 
-/** Whether the account's own second factor is asked, not only the provider's (security P12). */
+/** Whether the sign-in asks for the account's own second factor (security P12). */
 export async function asksOwnSecondFactor(
   { requireLocalTwoFactor, organizationId }: SsoConnection,
   accountId: string,
@@ -150,8 +150,8 @@ export async function asksOwnSecondFactor(
 }
 
 /**
- * Records a provider that could not be used: one event per connection and reason in a quarter of an
- * hour (security X5). Returns the error that the person sees.
+ * Records a provider that could not be used: one event per connection, stage and reason in 15
+ * minutes (security X5). Returns the error that the person sees.
  */
 export function reportConnection(ctx: Context, connectionId: string, error: unknown) {
   const words = {

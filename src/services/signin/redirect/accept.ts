@@ -13,7 +13,7 @@ import { type Flow, type FlowState, type Returned, requireState, stateSeconds } 
 /**
  * Runs `work` with the state if we made it, for this browser, and it is unexpired and unused.
  * Spends the state (security S2, S3) and binds the returned code to its provider (security S5). If
- * too many callbacks wait for the provider, refuses `overloaded` and spends nothing (security S9).
+ * too many callbacks wait, refuses `overloaded` and spends nothing (security S9).
  */
 export async function acceptState<T>(
   ctx: Context,
@@ -54,9 +54,9 @@ const shortest = 22;
 
 /**
  * Claims the code for the provider it is about to be sent to; returns false if another provider
- * already got it. A dishonest provider can send people on to an honest one and receive their codes
- * itself. It can then use these in a sign-in begun there (RFC 9700 §4.4); the code alone does not
- * show this (security S5). Call it in a transaction of its own, before the network.
+ * already got it. A dishonest provider can send people to an honest provider, and get their codes.
+ * An attacker could use such a code in a sign-in through the honest provider (RFC 9700 §4.4,
+ * security S5). Call it in a transaction of its own, before the network request.
  */
 async function claimCode(ctx: Context, { issuer }: FlowState, code: string): Promise<boolean> {
   if (code.length < shortest) return true;

@@ -56,7 +56,7 @@ export function beginFlow(
 }
 
 // The state of a sign-in travels signed in the URL and is stored only once it comes back. So
-// starting a sign-in costs no write. Code verifier and nonce follow from its id (security S2).
+// starting a sign-in costs no write. PKCE verifier and nonce are derived from its id (security S2).
 
 /** How long a state is valid, in seconds (spec §8). */
 export const stateSeconds = 600;
@@ -93,8 +93,8 @@ export interface Returned {
 }
 
 /**
- * Reads a state that we signed for such a sign-in within ten minutes, in this browser. Refuses
- * `signin_failed` (security S2, S3).
+ * Reads a state that we signed for this kind of sign-in in the last ten minutes, in this browser.
+ * Refuses `signin_failed` (security S2, S3).
  */
 export function requireState(ctx: Context, kind: Flow, returned: Returned): FlowState {
   const text = openState(ctx.keyring.derive(`${kind}-state`), returned.state ?? '');
@@ -106,7 +106,7 @@ export function requireState(ctx: Context, kind: Flow, returned: Returned): Flow
   return state;
 }
 
-/** A browser must send its cookie. So must every client if its connection is not encrypted. */
+/** Whether the flow cookie is required: of browsers, and of every client on plain http. */
 function bindsBrowser(ctx: Context, fromBrowser: boolean): boolean {
   const { protocol, hostname } = new URL(ctx.config.baseUrl);
   return fromBrowser || (protocol === 'http:' && !isLoopback(hostname));
