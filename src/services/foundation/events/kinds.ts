@@ -255,7 +255,7 @@ export const eventKinds = {
   ),
   'client.rotated': inOrg('client', 'A client has a new secret; the old one is refused', {}),
   'client.removed': inOrg('client', 'A client was removed', {}),
-  'client.refused': inOrg('client', 'A client did not let a person in', {
+  'client.refused': inOrg('client', 'A client let no person in, or its secret was refused', {
     account: text.optional(),
     ...refused,
   }),

@@ -86,8 +86,8 @@ const oldest = `SELECT (EXTRACT(EPOCH FROM min(xact_start)) * 1000)::float8 AS b
     AND (backend_xid IS NOT NULL OR state = 'idle in transaction')`;
 
 /**
- * The id up to which no more events can appear, or null if the order is always final. On PostgreSQL
- * an open transaction may still write an event older than those already written.
+ * The id up to which no more events can appear; null if the order of all events is final. On
+ * PostgreSQL an open transaction may still write an event older than those already written.
  */
 async function settledId(): Promise<string | null> {
   if (dialectOfDatabase() === 'sqlite') return null;

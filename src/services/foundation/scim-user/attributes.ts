@@ -57,7 +57,7 @@ export const commonOf = (kind: 'User' | 'Group'): Attribute[] => [
   }),
   complex(
     'meta',
-    'When and where the resource was created.',
+    'The type, times, address and version of the resource.',
     [
       text('resourceType', 'The name of the resource type.', {
         ...readOnly,
