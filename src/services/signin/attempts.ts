@@ -39,7 +39,7 @@ const attemptPage = pageOf(attemptView);
 
 // The last sign-ins of a connection are stored for the admin who sets it up. An attempt is stored
 // only once its state is accepted, so a forged state causes no write. Attempts without an address
-// have a limit of their own, so that strangers cannot push out those of people.
+// have a limit of their own, so that strangers cannot push out the attempts of people.
 
 /** How long attempts are kept. */
 export const attemptDays = 7;

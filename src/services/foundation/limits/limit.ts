@@ -14,7 +14,7 @@ export interface Limit {
   /** Each value has its own count. */
   apart?: string;
   most: number;
-  /** How much one call counts; 1 if absent. Not for limits with `longest` or given back. */
+  /** How much one call counts; 1 if absent. Such a limit has no `longest` and is not given back. */
   weight?: number;
   seconds: number;
   /** Each window after a full one is twice as long, up to this. Without it, all last `seconds`. */

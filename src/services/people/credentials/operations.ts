@@ -13,7 +13,7 @@ import { hashNewPassword } from '../accounts/password.ts';
 import { ownSessionOf } from '../sessions/end.ts';
 import { endSignIns } from './credentials.ts';
 
-/** Replaces the caller's password; ends other sessions and all mailed codes (security P5, P10). */
+/** Replaces the caller's password; ends other sessions, all codes and links (security P5, P10). */
 export const changePassword = operation({
   authority: 'me.credentials',
   input: z.strictObject({ currentPassword: givenPassword, newPassword: givenPassword }),

@@ -46,7 +46,7 @@ export const verifyEmailInput = z.strictObject({
   password: givenPassword
     .optional()
     .describe(
-      'The password chosen at sign-up. Without the cookie of the sign-up, send it to keep it.',
+      'The password chosen at sign-up. Without the cookie of the sign-up, send it, or it is lost.',
     ),
   ticket: z.string().max(4096).optional(),
 });

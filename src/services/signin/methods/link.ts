@@ -84,6 +84,6 @@ function spent(): Refusal {
 
 function disabled({ id, email, name }: Account): Refusal {
   return new Refusal('conflict', `The account of ${email ?? name} is disabled.`, {
-    hint: `Let them sign in again first: ${commandLine('idctl user enable', email ?? id)}`,
+    hint: `Enable it first: ${commandLine('idctl user enable', email ?? id)}`,
   });
 }

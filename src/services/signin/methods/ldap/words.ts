@@ -151,7 +151,7 @@ export const refusalWords: Record<string, Words> = {
     hint: 'Verify the domain (idctl domain add), or correct the address in the directory.',
   },
   identity_conflict: {
-    seen: 'the address belongs to an account that another entry, or an entry of another server, signs in to',
+    seen: 'the account of the address is linked to another entry, of this server or another',
     hint: 'To see the linked identities, run: idctl identity list --user EMAIL. To remove one: idctl identity unlink. If the server changed: idctl ldap relink.',
   },
   deactivated: {
