@@ -73,7 +73,7 @@ export function refusedBindLimit(ctx: Context, { of, apart }: StoredPassword): L
   return ldapLimit(ctx, 'ldap bind refused', of, apart);
 }
 
-/** How often a directory may refuse the operator before doctor stops sending its bind password. */
+/** How often a directory may refuse the operator before doctor pauses its bind for a while. */
 export function operatorBindLimit(ctx: Context, organizationId: string): Limit {
   return ldapLimit(ctx, 'ldap bind of operator', organizationId);
 }

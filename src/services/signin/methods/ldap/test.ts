@@ -73,7 +73,7 @@ export const testLdap = operation({
 
 type Examine = (proving: Trial['proving']) => Promise<DirectoryExamination>;
 
-/** Counts the attempt by name and entry. It stays counted if no entry or password is right. */
+/** Counts the attempt by name and entry. It stays counted if the step filter or password fails. */
 async function counting(
   ctx: Context,
   organization: Organization,
