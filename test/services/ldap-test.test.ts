@@ -120,7 +120,7 @@ describe.skipIf(counterpartMissing('slapd'))('interface page: POST …/ldap/test
         'is not there, or the service account may not see it',
       ],
       [{ searchFilter: '(roomNumber={username})' }, 'filter', 'the filter matches no entry'],
-      [{ username: 'nobody' }, 'filter', 'no entry matches it with this user name'],
+      [{ username: 'nobody' }, 'filter', 'no entry matches the filter with this user name'],
       [{ emailAttribute: 'mailbox' }, 'attributes', 'nothing in mailbox'],
       [
         { givenNameAttribute: 'title', familyNameAttribute: 'l' },

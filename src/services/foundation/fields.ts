@@ -75,7 +75,7 @@ export function viewOf<Shape extends z.ZodRawShape, Row extends object>(
     const value: unknown = Reflect.get(row, name);
     return [[name, value instanceof Date ? value.toISOString() : value] as const];
   });
-  // What the compiler cannot follow: the names are the shape's, and the values are the row's.
+  // The compiler cannot follow that the names are the shape's, and the values are the row's.
   return Object.fromEntries(shown) as { [Name in keyof Shape & keyof Row]: Shown<Row[Name]> };
 }
 

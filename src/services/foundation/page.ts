@@ -28,7 +28,7 @@ interface Page<Item> {
 interface Rows {
   where?: Record<string, unknown>;
   include?: string[];
-  /** Orders them by falling id. */
+  /** Orders the rows by descending id. */
   newestFirst?: boolean;
 }
 

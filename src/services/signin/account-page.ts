@@ -45,9 +45,7 @@ async function describePassword(ctx: Context, { email, passwordHash }: Account) 
   return methods.includes('password') ? ('may be chosen' as const) : ('none' as const);
 }
 
-/**
- * The passkeys of the account, and why none can be added, if so; null if passkeys do not work here.
- */
+/** The passkeys, and why no more can be added; null if there are none and none would work here. */
 async function describePasskeys(ctx: Context, account: Account) {
   const { items } = await listPasskeys(ctx, { limit: mostPasskeys });
   if (findPasskeyObstacle(ctx) !== null)
@@ -57,7 +55,7 @@ async function describePasskeys(ctx: Context, account: Account) {
   return { items, noMore: items.length < mostPasskeys ? null : ('most' as const) };
 }
 
-/** Lists the person's single sign-on, and whether idctl asks for a second factor (security P12). */
+/** Lists the person's single sign-on; `asksHere` if idctl asks for its own second factor. */
 async function listSingleSignOn(ctx: Context, { id, email }: Account) {
   const keys = await Identity.findAll({
     where: { accountId: id, kind: 'sso' },

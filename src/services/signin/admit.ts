@@ -30,9 +30,9 @@ import { enterBySocial, type SocialPerson } from './methods/social.ts';
 import { enterBySso } from './methods/sso.ts';
 import type { FlowState } from './redirect/state.ts';
 
-// Lets a proven person in, at once or in a second step with the code of the second factor.
+// Lets a proven person in, at once or in a second step with the second factor.
 
-/** How a person has proved who they are; a second step continues from it. Its size is bounded. */
+/** How a person has proved who they are. It is stored for a second step, so its size is bounded. */
 export type Arrival =
   | { by: 'sso'; state: FlowState; said: Said }
   | { by: 'social'; state: FlowState; person: SocialPerson }
@@ -57,21 +57,20 @@ interface Admission {
 }
 
 /**
- * Lets a proven person in. Only after the person is attached is it known whether a second factor is
- * needed: by the account, for single sign-on also by the connection. So `enter` may run twice
- * (security P12).
- * The first run is then rolled back. The code is checked outside the transaction, so that a wrong
- * one stays counted.
+ * Lets a proven person in. The account decides whether a second factor is needed, at single sign-on
+ * also the connection. Most methods know the account only once the person is attached. So `enter`
+ * may run twice (security P12): the first run is then rolled back. The answer is checked outside
+ * the transaction, so that a wrong answer stays counted.
  */
 export async function admit(ctx: Context, arrival: Arrival, admission: Admission) {
   const { account, factor = {}, inTwoSteps, before, afterwards } = admission;
   const known = arrival.by === 'password' && account !== undefined && hasSecondFactor(account);
-  // If the account is known to have a second factor, the first run is left out.
+  // After a password, the account is known: if it has a second factor, the first run is left out.
   let begun: Begun = known ? { asks: account } : await enter(ctx, arrival, admission, null);
   if ('asks' in begun) {
     const { asks } = begun;
     if (!isGiven(factor) && inTwoSteps) {
-      // On the pages the arrival is kept, and the answer comes in a second step.
+      // The arrival is kept, and the answer comes in a second step.
       throw await transaction(async () => {
         await before?.();
         return holdForSecondFactor(ctx, asks.id, arrival);
@@ -94,7 +93,7 @@ function enter(
   { account, before, within }: Pick<Admission, 'account' | 'before' | 'within'>,
   answer: SecondFactor | null,
 ): Promise<Begun> {
-  // Inside another transaction idctl could not roll the work back.
+  // Inside another transaction, this work could not be rolled back alone.
   assertNoTransaction('a sign-in');
   const begin = async () => {
     await before?.();
@@ -148,8 +147,8 @@ export const secondFactorInput = z.strictObject({
 });
 
 /**
- * Finishes a sign-in in two steps with the code of the second factor. A wrong code leaves the
- * sign-in waiting. A right code uses it up, and every other check runs again.
+ * Finishes a sign-in in two steps with the answer to the second factor. A wrong answer leaves the
+ * sign-in waiting. A right answer uses the arrival up, and the checks of the account run again.
  */
 export async function answerPendingSignIn(ctx: Context, input: z.output<typeof secondFactorInput>) {
   const { id, accountId, arrival } = await requirePending(ctx, input.pending);
@@ -166,7 +165,7 @@ export async function answerPendingSignIn(ctx: Context, input: z.output<typeof s
   });
 }
 
-/** Keeps an arrival until its code comes. Returns the refusal that asks for it, with the token. */
+/** Keeps an arrival for five minutes. Returns the refusal that asks for the second factor. */
 export async function holdForSecondFactor(ctx: Context, accountId: string, arrival: Arrival) {
   const token = randomToken(256);
   const row = {
@@ -187,11 +186,11 @@ export async function holdForSecondFactor(ctx: Context, accountId: string, arriv
 async function findPending({ now }: Context, token: string | undefined) {
   const row = token === undefined ? null : await PendingSignIn.findByPk(hashOfToken(token));
   if (row === null || row.expiresAt <= now) return null;
-  // Only `holdForSecondFactor` writes it.
+  // Only `holdForSecondFactor` writes the payload.
   return { id: row.id, accountId: row.accountId, arrival: row.payload as Arrival };
 }
 
-/** Returns the arrival of an unexpired token. */
+/** Returns the arrival of an unexpired token; refuses `invalid_credential`. */
 async function requirePending(ctx: Context, token: string | undefined) {
   const pending = await findPending(ctx, token);
   if (pending === null) throw nothingPending();
@@ -212,7 +211,7 @@ export async function describePending(
   return { methods: factorsOf(account), asked };
 }
 
-/** Where a pending sign-in goes; undefined if none is pending. */
+/** The URL that a pending sign-in leads to; undefined if none is pending. */
 export async function findPendingReturn(
   ctx: Context,
   token: string | undefined,

@@ -31,15 +31,15 @@ export const attemptView = z.object({
   email: z.string().optional(),
   /** As received; null if the claim was unreadable. */
   groups: z.array(z.string()).nullable().optional(),
-  /** The page of a refused sign-in shows it, and the events keep it. */
+  /** The reference on the page of a refused sign-in, which the events keep too. */
   reference: z.string().optional(),
 });
 
 const attemptPage = pageOf(attemptView);
 
-// Stores the last sign-ins of a connection for the admin who sets it up. Stores an attempt only
-// once its state is accepted, so strangers cannot cause writes. Attempts without an address have a
-// limit of their own, so that strangers cannot push out those of people.
+// The last sign-ins of a connection are stored for the admin who sets it up. An attempt is stored
+// only once its state is accepted, so a forged state causes no write. Attempts without an address
+// have a limit of their own, so that strangers cannot push out the attempts of people.
 
 /** How long attempts are kept. */
 export const attemptDays = 7;
@@ -72,7 +72,7 @@ export async function keepAttempt<T>(
 
 /** The claims of a person that an attempt keeps: the address and the groups. */
 interface KeptClaims {
-  /** Canonical; null if the provider gave none. */
+  /** Canonical; null if there was no address, or an invalid one. */
   email: string | null;
   /** As received; null if there was no claim, or an unreadable one. */
   groups: string[] | null;

@@ -10,8 +10,8 @@ import { secondFactorRequired } from '../people/two-factor/asking.ts';
 import { type SecondFactor, useSecondFactor } from '../people/two-factor/second-factor.ts';
 import { findMethodRefusal } from '../tenancy/signin-settings/methods.ts';
 
-// Only this code issues a session. It checks in this order: account enabled, e-mail verified, no
-// tombstone, method allowed, second factor. No sign-in path goes around it.
+// Only this code issues a session. It checks in this order: password unchanged, account enabled,
+// e-mail verified, no tombstone, method allowed, second factor.
 
 /** How the person has proved who they are. */
 export interface SignIn {
@@ -20,7 +20,7 @@ export interface SignIn {
   connection?: { id: string; organizationId: string };
   /** The canonical address that a social provider guarantees; null if it guarantees none. */
   provenEmail?: string | null;
-  /** The result of `answerSecondFactor`; absent if the method asks for no second factor. */
+  /** The second factor that was passed, or null; absent if this sign-in asks for none. */
   secondFactor?: SecondFactor | null;
 }
 
@@ -44,7 +44,8 @@ export async function beginSession(ctx: Context, account: Account, via: SignIn):
   const { method, connection = null, secondFactor } = via;
   const factor = secondFactor === undefined ? null : await useSecondFactor(now, secondFactor);
   if (factor === 'missing') return { asks: now };
-  // Who vouches for the second factor counts where nothing else proves the person (security P12).
+  // If no other credential of the account proves the person, the session keeps the organization
+  // whose provider alone let the second factor be added (security P12).
   const vouchedBy = method === 'sso' || method === 'passkey' ? (factor?.vouchedBy ?? null) : null;
   const begun = { method, connection, passedSecondFactor: factor !== null, vouchedBy };
   return { session: await startSession(ctx, account, begun) };
@@ -53,7 +54,7 @@ export async function beginSession(ctx: Context, account: Account, via: SignIn):
 /** The facts of an account that decide whether a session may begin. */
 export type Entrant = Pick<Account, 'id' | 'email' | 'disabledAt' | 'emailProof' | 'awaitsCode'>;
 
-/** The refusal if no session may begin for the account by this way; writes nothing. */
+/** The refusal if this way may not begin a session for the account, or null. Writes nothing. */
 export async function findBar(
   ctx: Context,
   account: Entrant,

@@ -35,8 +35,8 @@ import {
   settle,
 } from './refused.ts';
 
-// Every sign-in takes these steps:
-// 1. Count the try, so that guessing is limited.
+// A sign-in takes these steps:
+// 1. Count the attempt, so that guessing is limited.
 // 2. Prove who the person is. The files in methods/ do this.
 // 3. Let the person in, in one transaction: find the account (that of an external identity is
 //    attached or made), check what bars it, use up the second factor, begin the session. Single
@@ -44,35 +44,35 @@ import {
 //    If the answer to the second factor is missing, `admit` rolls this back. If an answer came
 //    along, it is checked and the step runs again. If none came, the request ends in
 //    `second_factor_required`; on the pages the arrival is kept, and `answerPendingSignIn` goes on.
-//    A mailed code and a passkey go without `admit`: the answer comes along with the mailed code,
+//    A mailed code and a passkey do without `admit`: the answer comes along with the mailed code,
 //    and a passkey counts as both factors.
-// 4. If this fails, record why. Return the try unless the refusal is `signin_failed` (a wrong guess,
-//    but also a disabled account) or `code_invalid`.
+// 4. Give the count back, unless the refusal is `signin_failed` (a wrong guess, but also a disabled
+//    account) or `code_invalid`. If the sign-in fails, record why.
 //
-// method           counts the try in         records a refused person by   records a failed server by
-// password         this file                 recordRefusedSignIn           (asks none)
-// mailed code      answerCode                recordRefusedSignIn           (asks none)
-// passkey          this file                 recordRefusedSignIn           (asks none)
-// LDAP             this file, `provePerson`  recordRefusedByDirectory      reportDirectory
-// single sign-on   nowhere                   recordRefusedBySso            reportConnection
-// social           nowhere                   recordRefusedSignIn           reportProvider
-// login link       nowhere                   nothing                       (asks none)
+// method           counts the attempt in   records a refused person by   records a failed server by
+// password         this file               recordRefusedSignIn           (asks none)
+// mailed code      answerCode              recordRefusedSignIn           (asks none)
+// passkey          this file               recordRefusedSignIn           (asks none)
+// LDAP             this file, provePerson  recordRefusedByDirectory      reportDirectory
+// single sign-on   nowhere                 recordRefusedBySso            reportConnection
+// social           nowhere                 recordRefusedSignIn           reportProvider
+// login link       nowhere                 nothing                       (asks none)
 //
-// `acceptState` lets each state be used once, and limits how many callbacks wait at once. What it
-// refuses is not recorded. The login link works once. Wrong answers to the second factor count in
-// second-factor.ts, and only a wrong passkey is recorded. Single sign-on keeps each attempt.
+// `acceptState` lets each state be used once, and limits how many callbacks wait at once. Its
+// refusals are not recorded. The login link works once. Wrong answers to the second factor count in
+// second-factor.ts, and only a wrong passkey is recorded. `keepAttempt` stores how far SSO came.
 //
 // Only `beginSession` begins a session. Only `attachIdentity` and `attachSocial` find the account
 // of an external identity.
 
-/** A sign-in on the pages: its next URL. The second factor's code may come in a second step. */
+/** Given for a sign-in on the pages: the second factor may then come in a second step. */
 interface Page {
   returnTo: string;
 }
 
 /**
- * Signs in by password (spec §4.4). Every `signin_failed` gets the same answer after the same work
- * (security P7, P8).
+ * Signs in with a password (spec §4.4). Every `signin_failed` gets the same answer after the same
+ * work (security P7).
  */
 export async function signIn(ctx: Context, input: z.output<typeof signInInput>, page?: Page) {
   const client = await knownClient(ctx);
@@ -104,7 +104,7 @@ export async function signIn(ctx: Context, input: z.output<typeof signInInput>, 
 }
 
 /**
- * Signs in by a mailed code. The code is spent only when the sign-in completes, so it survives a
+ * Signs in with a mailed code. The code is spent only when the sign-in completes, so it survives a
  * request for the second factor.
  */
 export function signInByCode(ctx: Context, input: z.output<typeof signInByCodeInput>) {
@@ -142,9 +142,9 @@ export async function signInByPasskey(ctx: Context, input: z.output<typeof signI
 }
 
 /**
- * Signs in through an organization's directory (spec §4.2). The try is counted for the user name and
- * the client before the directory is asked, then for the entry. It is returned if the person is let
- * in, on any error but `signin_failed`, and for a fault of the service account (security L8).
+ * Signs in through an organization's directory (spec §4.2). The attempt counts for user name and
+ * client before the directory is asked, then for the entry. The counts are given back on success,
+ * on any error but `signin_failed`, and on a fault of the service account (security L8).
  */
 export async function signInByLdap(
   ctx: Context,
@@ -171,7 +171,7 @@ export async function signInByLdap(
     });
   } catch (error) {
     const reason = reasonOfFailure(error);
-    // A fault of the service account or of the directory is no guess of the person.
+    // A fault of the service account or of the directory is no wrong guess by the person.
     if (reason === null || reason.startsWith('service_')) await giveBack(ctx, limits);
     if (reason !== null) await recordRefusedByDirectory(ctx, connection, { reason, person: found });
     throw await reportDirectory(ctx, connection, error);
@@ -179,8 +179,8 @@ export async function signInByLdap(
 }
 
 /**
- * Finishes single sign-on, at the callback (spec §4.1 step 3 to 6). The state is spent before the
- * provider is asked; all else is written after. Once the state is accepted, the attempt is kept.
+ * Finishes single sign-on, at the callback (spec §4.1 steps 3 to 6). Before the provider is asked,
+ * the state is spent and the code is claimed. Once the state is accepted, the attempt is kept.
  */
 export function finishSso(ctx: Context, input: z.output<typeof callbackInput>) {
   return acceptState(ctx, 'sso', input, async (accepted) => {
@@ -234,8 +234,8 @@ export function finishSocial(
 }
 
 /**
- * Signs in by the operator's link. It is used up when the session begins, or when the arrival is
- * kept for the second factor, which is still asked for.
+ * Signs in with the operator's link, which does not replace the second factor. The link is used up
+ * when the session begins, or when the arrival is kept for the second factor.
  */
 export async function openLoginLink(ctx: Context, { token }: z.output<typeof openLoginLinkInput>) {
   const account = await requireLinked(ctx, token);

@@ -9,8 +9,8 @@ import { giveBack, type Limit } from '../foundation/limits/limit.ts';
 
 /**
  * Records a refused sign-in: one counted event per account and method in a quarter of an hour.
- * Without an account it is one per client site, as a site has 65536 networks. It names the client
- * network that failed last (security X5).
+ * Without an account, one per client site and method, as a site has 65536 networks. The event names
+ * the client network that failed last (security X5).
  */
 export async function recordRefusedSignIn(
   ctx: Context,
@@ -20,7 +20,7 @@ export async function recordRefusedSignIn(
   const subject =
     account === null ? {} : { subject: { type: 'user', id: account.id, name: account.name } };
   const what = { kind: 'signin.refused' as const, data: { method, reason, address }, ...subject };
-  // A counter that goes back warns of a copied passkey: other refusals must not cover it.
+  // A counter that goes back warns of a copied passkey, so each reason has its own event.
   const apart = method === 'passkey' ? `${method} ${reason}` : method;
   await unsynced(() =>
     tallyEvent(ctx, what, { of: account?.id ?? siteOf(ctx.client.address), apart }),
@@ -36,7 +36,7 @@ export function reasonOfFailure(error: unknown): string | null {
   return String(said);
 }
 
-/** The reason to record for a refused person; null if the error is no refusal of the person. */
+/** The reason to record for a refused sign-in; null for an error that is not recorded so. */
 export function reasonToRecord(error: unknown): string | null {
   const told = error instanceof Refusal ? error.code : null;
   if (told === 'signin_method_off') return 'method_off';
@@ -53,8 +53,8 @@ export function isRefusalOfPerson(error: unknown): error is Refusal {
 }
 
 /**
- * Records a refused person, and returns the try unless it was a wrong guess (`signin_failed`). A
- * request for the second factor is no refusal.
+ * Records a refused person. Gives the count back unless the refusal is `signin_failed`. A request
+ * for the second factor is no refusal.
  */
 export async function settle(
   ctx: Context,

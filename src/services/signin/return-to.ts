@@ -35,15 +35,15 @@ function isPath(text: string): boolean {
   return /^\/(?![/\\])/.test(text);
 }
 
-/** Refreshes the session for a page without script, and sends the page back to where it was. */
+/** Refreshes the session for a page without script, and returns the URL to go back to. */
 export async function resumeSession(ctx: Context, input: z.output<typeof resumeInput>) {
   const returnTo = requireReturnTo(ctx, input.returnTo);
   return { ...(await refreshSession(ctx, input)), returnTo };
 }
 
 /**
- * Like `resumeSession`. An authorization request that is marked as tried returns even without a
- * session, because the request then answers the application itself.
+ * Like `resumeSession`. An authorization or sign-out request with `again=1` returns even without a
+ * session, because that request then answers the application itself.
  */
 export async function resumeOrReturn(ctx: Context, input: z.output<typeof resumeInput>) {
   try {

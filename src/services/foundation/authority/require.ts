@@ -21,7 +21,7 @@ import {
   type SecondFactorRight,
 } from './table.ts';
 
-// Every operation begins with one of these calls, and works with the proof that it returns.
+// Each operation that is not public begins with one of these calls, and uses the returned proof.
 
 /** The actor's proved role in an organization. */
 export interface Standing {
@@ -91,7 +91,7 @@ export function requireScim({ actor }: Context, org: string): string {
   throw new Refusal('unauthenticated', 'This needs the SCIM token of the organization.');
 }
 
-/** Proves that the actor may do this in the organization. To outsiders, it does not exist. */
+/** Proves that the actor may do this in the organization, which does not exist for outsiders. */
 export async function requireAuthority(
   ctx: Context,
   operation: OrganizationRight,

@@ -42,7 +42,7 @@ export const authority = {
   'organization.delete': { least: 'owner', session: 'always', effect: 'changes' },
   'members.see': { least: 'member', effect: 'reads' },
   'members.change': { least: 'admin', effect: 'changes' },
-  /** Explains how a person could sign in. Tells nothing about people who are not members. */
+  /** Explains how a person could sign in. Tells nothing about strangers to the organization. */
   'members.explain': { least: 'admin', effect: 'reads' },
   /** For the person themselves; refused for the last owner. */
   'members.leave': { least: 'member', effect: 'changes' },

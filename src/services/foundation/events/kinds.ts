@@ -255,7 +255,7 @@ export const eventKinds = {
   ),
   'client.rotated': inOrg('client', 'A client has a new secret; the old one is refused', {}),
   'client.removed': inOrg('client', 'A client was removed', {}),
-  'client.refused': inOrg('client', 'A client did not let a person in', {
+  'client.refused': inOrg('client', 'A client let no person in, or its secret was refused', {
     account: text.optional(),
     ...refused,
   }),
@@ -360,10 +360,10 @@ export const eventKinds = {
   }),
   'user.password.reset': onInstance('user', 'A person set a new password with a mailed code', {}),
   'user.email.verified': onInstance('user', 'A mailed code verified the address of an account', {}),
-  'user.totp.enabled': onInstance('user', 'A second factor was switched on', {}),
-  'user.totp.disabled': onInstance('user', 'A second factor was switched off', {}),
+  'user.totp.enabled': onInstance('user', 'An authenticator app was enabled', {}),
+  'user.totp.disabled': onInstance('user', 'An authenticator app was disabled', {}),
   'user.login_link.created': onInstance('user', 'The operator made a sign-in link, valid once', {}),
-  'user.totp.reset': onInstance('user', 'The operator removed a second factor', {}),
+  'user.totp.reset': onInstance('user', 'The operator removed an authenticator or passkeys', {}),
   'user.passkey.added': onInstance('user', 'A passkey was added', passkey),
   'user.passkey.renamed': onInstance('user', 'A passkey was renamed', {
     ...passkey,

@@ -73,7 +73,7 @@ async function read(ctx: Context, where: WhereOptions<Event>, input: Omit<All, '
   const [last, hasMore] = [events.at(-1)?.id ?? cursor ?? null, rows.length > limit];
   if (last === null || settled === null || last < settled)
     return { events, nextCursor: last, hasMore };
-  // Events may come twice, but none is left out. The cursor moves on at least to the settled id.
+  // Events may be returned twice, but none is left out. The cursor reaches at least the settled id.
   const further = settled > (cursor ?? firstKey) ? settled : cursor;
   return { events, nextCursor: hasMore && further === cursor ? last : (further ?? null), hasMore };
 }
@@ -86,8 +86,8 @@ const oldest = `SELECT (EXTRACT(EPOCH FROM min(xact_start)) * 1000)::float8 AS b
     AND (backend_xid IS NOT NULL OR state = 'idle in transaction')`;
 
 /**
- * The id up to which no more events can appear, or null if the order is always final. On PostgreSQL
- * an open transaction may still write an event older than those already written.
+ * The id up to which no more events can appear; null if the order of all events is final. On
+ * PostgreSQL an open transaction may still write an event older than those already written.
  */
 async function settledId(): Promise<string | null> {
   if (dialectOfDatabase() === 'sqlite') return null;
@@ -133,7 +133,7 @@ async function viewForOperator(events: readonly Event[]) {
 /** Deletes the events older than `events.retention`, a bounded number in a run. */
 export async function sweepEvents(ctx: Context, stop?: Stop): Promise<void> {
   const retained = after(ctx.now, -secondsOf(ctx.config.events.retention));
-  // Ids are ordered by time, so the oldest rows are found without a scan. The times decide.
+  // Ids are ordered by time, so the oldest rows are found without a scan. The column `at` decides.
   const before = idOfInstant(retained.getTime());
   await deleteOld(Event, { column: 'id', before, also: 'at < $2', bind: [retained] }, stop);
 }

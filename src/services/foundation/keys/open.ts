@@ -43,14 +43,14 @@ export function listCanaries(): Promise<KeyCanary[]> {
   return KeyCanary.findAll({ order: [['createdAt', 'DESC']] });
 }
 
-/** The ids of the master keys that seal or have sealed; a key that waits in a file has not. */
+/** The ids of the current and the former master key, without a key that waits in the file. */
 export async function usedKeyIds(): Promise<Set<string>> {
   return new Set((await listCanaries()).map(({ keyId }) => keyId));
 }
 
 async function sealCanary(keyring: Keyring, now: Date): Promise<void> {
   await transaction(async () => {
-    // Two daemons on one empty database may have two keys. On SQLite writers take turns.
+    // Two daemons on one empty database may have different keys. On SQLite writers take turns.
     if (dialectOfDatabase() === 'postgres') await execute(alone, []);
     if (!(await isSealed())) await plantCanary(keyring, now);
   });

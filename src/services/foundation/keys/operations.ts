@@ -48,7 +48,7 @@ export const newMasterKeyView = z.object({
   resealed: z.int(),
 });
 
-/** The plan of a rotation: its new key does not exist yet. */
+/** The plan of a rotation. It does not name the new key. */
 export const foreseenKeyView = newMasterKeyView
   .pick({ state: true, former: true })
   .extend({ leaving: z.array(z.string()) });
@@ -130,7 +130,7 @@ export const rotateSigningKey = operation({
   output: newKeyView,
   run: async (ctx) => {
     const made = await makeSigningKey(ctx);
-    // Only an instance that has issued ID tokens has an RSA key.
+    // Only an instance whose OpenID provider was used has an RSA key.
     const hasRsa = (await listSigningKeys()).some(({ publicJwk }) => isRsa(publicJwk));
     const rsa = hasRsa ? await makeSigningKey(ctx, generateRsaKey) : null;
     const signsFrom = after(ctx.now, noticeSeconds);

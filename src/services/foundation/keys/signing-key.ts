@@ -139,7 +139,7 @@ export async function viewJwks(ctx: KeyContext): Promise<z.output<typeof jwksVie
 
 /**
  * The private keys for ID tokens. For each algorithm, the key that signs now comes first; the
- * others only verify earlier ID tokens. Makes the first RSA key.
+ * others wait, or verify earlier ID tokens. Makes an RSA key if none can sign.
  */
 export async function keysOfIdTokens(ctx: KeyContext): Promise<JWK[]> {
   const signs = ({ retiredAt }: ReadyKey) => retiredAt === null || retiredAt > ctx.now;

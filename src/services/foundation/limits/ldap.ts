@@ -53,8 +53,9 @@ export interface StoredPassword {
 }
 
 /**
- * The limits of an attempt with a bind password: one of the actor, across organizations, and one of
- * the client. A stored password has its own limit, so that its account is not locked.
+ * The limits of an attempt with a bind password: of the actor and the client. For the operator: of
+ * the organization, and of all. A stored password also has a limit, so that the directory does not
+ * lock its account.
  */
 export function bindTryLimits(
   ctx: Context,
@@ -72,7 +73,7 @@ export function refusedBindLimit(ctx: Context, { of, apart }: StoredPassword): L
   return ldapLimit(ctx, 'ldap bind refused', of, apart);
 }
 
-/** How often a directory may refuse the operator before doctor stops sending its bind password. */
+/** How often a directory may refuse the operator before doctor pauses its bind for a while. */
 export function operatorBindLimit(ctx: Context, organizationId: string): Limit {
   return ldapLimit(ctx, 'ldap bind of operator', organizationId);
 }

@@ -9,12 +9,12 @@ import { Refusal } from '../../../errors.ts';
 /** A limit: what is counted, for which subject, and how much a window of time allows. */
 export interface Limit {
   name: string;
-  /** The subject: an account's canonical address or id, or a client's network. */
+  /** The subject, such as an account's canonical address or id, or a client's network. */
   of: string;
   /** Each value has its own count. */
   apart?: string;
   most: number;
-  /** How much one call counts, if it is not one. Without `longest`, and never given back. */
+  /** How much one call counts; 1 if absent. Such a limit has no `longest` and is not given back. */
   weight?: number;
   seconds: number;
   /** Each window after a full one is twice as long, up to this. Without it, all last `seconds`. */
@@ -46,9 +46,9 @@ interface Counted {
 }
 
 /**
- * The SQL condition for a window that has not ended. A window that begins in the future has ended:
- * the clock was set back, and a lockout would last too long. The clocks of two daemons may be a
- * minute apart.
+ * The SQL condition for a window that has not ended. A window that begins more than a minute from
+ * now has ended: the clock was set back, and a lockout would last too long. Two daemons' clocks may
+ * differ by less.
  */
 const lasts = (now: string, of = ''): string =>
   `(${of}began_at + ${of}seconds > ${now} AND ${of}began_at - 60 <= ${now})`;
@@ -122,7 +122,7 @@ export async function countTry(ctx: Context, limits: Limit[]): Promise<void> {
   await spend(ctx, limits);
 }
 
-/** Counts one in the caller's transaction; returns the count. Refuses `too_many_requests`. */
+/** Counts a call in the caller's transaction; returns the count. Refuses `too_many_requests`. */
 export async function requirePlace(ctx: Context, limit: Limit, message: string): Promise<number> {
   if (ctx.config.limits.enabled === 'off') return 1;
   const counted = await countUp(ctx, limit);
@@ -175,7 +175,7 @@ export async function secondsUntilRoom(ctx: Context, limits: Limit[]): Promise<n
 
 const usedNow = `SELECT used FROM counters WHERE key = $1 AND ${lasts('$2')}`;
 
-/** How many the limit counts now, and when a full limit ends; null if it is not full. */
+/** How many the limit counts now, and until when it is full; null if it is not full. */
 export async function readCount(ctx: Context, limit: Limit) {
   const [row] = await select<{ used: number }>(usedNow, [keyOf(ctx, limit), epochSeconds(ctx.now)]);
   const seconds = await secondsUntilRoom(ctx, [limit]);

@@ -62,8 +62,8 @@ async function mayInvite(
 const kept = 2;
 
 /**
- * Whether one more requested mail may go to the mailbox (security P10). Strangers cannot use up
- * all. Counted in the transaction that sends it, so that no response time reveals it (security P7).
+ * Whether one more requested mail may go to the mailbox (security P10). Strangers cannot use up all
+ * mails. Counted when the mail is written, so that no response time reveals it (security P7).
  */
 export async function maySendAsked(
   ctx: Context,

@@ -14,13 +14,14 @@ import {
   subjectOf,
 } from './limit.ts';
 
-// This row counts nothing. Its key is a network, its subject the account that last signed in there.
+// A known network is a row that counts nothing. Its key is the network, its subject an account that
+// has signed in there lately.
 
 const day = 86_400;
 const recent = 30 * day;
 
 const findingClient = 'SELECT subject FROM counters WHERE key = $1 AND expires_at > $2';
-// A row from today stays unchanged, so that sign-ins from one network do not wait for each other.
+// A row of the last day stays unchanged: sign-ins from one network do not wait for each other.
 const rememberingNetwork = `INSERT INTO counters (key, subject, window_id, used, seconds, began_at, expires_at)
   SELECT $1, $2, $3, 0, 0, $4, $5 WHERE NOT EXISTS (SELECT 1 FROM counters WHERE key = $1 AND expires_at > $6)
   ON CONFLICT (key) DO UPDATE SET subject = excluded.subject, expires_at = excluded.expires_at`;
@@ -28,8 +29,8 @@ const rememberingNetwork = `INSERT INTO counters (key, subject, window_id, used,
 /**
  * The known client of this request, or null. Strangers cannot delay its hashing (security P8). A
  * network is known for 30 days after a sign-in from it, as the account that signed in. So one
- * account is one client on all its networks. The address being signed in with plays no part, so the
- * wait does not reveal which accounts exist.
+ * account is one client on all its networks. The address that the request names plays no part, so
+ * the wait does not reveal which accounts exist.
  */
 export async function knownClient(ctx: Context): Promise<string | null> {
   if (ctx.client.address === null) return null;
@@ -50,7 +51,7 @@ function here(ctx: Context) {
   return { name: 'known client', of: networkOf(ctx.client.address) };
 }
 
-// This row counts nothing. If it exists, the person is known in the network.
+// The counter of a person's own limit in a network. If it exists, the person is known there.
 const rememberingClient = `INSERT INTO counters (key, subject, window_id, used, seconds, began_at, expires_at) VALUES ($1, $2, $3, 0, $4, $5, $6)
   ON CONFLICT (key) DO UPDATE SET subject = excluded.subject, expires_at = excluded.expires_at`;
 

@@ -12,7 +12,7 @@ export interface Places {
   leave(): void;
 }
 
-/** The places of these names, each with the most that are taken at once; else refuses by `full`. */
+/** The places of these names, each with the most that may be taken at once. `full` refuses more. */
 export function placesFor(
   { placesTaken: busy }: Pick<Context, 'placesTaken'>,
   wanted: [name: string, most: number][],
@@ -41,7 +41,7 @@ export function placesFor(
 
 const mostTests = 5;
 
-/** Runs a test that an organization asked for: of its provider, directory or domain. */
+/** Runs a test of a provider, directory or domain, at most five at once for an organization. */
 export async function testInPlace<T>(
   ctx: Pick<Context, 'placesTaken' | 'actor'>,
   { id }: Pick<Organization, 'id'>,

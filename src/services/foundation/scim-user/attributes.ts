@@ -57,7 +57,7 @@ export const commonOf = (kind: 'User' | 'Group'): Attribute[] => [
   }),
   complex(
     'meta',
-    'When and where the resource was created.',
+    'The type, times, address and version of the resource.',
     [
       text('resourceType', 'The name of the resource type.', {
         ...readOnly,
@@ -138,7 +138,7 @@ const core: Attribute[] = [
       text('value', 'The id of the group.', { ...readOnly, column: 'group' }),
       reference('$ref', 'The address of the group.', ['Group'], unseen),
       text('display', 'The name of the group.', unseen),
-      text('type', 'How the User is in the group.', { ...unseen, canonicalValues: ['direct'] }),
+      text('type', 'The kind of membership.', { ...unseen, canonicalValues: ['direct'] }),
     ],
     { mutability: 'readOnly', multiValued: true, column: 'group' },
   ),

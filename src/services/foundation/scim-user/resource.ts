@@ -14,7 +14,7 @@ import {
   valuesIn,
 } from './values.ts';
 
-// A resource as clients write it: attributes named as in the table, values as sent.
+// A resource as clients write it, with the names and the types of the table.
 
 /** A complete resource: it has a name, and says whether the person is a member. */
 export type WrittenUser = ScimResource & { userName: string; active: boolean };

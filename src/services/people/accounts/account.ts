@@ -46,7 +46,7 @@ export const userView = z.object({
 
 /**
  * Whether the address counts as verified. If this instance sends no mail, it does (spec §2.6).
- * Exception: the account awaits a code since the instance sent mail (security I3).
+ * Exception: the account still awaits a code from when the instance sent mail (security I3).
  */
 export function isEmailVerified(
   ctx: Pick<Context, 'config'>,
@@ -96,7 +96,7 @@ const locks = { alone: 'NO KEY UPDATE', beside: 'SHARE' };
 /**
  * Locks the account until the transaction ends and returns its current row; null if it is gone.
  * Code that begins or ends sessions locks it first, so that no session begins while an account is
- * shut out. Use `beside` only to begin a session, and `alone` to change the account.
+ * shut out. Use `alone` to change the account, and `beside` only to add rows such as a session.
  */
 export function lockAccount(
   id: string,

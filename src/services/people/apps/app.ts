@@ -18,7 +18,7 @@ export const appView = z.object({
     .object({ id, slug: z.string() })
     .nullable()
     .describe(
-      'The organization whose tokens the app may introspect; without one, all are inactive.',
+      'The app may introspect tokens of its members. Without one, every token is inactive.',
     ),
   createdAt: instant,
   /** Only while the app is suspended, because a backup was restored. */

@@ -74,7 +74,7 @@ function reasonAgainst(app: Row, secret: string): string | null {
   return app.disabledAt === null ? null : 'account_disabled';
 }
 
-/** The one answer to a refused client; only the log gets the reason. */
+/** The one answer to a refused client; only the log and the event get the reason. */
 export function clientRefused(reason: string | null): Refusal {
   return new Refusal(
     'invalid_client',

@@ -140,7 +140,7 @@ export const introspectToken = operation({
     if (holder?.kind !== 'user') return { active: false };
     const organization = await findShared(app.id, holder.accountId);
     if (organization === null) return { active: false };
-    // The token counts as used only if the app and its owner share an organization.
+    // The token counts as used only if its owner is a member of the app's organization.
     for (const [id, at] of tokenUses) ctx.tokenUses.set(id, at);
     const details =
       holder.via === 'session' ? sessionDetails(ctx, input.token) : tokenDetails(holder.tokenId);
@@ -170,7 +170,7 @@ const shared = `SELECT o.id, o.slug, m.role FROM apps p
   JOIN organizations o ON o.id = p.organization_id
   WHERE p.id = $1`;
 
-/** The app's organization, if its owner administers it, and the account's role in it. */
+/** The app's organization and the account's role there; null unless the app's owner manages it. */
 async function findShared(appId: string, accountId: string) {
   type Row = { id: string; slug: string; role: Role };
   const [found = null] = await select<Row>(shared, [appId, accountId], { prepared: true });

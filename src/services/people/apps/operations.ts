@@ -38,7 +38,7 @@ export const registerApp = ownOperation({
     organization: ref
       .optional()
       .describe(
-        'The organization whose tokens it may introspect; you are an admin or owner there.',
+        'The organization whose tokens it may introspect. You must be an admin or owner there.',
       ),
   }),
   output: newAppView,

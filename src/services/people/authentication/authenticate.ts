@@ -38,7 +38,7 @@ async function findSessionActor(ctx: Context, credential: string): Promise<Actor
   };
 }
 
-/** Bypasses the ORM, as this runs on every request. A session token never outlives its session. */
+/** Bypasses the ORM, as this runs on every request. No token is valid longer than its session. */
 async function findLive(sessionId: string, accountId: string) {
   const [row] = await select<{ account_id: string; name: string }>(
     `SELECT a.id AS account_id, a.name FROM sessions s JOIN accounts a ON a.id = s.account_id
@@ -68,7 +68,7 @@ function isAccessToken(credential: string): boolean {
   return credential.startsWith('cos_pat_');
 }
 
-/** The account that a live token acts for, or null. One read, bypassing the ORM. */
+/** The actor of a live token, or null. One query, bypassing the ORM. */
 async function findTokenActor(ctx: Context, credential: string): Promise<Actor | null> {
   const hash = hashOfSecret('cos_pat_', credential);
   if (hash === null) return null;

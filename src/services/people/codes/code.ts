@@ -52,7 +52,7 @@ const untake =
   'UPDATE mail_codes SET tries = tries - 1 WHERE account_id = $1 AND purpose = $2 AND hash = $3 AND tries > 0 RETURNING tries';
 
 /**
- * Compares a code with the mailed code; null if they differ or there is none. The attempt is
+ * Compares a code with the mailed code; null if they differ or none is valid. The attempt is
  * counted first, for all processes. Without an account the work is the same (security P7).
  */
 export async function tryCode(

@@ -13,7 +13,7 @@ import { hashNewPassword } from '../accounts/password.ts';
 import { ownSessionOf } from '../sessions/end.ts';
 import { endSignIns } from './credentials.ts';
 
-/** Replaces the caller's password; ends other sessions and all mailed codes (security P5, P10). */
+/** Replaces the caller's password; ends other sessions, all codes and links (security P5, P10). */
 export const changePassword = operation({
   authority: 'me.credentials',
   input: z.strictObject({ currentPassword: givenPassword, newPassword: givenPassword }),
@@ -22,7 +22,7 @@ export const changePassword = operation({
     const current = await requireCurrent(ctx, account, 'currentPassword', input.currentPassword);
     const passwordHash = await hashNewPassword(ctx, input.newPassword, account, 'newPassword');
     await transaction(async () => {
-      // Of two changes at once, even if the operator makes one, only the first succeeds.
+      // Fails if another change, also the operator's, came first.
       const where = { id: accountId, passwordHash: current };
       const [changed] = await Account.update({ passwordHash }, { where });
       if (changed === 0)
@@ -36,7 +36,7 @@ export const changePassword = operation({
   },
 });
 
-/** The hash of the current password; a wrong one counts as at sign-in (security P8). */
+/** The hash of the current password; a wrong password counts as at sign-in (security P8). */
 export async function requireCurrent(
   ctx: Context,
   account: Account,

@@ -18,7 +18,7 @@ import {
 import type { Purpose } from './challenge.ts';
 import type { NewCredential } from './registration.ts';
 
-// The rows of passkeys. `accounts.has_passkey` changes only here, together with them. Call the
+// The rows of passkeys. `accounts.has_passkey` changes only here, together with the rows. Call the
 // functions that write inside a transaction, with the account locked.
 
 export const passkeyView = z.object({
@@ -53,7 +53,7 @@ export async function addPasskey(
   const row = { id: orderedId(), accountId, createdAt: ctx.now, ...given };
   const passkey = await Passkey.create(row);
   await Account.update({ hasPasskey: true }, { where: { id: accountId } });
-  // The account had no second factor, so no session has passed the current one.
+  // The account had no second factor, so the mark of a session is about an earlier factor.
   if (!hasSecondFactor(account)) await forgetSecondFactor(accountId, null);
   await endSessionsPastSecondFactor(ctx, accountId, ownSessionOf(ctx.actor));
   await tell(ctx, account, passkey, 'added');
@@ -61,8 +61,8 @@ export async function addPasskey(
 }
 
 /**
- * Removes passkeys, and ends the sessions that began with a passkey, except the caller's own. In
- * other sessions the second factor no longer counts as passed (security P15).
+ * Removes passkeys, and ends the sessions that began with a passkey, except `but`. In the other
+ * sessions, except `but`, the second factor no longer counts as passed (security P15).
  */
 export async function removePasskeys(
   ctx: Context,

@@ -145,7 +145,7 @@ export async function checkRegistration(
 /** Whether the passkey can sign in without a password; null if that is unknown. */
 function signsInAlone(discoverable: boolean | undefined, verified: boolean): boolean | null {
   if (discoverable === false) return false;
-  // A browser may not tell, and a key may get a PIN later. The first sign-in shows it.
+  // A browser may leave this out, and a key may get a PIN later. The first sign-in shows it.
   return discoverable === true && verified ? true : null;
 }
 

@@ -10,18 +10,18 @@ type Which =
   | { id: string }
   | { organizationId: string }
   | { connectionId: string }
-  /** All of an account, or those through an organization, a connection or a method. */
+  /** All sessions of these accounts, or those through an organization, connection or method. */
   | {
       accountId: string | string[];
       organizationId?: string;
       connectionId?: string;
       method?: SignInMethod;
     }
-  /** All sessions of an account, or those by a method, except this one. */
+  /** All sessions of an account, or those through a method, except the session `but`. */
   | { accountId: string; method?: SignInMethod; but?: string | null }
   | 'everyone';
 
-/** Ends the live sessions of these people or connections. They stop at the next request. */
+/** Ends these sessions; returns how many. Their tokens are refused from the next request. */
 export async function endSessions(ctx: Context, which: Which): Promise<number> {
   const { but = null, ...exactly } = which === 'everyone' ? {} : { but: null, ...which };
   const spared = but === null ? {} : { id: { [Op.ne]: but } };
@@ -30,7 +30,7 @@ export async function endSessions(ctx: Context, which: Which): Promise<number> {
   return ended;
 }
 
-/** Ends one session and records it; false if it has ended before. Call it inside a transaction. */
+/** Ends one session and records it; false if it had ended before. Call it inside a transaction. */
 export async function endOneSession(ctx: Context, id: string, account: string): Promise<boolean> {
   if ((await endSessions(ctx, { id })) === 0) return false;
   const subject = { type: 'session', id };
@@ -39,8 +39,8 @@ export async function endOneSession(ctx: Context, id: string, account: string): 
 }
 
 /**
- * Ends the session that the browser shows, also by an access token that has expired. Returns whether
- * it ended one. Call it where its cookies are about to go.
+ * Ends the session that the browser shows, even with expired tokens. Returns whether it ended one.
+ * Call it where the session's cookies are replaced or cleared.
  */
 export async function endShownSession(ctx: Context): Promise<boolean> {
   const { access, refresh } = ctx.client.tokens ?? {};
@@ -60,7 +60,7 @@ const endingByDomain = `UPDATE sessions SET ended_at = $3 WHERE organization_id 
     connection_id IN (SELECT id FROM sso_connections WHERE organization_id = $1 AND email_domain = $2)
     OR account_id IN (SELECT id FROM accounts WHERE email LIKE $4)) RETURNING id`;
 
-/** Ends the sessions through the domain's connection, or by a person on the domain. */
+/** Ends the organization's sessions through the domain's connection, or of people on the domain. */
 export async function endSessionsByDomain(
   ctx: Context,
   organizationId: string,
@@ -80,9 +80,9 @@ const endingPastSecondFactor = `UPDATE sessions SET ended_at = $2
   RETURNING id`;
 
 /**
- * Ends sessions that a provider began without the account's own second factor, or with one that it
- * made, if the account belongs to another organization too; `but` goes on. Call it with the account
- * locked (security P12).
+ * Ends the sessions with no proof but that of one organization's provider. Does so if the account
+ * has a second factor and belongs to another organization too. The session `but` continues. Call it
+ * with the account locked (security P12).
  */
 export async function endSessionsPastSecondFactor(
   ctx: Context,
@@ -92,7 +92,7 @@ export async function endSessionsPastSecondFactor(
   await select(endingPastSecondFactor, [accountId, ctx.now, but ?? noSession]);
 }
 
-/** Forgets that sessions passed the second factor: what they passed is gone (security P15). */
+/** Forgets that sessions, except `but`, passed a second factor that is gone now (security P15). */
 export async function forgetSecondFactor(accountId: string, but: string | null): Promise<void> {
   const where = { accountId, endedAt: null, ...(but === null ? {} : { id: { [Op.ne]: but } }) };
   await Session.update({ secondFactorAt: null }, { where });
@@ -100,7 +100,7 @@ export async function forgetSecondFactor(accountId: string, but: string | null):
 
 /**
  * Ends the sessions of an account ($2) through the organization ($1), at $3; all of them if it has
- * verified the domain ($5). A plain statement: provisioning runs it by the thousand.
+ * verified the domain ($5). Plain SQL, because provisioning runs it thousands of times.
  */
 export const endingThrough = `UPDATE sessions SET ended_at = $3 WHERE account_id = $2 AND ended_at IS NULL AND (organization_id = $1
     OR EXISTS (SELECT 1 FROM domains WHERE organization_id = $1 AND name = $5 AND state = 'Verified'))`;

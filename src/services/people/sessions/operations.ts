@@ -60,7 +60,7 @@ export const revokeSession = ownOperationById({
     }),
 });
 
-/** Ends the session of the caller or of the refresh token, if there is one. */
+/** Ends the session of the caller and that of the refresh token, as far as they exist. */
 export const signOut = operation({
   authority: 'public',
   input: z.strictObject({ refreshToken: givenRefreshToken }),
@@ -85,7 +85,7 @@ function named(ctx: Context, account: Account | null, sessionId: string): Contex
   return { ...ctx, actor: { kind: 'user', via: 'session', accountId, name, sessionId } };
 }
 
-/** Rotates a refresh token. Another use after 30 seconds ends the session (security P4). */
+/** Rotates a refresh token. A second use more than 30 s later ends the session (security P4). */
 export const refreshSession = operation({
   authority: 'public',
   input: z.strictObject({ refreshToken: givenRefreshToken }),

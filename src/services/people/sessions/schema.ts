@@ -12,7 +12,7 @@ export const resumeInput = z.strictObject({
   refreshToken: givenRefreshToken,
 });
 
-/** The answer to a sign-in, besides two cookies. The session token ends in `expiresIn` seconds. */
+/** The answer to a sign-in, besides two cookies. The session token lasts `expiresIn` seconds. */
 export const signedInView = z.object({
   user: userView,
   accessToken: z.string(),

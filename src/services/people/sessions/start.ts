@@ -26,7 +26,7 @@ export async function startSession(ctx: Context, account: Account, begun: Begun)
   const session = { id: orderedId(), expiresAt: after(ctx.now, sessionSeconds) };
   const refresh = await nextRefreshToken(ctx, session);
   countSignIn(ctx, begun.method, 'succeeded');
-  // The signatures are computed in parallel, while the rows are written.
+  // The tokens are signed while the database writes the rows.
   const signed = signSession(ctx, account, session, refresh);
   const kept = keepSession(ctx, account, begun, session).then(() =>
     keepRefreshToken(session, refresh),

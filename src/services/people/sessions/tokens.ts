@@ -41,7 +41,7 @@ export async function keepRefreshToken(session: SessionTimes, token: RefreshRow)
   await insertRow('refresh_tokens', row);
 }
 
-/** The answer to a sign-in or a refresh. A row is signed to the same refresh token each time. */
+/** The answer to a sign-in or a refresh. The same row always gives the same refresh token. */
 export async function signSession(
   ctx: Context,
   account: Account,
@@ -75,7 +75,7 @@ export async function signSession(
     refreshToken,
     tokenType: 'Bearer' as const,
     expiresIn: access.exp - access.iat,
-    /** For the cookie alone; the answer's schema leaves it out. */
+    /** Only for the cookie; the answer's schema leaves it out. */
     refreshExpiresIn: Math.max(0, wholeSeconds(refresh.expiresAt) - wholeSeconds(ctx.now)),
   };
 }
@@ -89,7 +89,7 @@ export function readToken(
   return readTokenAt(ctx, token, typ, ctx.now);
 }
 
-/** Like `readToken`, also of a token that has expired: it only says which session it was of. */
+/** Like `readToken`, but accepts an expired token: it only tells which session it belongs to. */
 export function readOldToken(
   ctx: Context,
   token: string,

@@ -114,8 +114,9 @@ function endOf(
 }
 
 /**
- * Gives a token a new value (spec §3.5). The old value ends at once, and so does a suspension; all
- * else stays. Of several calls at once one succeeds, so that every returned value works.
+ * Gives a token a new value (spec §3.5). The old value ends at once, and so does a suspension.
+ * Name, scope and expiry stay. Of several calls at once, only one succeeds, so that every returned
+ * value works.
  */
 export const regenerateToken = ownOperationById({
   authority: 'me.credentials',

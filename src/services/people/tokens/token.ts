@@ -52,7 +52,8 @@ export function recordTokenEvent(
 
 /**
  * The organization whose provider is the only proof behind the caller's session, or null. A passed
- * second factor is also a proof, unless it was added in such a session. A token has its own.
+ * second factor is also a proof, unless it was added in such a session. A token keeps this value
+ * from the session that made it.
  */
 export async function voucherOf({ actor }: Context): Promise<string | null> {
   if (actor.kind !== 'user') return null;
@@ -69,7 +70,7 @@ export async function voucherOf({ actor }: Context): Promise<string | null> {
 
 const minuteMs = 60_000;
 
-/** Remembers that a token was used now, unless a use in this minute is stored already. */
+/** Remembers that a token was used now, unless a use in the last minute is stored already. */
 export function noteUse(
   uses: Map<string, Date>,
   token: string,
@@ -85,7 +86,7 @@ export function writeTokenUses({ tokenUses }: Context): Promise<void> {
   );
 }
 
-/** Writes the uses, each in a transaction; a failed write is left for the next time. */
+/** Writes the uses, each in a transaction. If a write fails, the rest waits for the next run. */
 export async function writeUses(
   uses: Map<string, Date>,
   write: (token: string, at: Date, stale: object) => Promise<unknown>,

@@ -78,7 +78,7 @@ const askingWords: Record<string, { message: string; hint: string }> & {
   },
   passkey: {
     message: 'Your passkey is needed.',
-    hint: 'Send the answer of a passkey to `passkeyOptions` as `passkey`.',
+    hint: 'Answer `passkeyOptions` with a passkey, and send the answer as `passkey`.',
   },
   'totp passkey': {
     message: 'A code from your authenticator, or your passkey, is needed.',

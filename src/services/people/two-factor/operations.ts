@@ -33,7 +33,7 @@ const twoFactorView = z.object({ twoFactorEnabled: z.boolean() });
 
 /**
  * Begins an enrolment with a new secret, shown only once. A code must confirm it within 15 minutes.
- * Refuses `already_exists` if a second factor is enabled.
+ * Refuses `already_exists` if an authenticator is enabled.
  */
 export const startTotp = ownOperation({
   authority: 'me.credentials',

@@ -15,7 +15,7 @@ const recentSeconds = 10 * 60;
 
 /**
  * Refuses `recent_sign_in_required` unless the session passed the account's second factor in the
- * last ten minutes. If the account has none, it must have begun or been confirmed since.
+ * last ten minutes. Without a second factor, the session must have begun or been confirmed then.
  */
 export async function requireRecentSignIn(
   ctx: Context,
@@ -76,7 +76,7 @@ async function waysToConfirm(
 
 /**
  * Whether an authenticator code can confirm the caller's session. A thief of an old session could
- * enrol an authenticator, so the session needs a proof that was recent then, or is later.
+ * enrol an authenticator. So the session needs a proof that was recent at the enrolment, or later.
  */
 export async function mayConfirmByTotp(
   ctx: Context,

@@ -15,7 +15,7 @@ import { askAgain, askSecondFactor, secondFactorRequired } from './asking.ts';
 /** A right answer to the second factor: its account, and a time step or a passkey. */
 export type SecondFactor = { accountId: string } & ({ step: number } | { passkeyId: string });
 
-/** The fields by which a person answers the second factor; `browser` is a cookie. */
+/** The fields with which a person answers the second factor; `browser` is a cookie. */
 export const secondFactorFields = {
   totpCode: z.string().max(20).optional(),
   passkey: assertionInput.optional().describe('In place of a code: the answer of a passkey.'),
@@ -36,7 +36,7 @@ export function isGiven({ totpCode, passkey }: GivenFactor): boolean {
 
 /**
  * Checks the answer to the second factor; null if the account asks for none. Call it outside the
- * sign-in's transaction, whose rollback must not undo the count. `beginSession` uses the answer up.
+ * sign-in's transaction, whose rollback must not undo the count. `useSecondFactor` uses it up.
  */
 export async function answerSecondFactor(
   ctx: Context,
@@ -91,8 +91,8 @@ async function requirePasskey(
 }
 
 /**
- * The time step of a right code. Each try is counted before the comparison, and given back if
- * right: five wrong codes in a quarter of an hour (security P12). Call it outside transactions.
+ * The time step of a right code. Each attempt is counted before the comparison, and given back if
+ * right. Allows five wrong codes in 15 minutes (security P12). Call it outside transactions.
  */
 export async function requireRightCode(
   ctx: Context,
@@ -117,7 +117,7 @@ interface Passed {
 
 /**
  * Uses the answer up, inside the caller's transaction; null if the account, as it is now, asks for
- * none. It is `missing` if the second factor was enabled since, or if another account answered.
+ * none. Returns `missing` if there is no answer, or one for another account.
  */
 export async function useSecondFactor(
   account: Asked,
@@ -130,7 +130,7 @@ export async function useSecondFactor(
     return { vouchedBy: account.totpVouchedBy };
   }
   const passkey = await findPasskey(account.id, answer.passkeyId);
-  // It may have been removed since it answered.
+  // The passkey may have been removed since it answered.
   if (passkey === null) throw passkeyInvalid();
   return { vouchedBy: passkey.vouchedBy };
 }

@@ -25,7 +25,7 @@ const way = z.object({
     .boolean()
     .nullable()
     .describe(
-      'Whether it would let the person in now, with the right proof and the same identity as before; true if only a second factor is missing. Null is not shown: the person is not a member, or another organization has the connection.',
+      'Whether it would let the person in now, with the right proof and the same identity as before; true if only a second factor is missing. Null means not shown: the person is not a member, or another organization has the connection.',
     ),
   rule: z.string().describe('The rule or setting that decides.'),
 });
@@ -44,12 +44,12 @@ export const explainView = z.object({
   projects: z.array(z.object({ slug: z.string(), role: projectRole, origin: originView })),
   blocks: z
     .array(z.object({ code: z.string(), message: z.string(), until: instant.optional() }))
-    .describe('What keeps the person out of a way that is on, and what to do about it.'),
+    .describe('The obstacles of the ways that are on, and what to do about each.'),
   next: previewView
     .omit({ groups: true })
     .nullable()
     .describe(
-      'What the next sign-in does to the memberships, with the groups of the last one and those that SCIM pushed; null if none are known.',
+      'The changes of memberships at the next sign-in, with the groups of the last sign-in and those that SCIM pushed; null if no groups are known.',
     ),
   attempts: z
     .array(
@@ -67,13 +67,13 @@ export const explainView = z.object({
       }),
     )
     .nullable()
-    .describe('The current counts of the limits of this address; null is not shown.'),
+    .describe('The current counts of the limits of this address; null means not shown.'),
 });
 
 /**
  * Explains how a person could sign in now, and what their sign-in would change. Writes nothing. An
- * admin learns only about members. For any other address, the answer and the rows read are the
- * same, with or without an account. The operator learns about every account.
+ * admin learns only about people that the organization knows. For any other address, the answer and
+ * the rows read are the same, with or without an account. The operator learns about every account.
  */
 export const explain = operation({
   authority: 'members.explain',
@@ -115,7 +115,7 @@ export const explain = operation({
   },
 });
 
-/** What the organization itself knows of the person. */
+/** The facts that the organization itself knows of the person. */
 interface Standing {
   /** Null for a person who is not a member. */
   accountId: string | null;

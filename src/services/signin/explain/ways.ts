@@ -23,9 +23,9 @@ import { type Attempts, firstRoom, lastRoom } from './attempts.ts';
 import { findKeys, findLdapKey, type Scene } from './scene.ts';
 import { afterPlan, closed, codeOfBar, entrantOf, finish, made, type Verdict } from './verdict.ts';
 
-// Applies the rules of a sign-in without signing in. Each way is judged as if the proof were right:
-// the password and the codes, and a provider or directory that guarantees this address and gives
-// the same identity as before, or a new one if there was none.
+// Applies the rules of a sign-in without signing in. Each way is judged as if the proof were right.
+// A provider or directory then guarantees this address, and gives the same identity as before, or a
+// new identity if there was none.
 
 /** A way to sign in, and the verdict on it. */
 export interface SignInWay extends Verdict {
@@ -89,7 +89,7 @@ async function byPassword(ctx: Context, { account, attempts }: Known): Promise<V
 
 async function byPasskey(ctx: Context, { account, attempts }: Known): Promise<Verdict> {
   if (account === null) return closed('unknown_account');
-  // A passkey may sign in if its authenticator has not shown yet whether it can.
+  // A passkey may sign in if its authenticator has not shown yet whether it verifies the person.
   const where = { accountId: account.id, signsIn: { [Op.or]: [true, null] } };
   // A passkey counts as both factors, so no second factor is asked for.
   const verdict = await finish(ctx, account, { method: 'passkey' }, { attempts, of: null });

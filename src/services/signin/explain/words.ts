@@ -35,7 +35,7 @@ const sayings: Record<string, { rule: Saying; message: Saying }> = {
   email_unverified: {
     rule: () => 'The address of the account is not verified.',
     message: () =>
-      'The address of the account is not verified. Enter the code of the sign-up, or sign in with a mailed code or through the organization.',
+      'The address of the account is not verified. The person enters the code of the sign-up, or signs in with a mailed code or through the organization.',
   },
   deactivated: {
     rule: ({ organization: { slug }, keptGroups }) =>
@@ -146,12 +146,12 @@ interface Block {
   until?: string;
 }
 
-/** The obstacles of the ways that are on, each once. A missing password is none if a way works. */
+/** The obstacles of the ways that are on, each once; not a missing password if a way works. */
 export function blocksOf(scene: Scene, ways: SignInWay[]): Block[] {
   const closed = ways.filter(({ on, could }) => on && could === false);
   const isIn = ways.some(({ could }) => could === true);
   const others = closed.filter(({ reason }) => reason !== 'no_passkey');
-  // A missing passkey is listed only if nothing else is: people add one after they sign in.
+  // A missing passkey is listed only if nothing else is wrong: people add one after they sign in.
   const told = (others.length > 0 || isIn ? others : closed).filter(
     ({ reason }) => !(isIn && reason === 'no_password'),
   );

@@ -46,7 +46,7 @@ export const verifyEmailInput = z.strictObject({
   password: givenPassword
     .optional()
     .describe(
-      'The password chosen at the sign-up; without the cookie of the sign-up, only this keeps it.',
+      'The password chosen at sign-up. Without the cookie of the sign-up, send it, or it is lost.',
     ),
   ticket: z.string().max(4096).optional(),
 });
@@ -55,7 +55,7 @@ export const verifiedView = signedInView.extend({
   passwordKept: z
     .boolean()
     .describe(
-      'Whether the account has a password. If not, set one by `POST /api/v1/auth/password/reset`.',
+      'Whether the account has a password. Set one with `POST /api/v1/auth/password/reset`.',
     ),
 });
 export const signInByCodeInput = z.strictObject({ email, code, ...secondFactorFields });
@@ -69,8 +69,9 @@ export const resetPasswordInput = z.strictObject({
 /** The same answer for every caller and every address. */
 export const requestedView = z.object({});
 
-// No code here checks that the account exists. The daemon does when it writes the mail, so timing
-// does not tell (security P7). A request over the limit of an address is dropped without an error.
+// A request for a code does not check that the account exists. The job that writes the mail does,
+// so the response time reveals nothing (security P7). That job also drops mails over the limit of
+// a mailbox, without an error.
 
 type CodeRequest = z.output<typeof requestCodeInput>;
 
@@ -81,7 +82,7 @@ export const requestMagicCode = (ctx: Context, input: CodeRequest) => request(ct
 export const requestPasswordReset = (ctx: Context, input: CodeRequest) =>
   request(ctx, input, 'reset');
 
-/** Mails the code that confirms the address of a new account again. */
+/** Mails a new code to confirm the address of a new account. */
 export const resendVerification = (ctx: Context, input: CodeRequest) =>
   request(ctx, input, 'verify');
 
@@ -94,21 +95,21 @@ async function request(ctx: Context, { email }: CodeRequest, purpose: CodePurpos
   return {};
 }
 
-/** A right code, and what it may open. */
+/** A right code: its account, and how to spend it. */
 interface Opening {
   /** The account as it was when the code was compared. */
   account: Account;
   /**
    * Spends the code and returns the account as it is now, locked. Call it once, inside the caller's
-   * transaction. Refuses `code_invalid` if another use came first.
+   * transaction. Refuses `code_invalid` if another use came first, or the account is shut out now.
    */
   spendCode(): Promise<Account>;
 }
 
 /**
  * Runs `enter` for a right code. A wrong code counts like a wrong password, committed before the
- * comparison. All wrong codes get the same answer (security P7, P10); a refusal for another reason
- * costs no try.
+ * comparison. All wrong codes get the same answer (security P7, P10). A refusal for another reason
+ * does not count.
  */
 export async function answerCode<T>(
   ctx: Context,
@@ -141,7 +142,7 @@ async function open(ctx: Context, email: string, code: RightCode, limits: Limit[
   return account;
 }
 
-/** Whether a right code opens the account. */
+/** Whether a right code may open this account. */
 export function opensByCode(account: Account | null): account is Account {
   return account !== null && account.disabledAt === null;
 }
@@ -154,7 +155,7 @@ function codeInvalid(): Refusal {
 }
 
 /**
- * Confirms the address of a new account by the mailed code, and signs in (spec §4.4 sign-up). The
+ * Confirms the address of a new account with the mailed code, and signs in (spec §4.4 sign-up). The
  * password stays only if this client chose it (security P11); `passwordKept` says so.
  */
 export async function verifyEmail(ctx: Context, input: z.output<typeof verifyEmailInput>) {
@@ -163,7 +164,7 @@ export async function verifyEmail(ctx: Context, input: z.output<typeof verifyEma
     const own = await isOwnSignUp(ctx, found, input);
     return transaction(async () => {
       const account = await spendCode();
-      // If the address was proved meanwhile, this code is no way to sign in.
+      // If the address was proved meanwhile, this code no longer signs in.
       if (account.emailProof !== 'none') throw codeInvalid();
       const kept = own && account.passwordHash === found.passwordHash;
       await proveAddress(ctx, account, kept ? 'signup' : 'another code');
@@ -174,7 +175,7 @@ export async function verifyEmail(ctx: Context, input: z.output<typeof verifyEma
   });
 }
 
-/** Sets a new password by a mailed code. It ends all sessions and every other code. */
+/** Sets a new password with a mailed code. Ends all sessions, codes, links and waiting sign-ins. */
 export async function resetPassword(ctx: Context, input: z.output<typeof resetPasswordInput>) {
   await answerCode(ctx, { ...input, purpose: 'reset' }, async ({ account: found, spendCode }) => {
     // An unproved account's second factor belongs to an earlier holder (security P11).

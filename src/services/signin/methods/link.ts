@@ -49,13 +49,13 @@ export const createLoginLink = operation({
   },
 });
 
-/** Shows the person that an unused link lets in, without using it up. */
+/** Shows the person of an unused link, without using the link up. */
 export async function lookAtLoginLink(ctx: Context, { token }: Input) {
   const { email, name } = await requireLinked(ctx, token);
   return { email, name };
 }
 
-/** Begins the session of a link, inside the sign-in's transaction that has used the link up. */
+/** Begins the session of a used-up link. Call it inside the sign-in's transaction. */
 export function enterByLink(ctx: Context, account: Account, secondFactor: SecondFactor | null) {
   return beginSession(ctx, account, { method: 'loginLink', secondFactor });
 }
@@ -67,9 +67,9 @@ export async function requireLinked(ctx: Context, token: string): Promise<Accoun
   return Account.findByPk(link.accountId, { rejectOnEmpty: true });
 }
 
-/** Uses the link up, inside the sign-in's transaction; of two parallel uses, one succeeds. */
+/** Uses the link up. Call it inside a transaction; of two parallel uses, one succeeds. */
 export async function spendLink({ id }: Account, token: string): Promise<void> {
-  // Locked before the link, like all code that ends links, so that no two transactions deadlock.
+  // The account comes first, as in all code that ends links, so that no two transactions deadlock.
   await lockAccount(id);
   if ((await LoginLink.destroy({ where: { id: hashOfToken(token) } })) === 0) throw spent();
 }
@@ -84,6 +84,6 @@ function spent(): Refusal {
 
 function disabled({ id, email, name }: Account): Refusal {
   return new Refusal('conflict', `The account of ${email ?? name} is disabled.`, {
-    hint: `Let them sign in again first: ${commandLine('idctl user enable', email ?? id)}`,
+    hint: `Enable it first: ${commandLine('idctl user enable', email ?? id)}`,
   });
 }

@@ -16,7 +16,7 @@ export const signInInput = z.strictObject({
   ...secondFactorFields,
 });
 
-/** Decides what the comparison of a password proves; else the reason of the refusal. */
+/** The account that the comparison of a password proves, and its hash; else why it is refused. */
 export function judgePassword(
   ctx: Context,
   account: Account | null,
@@ -26,13 +26,13 @@ export function judgePassword(
   if (!right) return { refused: 'wrong_password' };
   const { disabledAt, passwordHash: hash } = account;
   if (disabledAt !== null || hash === null) return { refused: 'account_disabled' };
-  // Only the log gets this reason: the answer must not tell a stranger whether there is an account.
+  // The answer hides this reason: it must not tell a stranger whether there is an account.
   return isEmailVerified(ctx, account)
     ? { proved: account, hash }
     : { refused: 'email_unverified' };
 }
 
-/** What a sign-in by password knows besides the account. */
+/** The facts of a sign-in with a password, besides the account. */
 interface Given {
   /** Whether the password matches the account's. */
   right: boolean;
@@ -51,7 +51,7 @@ export async function proveByPassword(ctx: Context, account: Account | null, giv
   return { account: proved, arrival };
 }
 
-/** Hashes the password anew if the parameters were raised: only a sign-in has it (security P6). */
+/** Hashes the password anew if the parameters have changed; only a sign-in can (security P6). */
 async function raiseHash(ctx: Context, account: Account, hash: string, given: Given) {
   if (!ctx.passwords.needsRehash(hash)) return hash;
   const raised = await ctx.passwords.hash(given.password, given.client);

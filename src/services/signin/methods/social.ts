@@ -50,8 +50,8 @@ export function startSocial(ctx: Context, provider: SocialProvider, input: Input
 }
 
 /**
- * Starts to link a social account to the signed-in person's account, whatever its address. Another
- * person's request cannot begin this (it is no GET), and the callback wants the same person
+ * Starts to link a social account, with any address, to the signed-in person's account. A page of
+ * another site cannot start it, as the request is no GET. The callback requires the same person
  * (security O5).
  */
 export async function startLinking(ctx: Context, provider: SocialProvider, input: Input) {
@@ -93,7 +93,7 @@ export async function proveBySocial(
   return requirePerson(word);
 }
 
-/** The client now registered at the provider, if the state was made for it (security S6). */
+/** The client configured for the provider now, if the state was made for it (security S6). */
 function requireSameClient(ctx: Context, provider: SocialProvider, state: FlowState) {
   const client = findSocialClient(ctx, provider);
   const same =
@@ -117,7 +117,7 @@ export interface SocialPerson {
   subject: string;
   /** Canonical. */
   email: string;
-  /** Whether the provider guarantees the address today. If not, only the key identifies them. */
+  /** Whether the provider guarantees the address today. If not, only the key finds an account. */
   proven: boolean;
   name: string;
 }
@@ -167,8 +167,8 @@ export async function enterBySocial(
 }
 
 /**
- * Records a provider that could not be used: one event per provider and reason in a quarter of an
- * hour (security X5). Returns the error that the person sees.
+ * Records a provider that could not be used: one event per provider, stage and reason in 15 minutes
+ * (security X5). Returns the error that the person sees.
  */
 export function reportProvider(ctx: Context, provider: SocialProvider, error: unknown) {
   const words = {
@@ -196,8 +196,8 @@ export async function listSocial(ctx: Context) {
 }
 
 /**
- * Unlinks the provider's account and ends the sessions that came by it; without a link, nothing
- * happens. So an attacker who linked one with a stolen session does not keep it (security O5).
+ * Unlinks the provider's account and ends the sessions that began through it; without a link,
+ * nothing happens. An attacker who linked one with a stolen session loses it then (security O5).
  */
 export async function unlinkSocial(ctx: Context, provider: SocialProvider) {
   const { accountId, name } = requireUser(ctx, 'me.credentials');

@@ -23,7 +23,7 @@ import { type Accepted, beginFlow, type FlowState, type startSsoInput } from '..
 import { type ProviderFailure, reportFailure } from '../refused.ts';
 import { requireReturnTo } from '../return-to.ts';
 
-/** Starts single sign-on (spec §4.1): the provider's URL, and a cookie that binds the browser. */
+/** Starts single sign-on (spec §4.1). Returns the provider's URL, and the browser's flow cookie. */
 export async function startSso(ctx: Context, input: z.output<typeof startSsoInput>) {
   const returnTo = requireReturnTo(ctx, input.returnTo);
   const connection = await findUsable(ctx, input.domain);
@@ -58,7 +58,7 @@ export async function proveBySso(
   return readProof(proof, groupsClaim);
 }
 
-/** Records a refused sign-in: an event per connection, reason and quarter hour (security X5). */
+/** Records a refused sign-in: one event per connection and reason in 15 minutes (security X5). */
 export async function recordRefusedBySso(
   ctx: Context,
   connection: SsoConnection,
@@ -79,7 +79,7 @@ function reasonOf(refusal: Refusal): string {
   return String(extra['reason'] ?? refusal.code);
 }
 
-/** Lets the person in. The transaction reads connection and domain again (security S6). */
+/** Lets the person in, after reading connection and domain again (security S6). */
 export async function enterBySso(
   ctx: Context,
   { state, said }: { state: FlowState; said: Said },
@@ -118,8 +118,8 @@ async function attach(ctx: Context, connection: SsoConnection, said: Said): Prom
 }
 
 /**
- * Records a provider that could not be used: one event per connection and reason in a quarter of an
- * hour (security X5). Returns the error that the person sees.
+ * Records a provider that could not be used: one event per connection, stage and reason in 15
+ * minutes (security X5). Returns the error that the person sees.
  */
 export function reportConnection(ctx: Context, connectionId: string, error: unknown) {
   const words = {

@@ -65,7 +65,7 @@ export async function claimsOf(
   };
 }
 
-/** The names in the organization's own record of the person. */
+/** The names in the organization's own record of the person, and when the record changed. */
 function namesOfRecord({ resource, modifiedAt }: Row) {
   const { data } = named.safeParse(resource === null ? null : JSON.parse(resource));
   const { givenName, familyName } = data?.name ?? {};

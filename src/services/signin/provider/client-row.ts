@@ -39,7 +39,7 @@ export const clientColumns = `c.id, c.organization_id AS "organizationId", c.nam
     c.backchannel_logout_uri AS "backchannelLogoutUri", c.pkce, c.id_token_alg AS "idTokenAlg",
     c.project_id AS "projectId", c.role, c.suspended_at AS "suspendedAt"`;
 
-// Bypasses the ORM, as requests to the provider run it.
+// Bypasses the ORM, as idctl's OpenID provider runs it for its requests.
 const read = `SELECT ${clientColumns} FROM clients c WHERE c.id = $1`;
 
 /** The client of this client id, or null. */
@@ -77,7 +77,7 @@ export function metadataOf(client: ClientRow): ClientMetadata {
   };
 }
 
-/** The application that a sign-in returns to, as its pages show it. */
+/** The application that a sign-in returns to, as the sign-in pages show it. */
 export interface Application {
   name: string;
   /** Where a browser may be sent with the answer. */
@@ -108,7 +108,7 @@ async function findMarked(mark: string): Promise<Application | null> {
   return { name: row.name, origins: uri === undefined ? [] : [new URL(uri).origin] };
 }
 
-// Shows the host, not the name: a stranger who guesses it learns no more than at `/auth/verify`.
+// Shows the host, not the name. Guessing a host reveals no more than `/auth/verify` does.
 async function findProtected(origin: string): Promise<Application | null> {
   return (await isProtected(origin)) ? { name: new URL(origin).host, origins: [] } : null;
 }

@@ -19,7 +19,7 @@ export function configureProvider(keys: JWK[]): Configuration {
   const cookie = { httpOnly: true, sameSite: 'lax', overwrite: true } as const;
   return {
     adapter: adapterOf,
-    // The package takes the private keys as they are stored.
+    // The package takes these private keys, although its type for a JWK is another one.
     jwks: { keys: keys as NonNullable<Configuration['jwks']>['keys'] },
     clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'none'],
     responseTypes: ['code'],
@@ -64,7 +64,7 @@ export function configureProvider(keys: JWK[]): Configuration {
       },
     },
     extraParams: {
-      // The package calls this for every request, after it has checked the scope.
+      // The package calls this for every authorization request, after it has checked the scope.
       again: (koa) => restoreOfflineAccess(koa),
       expected_sub: null,
     },
@@ -97,8 +97,8 @@ function restoreOfflineAccess({ query, oidc: { params } }: KoaContextWithOIDC): 
 }
 
 /**
- * The sign-in page, which comes back to the waiting request. `fresh` asks for a sign-in although the
- * person is signed in.
+ * The URL of the sign-in page, which leads back to the waiting request. With `fresh`, a person who
+ * is signed in must sign in again.
  */
 function signInUrl(
   { oidc }: KoaContextWithOIDC,

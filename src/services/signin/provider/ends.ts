@@ -8,8 +8,8 @@ import { isBarred, membershipAt } from '../../tenancy/clients/admits.ts';
 import { leaveHosts } from '../../tenancy/clients/forward.ts';
 import { endGrant } from './grants.ts';
 
-// Finds the sessions that ended at clients. Sessions end in many places. So grants are compared
-// with live sessions, soon after each event that may have ended one.
+// Finds the grants whose session or membership has ended. These end in many places. So grants are
+// compared with live sessions and memberships, soon after each event that may have ended one.
 
 const mostAtOnce = 100;
 
@@ -48,7 +48,7 @@ async function findLatest({ now }: Context): Promise<string | null> {
   return seen === undefined || Number(seen.some) === 0 ? null : `${seen.some} ${seen.last}`;
 }
 
-/** Ends the grants without a live session, and queues messages to clients. One run at a time. */
+/** Ends the grants that have lost their session or membership, and queues messages to clients. */
 export async function noticeEnds(ctx: Context): Promise<void> {
   const { signOuts: kept } = ctx;
   if (kept.isLooking) return;
@@ -57,17 +57,17 @@ export async function noticeEnds(ctx: Context): Promise<void> {
     kept.turns += 1;
     const latest = await findLatest(ctx);
     const isNew = latest !== null && latest !== kept.lastLook;
-    // A session that expires writes no event, so every few runs look anyway.
+    // A session that expires writes no event, so every 30th run looks anyway.
     if (!isNew && kept.turns % everyFewTurns !== 1) return;
     while ((await noticeSome(ctx)) === mostAtOnce);
-    // Set last: after a failure the next run looks again.
+    // Set last, so that after a failure the next run looks again.
     kept.lastLook = latest;
   } finally {
     kept.isLooking = false;
   }
 }
 
-/** Ends some grants without a live session; returns how many it found. */
+/** Ends up to 100 of these grants; returns how many it found. */
 async function noticeSome(ctx: Context): Promise<number> {
   const found = await select<EndedGrant>(findEnded(ctx), [ctx.now, idleSince(ctx)]);
   for (const { grantId, sid, clientId, payload } of found) {

@@ -3,7 +3,7 @@ import type { Session } from '../../../database/models/session.ts';
 import { select } from '../../../database/select.ts';
 import { idleSince, isUsable } from '../../people/sessions/live.ts';
 
-/** A live session, as the provider sees it. */
+/** A live session, as idctl's OpenID provider sees it. */
 export interface LiveSession extends Pick<Session, 'id' | 'accountId' | 'method'> {
   startedAt: Date;
   /** Whether idctl checked the account's second factor. */
@@ -49,7 +49,7 @@ export function sessionOf(id: string, row: SessionColumns): LiveSession {
   };
 }
 
-/** How each method proves the person (RFC 8176; `fed` is another provider's sign-in). */
+/** How each method proves the person (RFC 8176, but for `fed`: a sign-in at another provider). */
 const proofs: Record<Session['method'], string> = {
   password: 'pwd',
   ldap: 'pwd',

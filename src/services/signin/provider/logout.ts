@@ -25,8 +25,8 @@ export interface Logout {
 }
 
 /**
- * Checks a sign-out request. Refuses an ID token of another client, and an address that the client
- * has not registered. An unreadable ID token proves nothing: its key may be gone.
+ * Checks a sign-out request. Refuses an unknown client, an ID token of another client, and an
+ * address that the client has not registered. An invalid ID token is ignored: its key may be gone.
  */
 export async function checkLogout(
   ctx: Context,

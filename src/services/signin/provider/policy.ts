@@ -62,7 +62,7 @@ async function requireGrant(
   try {
     await transaction(async () => {
       await grant.save();
-      // An application can end a grant and begin another as often as it likes.
+      // An application can end and begin grants as often as it likes, so they share an event.
       const data = { account: session.accountId, session: session.id };
       const what = { kind: 'client.session.started' as const, ...eventOfClient(client), data };
       await tallyEvent(ctx, what, { of: session.id, apart: client.id });

@@ -7,7 +7,7 @@ import { findLiveSession, type LiveSession } from './live-session.ts';
 import type { Stored } from './reading.ts';
 import { visitNow } from './visit.ts';
 
-// What the package asks for: as this request has read it, or by a statement of its own.
+// Gives the package what it asks for: rows that this request has read, or else a new query.
 
 /** The client of this client id, or null. */
 export async function readClient(clientId: string): Promise<ClientRow | null> {
@@ -36,7 +36,7 @@ export async function readSession(id: string): Promise<LiveSession | null> {
   return read?.sessionId === id ? read.session : findLiveSession(ctx, id);
 }
 
-/** The grants of a session; where they were read with the client, the one at that client. */
+/** The grants of a session. If they were read with a client, only the grant at that client. */
 export async function readGrants(sessionId: string): Promise<GrantOfSession[]> {
   const { read } = visitNow();
   if (read?.sessionId !== sessionId) return grantsOf(sessionId);
@@ -44,7 +44,7 @@ export async function readGrants(sessionId: string): Promise<GrantOfSession[]> {
   return grantId === null ? [] : [{ clientId: client.id, grantId }];
 }
 
-/** Null if the client lets the account in. */
+/** Why the client does not let the account in; null if it does. */
 export async function readBarred(client: ClientRow, accountId: string): Promise<Barred | null> {
   const { ctx, read } = visitNow();
   return read?.session?.accountId === accountId && read.client.id === client.id

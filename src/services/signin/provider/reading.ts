@@ -19,8 +19,8 @@ import {
   sessionOf,
 } from './live-session.ts';
 
-// Everything is read anew for each request, so that what has ended gives nothing. The frequent
-// requests read it by one statement.
+// Everything is read anew for each request, so that nothing that has ended is accepted. Frequent
+// requests read it with one statement.
 
 /** A stored code, token or grant. */
 export interface Stored {
@@ -29,7 +29,7 @@ export interface Stored {
   consumedAt: string | Date | null;
 }
 
-/** What one statement has read for a request. */
+/** The rows that one statement has read for a request. */
 export interface ReadForRequest {
   client: ClientRow;
   /** The session of the browser, or of the code or token; null if it is not live. */
@@ -76,7 +76,7 @@ const statement = (ctx: Context) => `SELECT ${clientColumns}, ${sessionColumns},
   LEFT JOIN provider_records g ON g.session_id = s.id AND g.client_id = c.id AND g.model = 'Grant'
   WHERE c.id = $1`;
 
-/** Reads what the request names by one statement; null if it names no client. */
+/** Reads what the request names with one statement; null if it names no known client. */
 export async function readNamed(
   ctx: Context,
   named: NamedInRequest,

@@ -37,7 +37,7 @@ export async function rehearseSignIn(
   accountId: string,
   take: Take,
 ): Promise<void> {
-  // A key that the rehearsal made would be rolled back.
+  // Makes a missing key now: one that the rehearsal made would be rolled back.
   await keysOfIdTokens(ctx);
   // Before the transaction, as it writes nothing.
   const refused = await findRefusedUri(ctx, client);
@@ -64,7 +64,7 @@ export async function rehearseSignIn(
   });
 }
 
-/** Begins a session of the person, as a sign-in link would. */
+/** Begins a session of the person, as a login link would. */
 async function begin(ctx: Context, accountId: string): Promise<Finding<LiveSession>> {
   const account = await Account.findByPk(accountId, { rejectOnEmpty: true });
   const own = { ...ctx, client: { address: null, userAgent: null } };
@@ -97,7 +97,7 @@ interface Code {
   nonce: string;
 }
 
-/** The first redirect URI that gets no answer; null if each gets one. It asks without a session. */
+/** The first redirect URI that gets no answer to a request without a session; null if each does. */
 async function findRefusedUri(ctx: Context, client: Client): Promise<Finding<never> | null> {
   for (const uri of client.redirectUris) {
     const { answer, said } = await request({ ctx, client, session: null }, uri);

@@ -19,7 +19,7 @@ const mostAtOnce = 100;
 /** Longer than any attempt takes. */
 const leaseSeconds = 20;
 
-/** Finds ended sessions, and sends messages to the clients that they were at. */
+/** Finds the sessions and memberships that have ended, and sends the due messages to clients. */
 export async function tellClients(ctx: Context, turn: Turn): Promise<void> {
   await noticeEnds(ctx);
   const due = await findDue(ctx);

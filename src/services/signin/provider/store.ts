@@ -24,7 +24,7 @@ export function storedAdapter(model: string): Adapter {
       return { ...payload, jti: id, ...(row.consumedAt === null ? {} : { consumed: true }) };
     },
     async consume(id) {
-      // A code is spent later, together with storing its access token.
+      // A code is spent later, in the transaction that stores its access token.
       if (model === 'AuthorizationCode') visitNow().code = id;
       else if (!(await transaction(() => spend(model, id)))) await refuseReuse(model, id);
     },
@@ -78,7 +78,7 @@ async function keep(model: string, id: string, payload: AdapterPayload): Promise
   const write = model === 'AuthorizationCode' ? unsynced : transaction;
   await write(async () => {
     await hold();
-    // The code and the tokens that it gives.
+    // Counts as two: the code, and the tokens that it gives.
     if (model === 'AuthorizationCode') await requireTurn(sessionId, client.id, 2);
     await insertRow('provider_records', row);
   });
@@ -99,7 +99,7 @@ async function keepAccess(row: Record<string, unknown>, hold: () => Promise<void
 }
 
 /**
- * Refuses if the person's membership has just ended: what is written then would be valid again with
+ * Refuses if the client no longer admits the person: a row written now would be valid again with
  * the next membership. Call it first in the transaction that writes.
  */
 async function requireAdmitted(model: string, client: ClientRow, accountId: string): Promise<void> {
@@ -109,7 +109,7 @@ async function requireAdmitted(model: string, client: ClientRow, accountId: stri
   throw new errors.InvalidGrant('the membership has ended');
 }
 
-/** Counts answers to a session at a client: each stores rows. Call it inside a transaction. */
+/** Limits a session's codes and tokens at a client: each is a row. Call it inside a transaction. */
 async function requireTurn(sessionId: string, clientId: string, weight: number): Promise<void> {
   const { ctx } = visitNow();
   const { tokenRequests: most } = ctx.config.limits;
@@ -150,7 +150,7 @@ async function spend(model: string, value: string): Promise<boolean> {
   return true;
 }
 
-/** The second of two uses is a reuse. It ends the grant, with all its codes and tokens. */
+/** Refuses a second use, which ends the grant with all its codes and tokens. */
 async function refuseReuse(model: string, value: string): Promise<never> {
   const { ctx } = visitNow();
   const [row] = await select<{ grantId: string }>(

@@ -93,7 +93,7 @@ async function examineInstance(ctx: Context, client: Client, take: Take): Promis
     const others = Object.entries(needed).filter(([name, is]) => document.value[name] !== is);
     if (others.length === 0) return right(issuer);
     const names = others.map(([name]) => name).join(', ');
-    return wrong(`it has another ${names}`, 'Have the proxy pass the base URL to this daemon.');
+    return wrong(`it has another ${names}`, 'Point the proxy for the base URL to this daemon.');
   });
   const alg = client.idTokenAlg;
   await take('keys', `${ours.jwks_uri} has a key for ${alg}`, async () => {
@@ -180,7 +180,7 @@ async function trySignIn(
     wrong(`${user}: ${refusals[barred]}`, mend(organization, client, user, barred));
   const member = await findMember(ctx, organization.id, user);
   if (member === null) return refuse('not_a_member');
-  // Security O8: such a membership tells the organization nothing of the account.
+  // Security O8: a pushed membership tells the organization nothing of the account.
   if (member.pushed)
     return wrong(
       'access_denied, as provisioning added the address, and its domain is not verified',

@@ -6,7 +6,7 @@ import type { LiveSession } from './live-session.ts';
 import type { ReadForRequest } from './reading.ts';
 
 // idctl's OpenID provider has no session of its own: each request is bound to a live session of
-// idctl, or to none. No cookie of the package can stand in for that row.
+// idctl, or to none. No cookie of the package can replace that session.
 
 /** An answer of the package that idctl may still change. */
 export type Answering = Pick<
@@ -30,7 +30,7 @@ export interface ProviderVisit {
   session: LiveSession | null;
   /** The clients that this request has read, by client id. */
   clients: Map<string, ClientRow>;
-  /** What one statement has read for this request; without it, each part is read when needed. */
+  /** The rows that one statement has read; without them, each part is read when needed. */
   read?: ReadForRequest | null;
   /** The answers that idctl makes in place of the package. */
   pages: Pages;

@@ -60,7 +60,7 @@ export function beginFlow(
 }
 
 // The state of a sign-in travels signed in the URL and is stored only once it comes back. So
-// starting a sign-in costs no write. Code verifier and nonce follow from its id (security S2).
+// starting a sign-in costs no write. PKCE verifier and nonce are derived from its id (security S2).
 
 /** How long a state is valid, in seconds (spec §8). */
 const stateSeconds = 600;
@@ -90,8 +90,8 @@ export type FlowState = z.output<typeof stateFields>;
 type Returned = z.output<typeof callbackInput>;
 
 /**
- * Reads a state that we signed for such a sign-in within ten minutes, in this browser. Refuses
- * `signin_failed` (security S2, S3).
+ * Reads a state that we signed for this kind of sign-in in the last ten minutes, in this browser.
+ * Refuses `signin_failed` (security S2, S3).
  */
 function requireState(ctx: Context, kind: Flow, returned: Returned): FlowState {
   const text = openState(ctx.keyring.derive(`${kind}-state`), returned.state ?? '');
@@ -103,7 +103,7 @@ function requireState(ctx: Context, kind: Flow, returned: Returned): FlowState {
   return state;
 }
 
-/** A browser must send its cookie. So must every client if its connection is not encrypted. */
+/** Whether the flow cookie is required: of browsers, and of every client on plain http. */
 function bindsBrowser(ctx: Context, fromBrowser: boolean): boolean {
   const { protocol, hostname } = new URL(ctx.config.baseUrl);
   return fromBrowser || (protocol === 'http:' && !isLoopback(hostname));
@@ -138,7 +138,7 @@ export interface Accepted {
 /**
  * Runs `work` with the state if we made it, for this browser, and it is unexpired and unused.
  * Spends the state (security S2, S3) and binds the returned code to its provider (security S5). If
- * too many callbacks wait for the provider, refuses `overloaded` and spends nothing (security S9).
+ * too many callbacks wait, refuses `overloaded` and spends nothing (security S9).
  */
 export async function acceptState<T>(
   ctx: Context,
@@ -192,9 +192,9 @@ const shortest = 22;
 
 /**
  * Claims the code for the provider it is about to be sent to; returns false if another provider
- * already got it. A dishonest provider can send people on to an honest one and receive their codes
- * itself. It can then use these in a sign-in begun there (RFC 9700 §4.4); the code alone does not
- * show this (security S5). Call it in a transaction of its own, before the network.
+ * already got it. A dishonest provider can send people to an honest provider, and get their codes.
+ * An attacker could use such a code in a sign-in through the honest provider (RFC 9700 §4.4,
+ * security S5). Call it in a transaction of its own, before the network request.
  */
 async function claimCode(ctx: Context, { issuer }: FlowState, code: string): Promise<boolean> {
   if (code.length < shortest) return true;

@@ -34,7 +34,7 @@ export async function signUp(ctx: Context, input: Input) {
   const { email, name, locale = null } = input;
   const hash = () => hashNewPassword(ctx, input.password, input);
   if (!isMailConfigured(ctx)) return signUpAtOnce(ctx, input, invitation, hash);
-  // Counted before the hash, like all that is limited (security P6).
+  // Counted before the password is hashed (security P6).
   await countAsking(ctx);
   const passwordHash = await hash();
   const signedUp = { email, name, locale, passwordHash };
@@ -74,7 +74,7 @@ async function signUpAtOnce(
   return { emailVerification: 'done' as const, ...session };
 }
 
-/** The invitation that lets this person sign up; null if all may. Refuses `signup_closed`. */
+/** The invitation that lets this person sign up; null if open to all. Refuses `signup_closed`. */
 export async function requireAdmitted(
   ctx: Context,
   { email, invitation: token }: Pick<Input, 'email' | 'invitation'>,
@@ -98,7 +98,7 @@ async function findInvitation(ctx: Context, email: string, token: string) {
   return invitation?.email === email && invitation.acceptedAt === null ? invitation : null;
 }
 
-/** The organization that has verified a domain decides who gets accounts there (security O1). */
+/** The organization that has verified a domain decides who gets accounts there (security O2). */
 async function mayInvite({ organizationId }: Invitation, domain: string): Promise<boolean> {
   const owner = await findOwner(domain);
   return owner === null || owner === organizationId;

@@ -8,7 +8,7 @@ import { recordEvent } from '../../foundation/events/record.ts';
 export interface SignedUp {
   email: string;
   name: string;
-  /** Null for the instance's locale. */
+  /** Null for the default locale. */
   locale: string | null;
   passwordHash: string;
 }

@@ -4,22 +4,19 @@ import { canonicalEmail, domainOf } from '../../foundation/domain-names/canonica
 import { name as nameField } from '../../foundation/fields.ts';
 import { type Groups, readGroups } from './groups.ts';
 
-/** The claims that idctl uses, and all it keeps while a second factor is awaited. */
+/** The claims that idctl uses. It keeps no others while a sign-in waits for the second factor. */
 export interface Said {
   issuer: string;
   /** Null if the provider names none. */
   subject: string | null;
-  /**
-   * The canonical address, `denied` if the provider does not guarantee it; or what is wrong with
-   * it.
-   */
+  /** The canonical address, `denied` if the provider does not guarantee it; or why it is absent. */
   email: { address: string; denied: boolean } | { reason: 'email_missing' | 'email_malformed' };
   name: string | null;
   /** An absent claim is unknown here; the connection decides later what it means. */
   groups: Groups;
 }
 
-/** Reads what the provider proved (spec §4.1 step 4 and 6): the address comes from userinfo. */
+/** Reads the provider's claims (spec §4.1 steps 4 and 6): the address comes from userinfo. */
 export function readProof(proof: Proof, groupsClaim: string): Said {
   const { issuer, subject, userinfo } = proof;
   return {
@@ -59,7 +56,7 @@ function nameIn({
   return null;
 }
 
-/** The person for the connection: the address must be exactly on its domain (security I6). */
+/** Address and name. The address must be on exactly the connection's domain (security D7). */
 export function personOn(
   { emailDomain, ignoreEmailVerified }: SsoConnection,
   { email, name }: Said,
@@ -73,10 +70,10 @@ export function personOn(
 }
 
 /**
- * Whether the provider guarantees an address that it says it has verified. Google states this only
- * of its own mail and of accounts that an organization manages there. Any other address was the
- * person's when they made the account, and may be another person's by now (decision 0009). Other
- * providers are trusted.
+ * Whether the provider guarantees an address that it says it has verified. Google guarantees only
+ * its own mail addresses, and those of accounts that an organization manages there. Google verified
+ * any other address once; it may belong to another person by now (decision 0009). Other providers
+ * are trusted.
  */
 export function answersFor(
   { issuer, managedBy }: Pick<Proof, 'issuer' | 'managedBy'>,

@@ -138,7 +138,7 @@ function requireSame(ctx: Context, state: Asked, connection: SsoConnection | nul
   return connection;
 }
 
-/** Whether the account's own second factor is asked, not only the provider's (security P12). */
+/** Whether the sign-in asks for the account's own second factor (security P12). */
 export async function asksOwnSecondFactor(
   { requireLocalTwoFactor, organizationId }: SsoConnection,
   accountId: string,

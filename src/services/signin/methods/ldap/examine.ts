@@ -123,7 +123,7 @@ function entryAt(base: string): DirectoryQuery {
   return { base, scope: 'base', filter: '(objectClass=*)', attributes: ['1.1'], limit: 1 };
 }
 
-/** Whether the base exists; if not, its deepest parent, as the admin wrote it (security L9). */
+/** Whether the base exists; if not, names its deepest parent that does (security L9). */
 async function judgeBase(
   ask: Ask,
   base: string,

@@ -17,9 +17,9 @@ import { ensureMember } from '../../../tenancy/memberships/join-and-leave.ts';
 import { type Begun, beginSession } from '../../begin.ts';
 
 /**
- * Asks the directory for the user name, then whether the password is right (spec §4.2 step 1 to 3).
- * Before the password is tried, `found` gets the entry and the limit that this try counts for.
- * Refuses `signin_failed`, or `upstream_failed` if the directory cannot be reached.
+ * Asks the directory for the user name, then whether the password is right (spec §4.2 steps 1-3).
+ * Before the password is tried, `found` gets the entry, and `countedForEntry` its counted limit.
+ * Refuses `signin_failed`, or as `ctx.outbound` does if the directory cannot be reached.
  */
 export async function provePerson(
   ctx: Context,
@@ -41,8 +41,8 @@ export async function provePerson(
 }
 
 /**
- * Counts a try of the entry's password, whatever name found the entry. A try over the limit gets
- * the same answer as a wrong password (security L7, L8).
+ * Counts an attempt at the entry's password, whatever user name found the entry. An attempt over
+ * the limit gets the same answer as a wrong password (security L7, L8).
  */
 async function spendTry(
   ctx: Context,
@@ -57,13 +57,13 @@ async function spendTry(
   return limit;
 }
 
-/** A connection as it was when it was asked. */
+/** A connection, with a digest of its settings when the directory was asked. */
 export interface SeenConnection {
   id: string;
   settings: string;
 }
 
-/** The connection with the settings that must stay the same until the person is let in. */
+/** The connection as seen now: its settings must stay the same until the person is let in. */
 export function seenAs(connection: LdapConnection): SeenConnection {
   return { id: connection.id, settings: proofOf(connection) };
 }
@@ -78,7 +78,7 @@ export async function enterByDirectory(
   return enter(ctx, connection, person, secondFactor, () => holdConnection(connection));
 }
 
-/** Attaches the person and begins the session, or refuses. `hold` locks a stored connection. */
+/** Attaches the person and begins the session, or refuses. `hold` locks the stored connection. */
 export async function enter(
   ctx: Context,
   connection: { id: string; organizationId: string; uri: string },

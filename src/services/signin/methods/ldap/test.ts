@@ -29,8 +29,8 @@ import { refusalWords } from './words.ts';
 type Input = z.output<typeof testLdapInput>;
 
 /**
- * Tests the directory step by step (spec §4.2); given settings replace the stored ones. With a user
- * name and a password it tries a whole sign-in. It changes only the count of wrong passwords
+ * Tests the directory step by step (spec §4.2). Given settings replace the stored settings. With a
+ * user name and a password, it tries a whole sign-in. It changes only counts of attempts
  * (security L8).
  */
 export const testLdap = operation({
@@ -73,7 +73,7 @@ export const testLdap = operation({
 
 type Examine = (proving: Trial['proving']) => Promise<DirectoryExamination>;
 
-/** Counts the password as a sign-in does, by name and entry; only a refused one stays counted. */
+/** Counts the attempt by name and entry. It stays counted if the step filter or password fails. */
 async function counting(
   ctx: Context,
   organization: Organization,

@@ -9,7 +9,7 @@ import type {
 } from '../../../../outbound/directory/directory.ts';
 import type { Missing } from '../../../tenancy/ldap/find-person.ts';
 
-// Each fault of a directory, and the one thing to change (security L9), never in its own words.
+// Each fault, and the one thing to change (security L9). A directory's own texts are never shown.
 
 /** The fault as the admin sees it, and the thing to change. */
 export interface Words {
@@ -62,7 +62,7 @@ export const reasonWords: Record<DirectoryReason, Words> = {
     hint: 'Use ldaps://, or ldap:// with TLS on.',
   },
   dn_malformed: {
-    seen: 'the directory does not take the name for a DN',
+    seen: 'the directory does not accept the name as a DN',
     hint: 'Check the spelling of the DN; commas inside a value are written as \\,',
   },
   anonymous_refused: {
@@ -102,11 +102,11 @@ export const searchWords: Record<'empty' | Missing, Words> = {
     hint: 'Check the attributes in the filter, and that the service account may read the entries.',
   },
   user_not_found: {
-    seen: 'no entry matches it with this user name',
+    seen: 'no entry matches the filter with this user name',
     hint: 'Check the user name, the attribute in the filter, and the search base.',
   },
   user_ambiguous: {
-    seen: 'more than one entry matches it with this user name',
+    seen: 'more than one entry matches the filter with this user name',
     hint: 'Make the filter narrower: user names must be unique below the search base.',
   },
   dn_outside_base: {
@@ -114,7 +114,7 @@ export const searchWords: Record<'empty' | Missing, Words> = {
     hint: 'Use the search base that the entries are below.',
   },
   entry_malformed: {
-    seen: 'the DN or the entryUUID of the entry is too long, or holds control characters',
+    seen: 'the DN or the entryUUID of the entry is too long, or has control characters',
     hint: 'Correct the entry: a DN and an entryUUID have at most 2000 bytes.',
   },
 };
@@ -130,12 +130,12 @@ const failureHints: Record<DirectoryFailure, string> = {
   connection_refused:
     'Check the port, and that the directory is up: 636 for ldaps://, 389 for ldap://.',
   tls_untrusted: 'Give the authority that issued the certificate: --ca-file (caCertificate).',
-  tls_name_mismatch: 'Use the name that the certificate is for, or have it issued for this one.',
+  tls_name_mismatch: 'Use the host name in the certificate, or get a certificate for this name.',
   tls_expired: 'Have the certificate renewed; check the clock of this machine.',
   tls_missing: 'Check the port, and that the directory speaks TLS 1.2 or later there.',
   unreachable: elsewhere,
-  closed: 'Look into the log of the directory: why does it hang up?',
-  malformed: 'Check the port: is it an LDAP server that answers there?',
+  closed: 'Look in the log of the directory why it closes the connection.',
+  malformed: 'Check the port: the server there does not answer in LDAP.',
   starttls_refused: 'Set TLS up in the directory, or use ldaps://.',
   busy: 'Try again later.',
 };
@@ -151,14 +151,17 @@ export const refusalWords: Record<string, Words> = {
     hint: 'Verify the domain (idctl domain add), or correct the address in the directory.',
   },
   identity_conflict: {
-    seen: 'the address belongs to an account that another entry, or an entry of another server, signs in to',
+    seen: 'the account of the address is linked to another entry, of this server or another',
     hint: 'To see the linked identities, run: idctl identity list --user EMAIL. To remove one: idctl identity unlink. If the server changed: idctl ldap relink.',
   },
   deactivated: {
     seen: 'the person was removed from the organization',
     hint: 'Add them again: idctl member add EMAIL --org ORG --role member.',
   },
-  account_disabled: { seen: 'the account is disabled here', hint: 'idctl user enable EMAIL.' },
+  account_disabled: {
+    seen: 'the account is disabled in idctl',
+    hint: 'Enable it: idctl user enable EMAIL.',
+  },
 };
 
 /** Searches as the service account of the trial. */
