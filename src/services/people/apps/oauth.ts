@@ -80,7 +80,7 @@ function limitOf({ config }: Context, app: ProvedApp) {
 
 /**
  * Locks the account, and with it the app. Refuses an app that was revoked or regenerated meanwhile.
- * Returns whether it has the most live tokens allowed, and its `vouchedBy` (`voucherOf`).
+ * Returns its `vouchedBy` (`voucherOf`), and whether its number of live tokens is at the limit.
  */
 async function holdApp(ctx: Context, { id, accountId, secretHash }: ProvedApp) {
   // SQLite has one writer.
@@ -97,7 +97,7 @@ const held = `SELECT (
     ORDER BY t.id DESC LIMIT 1 OFFSET ${mostLive - 1}
   ) AS surplus, p.vouched_by AS "vouchedBy" FROM apps p WHERE p.id = $1 AND p.secret_hash = $3`;
 
-/** Ends the oldest tokens of an app that has the most live tokens allowed (security P14). */
+/** Ends the oldest tokens of an app whose number of live tokens is at the limit (security P14). */
 async function makeRoom(ctx: Context, { id: appId }: ProvedApp): Promise<void> {
   const surplus = await AccessToken.findAll({
     where: { appId, expiresAt: { [Op.gt]: ctx.now } },

@@ -121,7 +121,7 @@ export async function sweepCredentials({ now }: Context, stop: Stop): Promise<vo
   const made = idOfInstant(after(now, -refreshIdleSeconds).getTime());
   const old = { column: 'id', before: made, also: 'expires_at < $2', bind: [now] };
   await deleteOld(RefreshToken, old, stop);
-  // A session takes up to 1,400 refresh tokens with it.
+  // A session can have 1,400 refresh tokens, which are deleted with it.
   await deleteOld(Session, { ...expired, batch: 20 }, stop);
   await deleteOld(ProviderRecord, expired, stop);
   await deleteOld(ProviderRecord, { ...expired, before: forever, also: ofNoSession }, stop);

@@ -165,7 +165,7 @@ function refusalOfOwner(
   return purpose === 'signIn' && signsIn === false ? 'second_factor_only' : null;
 }
 
-/** Our code for the library's error message. A test checks the code of every message. */
+/** Our code for the library's error message. Tests check each code, as the messages may change. */
 export function refusalOf(error: unknown): { refused: string } {
   const said = error instanceof Error ? error.message : '';
   if (/origin/i.test(said)) return { refused: 'wrong_origin' };

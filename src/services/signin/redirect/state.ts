@@ -25,7 +25,7 @@ export const startFields = {
 /** The URL that the person is sent to. */
 export const startView = z.object({ authorizationUrl: z.string() });
 
-/** The parameters that the person brings back. */
+/** The parameters that the person brings back, the flow cookie, and whether a browser sent them. */
 export const callbackInput = z.strictObject({
   state: z.string().max(4096).optional(),
   code: z.string().max(4096).optional(),

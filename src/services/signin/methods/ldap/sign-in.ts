@@ -19,7 +19,7 @@ import { type Begun, beginSession } from '../../begin.ts';
 /**
  * Asks the directory for the user name, then whether the password is right (spec §4.2 steps 1-3).
  * Before the password is tried, `found` gets the entry, and `countedForEntry` its counted limit.
- * Refuses `signin_failed`, or as `ctx.outbound` does if the directory cannot be reached.
+ * Refuses `signin_failed`. If the directory cannot be reached, the error is that of `ctx.outbound`.
  */
 export async function provePerson(
   ctx: Context,
