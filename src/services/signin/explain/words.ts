@@ -49,8 +49,13 @@ const sayings: Record<string, { rule: Saying; message: Saying }> = {
   },
   identity_conflict: {
     rule: () => 'The account is linked to another identity.',
-    message: ({ email }, { method }) =>
-      `The account is linked to another identity. If the provider or directory is a new one, relink it (idctl ${method === 'ldap' ? 'ldap' : 'sso'} relink). To unlink only this person, the operator runs: ${commandLine('idctl identity unlink --user', email)}`,
+    message: ({ email }, { method }) => {
+      const relink =
+        method === 'sso' || method === 'ldap'
+          ? ` If the provider or directory is a new one, relink it (idctl ${method} relink).`
+          : '';
+      return `The account is linked to another identity.${relink} To unlink only this person, the operator runs: ${commandLine('idctl identity unlink --user', email)}`;
+    },
   },
   email_domain_not_verified: {
     rule: ({ domain }) => `The organization has not verified ${domain}.`,
