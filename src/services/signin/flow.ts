@@ -41,29 +41,30 @@ import {
 // 3. Let the person in, in one transaction: find the account (that of an external identity is
 //    attached or made), check what bars it, use up the second factor, begin the session. Single
 //    sign-on asks for the account's own second factor only if `asksOwnSecondFactor`.
-//    If the answer to the second factor is missing, `admit` rolls this back. If an answer came
-//    along, it is checked and the step runs again. If none came, the request ends in
-//    `second_factor_required`; on the pages the arrival is kept, and `answerPendingSignIn` goes on.
+//    If the answer to the second factor is missing, `admit` rolls this back, checks an answer that
+//    came along, and runs this again. (A password skips the first run if its account has a second
+//    factor.) Without an answer the request ends in `second_factor_required`. With `inTwoSteps` the
+//    arrival is kept, and `answerPendingSignIn` takes the answer.
 //    A mailed code and a passkey do without `admit`: the answer comes along with the mailed code,
 //    and a passkey counts as both factors.
-// 4. Give the count back, unless the refusal is `signin_failed` (a wrong guess, but also a disabled
-//    account) or `code_invalid`. If the sign-in fails, record why.
+// 4. Give the count back, except after a wrong mailed code (`code_invalid`) and, for the other
+//    methods, after `signin_failed`. Record a refused person and a server that could not be used.
 //
-// method           counts the attempt in   records a refused person by   records a failed server by
-// password         this file               recordRefusedSignIn           (asks none)
-// mailed code      answerCode              recordRefusedSignIn           (asks none)
-// passkey          this file               recordRefusedSignIn           (asks none)
-// LDAP             this file, provePerson  recordRefusedByDirectory      reportDirectory
-// single sign-on   nowhere                 recordRefusedBySso            reportConnection
-// social           nowhere                 recordRefusedSignIn           reportProvider
-// login link       nowhere                 nothing                       (asks none)
+// method           counts, gives back in   records a person by         records a server by
+// password         this file               recordRefusedSignIn         (asks none)
+// mailed code      answerCode              recordRefusedSignIn         (asks none)
+// passkey          this file               recordRefusedSignIn         (asks none)
+// LDAP             this file, provePerson  recordRefusedByDirectory    reportDirectory
+// single sign-on   nowhere                 recordRefusedBySso          reportConnection
+// social           nowhere                 recordRefusedSignIn         reportProvider
+// login link       nowhere                 nothing                     (asks none)
 //
-// `acceptState` lets each state be used once, and limits how many callbacks wait at once. Its
-// refusals are not recorded. The login link works once. Wrong answers to the second factor count in
-// second-factor.ts, and only a wrong passkey is recorded. `keepAttempt` stores how far SSO came.
-//
-// Only `beginSession` begins a session. Only `attachIdentity` and `attachSocial` find the account
-// of an external identity.
+// A mailed code counts in the limits of the password. A wrong second factor counts in
+// second-factor.ts, and only a wrong passkey is recorded. `acceptState` lets each state be used
+// once, limits how many callbacks wait at once, and records nothing. `keepAttempt` stores how far
+// SSO came. Linking a social account begins a session too.
+// Only `beginSession` begins one. Only `attachIdentity` and `attachSocial` find the account of an
+// external identity.
 
 /** Given for a sign-in on the pages: the second factor may then come in a second step. */
 interface Page {
