@@ -24,7 +24,10 @@ const formula = String.raw`(?:[\t\r\n]|\s*[=+\-@＝＋－＠])`;
 const beginsFormula = new RegExp(`^'*${formula}`);
 const madeText = new RegExp(`^'+${formula}`);
 
-/** Reads mappings: CSV with the header above, perhaps with `orgRole`, or a YAML list; `-` is CSV. */
+/**
+ * Reads mappings. A .yaml or .yml file is a list. Any other file, and standard input (`-`), is CSV
+ * with the header above. The column `orgRole` is optional.
+ */
 export async function readMappingFile(file: string): Promise<MappingFile> {
   const bytes = file === '-' ? await readStandardInput() : await readNamedFile('file', file);
   const text = bytes.toString('utf8');

@@ -77,7 +77,7 @@ export async function readKeyFile(path: string): Promise<Buffer[]> {
 export function keyFileReader(path: string): () => Buffer[] {
   let last: ReturnType<typeof readKeys> = { of: '', keys: [] };
   return () => {
-    if (versionOf(statSync(path, { throwIfNoEntry: false })) !== last.of) last = readKeys(path);
+    if (versionAt(path) !== last.of) last = readKeys(path);
     return last.keys;
   };
 }
@@ -95,8 +95,17 @@ function readKeys(path: string): { of: string; keys: Buffer[] } {
   }
 }
 
-function versionOf(file: Stats | undefined): string {
-  return file === undefined ? 'none' : `${file.ino} ${file.mtimeMs} ${file.ctimeMs} ${file.size}`;
+/** If the file cannot be looked at, reading it then says why. */
+function versionAt(path: string): string {
+  try {
+    return versionOf(statSync(path));
+  } catch {
+    return 'none';
+  }
+}
+
+function versionOf({ ino, mtimeMs, ctimeMs, size }: Stats): string {
+  return `${ino} ${mtimeMs} ${ctimeMs} ${size}`;
 }
 
 async function writeKeys(file: FileHandle, keys: readonly Buffer[]): Promise<void> {

@@ -45,7 +45,7 @@ export function answerStrayTarget(response: ServerResponse): void {
 function broken(code: string | undefined): [number, string] {
   if (code === 'HPE_HEADER_OVERFLOW') return [431, 'The headers are too large.'];
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return [408, 'The request did not arrive in time.'];
-  return [400, 'This is not an HTTP request.'];
+  return [400, 'This is not a valid HTTP request.'];
 }
 
 const silentFor = 100;

@@ -106,8 +106,7 @@ const dryRun = {
 const prefer = {
   name: 'Prefer',
   in: 'header',
-  description:
-    'With `return=representation`, the answer is 200 with the view of the removed object.',
+  description: 'With `return=representation`, the answer is 200 with the view, instead of 204.',
   schema: { type: 'string' },
 };
 

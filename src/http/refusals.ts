@@ -1,4 +1,10 @@
-import { type InputFault, Refusal, type RefusalKind, refusals } from '../errors.ts';
+import {
+  type InputFault,
+  Refusal,
+  type RefusalCode,
+  type RefusalKind,
+  refusals,
+} from '../errors.ts';
 
 /** The HTTP status of each refusal kind. */
 export const statuses: Record<RefusalKind, number> = {
@@ -33,17 +39,20 @@ export interface Problem {
 /** The media type of a refusal, unless a page, OAuth or SCIM has its own form. */
 export const problemType = 'application/problem+json';
 
+/** What clients read instead: only the operator may learn the new database and the key file. */
+const withheldFromClients: Partial<Record<RefusalCode, string>> = {
+  database_moved: 'The database of this daemon was moved.',
+  key_invalid: 'This daemon cannot use its master key. Its log names the cause.',
+};
+
 /** The problem object of a refusal. */
 export function problemOf(
   given: Refusal,
   requestId: string,
   status = statuses[given.kind],
 ): Problem {
-  // Only the operator may learn the address of the new database.
-  const refusal =
-    given.code === 'database_moved'
-      ? new Refusal('database_moved', 'The database of this daemon was moved.')
-      : given;
+  const withheld = withheldFromClients[given.code];
+  const refusal = withheld === undefined ? given : new Refusal(given.code, withheld);
   return {
     ...refusal.extra,
     type: `urn:idctl:problem:${refusal.code}`,

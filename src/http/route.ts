@@ -52,7 +52,7 @@ export interface Reply {
   location: string | undefined;
 }
 
-/** A route: plain data, and `answer`, which parses the input, runs the service, shapes its view. */
+/** A route: data, and `answer`, which parses the input, runs the service and shapes the view. */
 export interface Route
   extends Omit<
     Definition<z.ZodObject, z.ZodType, never>,

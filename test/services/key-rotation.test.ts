@@ -1,3 +1,4 @@
+import { chmod } from 'node:fs/promises';
 import { decodeProtectedHeader } from 'jose';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { readKeyFile } from '../../src/crypto/key-file.ts';
@@ -137,12 +138,19 @@ test('X5 a rotation is an event, and its private half is stored sealed', async (
 test('interface page: /readyz is 503 while the key file lacks the master key of the database', async () => {
   const ready = async () => {
     const { status, body } = await idctl.client().get('/readyz');
-    return [status, body.code ?? body.status];
+    return [status, body.code ?? body];
   };
-  expect(await ready()).toEqual([200, 'ready']);
+  const isReady = [200, { status: 'ready', writable: true }];
+  expect(await ready()).toEqual(isReady);
   const other = { keyId: 'another', sealed: 'x', createdAt: new Date(Date.now() + day * 1000) };
   await transaction(() => KeyCanary.create(other));
   expect(await ready()).toEqual([503, 'not_ready']);
+  // Whatever is wrong with the key file, a stranger does not read where it is.
+  await chmod(idctl.app.config.keyFile, 0o644);
+  const { body } = await idctl.client().get('/readyz');
+  expect(JSON.stringify(body)).not.toContain(idctl.app.config.keyFile);
+  expect(await ready()).toEqual([503, 'not_ready']);
+  await chmod(idctl.app.config.keyFile, 0o600);
   await transaction(() => KeyCanary.destroy({ where: { keyId: 'another' } }));
-  expect(await ready()).toEqual([200, 'ready']);
+  expect(await ready()).toEqual(isReady);
 });

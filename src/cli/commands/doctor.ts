@@ -71,7 +71,7 @@ function asExamination({ ok, checks }: z.output<typeof diagnosisView>) {
       : ' Correct the key and the database to check the organizations.';
   return {
     ok,
-    message: ok ? 'All is well.' : `${failed} of ${checks.length} checks failed.${rest}`,
+    message: ok ? 'No check failed.' : `${failed} of ${checks.length} checks failed.${rest}`,
     steps: checks.map(({ message, ...rest }) => ({ ...rest, seen: message })),
   };
 }

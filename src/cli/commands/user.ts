@@ -186,7 +186,7 @@ async function disable(call: Call): Promise<void> {
   await call.perform(disableUser, block);
 }
 
-/** Names the remaining passkeys: an attacker may have added one, and can still sign in with it. */
+/** Says how many passkeys remain: an attacker may have added one, and can still sign in with it. */
 export function notePasskeys(left: number, user: string): string {
   return `${counted(left, 'passkey is', 'passkeys are')} left and may sign in alone. To remove them, run: ${commandLine('idctl user totp-reset --passkeys', user)}`;
 }

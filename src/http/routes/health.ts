@@ -14,7 +14,7 @@ export const healthRoutes = [
   }),
   routeTo('public', 'GET', '/readyz', {
     summary:
-      'Whether the database answers, has all migrations and fits the key file, and whether writes succeed',
+      'Whether the database answers and has all migrations, the daemon has its master key, and writes succeed',
     input,
     output: z.strictObject({ status: z.literal('ready'), writable: z.boolean() }),
     run: async (ctx) => {

@@ -63,19 +63,17 @@ import {
 // second-factor.ts, and only a wrong passkey is recorded. `acceptState` lets each state be used
 // once, limits how many callbacks wait at once, and records nothing. `keepAttempt` stores how far
 // SSO came. Linking a social account begins a session too.
-// Only `beginSession` begins one. Only `attachIdentity` and `attachSocial` find the account of an
-// external identity.
-
-/** Given for a sign-in on the pages: the second factor may then come in a second step. */
-interface Page {
-  returnTo: string;
-}
+// Only `beginSession` begins one. Only `attachIdentity` and `attachSocial` link an account.
 
 /**
- * Signs in with a password (spec §4.4). Every `signin_failed` gets the same answer after the same
- * work (security P7).
+ * Signs in with a password (spec §4.4), on the pages if `page` is set. Every `signin_failed` gets
+ * the same answer after the same work (security P7).
  */
-export async function signIn(ctx: Context, input: z.output<typeof signInInput>, page?: Page) {
+export async function signIn(
+  ctx: Context,
+  input: z.output<typeof signInInput>,
+  page?: { returnTo: string },
+) {
   const client = await knownClient(ctx);
   await ctx.passwords.refuseIfFull(client);
   const limits = await passwordLimits(ctx, input.email);
@@ -150,7 +148,7 @@ export async function signInByPasskey(ctx: Context, input: z.output<typeof signI
 export async function signInByLdap(
   ctx: Context,
   input: z.output<typeof signInByLdapInput>,
-  page?: Page,
+  page?: { returnTo: string },
 ) {
   const connection = await chooseDirectory(ctx, input);
   const limits = directoryLimits(ctx, input.username, connection?.organizationId ?? null);

@@ -34,7 +34,11 @@ export async function requireRightKey(key: {
     );
   }
   if (key.keyring.open(canary.sealed, placeOf(canary.keyId)) !== constant) {
-    throw new Refusal('key_invalid', `the master key ${key.keyFile} does not open what it sealed`);
+    throw new Refusal(
+      'key_invalid',
+      `the master key ${key.keyFile} does not open its test value in the database`,
+      { hint: 'restore the database and its key file from the same backup' },
+    );
   }
 }
 
@@ -81,11 +85,18 @@ export async function followMasterKey(ctx: Context): Promise<void> {
   ctx.log.error({ keyFile, keyId: missing }, 'the key file lacks the master key of this database');
 }
 
-/** Refuses `not_ready` if the key file lacks the master key that seals now. */
+/**
+ * Refuses `not_ready` if this process lacks the master key that seals now, without the reason: the
+ * caller may be a stranger.
+ */
 export async function requireMasterKey(ctx: Pick<Context, 'keyring'>): Promise<void> {
-  if ((await findMissingKey(ctx)) === null) return;
-  throw new Refusal('not_ready', 'The key file lacks the master key of this database.', {
-    hint: 'Copy the key file from the machine where the key was rotated. The log of the daemon names both.',
+  const missing = await findMissingKey(ctx).catch((error: unknown) => {
+    if (error instanceof Refusal && error.code === 'key_invalid') return error;
+    throw error;
+  });
+  if (missing === null) return;
+  throw new Refusal('not_ready', 'This daemon lacks the master key of its database.', {
+    hint: 'The operator finds the key file to copy in the log of the daemon.',
   });
 }
 

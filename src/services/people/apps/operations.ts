@@ -156,7 +156,7 @@ async function requireAdministered(
   if ((await Membership.count({ where })) > 0) return organization;
   // Only the operator gets here: `requireAuthority` has proved any other caller to be an admin.
   throw new Refusal('conflict', `The owner of the app is not an admin of ${organization.slug}.`, {
-    hint: `Make the owner an admin first: idctl member role EMAIL --org ${organization.slug} --role admin`,
+    hint: `Make the owner an admin first: idctl member role EMAIL --org ${organization.slug} --role admin (or idctl member add, if they are no member)`,
   });
 }
 

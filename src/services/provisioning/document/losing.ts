@@ -123,7 +123,7 @@ function roleAfter(
 
 type Given = Pick<ProjectMember, 'accountId' | 'source' | 'by' | 'group'>;
 
-/** The last known groups of the person. Without any claims, the group that gave the role. */
+/** The last known groups from enabled connections; without any, the group that gave the role. */
 function groupsAfter(
   { accountId, source, by, group }: Given,
   mappings: readonly { group: string }[],
@@ -135,8 +135,10 @@ function groupsAfter(
   };
   const names = mappings.map((mapping) => mapping.group);
   const claimed = [
-    ...(sso === null ? [] : claimsOf(sso.id)),
-    ...(ldap === null ? [] : groupsHeld(names, claimsOf(ldap.id), ldap.searchBase)),
+    ...(sso?.enabled ? claimsOf(sso.id) : []),
+    ...(ldap?.enabled && ldap.groupsAttribute
+      ? groupsHeld(names, claimsOf(ldap.id), ldap.searchBase)
+      : []),
   ];
   return [
     ...claimed.map((name) => ({ group: name, source: 'claim' as const })),
@@ -149,7 +151,8 @@ function groupsAfter(
 /** What becomes of a role that no mapping gives. Directory connections never remove a role. */
 function fateOf({ source, by }: Pick<Given, 'source' | 'by'>, { sso, ldap }: State) {
   const isDirectory = by !== null && by === ldap?.id;
-  const ends = source === 'scim' || (!isDirectory && sso?.autoRemove === true);
+  const removes = sso?.enabled === true && sso.autoRemove;
+  const ends = source === 'scim' || (!isDirectory && removes);
   return ends ? ('ends' as const) : ('stays' as const);
 }
 

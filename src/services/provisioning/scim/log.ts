@@ -52,7 +52,7 @@ export function noteRequest({ requests, rejected }: ScimMemory, noted: Noted): v
   if (alike.length > mostUnwritten) alike.shift();
 }
 
-// The most stored requests of an organization, with and without a valid token.
+// How many requests are stored for each organization at most: with a valid token, and without.
 
 const mostAccepted = 500;
 const mostRejected = 50;

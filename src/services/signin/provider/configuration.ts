@@ -19,7 +19,7 @@ export function configureProvider(keys: JWK[]): Configuration {
   const cookie = { httpOnly: true, sameSite: 'lax', overwrite: true } as const;
   return {
     adapter: adapterOf,
-    // The package takes these private keys, although its type for a JWK is another one.
+    // The package accepts these private keys, although it declares a different type for a JWK.
     jwks: { keys: keys as NonNullable<Configuration['jwks']>['keys'] },
     clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'none'],
     responseTypes: ['code'],

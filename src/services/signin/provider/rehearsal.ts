@@ -39,7 +39,7 @@ export async function rehearseSignIn(
 ): Promise<void> {
   // Makes a missing key now: one that the rehearsal made would be rolled back.
   await keysOfIdTokens(ctx);
-  // Before the transaction, as it writes nothing.
+  // Runs before the transaction, because this check writes nothing.
   const refused = await findRefusedUri(ctx, client);
   await rehearse(async () => {
     const begun = await take('session', 'a session of the person begins', () =>
@@ -97,7 +97,7 @@ interface Code {
   nonce: string;
 }
 
-/** The first redirect URI that gets no answer to a request without a session; null if each does. */
+/** A fault of the first redirect URI that is not told `login_required`; null if there is none. */
 async function findRefusedUri(ctx: Context, client: Client): Promise<Finding<never> | null> {
   for (const uri of client.redirectUris) {
     const { answer, said } = await request({ ctx, client, session: null }, uri);

@@ -17,7 +17,7 @@ export interface OutsideProof {
   subject: string;
   /** The host of the directory; null for SSO, where the issuer identifies the server. */
   server: string | null;
-  /** Canonical, on a domain verified now, unless `trust.domains` is off (security I2). */
+  /** Canonical, on a domain that the organization has verified now (security I2). */
   email: string;
   name: string;
 }

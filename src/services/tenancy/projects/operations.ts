@@ -93,8 +93,9 @@ export async function createProjects<const Given extends readonly { slug: string
     return { ...project, organization_id: organization.id, created_at: createdAt };
   });
   const slugs = given.map(({ slug }) => slug).join(', ');
+  const one = given.length === 1 ? 'The project' : 'One of the projects';
   await refusingDuplicate(insertRows('projects', rows), {
-    message: `There is a project ${slugs} in ${organization.slug} already.`,
+    message: `${one} ${slugs} exists already in ${organization.slug}.`,
     hint: 'Choose another short name with --slug (or `slug`).',
   });
   await recordEvents(

@@ -116,7 +116,8 @@ interface Asked {
 
 /**
  * The connection as it is now, if it still matches the state; else refuses `signin_failed`
- * (security S6). It then stays until the transaction ends, so that no session outlives it.
+ * (security S6). Inside a transaction it cannot be removed until that ends, so that no session
+ * outlives it.
  */
 export async function requireSameConnection(ctx: Context, state: Asked) {
   const seen = requireSame(ctx, state, await SsoConnection.findByPk(state.connection));

@@ -121,7 +121,7 @@ export const searchWords: Record<'empty' | Missing, Words> = {
 
 const elsewhere = 'Check that the directory is up, and that this machine may reach it.';
 
-/** The thing to change if a directory cannot be reached. */
+/** What to do about each failure of a connection to a directory. */
 const failureHints: Record<DirectoryFailure, string> = {
   timeout: elsewhere,
   too_large: 'Use a narrower base, or attributes of less size.',
