@@ -34,9 +34,11 @@ import {
   verifiedDomain,
 } from '../support/builders.ts';
 import { counterpartMissing } from '../support/counterpart.ts';
+import { dialect } from '../support/database.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { joined, settingsFor, signInByLdap } from '../support/ldap.ts';
 import { type OpenIdProvider, startOpenIdProvider } from '../support/openid-provider.ts';
+import { overtake } from '../support/overtake.ts';
 import { clientOf } from '../support/scim-client.ts';
 import {
   entry,
@@ -154,6 +156,18 @@ describe('I1 a connection that is removed and created again', () => {
     await replace(honest);
     expect((await signInAt(idctl, honest, domain, sub)).answer.body.user.id).toBe(id);
   });
+
+  // On SQLite, the second transaction would wait for the first.
+  test.runIf(dialect === 'postgres')(
+    'I1 of two sign-ins at once that bring a former key, both are let in',
+    async () => {
+      const { domain, sub, id, replace } = await company();
+      await replace(honest);
+      const signIn = () => signInAt(idctl, honest, domain, sub);
+      const both = await overtake(signIn, signIn);
+      expect(both.map(({ answer }) => answer.body.user?.id)).toEqual([id, id]);
+    },
+  );
 
   test('I1 sessions that came through a connection end with it, and no others', async () => {
     const { org, ada, email, domain } = await company();

@@ -9,7 +9,13 @@ import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { isMailConfigured } from '../../foundation/mail/configured.ts';
 import { idLikeOthers, lockAccount } from '../../people/accounts/account.ts';
 import { detachIdentities, recordUnlinked } from './operations.ts';
-import { hasKeyOn, type OutsideProof, planIdentity, planSocial, type SocialProof } from './plan.ts';
+import {
+  findKeyOn,
+  type OutsideProof,
+  planIdentity,
+  planSocial,
+  type SocialProof,
+} from './plan.ts';
 import { reclaim } from './reclaim.ts';
 import { providerNames, type SocialProvider } from './social-providers.ts';
 
@@ -56,7 +62,7 @@ async function adopt(
   await lockAccount(account.id);
   await key.reload();
   if (key.connectionId === connectionId) return account;
-  if (await hasKeyOn(connectionId, account.id)) return null;
+  if ((await findKeyOn(connectionId, account.id)) !== null) return null;
   // No sign-in through this connection has synced the groups yet (security I7).
   const unsynced = { lastGroups: null, groupsSyncedAt: null, knownGroups: null };
   await key.update({ connectionId, linkedAt: ctx.now, ...unsynced });

@@ -57,8 +57,10 @@ export async function planIdentity(ctx: Context, proof: Key): Promise<IdentityPl
   if (await belongsToAnother(ctx, account, connection.organizationId))
     return planByAddress(proof, { key, account });
   if (key === current) return { way: 'known', account, ends: null };
-  if (await hasKeyOn(connection.id, account.id)) return { way: 'conflict' };
-  return { way: 'adopt', account, key, ends: null };
+  const held = await findKeyOn(connection.id, account.id);
+  if (held === null) return { way: 'adopt', account, key, ends: null };
+  // The same key, if another sign-in has adopted it since we looked.
+  return isBound(held, proof) ? { way: 'known', account, ends: null } : { way: 'conflict' };
 }
 
 async function planByAddress(proof: Key, ends: Ending | null): Promise<IdentityPlan> {
@@ -72,9 +74,9 @@ async function planByAddress(proof: Key, ends: Ending | null): Promise<IdentityP
   return { way: 'conflict' };
 }
 
-/** Whether the account has a key on this connection, or of this social provider. */
-export async function hasKeyOn(connectionId: string, accountId: string): Promise<boolean> {
-  return (await Identity.count({ where: { connectionId, accountId } })) > 0;
+/** The key of the account on this connection, or of this social provider; null if it has none. */
+export function findKeyOn(connectionId: string, accountId: string): Promise<Identity | null> {
+  return Identity.findOne({ where: { connectionId, accountId } });
 }
 
 /** The keys of the organization's connections of this kind, former ones included. */
@@ -139,7 +141,7 @@ export async function planSocial(
   if (account === null) return { way: 'create', emailProof: 'social' };
   if (!isProved(account)) return { way: 'unproved' };
   if (linkTo === undefined && !isProvedForGood(account)) return { way: 'former_domain' };
-  const held = await Identity.findOne({ where: { connectionId: provider, accountId: account.id } });
+  const held = await findKeyOn(provider, account.id);
   if (held === null) return { way: 'link', account };
   // The same key, if another sign-in has linked it since we looked.
   const isSame = held.issuer === issuer && held.subject === subject;
