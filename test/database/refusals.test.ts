@@ -72,7 +72,7 @@ test('an unreadable database file is named to the operator, with the cause in wo
     path,
   });
   const refusal = databaseRefusal(reason);
-  expect(refusal?.hint).toContain('or run idctl as a user that can');
+  expect(refusal?.hint).toContain('Or run idctl as a user that can');
   expect(refusal && withReason(refusal).message).toMatch(
     /^The database file cannot be used: \/var\/lib\/idctl\/idctl\.db may not be written by the user /,
   );
