@@ -99,7 +99,7 @@ export interface InputFault {
 interface RefusalOptions {
   /** The next step, as a whole sentence or a command to type. */
   hint?: string | undefined;
-  /** The refused fields, for `invalid_input` and `config_invalid`. */
+  /** The refused fields, such as for `invalid_input`. */
   faults?: InputFault[];
   /** Seconds until a new attempt can succeed, for `limited` and `overloaded`. */
   retryAfter?: number;

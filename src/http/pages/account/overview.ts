@@ -150,7 +150,7 @@ ${leaving(draft, id)}</div></li>`;
 
 function leaving(draft: Draft, org: string): Html {
   const button = html`<button class="small danger" type="submit">Leave organization</button>`;
-  return html`<details><summary>Leave</summary><p class="quiet">You lose access to this organization and its projects at once. Only its admins can add you again. If you sign in through it, you are signed out.</p>
+  return html`<details><summary>Leave</summary><p class="quiet">You lose access to this organization and its projects at once. Only its admins can add you again. If you signed in through it, you are signed out.</p>
 ${postForm(draft, '/account/organizations/leave#organizations', button, { org })}</details>`;
 }
 
