@@ -88,7 +88,7 @@ export const refusals = {
 /** A code of the closed table. */
 export type RefusalCode = keyof typeof refusals;
 
-/** One field that the input schema refused. `path` is dotted, as the caller spelled it. */
+/** One refused field of the input. `path` is dotted, as the caller spelled it. */
 export interface InputFault {
   path: string;
   message: string;

@@ -137,7 +137,7 @@ export async function importVerificationKey(publicJwk: unknown): Promise<Verific
   return key;
 }
 
-/** Signs a token. The same signer and claims give the same bytes. */
+/** Signs a token. The same type, signer and claims give the same bytes. */
 export function signToken(token: {
   typ: TokenType;
   signer: TokenSigner;

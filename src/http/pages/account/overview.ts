@@ -45,7 +45,10 @@ const notices: Record<string, { in: SectionName; text: string }> = {
   session: { in: 'sessions', text: 'That session has ended.' },
   client: { in: 'sessions', text: 'You are signed out of that application.' },
   token: { in: 'tokens', text: 'The token was revoked.' },
-  unlinked: { in: 'sign-in', text: 'The account was disconnected. You cannot sign in with it.' },
+  unlinked: {
+    in: 'sign-in',
+    text: 'The account was disconnected. You can no longer sign in with it.',
+  },
   left: { in: 'organizations', text: 'You have left the organization.' },
   joined: { in: 'organizations', text: 'You have joined the organization.' },
 };

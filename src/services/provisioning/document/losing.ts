@@ -148,7 +148,7 @@ function groupsAfter(
   ];
 }
 
-/** What becomes of a role that no mapping gives. Directory connections never remove a role. */
+/** The fate of a role that no mapping gives. Directory connections never remove a role. */
 function fateOf({ source, by }: Pick<Given, 'source' | 'by'>, { sso, ldap }: State) {
   const isDirectory = by !== null && by === ldap?.id;
   const removes = sso?.enabled === true && sso.autoRemove;

@@ -24,7 +24,7 @@ export function groupsUnknown(message: string): Refusal {
   return new Refusal('groups_unknown', message, { hint: giveGroups });
 }
 
-/** SCIM shows the person as deactivated. It still keeps these groups. */
+/** The refusal for a person that SCIM shows as deactivated. SCIM still keeps these groups. */
 export function deactivated({ slug }: Organization, user: string, kept: string[]): Refusal {
   const groups = kept.length === 0 ? 'no groups' : `these groups: ${kept.join(', ')}`;
   return new Refusal(
