@@ -95,7 +95,7 @@ function readKeys(path: string): { of: string; keys: Buffer[] } {
   }
 }
 
-/** If the file cannot be looked at, reading it then says why. */
+/** The version of the file; `none` if there is an error, which the next read reports. */
 function versionAt(path: string): string {
   try {
     return versionOf(statSync(path));
