@@ -138,7 +138,7 @@ const allSettings = z.strictObject({
     ),
     restrictOauthToVerifiedDomains: help(
       onOff.default('off'),
-      'on: Google and GitHub only for addresses on verified domains; organizations can change it',
+      'on: Google and GitHub only on verified domains; organizations can change it',
     ),
   }),
   orgs: settingGroup({
