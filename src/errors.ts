@@ -88,7 +88,7 @@ export const refusals = {
 /** A code of the closed table. */
 export type RefusalCode = keyof typeof refusals;
 
-/** One field that the input schema refused. `path` is dotted, as the caller spelled it. */
+/** One refused field of the input. `path` is dotted, as the caller spelled it. */
 export interface InputFault {
   path: string;
   message: string;
@@ -99,7 +99,7 @@ export interface InputFault {
 interface RefusalOptions {
   /** The next step, as a whole sentence or a command to type. */
   hint?: string | undefined;
-  /** The refused fields, for `invalid_input` and `config_invalid`. */
+  /** The refused fields, such as for `invalid_input`. */
   faults?: InputFault[];
   /** Seconds until a new attempt can succeed, for `limited` and `overloaded`. */
   retryAfter?: number;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** The commit and date of a release's build. Null in a checkout, or if the build did not know. */
+/** The commit and date of a release's build. Null in a checkout, or if the build had none. */
 export interface Build {
   commit: string | null;
   date: string | null;

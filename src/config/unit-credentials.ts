@@ -33,7 +33,7 @@ function findUnit(env: Environment): string | undefined {
   return units.find((unit) => existsSync(unit));
 }
 
-/** Where units are: those of an administrator take precedence over those of a package. */
+/** The folders of units. An administrator's units take precedence over those of a package. */
 const usual = ['/etc/systemd/system', '/usr/lib/systemd/system', '/lib/systemd/system'];
 
 function unitFolders(env: Environment): string[] {

@@ -13,8 +13,9 @@ import {
 } from 'jose';
 import { z } from 'zod';
 
-// Session tokens: signed with Ed25519, with a header of only alg, typ and kid. The sender can never
-// choose a key or an extension (security P1). RSA keys sign only ID tokens and logout tokens.
+// Session tokens: signed with Ed25519, with a header of only alg, typ and kid. A token can only
+// name a trusted key, and has no extension (security P1). RSA keys sign only ID tokens and logout
+// tokens.
 
 const alg = 'EdDSA';
 const longest = 4096;
@@ -136,7 +137,7 @@ export async function importVerificationKey(publicJwk: unknown): Promise<Verific
   return key;
 }
 
-/** Signs a token. The same signer and claims give the same bytes. */
+/** Signs a token. The same type, signer and claims give the same bytes. */
 export function signToken(token: {
   typ: TokenType;
   signer: TokenSigner;

@@ -95,7 +95,7 @@ function readKeys(path: string): { of: string; keys: Buffer[] } {
   }
 }
 
-/** If the file cannot be looked at, reading it then says why. */
+/** The version of the file; `none` if there is an error, which the next read reports. */
 function versionAt(path: string): string {
   try {
     return versionOf(statSync(path));
@@ -117,7 +117,7 @@ async function writeKeys(file: FileHandle, keys: readonly Buffer[]): Promise<voi
 
 function unwritable(path: string, cause: unknown): Refusal {
   return new Refusal('key_invalid', `the master key ${path} ${fileFault(cause, 'written')}`, {
-    hint: `run idctl as a user that can write in ${dirname(path)}`,
+    hint: `check that idctl's user can write in ${dirname(path)}, and that the disk has space`,
     cause,
   });
 }

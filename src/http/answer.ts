@@ -73,7 +73,7 @@ async function findActor(
   });
 }
 
-/** A dry run creates nothing, so it answers 200. The view of a removal is sent only on request. */
+/** A dry run creates nothing, so it answers 200. A 204 route sends its view only on request. */
 function statusOf(route: Route, request: Request, dryRun: boolean): Route['status'] {
   if (dryRun) return 200;
   return route.status === 204 && route.output !== undefined && prefersView(request)
@@ -98,7 +98,7 @@ function send(
   }
 }
 
-/** Answers a thrown error: a refusal as a problem object, any other as a bug for the log. */
+/** Answers a thrown error in the form that its client reads. Logs any but a refusal as a bug. */
 export function answerErrors(app: App): ErrorRequestHandler {
   return (error: unknown, request, response, next) => {
     if (response.headersSent) return next(error);

@@ -148,7 +148,7 @@ function tellLoad(registry: Registry, app: App): void {
   const hashing = 'Password hashes that are running or waiting';
   tell('idctl_password_hashes', hashing, () => app.passwords.load());
   const connections =
-    'Database connections in use and idle, and requests that wait for one; on SQLite, for writes';
+    'Database connections in use and idle, and waiting requests. On SQLite, only writes count';
   tell('idctl_database_connections', connections, () => ({ ...app.databaseLoad() }));
 }
 

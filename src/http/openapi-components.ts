@@ -14,7 +14,7 @@ const problemSchema = {
     requestId: { type: 'string' },
     errors: {
       type: 'array',
-      description: 'The refused fields, for invalid_input',
+      description: 'The refused fields, if the refusal is about fields',
       items: {
         type: 'object',
         required: ['path', 'message'],

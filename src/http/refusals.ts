@@ -39,7 +39,7 @@ export interface Problem {
 /** The media type of a refusal, unless a page, OAuth or SCIM has its own form. */
 export const problemType = 'application/problem+json';
 
-/** What clients read instead: only the operator may learn the new database and the key file. */
+/** The messages for clients: only the operator may learn the new database and the key file. */
 const withheldFromClients: Partial<Record<RefusalCode, string>> = {
   database_moved: 'The database of this daemon was moved.',
   key_invalid: 'This daemon cannot use its master key. Its log names the cause.',

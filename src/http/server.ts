@@ -194,7 +194,7 @@ export function urlOf(address: AddressInfo | string | null): string | null {
 // RFC 9112 §3.2: a Host header is a name or address, with or without a port. It may be empty.
 const sound = /^(?:[\w.~%!$&'()*+,;=-]*|\[[\da-f:.]+\])(?::\d*)?$/i;
 
-/** Refuses a request that does not name one sound host: a proxy could read another host. */
+/** Refuses a request without one valid Host, because a proxy could read another host from it. */
 const requireOneHost: RequestHandler = (request, _response, next) => {
   const fault = faultOf(request);
   if (fault === null) return next();
@@ -207,7 +207,7 @@ function faultOf({ httpVersion, headersDistinct, url = '' }: IncomingMessage): s
   const [host, ...more] = headersDistinct['host'] ?? [];
   if (more.length > 0) return `The Host header was sent ${more.length + 1} times.`;
   if (host === undefined) return httpVersion === '1.1' ? 'The Host header is missing.' : null;
-  if (!sound.test(host)) return 'The Host header is not the name of a host.';
+  if (!sound.test(host)) return 'The Host header is not a host name or address.';
   const target = url.startsWith('/') ? null : URL.parse(url);
   if (target === null) return null;
   const named = URL.parse(`${target.protocol}//${host}`)?.host;

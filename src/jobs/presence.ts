@@ -7,7 +7,7 @@ import {
   dismissDaemon,
 } from '../services/instance/daemons.ts';
 
-/** Reports to the commands that a daemon runs. */
+/** Lets commands know that a daemon is running. */
 export interface Presence {
   /** Reports that the daemon has applied the whole of this configuration. */
   tell(configuration: ConfigurationFile): Promise<void>;

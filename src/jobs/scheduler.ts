@@ -32,7 +32,7 @@ const jobs: Job[] = [
   { name: 'webhooks', everySeconds: 1, run: deliverWebhooks },
   { name: 'client sign-outs', everySeconds: 1, run: tellClients },
   { name: 'master key', everySeconds: 5, run: followMasterKey },
-  // Leaves a database server that has become read-only, even if no request writes.
+  // Drops connections to a database server that has become read-only, even if nothing writes.
   { name: 'database', everySeconds: 5, run: (ctx) => ctx.ready().then(() => {}) },
 ];
 

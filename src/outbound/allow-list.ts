@@ -16,7 +16,7 @@ interface Allowed {
   port?: number;
 }
 
-/** Parses hosts and addresses, perhaps with a port, and ranges. `fault` is the first bad entry. */
+/** Parses ranges, hosts and addresses; the last two may have a port. `fault` is a bad entry. */
 export function allowList(entries: string[]): AllowList & { fault?: string } {
   const read = entries.map(readEntry);
   const fault = entries.find((_, at) => read[at] === null);

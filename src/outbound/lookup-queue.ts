@@ -5,8 +5,8 @@ import { queueForEach, waitForTurn } from '../queue.ts';
 
 /**
  * The most lookups of tenants' host names at once, given the number of libuv threads. libuv uses at
- * most half of its threads for lookups. One of that half stays free for the operator's names. At
- * least two, or one slow name would delay all others.
+ * most half of its threads for lookups. One of that half stays free for the operator's names. With
+ * a result of one, a slow name would delay all others, so it is at least two.
  */
 export function lookupsAtOnce(threads: number): number {
   return Math.max(2, Math.ceil(threads / 2) - 1);

@@ -72,8 +72,8 @@ export function secretMethodFor(metadata: ProviderMetadata): SecretMethod {
 }
 
 /**
- * Sends the secret with HTTP Basic (RFC 6749 §2.3.1). Encodes only the characters that form
- * encoding must: some providers do not decode, and an ordinary secret then arrives unchanged.
+ * Sends the secret with HTTP Basic (RFC 6749 §2.3.1). Encodes only what form encoding has to
+ * encode: some providers do not decode, so they receive an ordinary secret unchanged.
  */
 function secretByBasic(secret: string): ClientAuth {
   return (_server, { client_id: id }, _body, headers) => {

@@ -235,7 +235,7 @@ describe.skipIf(dialect !== 'sqlite' || counterpartMissing('chromium'))(
       expect(await button(page, 'Add a passkey').count()).toBe(0);
       await shoot(page, 'confirm-wide');
       await button(page, 'Confirm with a passkey').click();
-      await told(page, 'status').toContain('for ten minutes');
+      await told(page, 'status').toContain('next ten minutes');
       await button(page, 'Add a passkey').waitFor();
       await button(page, 'Add a passkey').click();
       await told(page, 'alert').toContain('already has a passkey for your account');

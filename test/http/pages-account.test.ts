@@ -63,7 +63,9 @@ test('P16 where passkeys do not work, a person with an old session confirms it a
   const mistaken = await refused.submit('/account/confirm', { password: 'not the password' });
   expect(mistaken.text).toContain('Before you connect an account, confirm that it is you.');
   const confirmed = await mistaken.submit('/account/confirm', { password });
-  expect(confirmed.text).toContain('Thank you. You can connect an account for ten minutes.');
+  expect(confirmed.text).toContain(
+    'Thank you. For the next ten minutes, you can connect an account.',
+  );
   const away = await confirmed.submit('/account/social', { provider: 'github' });
   expect(away.text).toContain('Continue to GitHub');
 });

@@ -99,10 +99,10 @@ describe('each fault is reported once, with one thing to change', () => {
     [400, { error: 'unauthorized_client' }, 'the client may not use authorization codes'],
     [401, { error: 'unauthorized_client' }, 'not accepted (unauthorized_client)'],
     [401, {}, 'not accepted (HTTP 401)'],
-    [400, { error: 'invalid_request' }, 'another answer: invalid_request'],
-    [400, { error: '<b>canary</b>' }, 'another answer: HTTP 400'],
+    [400, { error: 'invalid_request' }, 'an unexpected answer: invalid_request'],
+    [400, { error: '<b>canary</b>' }, 'an unexpected answer: HTTP 400'],
     [200, { access_token: 'x', token_type: 'bearer' }, 'a made-up code was accepted'],
-    [503, {}, 'another answer: HTTP 503'],
+    [503, {}, 'an unexpected answer: HTTP 503'],
   ])('the token endpoint answers %i %j: %s', async (status, body, seen) => {
     provider.answers.token = () => ({ status, body });
     expect((await examine()).failed).toMatchObject([{ name: 'client authentication', seen }]);

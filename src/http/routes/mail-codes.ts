@@ -57,7 +57,7 @@ export const mailCodeRoutes = [
     run: requestPasswordReset,
   }),
   routeTo('public', 'POST', '/api/v1/auth/password/reset/confirm', {
-    summary: 'Set a new password with the mailed code; ends all sessions',
+    summary: 'Set a new password with the mailed code, and end all sessions',
     input: resetPasswordInput,
     filled: { browser: { cookie: 'passkey' } },
     run: resetPassword,

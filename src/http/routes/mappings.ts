@@ -25,8 +25,7 @@ export const mappingRoutes = [
     cli: 'mappings remove',
   }),
   route('POST', '/api/v1/orgs/:org/group-mappings/import', importMappings, {
-    summary:
-      'Add the missing mappings of a list; with `replace`, remove all others. One fault refuses all',
+    summary: 'Add the missing mappings of a list, all or none; with `replace`, remove all others',
     dryRun: true,
     cli: 'mappings import',
     bodyLimit,

@@ -40,7 +40,8 @@ export const scimRoutes = [
     cli: 'scim groups',
   }),
   route('GET', '/api/v1/orgs/:org/scim-log', listScimRequests, {
-    summary: "The SCIM client's last 500 requests, newest first, kept for 7 days",
+    summary:
+      'The last SCIM requests, newest first: 500 with a valid token, 50 without; kept for 7 days',
     cli: 'scim log',
   }),
 ];

@@ -56,7 +56,7 @@ export const ssoRoutes = [
     cli: 'sso relink',
   }),
   route('GET', '/api/v1/orgs/:org/sso/attempts', listAttempts, {
-    summary: 'The last sign-in attempts through the connection, newest first; kept 7 days',
+    summary: 'The last sign-in attempts through the connection, newest first; kept for 7 days',
     cli: 'sso attempts',
   }),
   routeTo('public', 'GET', '/auth/sso/start', {

@@ -33,7 +33,7 @@ export const webhookRoutes = [
     cli: 'webhook list',
   }),
   route('PATCH', webhook, changeWebhook, {
-    summary: 'Switch a webhook on or off',
+    summary: 'Switch a webhook on or off; with `events`, also choose its kinds of events',
     dryRun: true,
     cli: 'webhook enable',
   }),

@@ -54,7 +54,7 @@ interface Resource {
   location: string;
 }
 
-/** The headers of RFC 7644 §3. RFC 7643 §3.1: Content-Location equals meta.location. */
+/** A resource with the headers of RFC 7644 §3. RFC 7643 §3.1: Content-Location is its URL. */
 export function shown({ body, etag, location }: Resource, status = 200): ScimReply {
   const headers = { ETag: etag, Location: location, 'Content-Location': location };
   return { status, body, headers };
@@ -105,6 +105,6 @@ export function faultReply(requestId: string): ScimReply {
 /** Refuses a method, and names the methods that the resource has. */
 export function methodReply(methods: readonly string[]): ScimReply {
   const allow = methods.includes('GET') ? ['HEAD', ...methods] : methods;
-  const reply = errorReply(405, `Use ${methods.join(' or ')} here.`);
+  const reply = errorReply(405, `Use ${methods.join(' or ')} on this path.`);
   return { ...reply, headers: { Allow: allow.join(', ') } };
 }

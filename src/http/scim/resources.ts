@@ -111,7 +111,8 @@ function one(id: string): Record<string, Answer> {
 /** Answers a description of the service, which cannot be filtered (RFC 7644 §4). */
 function described(describe: (ctx: Context, org: string) => Promise<unknown>): Answer {
   return async ({ ctx, org, path, request }) => {
-    if (readQuery(request).filter !== undefined) return errorReply(403, 'This cannot be filtered.');
+    if (readQuery(request).filter !== undefined)
+      return errorReply(403, 'A service description cannot be filtered.');
     const body = await describe(ctx, org);
     return body === null ? nothing({ path }) : { status: 200, body };
   };

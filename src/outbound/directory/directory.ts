@@ -47,7 +47,7 @@ export interface FoundEntries {
 
 export interface DirectoryEntry {
   dn: string;
-  /** By attribute name in lower case. Binary values and objectGUID are bytes. */
+  /** The values by attribute name in lower case. Binary values and objectGUID are bytes. */
   attributes: Map<string, (string | Buffer)[]>;
 }
 

@@ -10,7 +10,7 @@ const words: Record<DirectoryFailure, string> = {
   busy: 'says that it is too busy',
 };
 
-/** The refusal for a directory that cannot be reached (L7). `extra` has the stage and reason. */
+/** The refusal for a failed connection to a directory (L7). `extra` has the stage and reason. */
 export function directoryFailed(
   host: string,
   at: DirectoryPlace,

@@ -23,7 +23,7 @@ export interface SoundMessage {
   result: { code: number; extended: boolean } | null;
 }
 
-/** The size of the message that begins here; null: incomplete head, Infinity: malformed. */
+/** The size of the message; null for an incomplete head, Infinity for a malformed one. */
 export function sizeOf(head: Buffer): number | null {
   if (head.length === 0) return null;
   if (head[0] !== sequence) return Number.POSITIVE_INFINITY;

@@ -97,10 +97,13 @@ function judge({ status, error }: Verdict): Finding {
     );
   }
   if (error === null && status < 300) {
-    return wrong('a made-up code was accepted', 'Do not trust this provider before this is fixed.');
+    return wrong(
+      'a made-up code was accepted',
+      'Do not use this provider until it refuses made-up codes.',
+    );
   }
   return wrong(
-    `another answer: ${error ?? `HTTP ${status}`}`,
+    `an unexpected answer: ${error ?? `HTTP ${status}`}`,
     'Find this request in the log of the provider.',
   );
 }

@@ -10,7 +10,7 @@ import { examineKeys } from './keys.ts';
 import { examineName, examineTls } from './place.ts';
 import { examineRedirect } from './redirect.ts';
 
-/** Examines a provider in steps, within `total` milliseconds. Omits what needs a failed step. */
+/** Examines a provider in steps, within `total` ms. Omits steps that need a failed one. */
 export function createExaminer(
   client: GuardedClient,
   guard: Guard,

@@ -26,7 +26,7 @@ export async function examineName(guard: Guard, issuer: URL): Promise<Finding> {
   }
 }
 
-/** Whether the host has a trusted and valid TLS certificate for its name. */
+/** Whether the host has a trusted, valid certificate for its name, or may use plain http. */
 export async function examineTls(
   guard: Guard,
   handshake: (url: URL) => Promise<Date>,

@@ -22,7 +22,7 @@ export async function examineRedirect(
   const response = await fetch(url.href, { signal: deadline, redirects: 'show' }).catch(
     refusalAsNull,
   );
-  if (response === null) return right('cannot be tested from here', register);
+  if (response === null) return right('cannot be tested from this machine', register);
   if (response.status === 400 || response.status === 403) {
     return wrong(`an error page (HTTP ${response.status}) instead of a redirect back`, register);
   }

@@ -21,7 +21,7 @@ export function isConfirming(name: string | undefined): name is ConfirmingSectio
 
 /** The notice of a section after the confirmation. */
 export function thanksIn(name: ConfirmingSection): string {
-  return `Thank you. You can ${occasions[name]} for ten minutes.`;
+  return `Thank you. For the next ten minutes, you can ${occasions[name]}.`;
 }
 
 /** The ways in which this person can confirm. */

@@ -45,7 +45,10 @@ const notices: Record<string, { in: SectionName; text: string }> = {
   session: { in: 'sessions', text: 'That session has ended.' },
   client: { in: 'sessions', text: 'You are signed out of that application.' },
   token: { in: 'tokens', text: 'The token was revoked.' },
-  unlinked: { in: 'sign-in', text: 'The account was disconnected. You cannot sign in with it.' },
+  unlinked: {
+    in: 'sign-in',
+    text: 'The account was disconnected. You can no longer sign in with it.',
+  },
   left: { in: 'organizations', text: 'You have left the organization.' },
   joined: { in: 'organizations', text: 'You have joined the organization.' },
 };
@@ -150,7 +153,7 @@ ${leaving(draft, id)}</div></li>`;
 
 function leaving(draft: Draft, org: string): Html {
   const button = html`<button class="small danger" type="submit">Leave organization</button>`;
-  return html`<details><summary>Leave</summary><p class="quiet">You lose access to this organization and its projects at once. Only its admins can add you again. If you sign in through it, you are signed out.</p>
+  return html`<details><summary>Leave</summary><p class="quiet">You lose access to this organization and its projects at once. Only its admins can add you again. If you signed in through it, you are signed out.</p>
 ${postForm(draft, '/account/organizations/leave#organizations', button, { org })}</details>`;
 }
 

@@ -30,7 +30,7 @@ export function socialSection(draft: Draft, linked: SocialProvider[]): Html | nu
   return section(
     draft,
     'sign-in',
-    html`<p class="quiet">Connect your account there, then you can sign in with it.</p>
+    html`<p class="quiet">Connect an account, then you can sign in with it.</p>
 <div class="buttons">${buttons}</div>`,
   );
 }

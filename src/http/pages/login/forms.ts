@@ -67,7 +67,7 @@ export function ssoStart(domain: string, { returnTo }: LoginPlace): string {
   return linkTo('/auth/sso/start', { returnTo }, { domain });
 }
 
-/** The links to Google and GitHub, as far as `methods` has them. */
+/** The links to Google and GitHub. Omits a provider that `methods` does not contain. */
 export function socialLinks(methods: readonly string[], { returnTo }: LoginPlace): Html[] {
   return socialProviders
     .filter((provider) => methods.includes(provider))

@@ -81,7 +81,7 @@ export async function performSteps(
   for (const { id: project } of steps.removeProjects) await deleteProject(ctx, { org, project });
   await performWebhooks(ctx, org, steps);
   await performConnections(ctx, org, steps);
-  // After the connections: the new settings may leave an owner only a new connection.
+  // After the connections: under the new settings, an owner may need a new connection.
   if (steps.signin !== null) await saveSignInSettings(ctx, { org, ...steps.signin });
   for (const domain of steps.removeDomains) await removeDomain(ctx, { org, domain });
   const own = ctx.actor.kind === 'user' ? ctx.actor.accountId : null;
@@ -157,7 +157,7 @@ async function performMappings(
   await requireMappingRoom(organization, addMappings.length);
   const added = addMappings.flatMap(({ group, project, role, orgRole }): GroupRole[] => {
     if (orgRole !== undefined) return [{ group, orgRole }];
-    // The schema requires both.
+    // Without `orgRole`, the schema requires both.
     if (project === undefined || role === undefined) return [];
     return [{ group, project: projectIn(projects, project), role }];
   });

@@ -61,7 +61,7 @@ export async function admitDocument(
   if ((given.sso ?? given.ldap) === null || ctx.actor.kind === 'operator') return;
   assertNoTransaction('counting a secret');
   const limit = { name: 'document secret', of: organization.id, most: 20, seconds: 3600 };
-  const message = `More than ${limit.most} wrong secrets were given within an hour.`;
+  const message = `More than ${limit.most} documents with a new secret were sent within an hour.`;
   // Counted before the comparison: at the limit, an answer must not tell whether a guess is right.
   await transaction(() => requirePlace(ctx, limit, message));
   const state = await readOrganizationState(ctx, organization);

@@ -138,7 +138,7 @@ function noAccount(email: string): Person {
   return {
     code: 'not_found',
     message: `There is no user ${email}.`,
-    hint: `The operator can create it: ${commandLine('idctl user create', email, '--name NAME')}`,
+    hint: `The operator can create the account: ${commandLine('idctl user create', email, '--name NAME')}`,
   };
 }
 
@@ -152,7 +152,7 @@ async function addable(ctx: Context, organization: Organization, account: Found)
   return {
     code: 'conflict',
     message: `${email} has credentials, and its address was never verified.`,
-    hint: `Decide what happens to them: ${add} with --yes or --keep-credentials`,
+    hint: `Run ${add} with --yes to end the credentials, or with --keep-credentials to keep them.`,
   };
 }
 

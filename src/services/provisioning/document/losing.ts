@@ -78,7 +78,7 @@ function losingMappings({ steps }: Pick<PlanDraft, 'steps'>, wanted: PlanInput):
   });
 }
 
-/** Members whose role a removed mapping gave, if their other groups give a lower one. */
+/** Members whose role a removed mapping gave, if they are left with a lower one. */
 function losingOrgRoles({ steps }: Pick<PlanDraft, 'steps'>, wanted: PlanInput): Losing[] {
   const { state } = wanted;
   const removed = new Set(steps.removeMappings.map(({ id }) => id));
@@ -106,7 +106,7 @@ function mappingsLeft({ addMappings, removeMappings }: Steps, { mappings }: Stat
   ];
 }
 
-/** The project role that SCIM groups and the next sign-in would leave. */
+/** The project role that SCIM groups and the next sign-in would leave; null for none. */
 function roleAfter(
   member: ProjectMember,
   mappings: Parameters<typeof planMemberships>[1],
@@ -123,7 +123,7 @@ function roleAfter(
 
 type Given = Pick<ProjectMember, 'accountId' | 'source' | 'by' | 'group'>;
 
-/** The last known groups from enabled connections; without any, the group that gave the role. */
+/** The SCIM groups and last known claims; for an unknown claim, the group that gave the role. */
 function groupsAfter(
   { accountId, source, by, group }: Given,
   mappings: readonly { group: string }[],
@@ -148,7 +148,7 @@ function groupsAfter(
   ];
 }
 
-/** What becomes of a role that no mapping gives. Directory connections never remove a role. */
+/** The fate of a role that no mapping gives. Directory connections never remove a role. */
 function fateOf({ source, by }: Pick<Given, 'source' | 'by'>, { sso, ldap }: State) {
   const isDirectory = by !== null && by === ldap?.id;
   const removes = sso?.enabled === true && sso.autoRemove;

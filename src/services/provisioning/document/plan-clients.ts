@@ -41,7 +41,7 @@ function effective(
   return {
     ...given,
     role: given.project === null ? role : (role ?? 'viewer'),
-    // Their order has no meaning, so they are stored in sorted order.
+    // The order of these lists has no meaning, so they are stored sorted.
     redirectUris: given.redirectUris.toSorted(),
     postLogoutRedirectUris: given.postLogoutRedirectUris.toSorted(),
     forwardAuthOrigins: origins.toSorted(),

@@ -63,7 +63,7 @@ function planGivenSso(draft: PlanDraft, wanted: PlanInput, given: WantedSso): vo
       key: 'sso',
       code: 'domain_taken',
       message: `${given.emailDomain} is verified by another organization.`,
-      hint: 'Use a domain of your own, or ask its organization to remove the domain.',
+      hint: 'Use another domain, or ask that organization to remove this one.',
     });
     return;
   }
@@ -168,8 +168,8 @@ function unverified(
     section,
     key: section,
     code: 'domain_unverified',
-    message: `${organization.slug} has not verified ${whole}. The connection stays disabled.`,
-    hint: `Publish the TXT record that idctl domain list --org ${org} shows. Then run idctl apply again. It also runs: ${verify}`,
+    message: `${organization.slug} has not verified ${whole}. Until then, the connection is disabled.`,
+    hint: `Publish the TXT record that idctl domain list --org ${org} shows. Then run idctl apply again, which also verifies the domain. To verify it alone, run: ${verify}`,
   };
 }
 

@@ -168,7 +168,7 @@ const { hasBindPassword: __, uri, tls, caCertificate, bindDn, ...otherLdap } = l
 const exportedSso = { emailDomain, issuer, clientId, clientSecret: unchanged, ...otherSso };
 const exportedLdap = { uri, tls, caCertificate, bindDn, bindPassword: unchanged, ...otherLdap };
 
-/** The exported document. It has no secrets. Connections and clients are without defaults. */
+/** The exported document. It has no secrets. Connections and clients omit default values. */
 export const exportedDocument = z.object({
   $schema: z.string(),
   idctl: z.literal(documentVersion),

@@ -17,7 +17,7 @@ export interface Outside {
   trusting: boolean;
   /** The accounts linked to each connection. */
   linked: Record<'sso' | 'ldap', string[]>;
-  /** By connection and account: the last known groups of people whose mapping is removed. */
+  /** By connection and account: the last known groups of people who lose a mapped role. */
   groups: Map<string, string[] | null>;
   /** The names of these people's SCIM groups that mappings name. */
   pushed: Map<string, string[]>;

@@ -128,7 +128,7 @@ async function writeProjects(ctx: Context, planned: Planned[]): Promise<void> {
   }
 }
 
-/** The origin still says how the membership began: a provisioned one counts less (security O8). */
+/** The origin keeps how the membership began, because security O8 depends on it. */
 async function writeOrgRoles(organizationId: string, planned: Planned[]): Promise<void> {
   for (const { accountId, person, orgRole } of planned) {
     if (orgRole === null) continue;

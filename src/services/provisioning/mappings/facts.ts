@@ -129,7 +129,7 @@ function causeOf({ group, mappingId, source, by }: Origin): Because | null {
   return { group, mappingId, ...through };
 }
 
-/** A SCIM group's role ends with it. For a claim's role, its connection decides (security I7). */
+/** A SCIM group's role ends with the group. A claim's role obeys its connection (security I7). */
 function fateOf({ sources }: Rules, { claims }: PersonFacts, { source, by }: Origin): Fate {
   if (source === 'scim') return 'ends';
   // Roles from a removed connection are treated as roles from single sign-on.
@@ -185,7 +185,7 @@ async function addClaims(
          AND known_groups IS NOT NULL`,
       [source.id],
     );
-    // Directories without a groups attribute provide no groups.
+    // Disabled connections, and directories without a groups attribute, provide no groups.
     if (!source.enabled || (source.kind === 'ldap' && !source.everyTime)) continue;
     for (const { accountId, groups } of rows)
       people.get(accountId)?.claims.set(source.id, jsonOf<string[]>(groups));

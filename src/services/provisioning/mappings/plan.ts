@@ -29,8 +29,8 @@ export interface HeldGroup {
 }
 
 /**
- * What happens to a synced role that no group gives any more. `unknown`: its claim is not known, so
- * the role is neither lowered nor removed.
+ * The fate of a synced role that no group gives any more. `unknown`: the claim is not known, so the
+ * role is neither lowered nor removed.
  */
 export type Fate = 'ends' | 'stays' | 'unknown';
 

@@ -57,7 +57,7 @@ export const previewMappings = operation({
     org: ref,
     user: userRef.optional(),
     groups: z.array(groupName).max(1000, 'must be at most 1000').optional(),
-    attempt: id.optional().describe('An attempt, by its id or its reference.'),
+    attempt: id.optional().describe('A sign-in attempt, by its id or its reference.'),
   }),
   output: previewView,
   run: async (_ctx, input, { organization }) => {
@@ -135,8 +135,8 @@ async function requireAttempt(
   const attempt =
     connection && (await SsoAttempt.findOne({ where: { connectionId: connection.id, ...either } }));
   if (connection === null || attempt === null) {
-    throw new Refusal('not_found', `There is no attempt ${named}.`, {
-      hint: 'To list recent attempts, run: idctl sso attempts',
+    throw new Refusal('not_found', `There is no sign-in attempt ${named}.`, {
+      hint: 'To list the last attempts, run: idctl sso attempts --org ORG',
     });
   }
   const none = !attempt.groupsMalformed && connection.absentGroups === 'none' ? [] : null;

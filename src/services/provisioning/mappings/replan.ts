@@ -13,7 +13,7 @@ import { holdMappings } from './hold.ts';
 
 /** The most people that a change plans in its own transaction. */
 export const mostAtOnce = 50;
-/** The people that the job plans in one transaction. Their other changes wait for it. */
+/** How many people the job plans in one transaction. Other changes of these people wait. */
 const batchSize = 20;
 
 /** Puts these people on the job's list. */
@@ -122,7 +122,7 @@ export async function isMapped(organizationId: string, names: readonly string[])
   return found.length > 0;
 }
 
-/** Plans the people on the list in batches. Records an event at the end of each organization. */
+/** Plans the people on the list in batches. Records an event for each organization. */
 export async function planWaiting(
   { log }: Context,
   { stop, anew }: { stop?: AbortSignal; anew: () => Context },

@@ -6,16 +6,16 @@ import type { Rules } from './facts.ts';
 
 const giveGroups = 'Give the groups to plan with: --group NAME for each (or `groups`).';
 
-/** The person's connection has sent no groups, and SCIM pushed none. */
+/** The refusal if no connection has given the person's groups, and SCIM pushed none. */
 export function neverSaid(
   { slug }: Organization,
   user: string,
   { rules, everSignedIn }: { rules: Rules; everSignedIn: boolean },
 ): Refusal {
   if (everSignedIn)
-    return groupsUnknown(`The provider did not send the groups of ${user} at the last sign-in.`);
+    return groupsUnknown(`The last sign-in of ${user} brought no usable list of groups.`);
   if (rules.sources.length > 0)
-    return groupsUnknown(`${user} has never signed in through the connection.`);
+    return groupsUnknown(`${user} has never signed in through a connection of ${slug}.`);
   return groupsUnknown(`${slug} has no connection, and SCIM pushed no groups for ${user}.`);
 }
 
@@ -24,7 +24,7 @@ export function groupsUnknown(message: string): Refusal {
   return new Refusal('groups_unknown', message, { hint: giveGroups });
 }
 
-/** SCIM shows the person as deactivated. It still keeps these groups. */
+/** The refusal for a person that SCIM shows as deactivated. SCIM still keeps these groups. */
 export function deactivated({ slug }: Organization, user: string, kept: string[]): Refusal {
   const groups = kept.length === 0 ? 'no groups' : `these groups: ${kept.join(', ')}`;
   return new Refusal(

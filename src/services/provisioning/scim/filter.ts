@@ -101,7 +101,8 @@ function readOne(reading: Reading): Filter {
 
 function readNested(reading: Reading, end: ')' | ']'): Filter {
   reading.depth += 1;
-  if (reading.depth > limits.depth) throw invalidFilter(`it nests deeper than ${limits.depth}`);
+  if (reading.depth > limits.depth)
+    throw invalidFilter(`it nests deeper than ${limits.depth} levels`);
   const filter = readAny(reading);
   if (!take(reading, end)) throw invalidFilter(`a "${end}" is missing`);
   reading.depth -= 1;

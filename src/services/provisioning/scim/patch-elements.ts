@@ -85,7 +85,7 @@ function changeOf(
   }
   if (given === undefined) return () => null;
   if (op === 'replace') {
-    // RFC 7644 §3.5.2.3: the value replaces the element, but keeps what the path's filter implies.
+    // RFC 7644 §3.5.2.3: the value replaces the element. The parts that the filter implies stay.
     const whole = { ...(filter && impliedBy(filter)), ...elementOf(attribute, given) };
     return () => ({ ...whole });
   }
@@ -140,7 +140,11 @@ function elementsOf(attribute: Attribute, value: unknown): ScimResource[] {
 function elementOf(attribute: Attribute, value: unknown): ScimResource {
   const [element, ...more] = elementsOf(attribute, value);
   if (element !== undefined && more.length === 0) return element;
-  throw scimRefusal(400, 'invalidValue', `The path selects a single value of ${attribute.name}.`);
+  throw scimRefusal(
+    400,
+    'invalidValue',
+    `The value must be exactly one element of ${attribute.name}.`,
+  );
 }
 
 /** Whether the element has no content besides `type` and `primary`. */

@@ -25,7 +25,7 @@ interface GroupPatch {
   repeated: { attribute: Attribute; value: unknown }[];
 }
 
-// For each member, authentik sends an operation.
+// authentik sends one operation for each member.
 const mostOperations = 10_000;
 
 /** Reads a PATCH body (RFC 7644 §3.5.2), completely or not at all. */

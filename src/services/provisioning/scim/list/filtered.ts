@@ -79,7 +79,7 @@ export async function readFiltered<Stored extends object, Shown>(
       listing.names.kind === 'User'
         ? 'userName, externalId or e-mail'
         : 'displayName or externalId';
-    throw scimRefusal(400, 'tooMany', `The filter takes too long. Filter by ${byKeys}.`);
+    throw scimRefusal(400, 'tooMany', `The query takes too long. Filter by ${byKeys}.`);
   }
 }
 

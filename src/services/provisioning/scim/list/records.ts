@@ -57,7 +57,7 @@ async function placeOf(organizationId: string, id: string): Promise<ListPlace> {
     [organizationId, id],
   );
   if (place !== undefined) return place;
-  throw new Refusal('invalid_input', 'cursor: the User that it names was deleted', {
+  throw new Refusal('invalid_input', 'cursor: it names no User of this organization', {
     hint: 'Begin without a cursor.',
   });
 }

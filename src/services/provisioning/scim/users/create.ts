@@ -71,7 +71,7 @@ async function admit(
   return record;
 }
 
-/** Rewrites an inactive record. If `active` was sent as true, the person becomes a member again. */
+/** Rewrites an inactive record. If `active` is true, the person becomes a member again. */
 async function comeBack(ctx: Context, found: Entry, resource: Creation): Promise<Entry> {
   const held = await holdRecord(found);
   if (held === null) return provision(ctx, found.organizationId, resource);

@@ -14,8 +14,8 @@ import {
   withoutGroups,
 } from '../view.ts';
 
-// The input of the SCIM operations. The table of attributes validates the bodies, not a schema
-// (security X6).
+// The input of the SCIM operations. The bodies have no schema: the table of attributes validates
+// them (security X6).
 
 /** A request about the Users of an organization. `org` is the organization's id. */
 export interface AtUsers extends Projection {
