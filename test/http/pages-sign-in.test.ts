@@ -318,7 +318,7 @@ test('O4 the operator’s link signs in once; the sign-in page says when it was 
       401,
       expect.stringContaining('This link was used already'),
     ]);
-    expect(again.text).toContain('Ask the operator for another one.');
+    expect(again.text).toContain('Ask the operator for a new link.');
     expect(again.body).toContain('name="identifier"');
   }
 });
