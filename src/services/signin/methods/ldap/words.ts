@@ -46,7 +46,7 @@ export const reasonWords: Record<DirectoryReason, Words> = {
   },
   account_expired: { seen: 'the account has expired', hint: 'Change its expiry in the directory.' },
   must_change_password: {
-    seen: 'the password must be changed before the first sign-in',
+    seen: 'the password must be changed before the next sign-in',
     hint: 'Change the password in the directory, or take this requirement off the account.',
   },
   account_locked: {
@@ -124,14 +124,14 @@ const elsewhere = 'Check that the directory is up, and that this machine may rea
 /** What to do about each failure of a connection to a directory. */
 const failureHints: Record<DirectoryFailure, string> = {
   timeout: elsewhere,
-  too_large: 'Use a narrower base, or attributes of less size.',
+  too_large: 'Use a narrower base, or smaller attributes.',
   redirected: elsewhere,
   name_not_found: 'Check the spelling, and that this machine can resolve the name.',
   connection_refused:
     'Check the port, and that the directory is up: 636 for ldaps://, 389 for ldap://.',
   tls_untrusted: 'Give the authority that issued the certificate: --ca-file (caCertificate).',
   tls_name_mismatch: 'Use the host name in the certificate, or get a certificate for this name.',
-  tls_expired: 'Have the certificate renewed; check the clock of this machine.',
+  tls_expired: 'Renew the certificate, or correct the clock of this machine.',
   tls_missing: 'Check the port, and that the directory speaks TLS 1.2 or later there.',
   unreachable: elsewhere,
   closed: 'Look in the log of the directory why it closes the connection.',
