@@ -316,7 +316,7 @@ test('O4 the operator’s link signs in once; the sign-in page says when it was 
   for (const again of [await open(browser(), link), await late.submit('/login/link')]) {
     expect([again.status, again.text]).toEqual([
       401,
-      expect.stringContaining('This link was used already'),
+      expect.stringContaining('was used already'),
     ]);
     expect(again.text).toContain('Ask the operator for a new link.');
     expect(again.body).toContain('name="identifier"');
