@@ -33,12 +33,12 @@ const origin = { kind: 'mapping' as const, group: 'Engineering, all sites' };
 test('explain fits a screen of 80 columns and 24 lines, with much to say', () => {
   const lines = shown({
     ways: [
-      way('password', 'Too many refused attempts, until 2026-11-22T12:10Z.'),
-      way('magicCode', 'Too many refused attempts, until 2026-11-22T12:10Z.'),
+      way('password', 'Locked until 2026-11-22T12:10Z: too many attempts.'),
+      way('magicCode', 'Locked until 2026-11-22T12:10Z: too many attempts.'),
       way('sso', 'The account is linked to another identity.'),
       way('ldap', 'The account is linked to another identity.'),
       way('google', 'Google is not set up (social.google).', false),
-      way('github', 'Restricted, and engineering.example.com is not verified.', false),
+      way('github', 'Not for engineering.example.com, which is not verified.', false),
     ],
     member: { role: 'member', origin: { kind: 'sso' } },
     keptGroups: null,

@@ -412,7 +412,7 @@ describe('L7 a directory that does not answer properly', () => {
       const answer = await signInByLdap(idctl, { username: 'ada', org: org.slug });
       expect(answer).toMatchObject({
         status: 502,
-        body: { code: 'upstream_failed', detail: 'The directory could not be reached.' },
+        body: { code: 'upstream_failed', detail: 'The directory could not be used.' },
         cookies: [],
       });
       expect(JSON.stringify(answer.body)).not.toMatch(/127\.0\.0\.1|reason/);

@@ -41,7 +41,7 @@ const attemptPage = pageOf(attemptView);
 // only once its state is accepted, so a forged state causes no write. Attempts without an address
 // have a limit of their own, so that strangers cannot push out the attempts of people.
 
-/** How long attempts are kept. */
+/** How many days attempts are kept. */
 export const attemptDays = 7;
 
 const mostNamed = 400;
@@ -56,7 +56,7 @@ export async function keepAttempt<T>(
   let said: Said | undefined;
   const keep = (outcome: Outcome) =>
     record(ctx, connectionId, outcome, said).catch((error: unknown) => {
-      ctx.log.warn({ err: error }, 'attempt not kept');
+      ctx.log.warn({ err: error }, 'a sign-in attempt could not be stored');
     });
   try {
     const session = await signIn((learned) => {

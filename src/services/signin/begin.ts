@@ -11,7 +11,7 @@ import { type SecondFactor, useSecondFactor } from '../people/two-factor/second-
 import { findMethodRefusal } from '../tenancy/signin-settings/methods.ts';
 
 // Only this code issues a session. It checks in this order: password unchanged, account enabled,
-// e-mail verified, no tombstone, method allowed, second factor.
+// e-mail verified, no tombstone, method allowed, and second factor.
 
 /** How the person has proved who they are. */
 export interface SignIn {
@@ -29,7 +29,7 @@ export type Begun = { session: Awaited<ReturnType<typeof startSession>> } | { as
 
 /**
  * Begins a session for the person who has proved to own the account. Call it inside the sign-in's
- * transaction. Roll that back if the second factor must be asked for.
+ * transaction. Roll it back if the second factor must be asked for.
  */
 export async function beginSession(ctx: Context, account: Account, via: SignIn): Promise<Begun> {
   // Lock alone if the account may change next: a second factor stores its step, and a connection's

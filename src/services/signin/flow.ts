@@ -63,7 +63,7 @@ import {
 // second-factor.ts, and only a wrong passkey is recorded. `acceptState` lets each state be used
 // once, limits how many callbacks wait at once, and records nothing. `keepAttempt` stores how far
 // SSO came. Linking a social account begins a session too.
-// Only `beginSession` begins one. Only `attachIdentity` and `attachSocial` link an account.
+// Only `beginSession` begins a session. Only `attachIdentity` and `attachSocial` link an account.
 
 /**
  * Signs in with a password (spec §4.4), on the pages if `page` is set. Every `signin_failed` gets

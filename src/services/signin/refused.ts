@@ -36,7 +36,7 @@ export function reasonOfFailure(error: unknown): string | null {
   return String(said);
 }
 
-/** The reason to record for a refused sign-in; null for an error that is not recorded so. */
+/** The reason to record for a refused sign-in; null for an error that is not recorded. */
 export function reasonToRecord(error: unknown): string | null {
   const told = error instanceof Refusal ? error.code : null;
   if (told === 'signin_method_off') return 'method_off';

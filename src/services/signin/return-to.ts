@@ -30,7 +30,7 @@ export function requireReturnTo(ctx: Context, returnTo: string | undefined): str
   throw refuseField('returnTo', 'is not known here', 'Ask its administrator.');
 }
 
-/** Whether the text is a path, not a host such as `//host`, the normal form of `/.//host`. */
+/** Whether the text is a path, not a host such as `//host`, which a URL makes of `/.//host`. */
 function isPath(text: string): boolean {
   return /^\/(?![/\\])/.test(text);
 }

@@ -5,7 +5,7 @@ import type { OrganizationRight } from './table.ts';
 
 /**
  * Like `requireAuthority`, for a thing given only by its id, in the organization that it belongs
- * to. If the actor lacks the right, throws `missing`, as if the thing did not exist.
+ * to. If the actor's role is not enough, throws `missing`, as if the thing did not exist.
  */
 export async function requireAuthorityOver(
   ctx: Context,

@@ -35,7 +35,7 @@ export interface Within extends Standing {
   project: Project;
 }
 
-/** Proves the operator: a user who may read the database and the key file. */
+/** Proves the operator: a system account that can read the database and the key file. */
 export function requireOperator(ctx: Context): void {
   if (ctx.actor.kind === 'operator') return;
   requireSomeone(ctx.actor);
@@ -91,7 +91,7 @@ export function requireScim({ actor }: Context, org: string): string {
   throw new Refusal('unauthenticated', 'This needs the SCIM token of the organization.');
 }
 
-/** Proves that the actor may do this in the organization, which does not exist for outsiders. */
+/** Proves that the actor may do this in the organization. An outsider gets `not_found`. */
 export async function requireAuthority(
   ctx: Context,
   operation: OrganizationRight,

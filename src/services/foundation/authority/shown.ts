@@ -15,7 +15,7 @@ type Person = Pick<Account, 'id' | 'email' | 'name'>;
 
 /**
  * How the organization sees these accounts. If SCIM provisioned a person at an address of a foreign
- * domain, shows only the SCIM client's data. So no account can be read or detected (security I4).
+ * domain, shows only the SCIM client's data. So an earlier account stays hidden (security I4).
  */
 export async function shownTo(
   organizationId: string,

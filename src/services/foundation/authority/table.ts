@@ -25,7 +25,7 @@ export interface Rule {
 export const authority = {
   'me.see': { least: 'user', effect: 'reads' },
   'me.change': { least: 'user', effect: 'changes' },
-  /** Password, second factor, tokens, apps: a stolen token could make itself lasting access. */
+  /** Password, second factor, tokens and apps: a thief of a token could gain lasting access. */
   'me.credentials': { least: 'user', session: 'usually', effect: 'changes' },
   /** Making or regenerating a token with scope admin. */
   'me.adminTokens': { least: 'user', effect: 'letsIn', session: 'always', secondFactor: true },
@@ -95,7 +95,7 @@ export const authority = {
   'scim.rotate': { least: 'owner', effect: 'letsIn' },
   'scim.revoke': { least: 'admin', effect: 'changes' },
 
-  /** The document of the organization: all of its settings and people, without secrets. */
+  /** The document of the organization: its settings and manual members, without secrets. */
   'document.see': { least: 'admin', effect: 'reads' },
   /** Each change in the document also needs its own right. */
   'document.apply': { least: 'admin', effect: 'changes' },

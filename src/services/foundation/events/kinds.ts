@@ -29,7 +29,7 @@ const flag = z.boolean();
 const number = z.int();
 const instant = z.iso.datetime();
 const list = z.array(text);
-/** For events that strangers can repeat: how often, when last, which references (security X5). */
+/** For events that strangers can repeat: the count, last time and request ids (security X5). */
 const tally = { count: number, lastAt: instant.optional(), references: list.optional() };
 const refused = { reason: text, ...tally };
 const because = z
@@ -63,12 +63,12 @@ export const eventKinds = {
   'organization.renamed': inOrg('organization', 'An organization was renamed', { from: text }),
   'organization.deleted': inOrg(
     'organization',
-    'An organization was deleted, with this many members',
+    'An organization with `members` members was deleted',
     members,
   ),
   'organization.ownerless': inOrg(
     'user',
-    'An organization has no owner: SCIM deactivated the last one, or the account was deleted',
+    'An organization has no owner: SCIM deactivated the last one, or their account was deleted',
     {},
   ),
 
@@ -94,7 +94,7 @@ export const eventKinds = {
 
   'project.created': inOrg('project', 'A project was created', {}),
   'project.renamed': inOrg('project', 'A project was renamed', { from: text }),
-  'project.deleted': inOrg('project', 'A project was deleted, with this many members', members),
+  'project.deleted': inOrg('project', 'A project with `members` members was deleted', members),
   'project.member.added': inOrg('user', 'An account was added to a project', {
     ...inProject,
     origin: text,
@@ -129,10 +129,14 @@ export const eventKinds = {
   'sso.enabled': inOrg('sso', 'Single sign-on was switched on', {}),
   'sso.disabled': inOrg(
     'sso',
-    'Single sign-on was switched off; `owners` signed in with it',
+    'Single sign-on was switched off; `owners` names the owners linked through it',
     owners,
   ),
-  'sso.removed': inOrg('sso', 'The connection was removed; `owners` signed in with it', ended),
+  'sso.removed': inOrg(
+    'sso',
+    'The connection was removed; `owners` names the owners linked to it',
+    ended,
+  ),
   'sso.relinked': inOrg('sso', 'Accounts were unlinked after a change of provider', {
     fromIssuer: text,
     people: number,
@@ -159,10 +163,14 @@ export const eventKinds = {
   'ldap.enabled': inOrg('ldap', 'Sign-in through the directory was switched on', {}),
   'ldap.disabled': inOrg(
     'ldap',
-    'Sign-in through the directory was switched off; `owners` signed in with it',
+    'Sign-in through the directory was switched off; `owners` names the owners linked through it',
     owners,
   ),
-  'ldap.removed': inOrg('ldap', 'The connection was removed; `owners` signed in with it', ended),
+  'ldap.removed': inOrg(
+    'ldap',
+    'The connection was removed; `owners` names the owners linked to it',
+    ended,
+  ),
   'ldap.relinked': inOrg('ldap', 'Accounts were unlinked after a change of directory', {
     people: number,
     sessionsEnded: number,
@@ -216,22 +224,26 @@ export const eventKinds = {
   'scim.user.updated': inOrg('user', 'SCIM changed attributes of a User', {
     attributes: list,
   }),
-  'scim.user.recorded': inOrg('user', 'SCIM created a User who is not active, so not a member', {}),
-  'scim.group.created': inOrg('scimGroup', 'SCIM made a group with this many members', members),
-  'scim.group.updated': inOrg('scimGroup', 'SCIM changed a group; this many joined and left', {
-    added: number,
-    removed: number,
-    renamed: z.object({ from: text, to: text }).nullable(),
-    externalId: z.object({ from: text.nullable(), to: text.nullable() }).nullable(),
-  }),
-  'scim.group.deleted': inOrg('scimGroup', 'SCIM deleted a group with this many members', members),
+  'scim.user.recorded': inOrg('user', 'SCIM created an inactive User, who is not a member', {}),
+  'scim.group.created': inOrg('scimGroup', 'SCIM made a group with `members` members', members),
+  'scim.group.updated': inOrg(
+    'scimGroup',
+    'SCIM changed a group; `added` members joined, and `removed` left',
+    {
+      added: number,
+      removed: number,
+      renamed: z.object({ from: text, to: text }).nullable(),
+      externalId: z.object({ from: text.nullable(), to: text.nullable() }).nullable(),
+    },
+  ),
+  'scim.group.deleted': inOrg('scimGroup', 'SCIM deleted a group with `members` members', members),
   'scim.groups.synced': inOrg('user', 'SCIM groups changed project memberships', synced),
   'scim.groups.planned': inOrg(
     null,
     'Groups set the roles of many people; `changed` of `people` have other roles now',
     { people: number, changed: number },
   ),
-  'scim.address.taken': inOrg('user', 'Another record has the address; the account has none', {
+  'scim.address.taken': inOrg('user', 'Another record has the address, so this account gets none', {
     email: text.nullable(),
     record: text,
     holder: text,
@@ -255,7 +267,7 @@ export const eventKinds = {
   ),
   'client.rotated': inOrg('client', 'A client has a new secret; the old one is refused', {}),
   'client.removed': inOrg('client', 'A client was removed', {}),
-  'client.refused': inOrg('client', 'A client let no person in, or its secret was refused', {
+  'client.refused': inOrg('client', 'A client did not let a person in, or its secret was refused', {
     account: text.optional(),
     ...refused,
   }),
@@ -312,10 +324,14 @@ export const eventKinds = {
     { by: z.enum(['domain', 'mail', 'operator', 'signup']) },
   ),
 
-  'session.started': either('user', 'A session began; in an organization, through its connection', {
-    method: text,
-    session: text,
-  }),
+  'session.started': either(
+    'user',
+    'A session began; an organization sees those through its connections',
+    {
+      method: text,
+      session: text,
+    },
+  ),
   'session.ended': onInstance('session', 'A session was ended', { account: text.optional() }),
   'session.confirmed': onInstance('session', 'A person confirmed their identity in a session', {
     account: text,
@@ -343,7 +359,7 @@ export const eventKinds = {
 
   'user.created': either(
     'user',
-    'An account was made; in an organization, through its connection',
+    'An account was made; an organization sees those made through its connections',
     { by: text.optional() },
   ),
   'user.deleted': onInstance(
@@ -375,7 +391,7 @@ export const eventKinds = {
   }),
   'user.passkey.refused': onInstance(
     'user',
-    'Passkeys were refused, but not at a sign-in with only a passkey (`signin.refused`)',
+    'Passkeys were refused; for a sign-in with only a passkey, see `signin.refused`',
     { purpose: text, address: text, ...refused },
   ),
 
@@ -404,12 +420,16 @@ export const eventKinds = {
     ...tally,
   }),
 
-  'mail.abandoned': either(null, 'A mail could not be sent; in an organization, an invitation', {
-    about: z.enum(['code', 'signup', 'account', 'passkey', 'invitation']),
-    email: text.optional(),
-    invitation: text.optional(),
-    reason: text,
-  }),
+  'mail.abandoned': either(
+    null,
+    'A mail could not be sent; an organization sees only its invitations',
+    {
+      about: z.enum(['code', 'signup', 'account', 'passkey', 'invitation']),
+      email: text.optional(),
+      invitation: text.optional(),
+      reason: text,
+    },
+  ),
 
   'key.signing.rotated': onInstance('key', 'A new key to sign sessions was made', {
     signsFrom: instant,

@@ -17,7 +17,7 @@ import { eventPage, kindPattern, kindsOf, operatorEventPage, viewEvent } from '.
 
 const since = z.union(
   [z.iso.datetime({ offset: true }), z.string().regex(/^\d{1,5}[smhd]$/)],
-  'must be a time such as 2026-11-20T12:00:00Z, or how long ago that was: 30m, 24h, 7d',
+  'must be a time such as 2026-11-20T12:00:00Z, or an age such as 30m, 24h or 7d',
 );
 
 const listInput = z.strictObject({
@@ -78,7 +78,7 @@ async function read(ctx: Context, where: WhereOptions<Event>, input: Omit<All, '
   return { events, nextCursor: hasMore && further === cursor ? last : (further ?? null), hasMore };
 }
 
-// The most that the clocks of the daemons and of the database may differ, in milliseconds.
+// How far the clocks of the daemons and of the database may differ, in milliseconds.
 const apart = 1000;
 
 const oldest = `SELECT (EXTRACT(EPOCH FROM min(xact_start)) * 1000)::float8 AS began FROM pg_stat_activity
@@ -108,7 +108,7 @@ function beginning(
   return cursor !== undefined && cursor > first ? cursor : first;
 }
 
-/** Events as the operator sees them, with system account, organization's slug and address. */
+/** Events for the operator, with the system account, the slug, and the address of the subject. */
 async function viewForOperator(events: readonly Event[]) {
   if (events.length === 0) return [];
   const organizations = await Organization.findAll({

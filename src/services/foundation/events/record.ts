@@ -174,9 +174,9 @@ const unlimited = 2 ** 31 - 1;
 const mostReferences = 20;
 
 /**
- * Records an event that strangers can repeat as one row in 15 minutes, so that the disk cannot
- * fill. Each subject (`of`) and detail (`apart`) has a row, with the latest references (security
- * X5).
+ * Counts an event that strangers can repeat in one row for 15 minutes, so that the disk cannot
+ * fill. Each subject (`of`) and detail (`apart`) has its own row, with the latest references
+ * (security X5).
  */
 export async function tallyEvent(
   ctx: Context,

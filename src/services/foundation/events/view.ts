@@ -3,7 +3,7 @@ import type { Event, EventActor } from '../../../database/models/event.ts';
 import { id, instant } from '../fields.ts';
 import { type EventName, eventKinds, eventNames } from './kinds.ts';
 
-/** A kind of event, `group.*` or `*`. The refusal lists the kinds of the same group. */
+/** A kind of event, `group.*` or `*`. The refusal lists the possible values. */
 export const kindPattern = z
   .string()
   .refine((text) => kindsOf(text).length > 0, { error: ({ input }) => noKind(String(input)) });

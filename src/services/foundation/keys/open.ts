@@ -63,7 +63,7 @@ async function sealCanary(keyring: Keyring, now: Date): Promise<void> {
 /** Makes this master key the database's current one. Call it inside a transaction. */
 export async function plantCanary(keyring: Keyring, now: Date): Promise<void> {
   const { keyId } = keyring;
-  // If two daemons start at once, one finds the row already there, planted with the same key.
+  // A restored database may have the row of this key already.
   const row = { keyId, sealed: keyring.seal(constant, placeOf(keyId)), createdAt: now };
   await KeyCanary.bulkCreate([row], { ignoreDuplicates: true });
 }
@@ -96,7 +96,7 @@ export async function requireMasterKey(ctx: Pick<Context, 'keyring'>): Promise<v
   });
   if (missing === null) return;
   throw new Refusal('not_ready', 'This daemon lacks the master key of its database.', {
-    hint: 'The operator finds the key file to copy in the log of the daemon.',
+    hint: 'The operator finds the id of the missing key in the log of the daemon.',
   });
 }
 

@@ -191,7 +191,7 @@ export async function requireSigner(ctx: KeyContext, kid: string): Promise<Token
   return key.session.signer;
 }
 
-/** The public key of this id if this instance signs or signed with it, else null. */
+/** The public key of this id if session tokens are or were signed with it, else null. */
 export async function findVerificationKey(
   ctx: KeyContext,
   kid: string,

@@ -20,7 +20,7 @@ function ldapLimit({ config }: Context, name: string, of: string, apart = ''): L
   return { name, of, apart, most: config.limits.ldapFailures, seconds: 900 };
 }
 
-/** Like `directoryLimits`, plus a limit of the person, who could make an organization per guess. */
+/** Like `directoryLimits`, plus one for the tester, who could make an organization per guess. */
 export function testedLimits(ctx: Context, username: string, organizationId: string): Limit[] {
   return [...ownLimits(ctx, 'ldap person'), ...directoryLimits(ctx, username, organizationId)];
 }
@@ -55,7 +55,7 @@ export interface StoredPassword {
 /**
  * The limits of an attempt with a bind password: of the actor and the client. For the operator: of
  * the organization, and of all. A stored password also has a limit, so that the directory does not
- * lock its account.
+ * lock the bind account.
  */
 export function bindTryLimits(
   ctx: Context,
@@ -89,7 +89,7 @@ export function sharedBindTries({ of, apart }: StoredPassword): Limit {
   return { name: 'ldap bind shared', of, apart, most: 1_000_000_000, seconds: 900 };
 }
 
-/** A mark: full, for a year, if the directory last accepted the stored bind password. */
+/** A limit that is full for a year if the directory last accepted the stored bind password. */
 export function acceptedBindMark({ of, apart }: StoredPassword): Limit {
   return { name: 'ldap bind password', of, apart, most: 1, seconds: 365 * 86_400 };
 }

@@ -14,7 +14,7 @@ export interface Limit {
   /** Each value has its own count. */
   apart?: string;
   most: number;
-  /** How much one call counts; 1 if absent. Such a limit has no `longest` and is not given back. */
+  /** How much one call counts; 1 if absent. If set, `longest` and `giveBack` must not be used. */
   weight?: number;
   seconds: number;
   /** Each window after a full one is twice as long, up to this. Without it, all last `seconds`. */
@@ -47,8 +47,8 @@ interface Counted {
 
 /**
  * The SQL condition for a window that has not ended. A window that begins more than a minute from
- * now has ended: the clock was set back, and a lockout would last too long. Two daemons' clocks may
- * differ by less.
+ * now counts as ended: the clock was set back, and a lockout would last too long. The clocks of two
+ * daemons may differ by less.
  */
 const lasts = (now: string, of = ''): string =>
   `(${of}began_at + ${of}seconds > ${now} AND ${of}began_at - 60 <= ${now})`;

@@ -63,7 +63,7 @@ const kept = 2;
 
 /**
  * Whether one more requested mail may go to the mailbox (security P10). Strangers cannot use up all
- * mails. Counted when the mail is written, so that no response time reveals it (security P7).
+ * mails. Counted when the mail is written: no response time reveals an account (security P7).
  */
 export async function maySendAsked(
   ctx: Context,

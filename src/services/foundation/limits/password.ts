@@ -29,7 +29,7 @@ const rememberingNetwork = `INSERT INTO counters (key, subject, window_id, used,
 /**
  * The known client of this request, or null. Strangers cannot delay its hashing (security P8). A
  * network is known for 30 days after a sign-in from it, as the account that signed in. So one
- * account is one client on all its networks. The address that the request names plays no part, so
+ * account is one client on all its networks. The e-mail address in the request plays no part, so
  * the wait does not reveal which accounts exist.
  */
 export async function knownClient(ctx: Context): Promise<string | null> {
@@ -150,7 +150,7 @@ export async function listLockouts(
 }
 
 /**
- * An account's password limits: one for each network with a past sign-in, and one for all others.
+ * An account's password limits: one for each network with a recent sign-in, and one for all others.
  */
 export async function findPasswordPlaces(
   ctx: Context,

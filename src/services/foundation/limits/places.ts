@@ -41,7 +41,7 @@ export function placesFor(
 
 const mostTests = 5;
 
-/** Runs a test of a provider, directory or domain, at most five at once for an organization. */
+/** Runs a test: five at once for an organization. The operator's tests have no limit. */
 export async function testInPlace<T>(
   ctx: Pick<Context, 'placesTaken' | 'actor'>,
   { id }: Pick<Organization, 'id'>,

@@ -19,7 +19,7 @@ export type Mailing =
   | { about: 'nothing'; email: string }
   | { about: 'invitation'; invitation: string; organizationId: string };
 
-/** Whether a stranger requested the mail. Undefined for unrequested mail, which has no limit. */
+/** Whether a stranger requested the mail. Undefined for the code of a sign-up counted before. */
 interface AskedBy {
   stranger?: boolean;
 }
@@ -38,7 +38,7 @@ export async function queueMail(ctx: Context, mailing: Mailing): Promise<void> {
   });
 }
 
-/** Like `queueMail`, for requested mail. Queued over the limit too, to look alike (security P7). */
+/** Like `queueMail`, for requested mail. Mail over the limit is queued too (security P7). */
 export async function queueAsked(ctx: Context, mailing: Asked): Promise<void> {
   await queueMail(ctx, { ...mailing, stranger: await isStranger(ctx, mailing.email) });
 }

@@ -53,7 +53,7 @@ function written(resource: ScimResource, userName: string): WrittenUser {
 }
 
 function readBody(body: unknown): ScimResource {
-  if (!isObject(body)) throw scimRefusal(400, 'invalidSyntax', 'A User is a JSON object.');
+  if (!isObject(body)) throw scimRefusal(400, 'invalidSyntax', 'A User must be a JSON object.');
   const resource: ScimResource = {};
   readInto(resource, body, '');
   if (Object.keys(resource).length > 0) return resource;
@@ -89,7 +89,7 @@ export function assertSound(resource: ScimResource): void {
   if (givenName(resource) === null)
     throw scimRefusal(400, 'invalidValue', 'userName must not be empty.');
   if (JSON.stringify(resource).length > most.length) {
-    throw scimRefusal(400, 'invalidValue', `A User has at most ${most.length} characters.`);
+    throw scimRefusal(400, 'invalidValue', `A User must have at most ${most.length} characters.`);
   }
   for (const attribute of attributes) {
     if (attribute.multiValued) assertFew(attribute, valuesIn(resource, attribute));
@@ -99,7 +99,7 @@ export function assertSound(resource: ScimResource): void {
 /** Refuses too many values of an attribute. */
 export function assertFew({ name }: Attribute, values: ScimValue[]): void {
   if (values.length <= most.elements) return;
-  throw scimRefusal(400, 'invalidValue', `${name} has at most ${most.elements} values.`);
+  throw scimRefusal(400, 'invalidValue', `${name} must have at most ${most.elements} values.`);
 }
 
 /** The canonical address: `userName` if it is an address, else the first of `emails`, or null. */
@@ -122,7 +122,7 @@ export function nameOf(resource: ScimResource): string | null {
   return null;
 }
 
-/** At most 200 UTF-16 units, without cutting a surrogate pair or a joined pair. */
+/** At most 200 UTF-16 units. Drops a half surrogate pair, or a joiner, at the end. */
 function shortened(text: string): string {
   const cut = [...text.trim()].slice(0, 200).join('').slice(0, 200);
   return replaceUnseen(cut, () => '').trim();

@@ -63,7 +63,7 @@ export function setOwn(resource: ScimResource, key: string, value: ScimValue | u
 
 /**
  * Converts a client's value to the attribute's type; undefined if it is empty. Accepts "True", a
- * list of one, and a scalar for `{ value }`. Refuses all else with `invalidValue`.
+ * list of one, and a scalar for `{ value }`. Refuses any other wrong type with `invalidValue`.
  */
 export function coerce(attribute: Attribute, given: unknown): ScimValue | undefined {
   if (given === null || given === undefined) return undefined;
@@ -90,7 +90,7 @@ function coerceComplex(attribute: Attribute, given: unknown): ScimResource | und
   return Object.keys(value).length === 0 ? undefined : value;
 }
 
-/** Sets the given parts of a value, and removes those given as null. False if there were none. */
+/** Sets the given parts of a value, and removes those given as null. False if all are unknown. */
 export function merge(attribute: Attribute, held: ScimResource, given: unknown): boolean {
   const parts = readParts(attribute, given);
   if (parts !== null) setParts(held, parts);
@@ -116,7 +116,7 @@ export function readParts(attribute: Attribute, given: unknown): Parts | null {
   return known ? parts : null;
 }
 
-/** Sets the parts. */
+/** Sets the parts, and removes the undefined ones. */
 export function setParts(held: ScimResource, parts: Parts): void {
   for (const [name, part] of parts) setOwn(held, name, part);
 }

@@ -4,8 +4,8 @@ import type { Account } from '../../../database/models/account.ts';
 import { refuseField } from '../../../errors.ts';
 import { knownClient } from '../../foundation/limits/password.ts';
 
-// `password.minLength` in the configuration is the least length of a whole password. This is the
-// least that is left without the words of the account.
+// `password.minLength` in the configuration is the least length of a whole password. This constant
+// is the least length without the words of the account.
 const shortestRest = 8;
 const longest = 128;
 
@@ -33,12 +33,12 @@ export async function requireGoodPassword(
   const length = [...password].length;
   const least = config.password.minLength;
   if (length < least || length > longest) {
-    throw refuseField(field, `must have ${least} to ${longest} characters, this one has ${length}`);
+    throw refuseField(field, `must have ${least} to ${longest} characters; this one has ${length}`);
   }
   const lower = password.toLowerCase();
   const rest = withoutWords(lower, wordsOf([whose.email, whose.name, config.instance.name]));
   if ([...rest].length < shortestRest) {
-    const fault = 'must not be made of the name, the address or the name of this service';
+    const fault = `must have ${shortestRest} characters besides name, address and the name of this service`;
     throw refuseField(field, fault);
   }
   if ((await isCommon(lower)) || (await isCommon(rest))) {
@@ -71,7 +71,7 @@ function wordsOf(texts: (string | null)[]): string[] {
   return [...new Set(words)].toSorted((a, b) => b.length - a.length);
 }
 
-/** Removes those words from a text: they make a password longer, not harder to guess. */
+/** Removes the words from a text: they make a password longer, not harder to guess. */
 function withoutWords(text: string, words: string[]): string {
   return words.reduce((rest, word) => rest.replaceAll(word, ''), text);
 }

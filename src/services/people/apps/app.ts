@@ -18,7 +18,7 @@ export const appView = z.object({
     .object({ id, slug: z.string() })
     .nullable()
     .describe(
-      'The app may introspect tokens of its members. Without one, every token is inactive.',
+      'The app may introspect tokens of its members. Without an organization, all are inactive.',
     ),
   createdAt: instant,
   /** Only while the app is suspended, because a backup was restored. */
@@ -62,7 +62,7 @@ export function recordAppEvent(
 
 /**
  * Ends the tokens, apps and passkeys with no proof but that of another organization's provider.
- * Does so only if the account has a second factor of its own; such a passkey is none. Call it where
+ * Does so only if the account has a second factor besides these passkeys. Call it where
  * an account joins this organization, with the account locked.
  */
 export async function endVouchedTokens(

@@ -170,7 +170,7 @@ const shared = `SELECT o.id, o.slug, m.role FROM apps p
   JOIN organizations o ON o.id = p.organization_id
   WHERE p.id = $1`;
 
-/** The app's organization and the account's role there; null unless the app's owner manages it. */
+/** The organization that the app's owner manages, if the account is a member of it; else null. */
 async function findShared(appId: string, accountId: string) {
   type Row = { id: string; slug: string; role: Role };
   const [found = null] = await select<Row>(shared, [appId, accountId], { prepared: true });

@@ -38,7 +38,7 @@ export const registerApp = ownOperation({
     organization: ref
       .optional()
       .describe(
-        'The organization whose tokens it may introspect. You must be an admin or owner there.',
+        'The organization whose members’ tokens it may introspect. You must be its admin or owner.',
       ),
   }),
   output: newAppView,

@@ -8,7 +8,7 @@ import { transaction, unsynced } from '../../../database/transaction.ts';
 import { after } from '../../foundation/time.ts';
 import { lockAccount } from '../accounts/account.ts';
 
-// Mailed codes (security P10): six digits, ten minutes, one use, five attempts, one purpose.
+// A mailed code (security P10) has six digits, ten minutes, one use, five attempts and one purpose.
 
 const lifeSeconds = 600;
 const mostTries = 5;
@@ -75,7 +75,7 @@ export async function giveTryBack({ accountId, purpose, hash }: RightCode): Prom
 
 /**
  * Spends the code, and returns its account, locked; null if either is gone. Call it inside the
- * transaction that acts on the code, and roll that back on null.
+ * transaction that acts on the code. On null, roll the transaction back.
  */
 export async function spendCode({ accountId, purpose, hash }: RightCode): Promise<Account | null> {
   const account = await lockAccount(accountId);

@@ -33,7 +33,7 @@ const steps: Record<string, ModelStatic<Model>> = {
   pending_sign_ins: PendingSignIn,
 };
 
-/** The credentials that stay for the next holder: second factor, identities of an organization. */
+/** What stays for the next holder: the second factor, and the identities of an organization. */
 interface Kept {
   keepsTotp: boolean;
   organizationId: string | null;

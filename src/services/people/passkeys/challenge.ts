@@ -59,7 +59,7 @@ export function makeChallenge(ctx: Context, bound: Bound, given: string | undefi
 
 /**
  * Uses up the challenge in an answer, given in base64url. Returns why it is not valid here: not
- * ours, expired, for another purpose or browser, or used before. Null if it is valid.
+ * ours, expired, for another purpose, account or browser, or used. Null if it is valid.
  */
 export async function spendChallenge(
   ctx: Context,

@@ -81,7 +81,7 @@ export async function removePasskeys(
   for (const passkey of passkeys) await tell(ctx, account, passkey, 'removed', reason);
 }
 
-/** Deletes these passkeys of an account, or all without `ids`. */
+/** Deletes these passkeys of an account. Without `ids`, deletes all of them. */
 export async function deletePasskeys(accountId: string, ids?: string[]): Promise<void> {
   await Passkey.destroy({ where: { accountId, ...(ids === undefined ? {} : { id: ids }) } });
   const hasPasskey = (await Passkey.count({ where: { accountId } })) > 0;

@@ -18,7 +18,7 @@ export function idleSince({ now }: Pick<Context, 'now'>): Date {
   return after(now, -refreshIdleSeconds);
 }
 
-/** The same condition for a query of the model `Session`. */
+/** The condition of `isSessionLive` for a query of the model `Session`. */
 export function areLive(ctx: Pick<Context, 'now'>) {
   const used = { lastSeenAt: { [Op.gt]: idleSince(ctx) } };
   return { endedAt: null, expiresAt: { [Op.gt]: ctx.now }, ...used };

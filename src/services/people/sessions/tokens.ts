@@ -21,7 +21,7 @@ import { viewUser } from '../accounts/account.ts';
 type SessionTimes = Pick<Session, 'id' | 'expiresAt'>;
 type RefreshRow = Pick<RefreshToken, 'id' | 'keyId' | 'issuedAt' | 'expiresAt'>;
 
-/** Makes a refresh token, not stored yet: idle for two weeks at most, within the session's time. */
+/** Makes a refresh token, not stored yet. It expires in two weeks, or earlier with its session. */
 export async function nextRefreshToken(ctx: Context, session: SessionTimes): Promise<RefreshRow> {
   const { kid } = await currentSigner(ctx);
   const expiresAt = earlier(after(ctx.now, refreshIdleSeconds), session.expiresAt);

@@ -56,14 +56,15 @@ const createInput = z.strictObject({
     .multipleOf(1, days)
     .optional()
     .describe(
-      'A token with scope admin lasts at most 90 days, the default; others last until revoked.',
+      'If absent, a token with scope admin lasts 90 days, its maximum; any other, until revoked.',
     ),
   scope: z
     .enum(tokenScopes, `must be one of ${tokenScopes.join(', ')}`)
     .optional()
     .describe(
-      'read changes nothing; write (the default) can do what its owner can, except give others access; admin can do ' +
-        'that too. Only a session with your own second factor can make a token with scope admin.',
+      'read changes nothing. write (the default) changes things. admin also gives others access. ' +
+        'None can do what needs a session. ' +
+        'Only a session with your own second factor can make a token with scope admin.',
     ),
 });
 

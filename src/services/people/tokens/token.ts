@@ -104,7 +104,7 @@ function minuteBefore(instant: Date): Date {
   return new Date(instant.getTime() - minuteMs);
 }
 
-/** The refusal of the later of two changes at once. */
+/** The refusal of the later of two simultaneous changes. */
 export function changedMeanwhile(what: 'app' | 'token'): Refusal {
   return new Refusal('conflict', `This ${what} was regenerated or revoked at the same moment.`, {
     hint: `List the ${what}s and try again.`,

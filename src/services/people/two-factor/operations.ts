@@ -61,7 +61,7 @@ export const startTotp = ownOperation({
   },
 });
 
-/** Turns two-factor authentication on with a code of the pending secret. */
+/** Enables the authenticator app with a code of the pending secret. */
 export const confirmTotp = ownOperation({
   authority: 'me.credentials',
   input: z.strictObject({ code }),
@@ -102,12 +102,12 @@ async function requireMayEnrol(ctx: Context, account: Account): Promise<void> {
 }
 
 function alreadyEnabled(): Refusal {
-  return new Refusal('already_exists', 'Two-factor authentication is on already.', {
+  return new Refusal('already_exists', 'An authenticator app is enabled already.', {
     hint: 'Disable it with a current code first; re-enabling starts a fresh enrolment.',
   });
 }
 
-/** Turns two-factor authentication off with a current code, and deletes the secret. */
+/** Disables the authenticator app with a current code, and deletes its secret. */
 export const disableTotp = ownOperation({
   authority: 'me.credentials',
   input: z.strictObject({ code }),
@@ -116,7 +116,7 @@ export const disableTotp = ownOperation({
     const account = await Account.findByPk(accountId, { rejectOnEmpty: true });
     const { id, totpSecret } = account;
     if (account.totpEnabledAt === null || totpSecret === null) {
-      throw new Refusal('conflict', 'Two-factor authentication is not on.');
+      throw new Refusal('conflict', 'No authenticator app is enabled.');
     }
     // A rehearsal checks no code, because its rollback would undo the count of wrong ones.
     const step = isRehearsed() ? null : await requireRightCode(ctx, { id, totpSecret }, input.code);

@@ -116,8 +116,8 @@ interface Passed {
 }
 
 /**
- * Uses the answer up, inside the caller's transaction; null if the account, as it is now, asks for
- * none. Returns `missing` if there is no answer, or one for another account.
+ * Uses the answer up, inside the caller's transaction; null if the account, as it is now, has no
+ * second factor. Returns `missing` if there is no answer, or one for another account.
  */
 export async function useSecondFactor(
   account: Asked,

@@ -35,7 +35,7 @@ export const passwordSetView = userView.extend({
 export const shownUserView = userView.extend({
   emailProof: z
     .enum(emailProofs)
-    .describe('The proof of the address; none and auto are no proof (security I3).'),
+    .describe('The proof of the address; none, auto and former domain do not count (security I3).'),
   awaitsCode: z
     .boolean()
     .describe('Whether the account waits for the code that was mailed at its sign-up.'),
@@ -87,7 +87,7 @@ export const createUser = operation({
       };
       const made = await refusingDuplicate(Account.create(row), {
         message: `There is a user ${input.email} already.`,
-        hint: `To see them, run: ${commandLine('idctl user show', input.email)}`,
+        hint: `To see this user, run: ${commandLine('idctl user show', input.email)}`,
       });
       await recordEvent(ctx, {
         kind: 'user.created',

@@ -53,7 +53,7 @@ export async function setScene(ctx: Context, asked: Asked): Promise<Scene> {
   return { ...scene, attempts: await readAttempts(ctx, { email, account }, directory) };
 }
 
-/** The account's identity that the directory should return. */
+/** The account's identity that the directory should return; null if it has none. */
 export async function findLdapKey(
   account: Account,
   ldap: LdapConnection,

@@ -21,7 +21,7 @@ export interface Verdict {
   partlyUntil?: Date;
 }
 
-/** The verdict on a way that lets no one in. */
+/** The verdict on a way that does not let the person in. */
 export const closed = (reason: string, until?: Date): Verdict =>
   until === undefined ? { could: false, reason } : { could: false, reason, until };
 

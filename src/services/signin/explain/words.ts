@@ -70,7 +70,7 @@ const sayings: Record<string, { rule: Saying; message: Saying }> = {
   unproved: {
     rule: () => 'The address of the account was never verified.',
     message: () =>
-      'The address of the account was never verified, so no provider is linked to it. A mailed code or single sign-on verifies it.',
+      'The address of the account was never verified, so no provider is linked to it. A mailed code or single sign-on verifies the address.',
   },
   former_domain: {
     rule: () => 'The organization that verified the address gave up the domain.',
@@ -78,7 +78,7 @@ const sayings: Record<string, { rule: Saying; message: Saying }> = {
       `The organization that verified the address has given up ${domain}. The person signs in another way, and connects the provider on the account page.`,
   },
   too_many_tries: {
-    rule: (_, { until }) => `Too many refused attempts, until ${clock(until)}.`,
+    rule: (_, { until }) => `Locked until ${clock(until)}: too many attempts.`,
     message: ({ email }) => `Too many attempts were refused. ${unlock(email)}`,
   },
   locked_in_part: {
@@ -87,17 +87,16 @@ const sayings: Record<string, { rule: Saying; message: Saying }> = {
       `Too many attempts were refused, but not on every network where the person signs in. ${unlock(email)}`,
   },
   too_many_codes: {
-    rule: (_, { until }) => `Too many wrong second-factor codes, until ${clock(until)}.`,
+    rule: (_, { until }) => `Locked until ${clock(until)}: too many wrong codes.`,
     message: ({ email }) => `Too many codes of the second factor were wrong. ${unlock(email)}`,
   },
   directory_at_rest: {
-    rule: (_, { until }) =>
-      `The directory refused the bind password too often, until ${clock(until)}.`,
+    rule: (_, { until }) => `Paused until ${clock(until)}: bind password refused too often.`,
     message: ({ organization: { slug } }) =>
       `The directory refused the bind password of its connection too often. To check it, run: idctl ldap test --org ${slug}`,
   },
   too_many_mails: {
-    rule: (_, { until }) => `Too many mails to this address, until ${clock(until)}.`,
+    rule: (_, { until }) => `No mail until ${clock(until)}: too many were sent.`,
     message: ({ email }) => `Too many codes were mailed to this address. ${unlock(email)}`,
   },
 };
@@ -116,7 +115,7 @@ function settler({ governing, organization, domain }: Scene): string {
 /** The sentence that names the rule or setting which decides about a way. */
 export function ruleText(ctx: Context, scene: Scene, way: SignInWay): string {
   if (way.reason === 'off') return whyOff(ctx, scene, way);
-  if (way.reason === 'not_told') return 'Not shown: the person is not a member.';
+  if (way.reason === 'not_told') return 'Not shown: no member, or one that SCIM added.';
   if (way.reason === 'elsewhere') return 'Not shown: another organization has the connection.';
   if (way.reason !== 'on') return saying(way.reason).rule(scene, way);
   const { partlyUntil, asksCode = false } = way;
@@ -135,12 +134,12 @@ function whyOff(ctx: Context, scene: Scene, { method }: SignInWay): string {
   if (method === 'sso') return `No single sign-on is enabled for ${domain}.`;
   if (method === 'ldap') return `No directory is enabled for ${domain}.`;
   if (!governing.settings[method]) return `The setting ${method} of ${settler(scene)} is off.`;
-  if (!isMethodAllowed(governing, method)) return `Restricted, and ${domain} is not verified.`;
+  if (!isMethodAllowed(governing, method)) return `Not for ${domain}, which is not verified.`;
   return findObstacle(ctx, method) ?? 'It is not set up.';
 }
 
 function saying(reason: string): { rule: Saying; message: Saying } {
-  const other = () => `It is refused: ${reason}.`;
+  const other = () => `The sign-in is refused (${reason}).`;
   return sayings[reason] ?? { rule: other, message: other };
 }
 
@@ -175,7 +174,7 @@ export function blocksOf(scene: Scene, ways: SignInWay[]): Block[] {
     blocks.set('locked_in_part', { code: 'locked_in_part', message, until });
   }
   if (ways.every(({ on }) => !on)) {
-    const message = 'No way to sign in is on for this address.';
+    const message = `No way to sign in is on for this address. To see the settings, run: ${commandLine('idctl signin show --org', scene.organization.slug)}`;
     blocks.set('no_method', { code: 'no_method', message });
   }
   return [...blocks.values()];

@@ -45,9 +45,7 @@ export const verifyEmailInput = z.strictObject({
   code,
   password: givenPassword
     .optional()
-    .describe(
-      'The password chosen at sign-up. Without the cookie of the sign-up, send it, or it is lost.',
-    ),
+    .describe('The password chosen at sign-up. To keep it, send it or the cookie of the sign-up.'),
   ticket: z.string().max(4096).optional(),
 });
 /** The session of a confirmed address. */
@@ -55,7 +53,7 @@ export const verifiedView = signedInView.extend({
   passwordKept: z
     .boolean()
     .describe(
-      'Whether the account has a password. Set one with `POST /api/v1/auth/password/reset`.',
+      'Whether the account has a password. If not, choose one: `POST /api/v1/auth/password/reset`.',
     ),
 });
 export const signInByCodeInput = z.strictObject({ email, code, ...secondFactorFields });

@@ -77,8 +77,8 @@ export async function spendLink({ id }: Account, token: string): Promise<void> {
 function spent(): Refusal {
   return new Refusal(
     'invalid_credential',
-    'This link was used already, or is older than ten minutes.',
-    { hint: 'Ask the operator for another one.' },
+    'This link is invalid, was used already, or is older than ten minutes.',
+    { hint: 'Ask the operator for a new link.' },
   );
 }
 

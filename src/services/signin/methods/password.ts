@@ -51,7 +51,7 @@ export async function proveByPassword(ctx: Context, account: Account | null, giv
   return { account: proved, arrival };
 }
 
-/** Hashes the password anew if the parameters have changed; only a sign-in can (security P6). */
+/** Hashes the password anew if the parameters have changed, while it is known (security P6). */
 async function raiseHash(ctx: Context, account: Account, hash: string, given: Given) {
   if (!ctx.passwords.needsRehash(hash)) return hash;
   const raised = await ctx.passwords.hash(given.password, given.client);

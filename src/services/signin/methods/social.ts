@@ -141,7 +141,7 @@ function requirePerson(word: SocialWord): SocialPerson {
 
 /**
  * Lets the person in. A person without an account gets one (spec §5.4). They join their domain's
- * organization if that lets its people sign up by themselves. Call it inside the sign-in's
+ * organization if it lets its people sign up by themselves. Call it inside the sign-in's
  * transaction.
  */
 export async function enterBySocial(
@@ -151,7 +151,7 @@ export async function enterBySocial(
 ): Promise<Begun> {
   const provider = socialProviders.find((one) => one === state.connection);
   if (provider === undefined) throw new Error(`no social provider ${state.connection}`);
-  // The account that is linked may have been shut out during the request to the provider.
+  // The person's account may have been shut out during the request to the provider.
   if (state.linkTo !== undefined) await holdAccount(ctx, state.linkTo);
   const attached = await attachSocial(ctx, { ...person, provider }, state.linkTo);
   if (attached === null) throw signInFailed('identity_conflict');

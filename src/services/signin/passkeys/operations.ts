@@ -113,12 +113,12 @@ async function requireMayAdd(
 }
 
 function tooMany(): Refusal {
-  return new Refusal('conflict', `An account has at most ${mostPasskeys} passkeys.`, {
+  return new Refusal('conflict', `An account can have at most ${mostPasskeys} passkeys.`, {
     hint: 'Remove one that you no longer use.',
   });
 }
 
-/** Gives one of the caller's passkeys another name. */
+/** Renames one of the caller's passkeys. */
 export const renamePasskey = operation({
   authority: 'me.credentials',
   input: z.strictObject({ id, name }),
@@ -141,7 +141,7 @@ export const renamePasskey = operation({
 });
 
 /**
- * Removes a passkey, and ends the sessions that began with a passkey. A person needs a recent
+ * Removes a passkey, and ends the other sessions that began with a passkey. A person needs a recent
  * sign-in and another way to sign in; the operator needs neither.
  */
 export const removePasskey = ownOperation({

@@ -16,7 +16,7 @@ const pages: Pages = {
   breakOff() {},
 };
 
-/** Sends one request to idctl's OpenID provider, as the application or as its person's browser. */
+/** Sends one request to idctl's OpenID provider, as the application or as the person's browser. */
 export async function ask(
   { ctx, session }: Pick<ProviderVisit, 'ctx' | 'session'>,
   {

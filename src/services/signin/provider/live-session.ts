@@ -25,7 +25,7 @@ export interface SessionColumns {
 export const sessionColumns = `s.account_id AS "accountId", s.method, s.created_at AS "startedAt",
     s.second_factor_at AS "secondFactorAt", a.has_passkey AS "hasPasskey"`;
 
-/** The live session of this id, or null: it is not ended or expired, and the account is enabled. */
+/** The session of this id if it is live and its account is enabled, else null. */
 export async function findLiveSession(ctx: Context, id: string): Promise<LiveSession | null> {
   const [row] = await select<SessionColumns>(
     `SELECT ${sessionColumns}

@@ -17,7 +17,7 @@ const signedInView = z.object({
   clientId: z.string(),
   name: z.string(),
   organization: z.object({ id, slug: z.string(), name: z.string() }),
-  since: instant.describe('When the oldest of these sessions began.'),
+  since: instant.describe('When the oldest of your sessions that are signed in to it began.'),
   sessions: z.int().describe('How many of your sessions are signed in to it.'),
 });
 

@@ -8,7 +8,7 @@ import { readBarred, readGrants } from './read-once.ts';
 import { isGrantTaken } from './store.ts';
 import { visitNow } from './visit.ts';
 
-/** Every scope that idctl knows. A grant covers them all; a request names the scopes it wants. */
+/** Every scope that idctl knows. A grant includes all; a request names the scopes it wants. */
 export const scopes = ['openid', 'profile', 'email', 'groups', 'offline_access'];
 
 /**
@@ -62,7 +62,7 @@ async function requireGrant(
   try {
     await transaction(async () => {
       await grant.save();
-      // An application can end and begin grants as often as it likes, so they share an event.
+      // An application can end and begin grants as often as it likes, so its starts share an event.
       const data = { account: session.accountId, session: session.id };
       const what = { kind: 'client.session.started' as const, ...eventOfClient(client), data };
       await tallyEvent(ctx, what, { of: session.id, apart: client.id });

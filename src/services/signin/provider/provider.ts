@@ -21,8 +21,8 @@ interface Ready {
 const ready = new WeakMap<Keyring, Ready>();
 
 /**
- * idctl's OpenID provider with the keys that sign now. A key rotation replaces it with a new one,
- * which is safe because it keeps no state in memory.
+ * idctl's OpenID provider with the keys that sign now. A key rotation replaces it with a new one.
+ * This is safe, because a provider keeps no state in memory.
  */
 async function currentProvider(ctx: Context): Promise<Ready> {
   const keys = await keysOfIdTokens(ctx);

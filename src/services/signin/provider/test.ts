@@ -78,7 +78,7 @@ export const testClient = operation({
 async function requireTurn(ctx: Context, { id }: Organization): Promise<void> {
   if (ctx.actor.kind === 'operator') return;
   const limit = { name: 'client test', of: id, most: 20, seconds: 600 };
-  await transaction(() => requirePlace(ctx, limit, 'At most 20 tests in ten minutes.'));
+  await transaction(() => requirePlace(ctx, limit, 'Too many tests: at most 20 in ten minutes.'));
 }
 
 /** Checks the documents that an application reads before a sign-in. */
@@ -93,7 +93,7 @@ async function examineInstance(ctx: Context, client: Client, take: Take): Promis
     const others = Object.entries(needed).filter(([name, is]) => document.value[name] !== is);
     if (others.length === 0) return right(issuer);
     const names = others.map(([name]) => name).join(', ');
-    return wrong(`it has another ${names}`, 'Point the proxy for the base URL to this daemon.');
+    return wrong(`it differs in ${names}`, 'Point the proxy for the base URL to this daemon.');
   });
   const alg = client.idTokenAlg;
   await take('keys', `${ours.jwks_uri} has a key for ${alg}`, async () => {
@@ -106,7 +106,7 @@ async function examineInstance(ctx: Context, client: Client, take: Take): Promis
     // Other daemons publish a new key after some seconds.
     if (alg === 'RS256' && rsa !== undefined && after(rsa.createdAt, 10) > ctx.now)
       return skipped('the key was made a few seconds ago');
-    return wrong(`no key for ${alg}`, 'Restart the daemon; then look at: idctl key list');
+    return wrong(`no key for ${alg}`, 'Restart the daemon, then run: idctl key list');
   });
 }
 

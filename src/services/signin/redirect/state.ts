@@ -103,7 +103,10 @@ function requireState(ctx: Context, kind: Flow, returned: Returned): FlowState {
   return state;
 }
 
-/** Whether the flow cookie is required: of browsers, and on plain http of all but loopback. */
+/**
+ * Whether the flow cookie is required. A browser must send it. If `baseUrl` is plain http on a host
+ * other than loopback, every client must.
+ */
 function bindsBrowser(ctx: Context, fromBrowser: boolean): boolean {
   const { protocol, hostname } = new URL(ctx.config.baseUrl);
   return fromBrowser || (protocol === 'http:' && !isLoopback(hostname));

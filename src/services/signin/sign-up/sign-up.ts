@@ -26,7 +26,7 @@ type Input = z.output<typeof signUpInput>;
 
 /**
  * Makes an account for a person who signs up. If the instance sends mail, a code confirms the
- * address first, and the ticket proves which client signed up. The answer and the work are the same
+ * address first, and the ticket proves which client signed up. Then answer and work are the same
  * for a taken address, whose owner gets a mail (security P7).
  */
 export async function signUp(ctx: Context, input: Input) {

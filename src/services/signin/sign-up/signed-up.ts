@@ -4,7 +4,7 @@ import { Account, type EmailProof } from '../../../database/models/account.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 
-/** The input of a sign-up. */
+/** The data of a sign-up. */
 export interface SignedUp {
   email: string;
   name: string;

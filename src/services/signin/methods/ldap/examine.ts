@@ -132,7 +132,8 @@ async function judgeBase(
   if (answer.ok && answer.value.entries.length > 0) return right('there');
   if (!answer.ok && answer.reason !== 'base_missing') return refusedWith(answer);
   const parent = await deepestParent(ask, base);
-  const parents = parent === null ? 'nor is any parent of it' : `of its parents ${parent} is there`;
+  const parents =
+    parent === null ? 'none of its parents is there' : `its parent ${parent} is there`;
   const seen = `${base} is not there, or the service account may not see it; ${parents}`;
   return answer.ok ? wrong(seen, reasonWords.base_missing.hint) : refusedWith(answer, seen);
 }
@@ -160,7 +161,7 @@ type Sought = Reading & { username: string | undefined };
 
 const sampleSize = 10;
 
-/** Runs the steps about people: filter, attributes, count. Null if one of them failed. */
+/** Runs the steps about people: filter, attributes and sample entries. Null if one failed. */
 async function lookAtPeople(ask: Ask, trial: Sought, step: Take): Promise<People | null> {
   const one = trial.username !== undefined;
   const filtered = await step(

@@ -147,19 +147,19 @@ export async function recordRefusedByDirectory(
 }
 
 /**
- * Records a directory that could not be reached. Returns the error that the person sees: only
+ * Records a directory that could not be used. Returns the error that the person sees: only
  * admins learn where the directory is (security L7).
  */
 export async function reportDirectory(ctx: Context, connection: LdapConnection, error: unknown) {
   if (!(error instanceof Refusal) || error.kind !== 'upstream') return inWordsOf('ldap', error);
   await recordUnreached(ctx, connection, error);
-  return new Refusal('upstream_failed', 'The directory could not be reached.', {
+  return new Refusal('upstream_failed', 'The directory could not be used.', {
     hint: 'Try again later, or ask your administrator.',
     cause: error,
   });
 }
 
-/** Records an unreached directory, in detail, for the organization's admins. */
+/** Records in detail, for the organization's admins, why the directory could not be used. */
 async function recordUnreached(
   ctx: Context,
   connection: LdapConnection,

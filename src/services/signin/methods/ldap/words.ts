@@ -25,7 +25,7 @@ export const reasonWords: Record<DirectoryReason, Words> = {
   },
   user_unknown: {
     seen: 'there is no such account',
-    hint: 'Check the name; for Active Directory a DN, user@domain or DOMAIN\\user.',
+    hint: 'Check the name. Active Directory accepts a DN, user@domain or DOMAIN\\user.',
   },
   wrong_password: { seen: 'the password is wrong', hint: 'Enter the password again.' },
   logon_hours: {
@@ -38,7 +38,7 @@ export const reasonWords: Record<DirectoryReason, Words> = {
   },
   password_expired: {
     seen: 'the password has expired',
-    hint: 'Have it changed in the directory; for a service account let it never expire.',
+    hint: 'Change the password in the directory. The one of a service account should never expire.',
   },
   account_disabled: {
     seen: 'the account is disabled',
@@ -46,8 +46,8 @@ export const reasonWords: Record<DirectoryReason, Words> = {
   },
   account_expired: { seen: 'the account has expired', hint: 'Change its expiry in the directory.' },
   must_change_password: {
-    seen: 'the password must be changed before the first sign-in',
-    hint: 'Have it changed in the directory, or take that requirement off the account.',
+    seen: 'the password must be changed before the next sign-in',
+    hint: 'Change the password in the directory, or take this requirement off the account.',
   },
   account_locked: {
     seen: 'the account is locked after too many wrong passwords',
@@ -67,10 +67,10 @@ export const reasonWords: Record<DirectoryReason, Words> = {
   },
   anonymous_refused: {
     seen: 'the account cannot sign in with a password',
-    hint: 'Give the account a password, or use another one.',
+    hint: 'Give the account a password, or use another account.',
   },
   not_permitted: {
-    seen: 'the directory does not permit it',
+    seen: 'the directory does not permit this request',
     hint: 'Look at the access rules of the directory for this account.',
   },
   base_missing: {
@@ -91,7 +91,7 @@ export const reasonWords: Record<DirectoryReason, Words> = {
   },
   refused: {
     seen: 'the directory refuses for a reason of its own',
-    hint: 'Look into the log of the directory; the request came just now.',
+    hint: 'Look in the log of the directory for the request that was sent just now.',
   },
 };
 
@@ -124,14 +124,14 @@ const elsewhere = 'Check that the directory is up, and that this machine may rea
 /** What to do about each failure of a connection to a directory. */
 const failureHints: Record<DirectoryFailure, string> = {
   timeout: elsewhere,
-  too_large: 'Use a narrower base, or attributes of less size.',
+  too_large: 'Use a narrower base, or smaller attributes.',
   redirected: elsewhere,
   name_not_found: 'Check the spelling, and that this machine can resolve the name.',
   connection_refused:
     'Check the port, and that the directory is up: 636 for ldaps://, 389 for ldap://.',
   tls_untrusted: 'Give the authority that issued the certificate: --ca-file (caCertificate).',
   tls_name_mismatch: 'Use the host name in the certificate, or get a certificate for this name.',
-  tls_expired: 'Have the certificate renewed; check the clock of this machine.',
+  tls_expired: 'Renew the certificate, or correct the clock of this machine.',
   tls_missing: 'Check the port, and that the directory speaks TLS 1.2 or later there.',
   unreachable: elsewhere,
   closed: 'Look in the log of the directory why it closes the connection.',
@@ -175,7 +175,7 @@ export function refusedWith(
   return wrong(`${seen} (LDAP result code ${code})`, reasonWords[reason].hint);
 }
 
-/** Where and why a directory could not be reached; any other error is a bug and is thrown again. */
+/** Where and why the connection to a directory failed. Throws any other error again. */
 export function unreached(error: unknown): { at: DirectoryPlace; finding: Finding<never> } {
   if (!(error instanceof Refusal) || error.kind !== 'upstream') throw error;
   const { message: seen, extra } = error;
