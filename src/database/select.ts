@@ -153,8 +153,8 @@ function alone<Row extends object>(sql: string, bind: unknown[]): Promise<Row[]>
 
 /** Updates SQLite's planner statistics. PostgreSQL does this itself. */
 export async function refreshStatistics(): Promise<void> {
-  // 0x02 analyzes tables that have grown, 0x10 from a limited sample. 0x10000 checks all tables, as
-  // the writer does not know the readers' queries.
+  // 0x02 analyzes tables that have grown, and 0x10 limits the sample. 0x10000 checks all tables,
+  // because the writer does not know the readers' queries.
   if (dialectOfDatabase() === 'sqlite')
     await transaction(() => execute('PRAGMA optimize = 0x10012', []));
 }

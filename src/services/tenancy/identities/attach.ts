@@ -154,8 +154,8 @@ export async function attachProvisioned(
 
 /**
  * Sets the address of an account that SCIM made without one; returns whether it did. Unless
- * `trust.domains` is off, it sets no foreign address: that would reveal an account elsewhere
- * (security I4).
+ * `trust.domains` is off, the organization must have verified the address's domain. Otherwise, the
+ * result would reveal accounts of other organizations (security I4).
  */
 export async function attachAddress(
   ctx: Context,

@@ -154,8 +154,8 @@ export function recordUnlinked(ctx: Context, identity: Identity, name: string): 
 }
 
 /**
- * Detaches the organization's keys of a kind, or of one issuer, and ends the sessions through them
- * (security I1). This includes keys of removed connections. Call it inside a transaction.
+ * Detaches the organization's keys of a kind, with `issuer` only those of this issuer, and ends the
+ * sessions through them (security I1). Includes former keys. Call it inside a transaction.
  */
 export async function freeAccounts(
   ctx: Context,

@@ -176,7 +176,7 @@ export async function joinByDomain(ctx: Context, account: Account, origin: Origi
 
 /**
  * Chooses the one directory to query, before any packet: that of the named organization, or of the
- * organization that governs the address (security L1). Refuses an address that none governs.
+ * organization that governs the address (security L1). Refuses an address without either.
  */
 export async function chooseDirectory(
   ctx: Context,
