@@ -126,7 +126,7 @@ function plain(value: unknown): unknown {
 
 /**
  * Runs independent statements with the same parameters, and returns the rows of the first. On
- * PostgreSQL this is one round trip, in any order, and no statement sees the changes of another.
+ * PostgreSQL, they run in one round trip, in any order, and none sees the changes of another.
  */
 export async function selectTogether<Row extends object>(
   [first, ...others]: [string, ...string[]],

@@ -15,7 +15,7 @@ export interface Subject {
   open(): Promise<Database>;
 }
 
-// The driver reads the whole file synchronously, so nothing else runs meanwhile.
+// The driver checks the whole file without a pause, so larger files would block the process.
 const mostToRead = 1024 ** 3;
 
 /** Checks the database and its integrity. Leaves out checks that cannot run after a failed one. */

@@ -154,7 +154,7 @@ export async function checkPasskeys({ config }: Pick<Context, 'config'>): Promis
   const obstacle = findPasskeyObstacle({ config });
   if (obstacle === null) return null;
   return check('passkeys', 'https and a host name', async () =>
-    // Not a fault: all other ways to sign in work.
+    // Not a fault: an instance can work without passkeys.
     right(
       `not available: ${obstacle}`,
       'If you want passkeys, set baseUrl to https and a host name.',

@@ -133,7 +133,10 @@ export async function issueTicket(ctx: Context, { origin, browser, to }: Going):
   const client = await requireProtected(origin);
   const { actor } = ctx;
   if (actor.kind !== 'user' || actor.via !== 'session')
-    throw new Refusal('session_required', 'Only a session opens an application.');
+    throw new Refusal(
+      'session_required',
+      'Only a session can open an application. Sign in with a browser.',
+    );
   const { accountId } = actor;
   const ticket = randomToken(256);
   const row = {

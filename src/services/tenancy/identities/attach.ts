@@ -111,7 +111,7 @@ function signInFirst(ctx: Context, provider: SocialProvider): Refusal {
   return new Refusal('sign_in_first', "This account's e-mail address has not been verified yet.", {
     hint: isMailConfigured(ctx)
       ? `Reset its password by mail: this verifies the address. Then use ${name}.`
-      : `Sign in through your organization, or ask the operator to delete that account. Then use ${name}.`,
+      : `Sign in through your organization, or ask the operator to delete this account. Then use ${name}.`,
   });
 }
 

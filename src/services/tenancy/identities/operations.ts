@@ -22,7 +22,7 @@ export const identityView = z.object({
   issuer: z.string(),
   subject: z.string(),
   linkedAt: instant,
-  /** Its connection was removed. A new one to the same provider or directory takes it over. */
+  /** The connection was removed. A new one to the same provider or directory adopts this key. */
   former: z.literal(true).optional(),
 });
 
@@ -34,7 +34,7 @@ export const unlinkedView = z.object({
   sessionsEnded: z.int(),
 });
 
-/** Lists the external identities of an account, oldest first, also those of removed connections. */
+/** Lists an account's external identities, even those of removed connections, oldest first. */
 export const listIdentities = operation({
   authority: 'operator',
   input: z.strictObject({ user: userRef, ...pageInput }),

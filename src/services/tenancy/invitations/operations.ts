@@ -171,7 +171,7 @@ function notWaiting(invitationId: string): Refusal {
 
 const tokenInput = z.strictObject({ token: givenInvitation });
 
-/** Describes an invitation to the holder of its token; null unless it can be accepted. */
+/** Describes an invitation to the holder of its token; null if it is used, expired or unknown. */
 export const lookAtInvitation = operation({
   authority: 'public',
   input: tokenInput,
