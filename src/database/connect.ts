@@ -27,8 +27,8 @@ export interface Behaviour {
   /** The most connections to PostgreSQL. */
   poolSize: number;
   /**
-   * The longest time for one statement, and the longest wait of SQLite for another process, in
-   * milliseconds.
+   * In milliseconds: the longest time for one statement on PostgreSQL, and the longest wait for
+   * another process on SQLite.
    */
   patience: number;
   /** False only for migrations. PostgreSQL ignores this. */

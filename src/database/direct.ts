@@ -15,8 +15,8 @@ export interface Direct {
   /** Runs a statement on the connection of a transaction. */
   run(connection: object, ...statement: Statement): Promise<object[]>;
   /**
-   * Returns null if the query takes longer than so many milliseconds. If this is absent, the reader
-   * thread of `selectWithin` runs the query.
+   * Returns null if the query takes longer than `milliseconds`. If this function is absent, the
+   * reader thread of `selectWithin` runs the query.
    */
   readInTime?(
     query: { sql: string; bind: readonly unknown[] },

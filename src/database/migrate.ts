@@ -160,7 +160,7 @@ function left(migrations: readonly Migration[], names: string[], sequelize: Sequ
 
 /** The hint for a user of an older idctl. */
 function wayBack(sequelize: Sequelize, migration: string): string {
-  const onward = 'Install that version of idctl or later';
+  const onward = 'Install the idctl that wrote the database, or a later one';
   // Sequelize's types omit the options it was opened with.
   const { storage } = (sequelize as Sequelize & { options: { storage?: string } }).options;
   const copy = storage === undefined ? null : findCopyBefore(storage, migration);

@@ -65,7 +65,7 @@ async function endOf(child: ChildProcess, program: Program): Promise<number | nu
     const [status] = await once(child, 'close');
     return status;
   } catch (cause) {
-    throw new Refusal('not_ready', `${program} is not installed here.`, { cause });
+    throw new Refusal('not_ready', `${program} is not installed on this machine.`, { cause });
   }
 }
 

@@ -46,7 +46,7 @@ const untrusted: Meaning = {
 };
 const busy: Meaning = {
   code: 'database_busy',
-  message: 'Other processes kept the database busy.',
+  message: 'The database was busy for too long.',
   hint: 'Try again in a few seconds.',
 };
 const full: Meaning = {

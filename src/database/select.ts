@@ -126,7 +126,7 @@ function plain(value: unknown): unknown {
 
 /**
  * Runs independent statements with the same parameters, and returns the rows of the first. On
- * PostgreSQL this is one round trip, in any order, and no statement sees the changes of another.
+ * PostgreSQL, they run in one round trip, in any order, and none sees the changes of another.
  */
 export async function selectTogether<Row extends object>(
   [first, ...others]: [string, ...string[]],
@@ -153,8 +153,8 @@ function alone<Row extends object>(sql: string, bind: unknown[]): Promise<Row[]>
 
 /** Updates SQLite's planner statistics. PostgreSQL does this itself. */
 export async function refreshStatistics(): Promise<void> {
-  // 0x02 analyzes tables that have grown, 0x10 from a limited sample. 0x10000 checks all tables, as
-  // the writer does not know the readers' queries.
+  // 0x02 analyzes tables that have grown, and 0x10 limits the sample. 0x10000 checks all tables,
+  // because the writer does not know the readers' queries.
   if (dialectOfDatabase() === 'sqlite')
     await transaction(() => execute('PRAGMA optimize = 0x10012', []));
 }

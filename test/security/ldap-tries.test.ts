@@ -399,7 +399,7 @@ describe('L8 a bind password cannot be guessed either', () => {
     expect(binds).toBe(3);
     expect(seen.slice(3)).toEqual(
       Array(2).fill(
-        'directories have refused 3 bind passwords; doctor sends another one in 15 minutes',
+        'directories have refused 3 bind passwords; doctor tests the password again in 15 minutes',
       ),
     );
   });
@@ -426,7 +426,7 @@ describe('L8 a bind password cannot be guessed either', () => {
       expect(await doctor()).toMatchObject({
         ok: false,
         message:
-          'the directory has refused 5 bind passwords; doctor sends another one in 15 minutes',
+          'the directory has refused 5 bind passwords; doctor tests the password again in 15 minutes',
         hint: `Store the right password (idctl ldap set --org ${org.slug}), then test it: idctl ldap test --org ${org.slug}`,
       });
     }

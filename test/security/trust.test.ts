@@ -179,7 +179,7 @@ describe('I1 one place links accounts, by the key', () => {
     ]);
     await expect(relinkSso(idctl.operator(), change)).rejects.toMatchObject({
       code: 'not_found',
-      hint: `People are linked through: ${other.issuer}`,
+      hint: `Name an issuer that accounts are linked through: ${other.issuer}`,
     });
   });
 

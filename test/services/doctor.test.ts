@@ -161,7 +161,9 @@ describe.skipIf(absent)('interface page: idctl doctor', { timeout: 120_000 }, ()
       ok: true,
       skipped: true,
     });
-    expect(seen(`SCIM of ${unused.slug}`)).toMatch(/^never called at http.*\/scim\/v2\/orgs\//);
+    expect(seen(`SCIM of ${unused.slug}`)).toMatch(
+      /^no call with this token yet at http.*\/scim\/v2\/orgs\//,
+    );
     // Their own domain's settings, and theirs alone, let its owners in; the others have none.
     expect(seen(`owners of ${unused.slug}`)).toBe(`no way to sign in for ${unused.owner.email}`);
     for (const { hint, expected } of Object.values(failed)) {

@@ -44,7 +44,9 @@ test('interface page: idctl status counts each organization, and names visible f
       lastSignInAt: null,
     },
   ]);
-  expect(view.problems).toEqual([expect.stringMatching(`^SCIM of ${org.slug}: never called at `)]);
+  expect(view.problems).toEqual([
+    expect.stringMatching(`^SCIM of ${org.slug}: no call with this token yet at `),
+  ]);
   // A session ends after two weeks without use.
   idctl.wait(15 * 86_400);
   expect(await showStatus(idctl.operator(), {})).toMatchObject({ sessions: 0 });

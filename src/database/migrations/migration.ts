@@ -4,7 +4,7 @@ import type { QueryInterface, Sequelize } from 'sequelize';
 export interface Migration {
   /** The file's name, as recorded in the database. */
   name: string;
-  /** Runs in its own transaction, which every query made here joins. Never use models here. */
+  /** Runs in its own transaction, which all its queries join. It must never use models. */
   up(room: {
     queryInterface: QueryInterface;
     sequelize: Sequelize;

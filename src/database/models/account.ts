@@ -31,13 +31,13 @@ export class Account extends rowOf(
     emailProof: column.string<EmailProof>(),
     name: column.string(),
     locale: column.withDefault(column.string(), defaultLocale),
-    /** The argon2id hash, or null if no password was ever set. */
+    /** The argon2id hash, or null if the account has no password. */
     passwordHash: column.optional(column.string()),
     disabledAt: column.optional(column.date()),
     /** Sealed. Set when enrolment starts, until the second factor is disabled. */
     totpSecret: column.optional(column.string()),
     totpStartedAt: column.optional(column.date()),
-    /** When a code confirmed the secret. From then on, sign-in requires a code. */
+    /** When a code confirmed the secret. From then on, sign-in asks for a second factor. */
     totpEnabledAt: column.optional(column.date()),
     /** The last time step with an accepted code: no code is accepted twice (RFC 6238 §5.2). */
     totpLastStep: column.optional(column.integer()),
@@ -48,8 +48,8 @@ export class Account extends rowOf(
     /** When a sign-up last replaced this account, if its address is unverified (security P11). */
     signUpReplacedAt: column.optional(column.date()),
     /**
-     * Whether the account waits for the code mailed at sign-up. No setting verifies it instead
-     * (security I3).
+     * Whether the account waits for the code mailed at sign-up. No setting shows its address as
+     * verified before (security I3).
      */
     awaitsCode: column.withDefault(column.flag(), false),
     createdAt: column.date(),

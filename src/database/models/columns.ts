@@ -36,7 +36,7 @@ export function rowOf<Of extends Columns>(
   indexes: Definition<Of>['indexes'] = () => [],
 ): RowModel<Of> {
   const definition = { tableName, columns, indexes };
-  // The compiler cannot see it: once bound, Sequelize gives a row a property for each column.
+  // Once bound, Sequelize gives a row a property for each column. The compiler cannot see this.
   return Object.assign(class extends Model {}, { definition }) as unknown as RowModel<Of>;
 }
 

@@ -1,6 +1,6 @@
 import { column, rowOf } from './columns.ts';
 
-/** A count within a time window: attempts under a limit, or failures of one kind. */
+/** A count within a time window: attempts under a limit, or recurring events. */
 export class Counter extends rowOf(
   'counters',
   {

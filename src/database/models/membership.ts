@@ -23,7 +23,7 @@ export const originKinds = [
 /** How a membership began, and what caused it. */
 export interface Origin {
   kind: (typeof originKinds)[number];
-  /** The account or connection that caused it. */
+  /** The account, connection or provider that caused it. */
   by?: string;
   /** `scim` for a role from a SCIM group; absent for a role from a claim. */
   source?: 'scim';

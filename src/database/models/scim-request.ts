@@ -1,6 +1,6 @@
 import { column, rowOf } from './columns.ts';
 
-/** A recent request of an organization's SCIM client, without its body and query. */
+/** A recent request to an organization's SCIM address, without its body and query. */
 export class ScimRequest extends rowOf(
   'scim_requests',
   {

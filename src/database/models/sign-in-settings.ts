@@ -4,7 +4,7 @@ import { column, rowOf } from './columns.ts';
 export class SignInSettings extends rowOf('sign_in_settings', {
   organizationId: column.key(column.to('organizations')),
   password: column.optional(column.flag()),
-  /** Null means that the instance's setting applies. If that is absent too, `password` applies. */
+  /** If null, `password` decides. If both are null, the instance's `passkey` or else `password`. */
   passkey: column.optional(column.flag()),
   magicCode: column.optional(column.flag()),
   google: column.optional(column.flag()),

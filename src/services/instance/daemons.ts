@@ -74,7 +74,10 @@ export function portOf(place: string): string {
   return place.slice(place.lastIndexOf(':') + 1);
 }
 
-/** Whether the daemons have read the current file, or how they will. Null if none is known. */
+/**
+ * `current`: the daemons have read the current file. Otherwise, the change that they need to read
+ * it. Null if no daemon is known.
+ */
 const daemonsFound = z.enum(['current', 'reload', 'restart']).nullable();
 
 /** A message if a daemon runs an older configuration; otherwise null. */

@@ -48,11 +48,11 @@ export const statusView = z.object({
       sso: connection,
       ldap: connection,
       scim: z.enum(['none', 'unused', 'used']),
-      /** The last sign-in of any member, by any method. */
+      /** The last sign-in of any member, by any method, among the stored sessions. */
       lastSignInAt: instant.nullable(),
     }),
   ),
-  /** One sentence each. `doctor` checks more, and gives hints. */
+  /** One line each. `doctor` checks more, and gives hints. */
   problems: z.array(z.string()),
 });
 
@@ -160,7 +160,8 @@ const query = `SELECT o.id, o.slug, o.name,
   FROM organizations o ORDER BY o.id`;
 
 /**
- * SQLite returns counts as numbers and times as text, PostgreSQL counts as text, times as dates.
+ * SQLite returns counts as numbers and times as text. PostgreSQL returns counts as text and times
+ * as dates.
  */
 interface Row {
   id: string;

@@ -64,8 +64,8 @@ const waiting = `SELECT a.id FROM accounts a
 
 /**
  * Deletes accounts that signed up over seven days ago and never verified their address. So an
- * unused sign-up does not block the address. Accounts with other rows stay. Without mail, nothing
- * is deleted: unverified accounts can then be in use.
+ * unused sign-up does not block the address. Accounts with rows in `traces` stay. Without mail,
+ * nothing is deleted: unverified accounts can then be in use.
  */
 async function sweepUnconfirmed(ctx: Context, stop: Stop): Promise<void> {
   if (!isMailConfigured(ctx)) return;

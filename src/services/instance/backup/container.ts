@@ -26,7 +26,7 @@ export const backupHeader = z.object({
   keyId: z.string(),
   /** The last migration applied to the database. */
   migration: z.string(),
-  /** The number just before the backup. */
+  /** The numbers of organizations and accounts just before the backup. */
   organizations: z.int(),
   accounts: z.int(),
 });
@@ -107,7 +107,10 @@ async function readHeader(file: FileHandle): Promise<{ header: Header; length: n
   const start = (await read(file, 0, longestHeader)).toString('latin1');
   if (!start.startsWith(firstLine)) {
     if (/^idctl backup \d/.test(start))
-      throw invalid('A newer idctl made this backup.', 'Install that version of idctl.');
+      throw invalid(
+        'A newer idctl made this backup.',
+        'Install the version of idctl that made the backup, or a later one.',
+      );
     throw invalid('This is not a backup of idctl.', 'Make a backup with: idctl backup FILE');
   }
   const ends = start.indexOf('\n', firstLine.length);

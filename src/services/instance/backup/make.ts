@@ -134,11 +134,11 @@ function explained(error: unknown): unknown {
   if (code === 'EPIPE')
     return invalid(
       'The program that reads the backup stopped reading.',
-      'The copy that it read is incomplete.',
+      'Its copy is incomplete. Run the backup again.',
     );
   if (!['ENOSPC', 'EDQUOT', 'SQLITE_FULL'].includes(code)) return error;
   return new Refusal('database_full', 'There is no space left for the backup.', {
-    hint: 'A backup needs twice the size of the database. Free space, or use another folder.',
+    hint: 'A backup needs up to twice the size of the database. Free space, or use another folder.',
     cause: error,
   });
 }

@@ -71,7 +71,7 @@ function requireIntegrity(file: string): void {
   const broken = readSqlite(file, 'PRAGMA foreign_key_check').length;
   if (found?.['integrity_check'] === 'ok' && broken === 0) return;
   throw invalid(
-    'The database in this backup was damaged when it was made.',
+    'The database was already damaged when this backup was made.',
     'Use an earlier backup.',
   );
 }
@@ -115,7 +115,7 @@ async function requireNoFile(file: string): Promise<void> {
   const taken = found !== null && found.size > 0 ? file : left;
   if (taken === undefined) return;
   throw new Refusal('conflict', `There is a database already: ${taken}.`, {
-    hint: 'A restore never replaces data. Stop idctl and move the file away, with its -wal and -shm, or set database.url.',
+    hint: 'A restore never replaces data. Stop idctl and move the file away, with its -wal and -shm, or set database.url to a new file.',
   });
 }
 

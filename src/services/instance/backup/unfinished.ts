@@ -41,13 +41,13 @@ const held = /^(?:backup|database|dump|list)(?:-wal|-shm|-journal)?$/;
 
 /**
  * Removes folders that killed processes of this machine left. In a folder such as `/tmp`, other
- * users choose names too. So it removes only known files in folders that this user owns.
+ * users choose names too. So a folder must belong to this user, and contain only known files.
  */
 async function removeAbandoned(beside: string): Promise<void> {
   for (const name of await readdir(beside)) {
     const [, host, pid] = /^\.idctl-(.+)-(\d+)-\w{6}$/.exec(name) ?? [];
     if (host !== hostname() || isOtherRunning(Number(pid))) continue;
-    // A folder that cannot be removed must not stop a backup.
+    // A folder that cannot be removed must not stop the work.
     await removeOwn(join(beside, name)).catch(() => {});
   }
 }

@@ -43,7 +43,7 @@ async function within(milliseconds: number, look: () => Promise<Finding>): Promi
   const { promise, resolve } = Promise.withResolvers<Finding>();
   const late = wrong(
     `no answer within ${milliseconds / 1000} seconds`,
-    'Find out what delays it, then run idctl doctor again.',
+    'Find out what delays the answer, then run idctl doctor again.',
   );
   const timer = setTimeout(() => resolve(late), milliseconds);
   try {

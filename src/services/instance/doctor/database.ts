@@ -15,7 +15,7 @@ export interface Subject {
   open(): Promise<Database>;
 }
 
-// The driver reads the whole file synchronously, so nothing else runs meanwhile.
+// The driver checks the whole file without a pause, so larger files would block the process.
 const mostToRead = 1024 ** 3;
 
 /** Checks the database and its integrity. Leaves out checks that cannot run after a failed one. */
@@ -23,7 +23,7 @@ export async function checkDatabase(subject: Subject): Promise<Check[]> {
   const { url, file } = subject;
   if (file !== null && !existsSync(file)) {
     return [
-      await check('database', 'there', async () =>
+      await check('database', 'the file exists', async () =>
         wrong(`${file} does not exist`, 'Correct database.url, or for a new instance: idctl init'),
       ),
     ];
@@ -86,7 +86,7 @@ async function checkPages(file: string) {
   const { size } = await stat(file);
   if (size > mostToRead) {
     return skipped(
-      `${Math.round(size / mostToRead)} GiB`,
+      `the file has ${Math.round(size / mostToRead)} GiB`,
       `sqlite3 ${shellWord(file)} 'PRAGMA quick_check'`,
     );
   }

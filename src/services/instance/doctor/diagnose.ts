@@ -58,7 +58,7 @@ const atOnce = 8;
 
 /**
  * Checks everything that an instance needs, and the setup of its organizations. A broken part fails
- * its check, and checks that depend on the part are skipped. Only an unknown organization is
+ * its check, and checks that depend on the part are left out. Only an unknown organization is
  * refused.
  */
 export async function diagnose(patient: Patient, input: Input): Promise<Diagnosis> {
@@ -149,12 +149,12 @@ async function checkRest({ network }: Patient, { config }: LoadedConfig): Promis
   }
 }
 
-/** Whether passkeys work at the base URL. Null if they do. */
+/** Tells why passkeys do not work at the base URL. Null if they work. */
 export async function checkPasskeys({ config }: Pick<Context, 'config'>): Promise<Check | null> {
   const obstacle = findPasskeyObstacle({ config });
   if (obstacle === null) return null;
   return check('passkeys', 'https and a host name', async () =>
-    // Not a fault: all other ways to sign in work.
+    // Not a fault: an instance can work without passkeys.
     right(
       `not available: ${obstacle}`,
       'If you want passkeys, set baseUrl to https and a host name.',
@@ -164,7 +164,7 @@ export async function checkPasskeys({ config }: Pick<Context, 'config'>): Promis
 
 const mostNamed = 3;
 
-/** Apps without an organization. Introspection shows them no active token (security O9). */
+/** Reports apps without an organization: introspection shows them no active token (security O9). */
 async function checkApps(): Promise<Check | null> {
   const { rows, count } = await OAuthApp.findAndCountAll({
     where: { organizationId: null },
@@ -173,7 +173,7 @@ async function checkApps(): Promise<Check | null> {
     limit: mostNamed,
   });
   if (count === 0) return null;
-  return check('apps', 'each has an organization, if it asks about tokens', async () => {
+  return check('apps', 'each app that introspects tokens has an organization', async () => {
     const named = rows.map(
       ({ id, name, account }) => `${name} of ${account.email ?? account.name} (${id})`,
     );

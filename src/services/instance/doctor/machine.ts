@@ -13,7 +13,7 @@ import { type Check, check } from './check.ts';
 
 /** Checks the versions of idctl and Node. */
 export function checkRuntime(): Promise<Check> {
-  return check('runtime', 'Node 24.15 or later of 24, or 26 or newer', async () => {
+  return check('runtime', 'Node 24 from 24.15 on, or Node 26 or later', async () => {
     const version = process.versions.node;
     const [major = 0, minor = 0] = version.split('.').map(Number);
     const fits = (major === 24 && minor >= 15) || major >= 26;

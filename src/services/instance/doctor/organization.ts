@@ -86,7 +86,7 @@ async function checkLdap(ctx: Context, { id, slug }: Organization): Promise<Chec
 function resting(slug: string, { seconds, refused, everywhere }: Rest): Finding {
   const org = shellWord(slug);
   return wrong(
-    `${everywhere ? 'directories have' : 'the directory has'} refused ${refused} bind passwords; doctor sends another one in ${inWords(seconds)}`,
+    `${everywhere ? 'directories have' : 'the directory has'} refused ${refused} bind passwords; doctor tests the password again in ${inWords(seconds)}`,
     `Store the right password (idctl ldap set --org ${org}), then test it: idctl ldap test --org ${org}`,
   );
 }
@@ -95,7 +95,7 @@ function ofExamination({ ok, message, steps }: Examination, subject: string): Fi
   const step = steps.find((each) => !each.ok);
   return ok
     ? right(subject)
-    : wrong(message, step?.hint ?? 'Run the test of the connection to see each step.');
+    : wrong(message, step?.hint ?? 'To see each step, run idctl sso test or idctl ldap test.');
 }
 
 /** Reports mapped groups that SCIM does not push. Their names may be misspelled. */
@@ -139,9 +139,10 @@ async function checkScim(ctx: Context, { id, slug }: Organization): Promise<Chec
         `Create a new token, and give it to the client: ${anew}`,
       );
     if (token.lastUsedAt === null) {
-      const tried = last?.status === 401 ? `, but with a wrong token at ${shownTime(last.at)}` : '';
+      const tried =
+        last?.status === 401 ? `, but one with a wrong token at ${shownTime(last.at)}` : '';
       const change = `Give the client this address and its token. For a new token: ${anew}`;
-      return wrong(`never called at ${baseOf(ctx, id)}${tried}`, change);
+      return wrong(`no call with this token yet at ${baseOf(ctx, id)}${tried}`, change);
     }
     const called = `last called at ${shownTime(token.lastUsedAt)}`;
     if (last === null || last.status < 400) return right(called);

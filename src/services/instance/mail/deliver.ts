@@ -147,7 +147,7 @@ export async function composeMail(
   }
 }
 
-/** Only the operator learns of a limit. An inviter would learn that others invite the address. */
+/** Only the operator learns of a limit. It would tell an inviter that others invite the address. */
 async function mayReach(ctx: Context, email: string, organizationId: string): Promise<boolean> {
   const may = await transaction(() => maySendInvitation(ctx, email, organizationId));
   const message = 'mail not sent: the address has had too many invitations today';

@@ -11,9 +11,9 @@ import { joinByDomain } from '../signin-settings/methods.ts';
 export const provedByMail = { emailProof: 'mail', awaitsCode: false } as const;
 
 /**
- * Records that the reader of the mailbox has proved the address of an unproved account. This ends
- * what an earlier holder left, unless the client that confirms its own sign-up left it
- * (security P11). Call it with the account locked.
+ * Marks the address of an unproved account as proved by its mailbox, and lets the person join the
+ * organizations that wait for this. Unless the code confirms a sign-up, first ends the credentials
+ * and name of an earlier holder (security P11). Call it with the account locked.
  */
 export async function proveAddress(ctx: Context, account: Account, by: 'signup' | 'another code') {
   if (isProved(account)) return;
@@ -30,7 +30,7 @@ export async function proveAddress(ctx: Context, account: Account, by: 'signup' 
   await joinByDomain(ctx, account, { kind: 'manual', by: account.id });
 }
 
-/** Removes what an earlier holder chose; names from provisioning stay (security I4). */
+/** Resets name and locale, which an earlier holder may have chosen, unless SCIM gave the name. */
 async function forgetName(ctx: Context, account: Account): Promise<void> {
   if (await isNamedByClient(account.id)) return;
   await account.update({ name: localPart(account), locale: defaultLocale });

@@ -32,7 +32,7 @@ export function membershipAt(ctx: Pick<Context, 'config'>, organization: string)
 
 /**
  * Null if the client lets the account in: an active member of its organization, with the project
- * role that it requires. Call it at each use, because both can end at any time.
+ * role that the client requires. Call it at each use, because membership and role can end any time.
  */
 export async function barredFrom(
   ctx: Pick<Context, 'config'>,

@@ -27,7 +27,7 @@ export const clientView = z.object({
   suspendedAt: instant.optional(),
 });
 
-/** The answer to a new or rotated client; the secret is not shown again. */
+/** The view of a client with its new secret, which is not shown again. */
 export const newClientView = clientView.extend({
   clientSecret: z.string().nullable().describe('Shown this once; null for a public client.'),
 });

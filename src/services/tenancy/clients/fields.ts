@@ -37,8 +37,8 @@ function faultOfUri(text: string): string | null {
   return isPlain ? null : `must be spelled ${url.href}`;
 }
 
-// Letters, digits and hyphens, or an IP address. URLs allow more characters, such as `;`, which
-// would add to the policy of a page that names the origin.
+// Letters, digits and hyphens, or an IP address. URLs allow more characters. A `;` would add a
+// directive to the Content-Security-Policy of a page that names the origin.
 const plainHost = /^([a-z\d]([a-z\d-]*[a-z\d])?(\.[a-z\d]([a-z\d-]*[a-z\d])?)*|\[[\da-f:.]+\])$/;
 
 /** Whether data sent there is encrypted, or never leaves the machine. */
@@ -94,7 +94,7 @@ export const clientSettings = {
   role: projectRole.nullable().default(null).describe('The lowest role in it; default: viewer.'),
 };
 
-/** The settings of a client, checked one by one. */
+/** The settings of a client, each checked alone. `faultOfSettings` checks them together. */
 export type ClientSettings = z.output<z.ZodObject<typeof clientSettings>>;
 
 const { shape } = z.object(clientSettings);

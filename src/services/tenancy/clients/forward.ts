@@ -31,7 +31,7 @@ interface ProtectingClient
   origin: string;
 }
 
-// Bypasses the ORM, as these run for every request that a proxy asks about.
+// Plain SQL, because these queries run for every request that a proxy asks about.
 const findingClient = `SELECT o.origin, c.id, c.name, c.organization_id AS "organizationId",
     c.project_id AS "projectId", c.role
   FROM client_origins o JOIN clients c ON c.id = o.client_id WHERE o.origin = $1`;
@@ -70,7 +70,7 @@ export async function beginAtHost(
   return { cookie, browser: hashOfToken(cookie) };
 }
 
-/** The person of the cookie at this origin; null without one. Refuses a person who is barred. */
+/** The person of a valid cookie at this origin; null without one. Refuses a barred person. */
 export async function findVisitor(
   ctx: Context,
   origin: string,
@@ -133,7 +133,10 @@ export async function issueTicket(ctx: Context, { origin, browser, to }: Going):
   const client = await requireProtected(origin);
   const { actor } = ctx;
   if (actor.kind !== 'user' || actor.via !== 'session')
-    throw new Refusal('session_required', 'Only a session opens an application.');
+    throw new Refusal(
+      'session_required',
+      'Only a session can open an application. Sign in with a browser.',
+    );
   const { accountId } = actor;
   const ticket = randomToken(256);
   const row = {

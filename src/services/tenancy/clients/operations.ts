@@ -94,7 +94,7 @@ export const rotateClient = operation({
       const client = await requireClientOf(organization, input.client, { lock: true });
       if (client.secretHash === null)
         throw new Refusal('conflict', `${client.name} is public: it has no secret.`, {
-          hint: 'To give it one, run: idctl client set CLIENT --no-public',
+          hint: 'To give it one, run: idctl client set CLIENT --no-public. Then rotate the secret again.',
         });
       const { value, hash } = newSecret('cos_secret_');
       await client.update({ secretHash: hash, suspendedAt: null });

@@ -72,7 +72,7 @@ function taken(origin: string) {
   return {
     code: 'conflict' as const,
     message: `${origin} belongs to another client.`,
-    hint: 'Remove it there first.',
+    hint: 'Remove it from that client first. If you cannot see the client, ask the operator.',
   };
 }
 
@@ -95,8 +95,8 @@ function namesAbove(hostname: string): string[] {
 }
 
 /**
- * Removes origins from clients whose organization has lost the domain. Call it after a domain was
- * verified or removed, in the same transaction.
+ * Removes origins from clients whose organization has lost the domain, unless the operator
+ * registered them. Call it after a domain was verified or removed, in the same transaction.
  */
 export async function dropLostOrigins(ctx: Context, domain: string): Promise<void> {
   const below = { [Op.or]: [{ [Op.like]: `%//${domain}%` }, { [Op.like]: `%.${domain}%` }] };

@@ -93,7 +93,7 @@ async function columnsOf(organization: Organization, given: ClientSettings) {
   if (fault !== null) throw refuseField(fault.path, fault.message);
   const { name, redirectUris, postLogoutRedirectUris, backchannelLogoutUri } = given;
   const { pkce, idTokenAlg } = given;
-  // Locked: a project that a client requires cannot be deleted.
+  // Locked, so that the project is not deleted before the client refers to it.
   const project =
     given.project === null
       ? null

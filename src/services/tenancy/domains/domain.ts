@@ -89,7 +89,7 @@ export async function markVerified(
       hint: 'That organization must remove it first: a domain belongs to only one organization.',
     });
     if (changed === 0) {
-      throw new Refusal('conflict', `${domain.name} was changed in the meantime.`, {
+      throw new Refusal('conflict', `${domain.name} was changed or removed in the meantime.`, {
         hint: 'Check the domain, then verify again.',
       });
     }

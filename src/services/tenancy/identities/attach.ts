@@ -117,7 +117,7 @@ function signInFirst(ctx: Context, provider: SocialProvider): Refusal {
   return new Refusal('sign_in_first', "This account's e-mail address has not been verified yet.", {
     hint: isMailConfigured(ctx)
       ? `Reset its password by mail: this verifies the address. Then use ${name}.`
-      : `Sign in through your organization, or ask the operator to delete that account. Then use ${name}.`,
+      : `Sign in through your organization, or ask the operator to delete this account. Then use ${name}.`,
   });
 }
 
@@ -160,8 +160,8 @@ export async function attachProvisioned(
 
 /**
  * Sets the address of an account that SCIM made without one; returns whether it did. Unless
- * `trust.domains` is off, it sets no foreign address: that would reveal an account elsewhere
- * (security I4).
+ * `trust.domains` is off, the organization must have verified the address's domain. Otherwise, the
+ * result would reveal accounts of other organizations (security I4).
  */
 export async function attachAddress(
   ctx: Context,

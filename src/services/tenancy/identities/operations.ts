@@ -22,7 +22,7 @@ export const identityView = z.object({
   issuer: z.string(),
   subject: z.string(),
   linkedAt: instant,
-  /** Its connection was removed. A new one to the same provider or directory takes it over. */
+  /** The connection was removed. A new one to the same provider or directory adopts this key. */
   former: z.literal(true).optional(),
 });
 
@@ -34,7 +34,7 @@ export const unlinkedView = z.object({
   sessionsEnded: z.int(),
 });
 
-/** Lists the external identities of an account, oldest first, also those of removed connections. */
+/** Lists an account's external identities, even those of removed connections, oldest first. */
 export const listIdentities = operation({
   authority: 'operator',
   input: z.strictObject({ user: userRef, ...pageInput }),
@@ -154,8 +154,8 @@ export function recordUnlinked(ctx: Context, identity: Identity, name: string): 
 }
 
 /**
- * Detaches the organization's keys of a kind, or of one issuer, and ends the sessions through them
- * (security I1). This includes keys of removed connections. Call it inside a transaction.
+ * Detaches the organization's keys of a kind, with `issuer` only those of this issuer, and ends the
+ * sessions through them (security I1). Includes former keys. Call it inside a transaction.
  */
 export async function freeAccounts(
   ctx: Context,

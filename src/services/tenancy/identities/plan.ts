@@ -49,7 +49,7 @@ export async function planIdentity(ctx: Context, proof: Key): Promise<IdentityPl
     order: [['id', 'DESC']],
   });
   const current = keys.find(({ connectionId }) => connectionId === connection.id);
-  // Another server may claim any entry, even with an entry id of this server.
+  // Another server may return any entry id, even one that the former server assigned.
   if (current !== undefined && current.server !== server) return { way: 'conflict' };
   const key = current ?? keys.find((former) => former.server === server) ?? null;
   const account = key === null ? null : await Account.findByPk(key.accountId);

@@ -11,7 +11,7 @@ export const providerNames = { google: 'Google', github: 'GitHub' } as const sat
   string
 >;
 
-/** The client registered at the provider; null if the provider is not offered. */
+/** The client registered at the provider; null if none is configured. */
 export function findSocialClient({ config }: Pick<Context, 'config'>, provider: SocialProvider) {
   const { clientId, clientSecret } = config.social[provider];
   if (clientId === undefined || clientSecret === undefined) return null;
@@ -33,7 +33,7 @@ export function requireSocialClient(ctx: Context, provider: SocialProvider) {
   if (client !== null) return client;
   throw new Refusal(
     'social_not_configured',
-    `Signing in with ${providerNames[provider]} is not set up here.`,
+    `Signing in with ${providerNames[provider]} is not set up.`,
     { hint: 'Sign in another way, or ask your administrator to set it up.' },
   );
 }

@@ -106,7 +106,7 @@ async function requireNoMember(
   });
 }
 
-/** SCIM made the membership, and no client accepts it (security O8). */
+/** The hint for a membership that SCIM made and that no client accepts (security O8). */
 function pushedHint({ slug }: Organization, address: string): string {
   const domain = `idctl domain add ${domainOf(address)} --org ${shellWord(slug)}`;
   return `SCIM added this person, and the domain is not verified. If the domain is yours, add and verify it: ${domain}. Otherwise, this person must leave on the account page before you can invite them.`;
@@ -171,7 +171,7 @@ function notWaiting(invitationId: string): Refusal {
 
 const tokenInput = z.strictObject({ token: givenInvitation });
 
-/** Describes an invitation to the holder of its token; null if it has expired or was accepted. */
+/** Describes an invitation to the holder of its token; null if it is used, expired or unknown. */
 export const lookAtInvitation = operation({
   authority: 'public',
   input: tokenInput,

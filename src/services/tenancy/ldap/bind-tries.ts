@@ -90,7 +90,10 @@ export async function restOfSignIns(ctx: Context, bind: Bind): Promise<number> {
   return secondsUntilRoom(ctx, [...refused, bindLimit(ctx, bind.organizationId)]);
 }
 
-/** Identifies the stored password. Another server or account needs it again (security S10). */
+/**
+ * Identifies the stored password by its sealed text. A changed server or account needs the password
+ * again (security S10), so it gets a new sealed text and new counts.
+ */
 function storedOf({ id, bindPassword }: Bind): StoredPassword | null {
   return bindPassword === null ? null : { of: id, apart: bindPassword };
 }
@@ -112,8 +115,8 @@ function watched(visit: DirectoryVisit, heard: Set<Verdict>): DirectoryVisit {
   };
 }
 
-// All three functions lock counters in the same order: those of the attempt, then of the password,
-// then of the organization.
+// The next three functions lock counters in the same order: first those of the attempt, then those
+// of the password, and then those of the organization.
 
 /** Committed before the directory is asked, so that parallel guesses cannot pass together. */
 async function pay(ctx: Context, bind: Bind): Promise<void> {

@@ -90,7 +90,10 @@ export function requireSameServer(
   );
 }
 
-/** Refuses `tls: false` with `ldaps://`, or if it sends passwords in clear (security L5). */
+/**
+ * Refuses `tls: false` with `ldaps://`, and with a remote server unless `ldap.allowPlaintext` is on
+ * (security L5).
+ */
 export function requireEncryption(ctx: Context, { uri, tls }: { uri: string; tls: boolean }): void {
   if (tls) return;
   if (uri.startsWith('ldaps:')) {

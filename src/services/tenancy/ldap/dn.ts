@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 
 // Distinguished names (RFC 4514) in the one form used to compare them. Types and values are in
-// lower case, runs of spaces are one, and the parts of a multi-valued RDN are sorted. A DN is sent
-// to the directory exactly as it was received.
+// lower case, several spaces become one, and the parts of a multi-valued RDN are sorted. A DN is
+// sent to the directory exactly as it was received.
 
 /** One character: escaped as two hexadecimal digits, escaped with a backslash, or unescaped. */
 const piece = /\\[0-9a-f]{2}|\\[\s\S]|[^\\]/giu;

@@ -193,7 +193,11 @@ export const relinkLdap = operation({
       const connection = await requireDirectory(organization);
       const freed = await freeAccounts(ctx, { kind: 'ldap', organizationId: organization.id });
       const { people, sessionsEnded } = freed;
-      if (people.length === 0) throw new Refusal('not_found', 'No account is linked through LDAP.');
+      if (people.length === 0)
+        throw new Refusal(
+          'not_found',
+          'No account is linked through LDAP, so there is nothing to relink.',
+        );
       const data = { people: people.length, sessionsEnded };
       await recordEvent(ctx, { kind: 'ldap.relinked', ...about(connection), data });
       return { uri: connection.uri, people, sessionsEnded };

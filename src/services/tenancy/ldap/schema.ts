@@ -44,7 +44,7 @@ const attribute = z
   .regex(/^[a-z][a-z0-9-]*(;[a-z0-9-]+)*$/i, 'must be the name of an attribute, such as mail')
   .refine(
     (given) => given.toLowerCase() !== 'dn',
-    'must be the name of an attribute, which dn is not',
+    'must be the name of an attribute; dn is not an attribute',
   );
 const block = /-----BEGIN [^-]+-----[\s\S]*?-----END [^-]+-----/g;
 

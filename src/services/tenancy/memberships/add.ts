@@ -20,7 +20,7 @@ import { byHand, isMember, memberView, rightToGrant, viewMember } from './member
 
 const addInput = z.strictObject({ org: ref, email, role });
 
-/** The choice for credentials on an account whose address was never verified (security I3). */
+/** What happens to the credentials of an account whose address is not proved (security I3). */
 const fate = z.enum(['end', 'keep']);
 
 type Adding = z.output<typeof addInput> & { credentials?: z.output<typeof fate> | undefined };
@@ -127,12 +127,12 @@ async function reclaimAdded(
 function fateUnsaid(account: Account) {
   return refuseField(
     '--yes or --keep-credentials',
-    `${account.email} has credentials, and its address was never verified`,
+    `${account.email} has credentials, but its address has no valid verification`,
     'With --yes they end before the account becomes a member. With --keep-credentials they stay.',
   );
 }
 
-/** Lists the credentials that `member add` would end; none if the address was verified. */
+/** Lists the credentials that `member add` would end; none if the address is proved. */
 export const findUnproven = operation({
   authority: 'operator',
   input: addInput,

@@ -49,7 +49,7 @@ export const listMembers = operation({
     ),
 });
 
-/** Changes a role. Only an owner grants or removes the owner role, and the last owner keeps it. */
+/** Changes a role. Only owners and the operator change the owner role. The last owner keeps it. */
 export const changeMemberRole = operation({
   authority: 'members.change',
   prove: (ctx, input) => requireAuthority(ctx, rightToGrant(input.role), input.org),
@@ -99,7 +99,7 @@ export const leaveOrganization = operation({
   run: async (ctx, _input, { organization }) => {
     const { actor } = ctx;
     if (actor.kind !== 'user') {
-      throw new Refusal('conflict', 'The operator is not a member of an organization.', {
+      throw new Refusal('conflict', 'The operator is not a member of any organization.', {
         hint: `To remove a member: idctl member remove EMAIL --org ${organization.slug}`,
       });
     }

@@ -62,8 +62,8 @@ type Candidate = Person &
 
 /**
  * Makes accounts members manually, like `addMember`, and returns the ids of those that it left out.
- * These must join one by one, because joining changes more: SCIM knows the account, it has a second
- * factor, or its address is not proved for good.
+ * Left-out accounts must join one by one, because joining changes more: SCIM knows the account, it
+ * has a second factor, or its address is not proved for good.
  */
 export async function joinTogether(
   ctx: Context,
@@ -86,7 +86,7 @@ export async function joinTogether(
   }));
   await refusingDuplicate(insertRows('memberships', rows), {
     message: `Another admin has just added a member to ${organization.slug}.`,
-    hint: 'Plan again.',
+    hint: 'Run idctl plan again.',
   });
   await selectAmong(
     simple.map(({ id }) => id),

@@ -28,7 +28,7 @@ import { organizationDeletedView, organizationView, viewOrganization } from './v
 
 const refInput = z.strictObject({ org: ref });
 
-/** Lists the caller's organizations with their roles; for the operator, all organizations. */
+/** Lists the caller's organizations with the caller's role in each. The operator gets all. */
 export const listOrganizations = operation({
   authority: 'organizations.list',
   prove: (ctx) =>

@@ -136,8 +136,8 @@ export const deletedUserView = userView.extend({
 });
 
 /**
- * Deletes an account with all its data, and frees its address (security O6). It is never refused.
- * The answer names the organizations left without an owner (security O8).
+ * Deletes an account with all its data, and frees its address (security O6). Deletes even a last
+ * owner: the answer names the organizations left without an owner (security O8).
  */
 export const deleteUser = operation({
   authority: 'operator',

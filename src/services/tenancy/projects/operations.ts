@@ -96,7 +96,10 @@ export async function createProjects<const Given extends readonly { slug: string
   const one = given.length === 1 ? 'The project' : 'One of the projects';
   await refusingDuplicate(insertRows('projects', rows), {
     message: `${one} ${slugs} exists already in ${organization.slug}.`,
-    hint: 'Choose another short name with --slug (or `slug`).',
+    hint:
+      given.length === 1
+        ? 'Choose another short name with --slug (or `slug`).'
+        : 'Run idctl plan again.',
   });
   await recordEvents(
     ctx,

@@ -56,7 +56,7 @@ export function findRecordOf(organizationId: string, accountId: string): Promise
   return findEntry('r.account_id = $2', [organizationId, accountId]);
 }
 
-/** Whether SCIM created the account, and it is still a member there: its client gives the name. */
+/** Whether SCIM gives the account's name: it created the account, and a membership still exists. */
 export async function isNamedByClient(accountId: string): Promise<boolean> {
   const rows = await select(
     'SELECT id FROM scim_records WHERE account_id = $1 AND link = $2 AND active = $3 LIMIT 1',

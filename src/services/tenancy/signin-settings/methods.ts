@@ -105,6 +105,10 @@ const names: Partial<Record<SignInMethod, string>> = {
   github: 'GitHub',
 };
 
+function inWords(method: Offered): string {
+  return names[method] ?? (method === 'sso' ? 'single sign-on' : 'the directory');
+}
+
 /**
  * The refusal `signin_method_off`, with the methods to use instead, if the governing settings
  * forbid this method (security O1). Call it only once the person has proved to own the account.
@@ -127,7 +131,7 @@ export async function findMethodRefusal(
   const others =
     methods.length === 0
       ? 'Ask your administrator: no other way to sign in is set up.'
-      : `Sign in another way: ${methods.join(', ')}.`;
+      : `Sign in another way: ${methods.map(inWords).join(', ')}.`;
   const hint = allowed
     ? `Use a ${name} account with such an address, or sign in another way.`
     : others;
@@ -175,8 +179,8 @@ export async function joinByDomain(ctx: Context, account: Account, origin: Origi
 }
 
 /**
- * Chooses the one directory to query, before any packet: that of the named organization, or of the
- * organization that governs the address (security L1). Refuses an address that none governs.
+ * Chooses the one directory to query, before any packet: that of the named organization, or else of
+ * the organization that governs the address (security L1). Refuses if no organization governs it.
  */
 export async function chooseDirectory(
   ctx: Context,

@@ -56,7 +56,7 @@ function nameIn({
   return null;
 }
 
-/** Address and name. The address must be on exactly the connection's domain (security D7). */
+/** The address and name, or the fault. The address must be on the exact domain (security D7). */
 export function personOn(
   { emailDomain, ignoreEmailVerified }: SsoConnection,
   { email, name }: Said,

@@ -42,7 +42,7 @@ export const showSso = operation({
 });
 
 /**
- * Saves all settings. Enabling needs a verified domain, saving does not. A blank secret keeps the
+ * Saves all settings. Enabling needs a verified domain; saving does not. A blank secret keeps the
  * stored secret, but only for the same issuer and client (security S10).
  */
 export const saveSso = operation({
@@ -127,7 +127,7 @@ async function requireTrustedDomain(
 const domainInUse = (emailDomain: string | null) => ({
   code: 'domain_taken' as const,
   message: `Another organization has an enabled connection for ${emailDomain}.`,
-  hint: 'An e-mail domain belongs to exactly one enabled connection.',
+  hint: 'Use another domain. An e-mail domain can have only one enabled connection.',
 });
 
 /** Saves the given settings. An absent setting keeps its value, or gets its default. */

@@ -41,7 +41,7 @@ async function nobodyLinked(
   return new Refusal('not_found', `No account is linked through ${issuer}.`, {
     hint:
       others.length === 0
-        ? 'No account is linked through this connection, so there is nothing to relink.'
-        : `People are linked through: ${others.map((other) => other.issuer).join(', ')}`,
+        ? 'No account is linked through single sign-on, so there is nothing to relink.'
+        : `Name an issuer that accounts are linked through: ${others.map((other) => other.issuer).join(', ')}`,
   });
 }
