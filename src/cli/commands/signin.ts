@@ -64,7 +64,8 @@ export function addSignInCommands(program: Command): void {
       '--google <on|off>': 'Google, if set up in the instance',
       '--github <on|off>': 'GitHub, if set up in the instance',
       '--allow-self-signup <on|off>': 'sign-up without an invitation',
-      '--restrict-oauth-to-verified-domains <how>': 'on or off, for Google and GitHub',
+      '--restrict-oauth-to-verified-domains <on|off>':
+        'Google and GitHub only for addresses on verified domains',
     },
     example: 'idctl signin set --org acme --password off --google on',
     run: async (call) => {
