@@ -109,6 +109,7 @@ function starting(words: NamedThing[], begin: string): NamedThing[] {
 const choices: Record<string, string[]> = {
   '--absent-groups': ['unknown', 'none'],
   '--org-role': ['member', 'admin'],
+  '--restrict-oauth-to-verified-domains': ['on', 'off'],
 };
 
 function ofOption(
