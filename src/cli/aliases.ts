@@ -9,7 +9,7 @@ export const alike: readonly { verbs: readonly string[]; words: readonly string[
   { verbs: ['delete', 'remove', 'revoke', 'unlink'], words: ['delete', 'remove', 'rm'] },
 ];
 
-/** Gives aliases to every command below `parent`. Declare all commands first. */
+/** Adds the aliases to the commands below `parent`, at every depth. Declare all commands first. */
 export function addAliases(parent: Command): void {
   for (const { verbs, words } of alike) {
     const named = verbs.map((verb) => findCommand(parent, verb));

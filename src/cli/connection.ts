@@ -23,7 +23,7 @@ type Given = Record<string, unknown>;
 /** The option that skips the test of a connection. */
 export const force = (tested: Tested) => ({ '--force': `do not test the ${tested} first` });
 
-/** If the test failed, asks whether to save anyway. Without a terminal, refuses. */
+/** If the test failed, asks whether to continue anyway. Without a terminal, refuses. */
 export async function requirePassed(
   call: Call,
   tested: Tested,
@@ -33,11 +33,11 @@ export async function requirePassed(
   const change = steps.find((step) => !step.ok)?.hint;
   if (!canAsk()) {
     const told = `The test of the ${tested} failed. Nothing was changed. ${message}`;
-    const hint = 'To save the connection anyway, add --force.';
+    const hint = 'To continue anyway, add --force.';
     throw new Refusal('not_confirmed', told, { hint: change ? `${change} ${hint}` : hint });
   }
   call.note(change === undefined ? message : `${message}\n${change}`);
-  await confirmed(`The test of the ${tested} failed. Save the connection anyway?`);
+  await confirmed(`The test of the ${tested} failed. Continue anyway?`);
 }
 
 /** Runs the work with the given secret. If only the secret is missing, asks for it and retries. */

@@ -61,7 +61,7 @@ export function persons({ length }: string[]): string {
   return counted(length, 'person', 'people');
 }
 
-/** Names the owners if no owner could then sign in; else empty. A dry run also prints the text. */
+/** Warns if the change would leave no owner a way to sign in; else empty. A dry run prints it. */
 export async function shutOutBy(call: Call, change: Change): Promise<string> {
   const { findShutOut } = await import('../services/signin/shut-out.ts');
   const { slug, owners } = await call.operate(findShutOut, { ...call.input, change });

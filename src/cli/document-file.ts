@@ -18,7 +18,7 @@ export async function writeDocument({
     },
     Map(_key, node, path) {
       const flat = node.items.every(({ value }) => isScalar(value));
-      // Each list entry and each secret reference takes one line.
+      // A short list entry, or a reference to a secret, takes one line.
       if (path.length > 3 && node.items.length < 4 && flat) node.flow = true;
     },
   });
@@ -31,11 +31,11 @@ export interface DocumentFile {
   document: unknown;
   /** Faults of the secrets that the document refers to. */
   faults: InputFault[];
-  /** Adds file, lines and the own `faults` to a refusal with faults; returns others unchanged. */
+  /** Adds the file, the lines and `faults` to a refusal with faults. Returns others unchanged. */
   place(error: unknown): unknown;
 }
 
-/** Reads a YAML document; `-` is standard input. Refuses text that is not YAML, line by line. */
+/** Reads a YAML document; `-` is standard input. The refusal of other text names each bad line. */
 export async function readDocument(file: string): Promise<DocumentFile> {
   const bytes = file === '-' ? await readStandardInput() : await readNamedFile('file', file);
   const { LineCounter, parseDocument } = await import('yaml');
@@ -74,7 +74,9 @@ function valueIn(parsed: YamlDocument, file: string): unknown {
   try {
     return parsed.toJS();
   } catch {
-    throw refusePlaced(file, [{ path: '', message: 'its aliases expand too far', line: 1 }]);
+    throw refusePlaced(file, [
+      { path: '', message: 'an alias is unknown, or the aliases expand too far', line: 1 },
+    ]);
   }
 }
 
@@ -88,7 +90,7 @@ function refusePlaced(file: string, given: Placed[], of?: Refusal): Refusal {
   return new Refusal(of?.code ?? 'invalid_input', message, { faults, hint: of?.hint });
 }
 
-/** Finds the line of a dotted path, or of its longest part that the text has. */
+/** Makes a function that finds the line of a dotted path, or of its longest part in the text. */
 async function linesIn(
   parsed: YamlDocument,
   lines: LineCounter,
@@ -117,7 +119,7 @@ const secretFields = [
   ['ldap', 'bindPassword'],
 ] as const;
 
-/** Replaces `{env}` and `{file}` with their values. An unreadable secret becomes a fault. */
+/** Replaces `{env}` and `{file}` with their values. A secret that has none becomes a fault. */
 async function readSecrets(document: unknown, folder: string): Promise<InputFault[]> {
   const faults: InputFault[] = [];
   for (const [section, field] of secretFields) {

@@ -26,7 +26,7 @@ export async function openDoor(flags: Flags, command: Command): Promise<CommandD
 const hostHint =
   'Run the command there. For an instance on this host, name its configuration: --config FILE';
 
-/** Whether the command runs here: no server is named, and this host has an instance or no login. */
+/** Whether the command runs here: no server is named, and there is a configuration or no login. */
 function isLocal({ server, config }: Flags, env: Environment): boolean {
   if (server !== undefined || env['IDCTL_SERVER']) return false;
   const named = ['IDCTL_CONFIG', 'IDCTL_DATABASE', 'IDCTL_DATABASE_URL'].some((one) => env[one]);
@@ -46,7 +46,7 @@ function tellStored(error: unknown, stored: string): unknown {
   return new Refusal(error.code, error.message, { hint });
 }
 
-/** Runs operations here, as the operator. A refusal names the `stored` servers. */
+/** Runs operations here, as the operator. If there is no instance, names the `stored` servers. */
 function localDoor(flags: Flags, stored = ''): CommandDoor {
   let opened: Promise<Operator> | undefined;
   const operator = (): Promise<Operator> => {

@@ -50,7 +50,7 @@ export async function writeMappingFile(mappings: readonly Row[]): Promise<string
   const rows = mappings.map(({ group, project = '', role = '', orgRole = '' }) =>
     [group, project, role, orgRole].slice(0, names.length).map(asText),
   );
-  // Some spreadsheets split cells at these characters, not at the comma.
+  // Quotes cells with these characters, because some spreadsheets split cells there.
   return stringify([names, ...rows], { quoted_match: /[;\t\r\n]/ });
 }
 

@@ -7,9 +7,9 @@ import type { LoadedConfig, LoadOptions } from '../config/load.ts';
 import { type App, type Context, openContext } from '../context.ts';
 import { Refusal } from '../errors.ts';
 
-/** The options that every command takes. */
+/** The options that commands share. */
 export interface Flags {
-  /** Print the view as JSON, refusals too. */
+  /** Print results and refusals as JSON. */
   json: boolean;
   /** Print nothing but results and refusals. */
   quiet: boolean;
@@ -19,9 +19,9 @@ export interface Flags {
   dryRun: boolean;
   /** Show an existing object instead of refusing a duplicate. */
   ifAbsent: boolean;
-  /** The configuration file, when named on the command line. */
+  /** The configuration file, if the command line names one. */
   config: string | undefined;
-  /** The server, by URL or name, when named on the command line. */
+  /** The server, by URL or name, if the command line names one. */
   server: string | undefined;
 }
 
@@ -52,7 +52,7 @@ export function becomeDatabaseOwner({ config }: LoadedConfig): void {
   if (file !== null) becomeOwnerOf(file);
 }
 
-/** Whether no process has the embedded database open, as far as known. Ask before opening it. */
+/** Whether no process has the embedded database open, as far as known. Call before opening it. */
 export function isDatabaseIdle({ config }: LoadedConfig): boolean {
   const file = databaseFile(config.database.url);
   // SQLite keeps the WAL file while a process has the database open. The last process to close the
@@ -60,7 +60,7 @@ export function isDatabaseIdle({ config }: LoadedConfig): boolean {
   return file !== null && existsSync(file) && !existsSync(`${file}-wal`);
 }
 
-/** Opens the instance as its operator. With `migrated`, migrates first, and reports each name. */
+/** Opens the instance as its operator. With `migrated`, migrates first, and reports each step. */
 export async function openOperator(
   loaded: LoadedConfig,
   migrated?: (name: string) => void,
@@ -89,7 +89,7 @@ export async function openOperator(
   };
 }
 
-/** Turns an error into its refusal. Only the log has the cause of a bug. */
+/** Turns an error into its refusal. Logs a bug and returns it unchanged. */
 function told({ refusalOf, log }: App, error: unknown): unknown {
   const refusal = error instanceof Refusal ? error : refusalOf(error);
   if (refusal === null) log.error({ err: error }, 'bug');
@@ -168,7 +168,7 @@ export async function makeFolder(path: string, owner: Owner | null): Promise<voi
   }
 }
 
-/** The user of this name, if the system has it. */
+/** The user of this name; null if the system has none. */
 export function findUser(name: string): Owner | null {
   const ask = (what: string): number =>
     Number(execFileSync('id', [what, name], { stdio: ['ignore', 'pipe', 'ignore'] }));

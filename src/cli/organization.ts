@@ -4,7 +4,7 @@ import type { Call } from './run.ts';
 /** How many slugs an error names at most. */
 const mostNamed = 10;
 
-/** Fills in a missing `--org`: `IDCTL_ORG`, else the only one. With `tell`, a terminal shows it. */
+/** Fills in a missing `--org`: `IDCTL_ORG`, else the only one. With `tell`, prints it as a note. */
 export async function fillOrganization(call: Call, tell = false): Promise<void> {
   if (call.input['org'] !== undefined) return;
   const given = process.env['IDCTL_ORG'];
@@ -17,7 +17,7 @@ async function onlyOrganization(call: Call): Promise<string> {
   const { listOrganizations } = await import('../services/tenancy/organizations/operations.ts');
   const [only, ...more] = await call.every(listOrganizations, {});
   if (only === undefined && call.server !== null)
-    throw refuseField('org', 'is missing: you are not a member of an organization');
+    throw refuseField('org', 'is missing: you are not a member of any organization');
   if (only === undefined)
     throw refuseField(
       'org',

@@ -6,7 +6,7 @@ type Cell = string | number | boolean | readonly string[] | null | undefined;
 
 /**
  * The fields of a view that a person sees: titles, each with its value. In a table, `whole` values
- * and times are never cut. A `broken` value is the last, and wraps below itself. If a table is too
+ * and times are never cut. A `broken` column is the last, and wraps below itself. If a table is too
  * wide, it shows the values of `below` columns below their row.
  */
 export type Fields<View> = readonly (readonly [
@@ -57,7 +57,7 @@ export function printJson(view: unknown, screen: Screen): void {
 
 /**
  * Prints views as a table, and cuts values with `…` to fit a terminal. If the table still does not
- * fit, it prints blocks.
+ * fit, prints blocks instead.
  */
 export function printTable<View>(
   views: readonly View[],
@@ -169,7 +169,7 @@ function shown(cell: Cell): string {
   if (cell === null || cell === undefined || cell === '') return nothing;
   if (typeof cell === 'boolean') return cell ? 'yes' : 'no';
   if (typeof cell === 'object') return cell.length === 0 ? nothing : escaped(cell.join(', '));
-  // People read times to the second.
+  // A person needs no milliseconds.
   return escaped(String(cell).replace(/(T\d\d:\d\d:\d\d)\.\d{3}Z/g, '$1Z'));
 }
 

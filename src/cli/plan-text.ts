@@ -21,7 +21,7 @@ export function planLines({ changes, kept, losing, blocked }: PlanView, org: str
       blocked.flatMap((one) => [`${nameOf(one)}: ${one.message}`, `  hint: ${one.hint}`]),
     ),
     ...part(
-      'After the apply, these commands make the secret and show it once:',
+      'After the apply, run these commands. Each makes a secret and shows it once:',
       secretsMade(changes, org),
     ),
   ];

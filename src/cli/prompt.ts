@@ -74,7 +74,7 @@ export async function askSecret(message: string): Promise<string> {
   return asked((context) => password({ message, mask: '*' }, context));
 }
 
-/** Asks for a line until `fault` accepts it; an empty answer means `usual`. */
+/** Asks for a line until `fault` returns null for it; an empty answer means `usual`. */
 export async function askText(
   message: string,
   usual: string,
@@ -85,7 +85,7 @@ export async function askText(
   return (await asked((context) => input({ message, default: usual, validate }, context))).trim();
 }
 
-/** Asks for the six digits of an authenticator until they have that form. */
+/** Asks for a code of an authenticator app until the answer has six digits. */
 export async function askCode(message: string): Promise<string> {
   const { input } = await import('@inquirer/prompts');
   const validate = (text: string) => /^[0-9]{6}$/.test(text.trim()) || 'Enter six digits.';

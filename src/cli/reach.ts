@@ -33,13 +33,12 @@ export function reachOf(command: Command): Reach {
 export const hostOnly = 'This command works only on the host of the daemon.';
 
 /** The refusal of a command, or of an option, that only the operator on the host may use. */
-export function onlyOnHost(hint: string): Refusal {
-  return new Refusal('invalid_input', 'This command works only on the host of the daemon.', {
-    hint,
-  });
+export function onlyOnHost(hint: string, message = hostOnly): Refusal {
+  return new Refusal('invalid_input', message, { hint });
 }
 
 /** Refuses an operator-only option if the command runs on a remote server. */
 export function requireHost({ server }: Pick<Call, 'server'>, option: string): void {
-  if (server !== null) throw onlyOnHost(`On a remote server, leave out ${option}.`);
+  const message = `The option ${option} works only on the host of the daemon.`;
+  if (server !== null) throw onlyOnHost(`On a remote server, leave out ${option}.`, message);
 }

@@ -4,7 +4,7 @@ import { escaped } from '../escape.ts';
 import { spelling, typedName } from './command.ts';
 import { type Screen, writeBroken } from './output.ts';
 
-/** The exit code of each refusal kind (0 is success, 70 is a bug in idctl). */
+/** The exit code of each refusal kind (0 is success, 70 is a bug here or on the server). */
 const exitCodes: Record<RefusalKind, number> = {
   invalid: 2,
   unauthenticated: 1,

@@ -23,7 +23,7 @@ export interface Runs<View> {
   readonly input: z.ZodType<object>;
   /** The schema of the view: the fields that are shown, in their order. */
   readonly output?: z.ZodType | undefined;
-  /** For an operation that names an account: its variant for the account's own person. */
+  /** For an operation on any account: its variant for the caller's own account. */
   readonly forPeople?: object;
 }
 

@@ -29,7 +29,7 @@ export async function setupGiven(call: Call): Promise<Setup> {
     file: smtpPasswordFile,
   });
   if (password !== undefined && smtpUrl === undefined)
-    throw refuseField('--smtp-url', 'is required with a password');
+    throw refuseField('--smtp-url', 'is required, because a mail password is given');
   return {
     settings: {
       ...(typeof baseUrl === 'string' ? { baseUrl } : {}),
@@ -191,7 +191,7 @@ async function faultOf(
   }
 }
 
-/** Connects to a database server. A missing SQLite file is fine: the setup makes it later. */
+/** Connects to the database server. Ignores an SQLite file, because the setup makes it later. */
 async function lookAtDatabase(config: Config): Promise<void> {
   if (databaseFile(config.database.url) !== null) return;
   const { checkConnection } = await import('../services/instance/setup/initialize.ts');

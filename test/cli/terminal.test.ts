@@ -128,7 +128,7 @@ describe.skipIf(counterpartMissing('bsdutils'))('on a terminal', { timeout: 120_
     const user = 'admin@idctl.test';
     expect((await idctl(`pat create --user ${user} --name ci`)).code).toBe(0);
     const refused = await idctl(`user password ${user}`, [['also ends 1 token', 'n\r']]);
-    expect(refused.shown).toContain('--keep-tokens keeps them.');
+    expect(refused.shown).toContain('--keep-tokens keeps the tokens.');
     expect(refused.code).toBe(1);
     const agreed = await idctl(`user password ${user}`, [
       ['also ends 1 token', 'y\r'],
@@ -193,16 +193,14 @@ describe.skipIf(counterpartMissing('bsdutils'))('on a terminal', { timeout: 120_
   it('sso enable tests the provider first, and asks when a step fails', async () => {
     await idctl('domain add acme.test');
     await idctl('domain verify acme.test --assert --yes');
-    const refused = await idctl('sso enable', [['Save the connection anyway?', 'n\r']]);
+    const refused = await idctl('sso enable', [['Continue anyway?', 'n\r']]);
     expect(refused.shown).toMatch(/Step \d+, .+, failed: /);
     expect(refused.shown).toContain('Nothing was changed.');
     expect(refused.code).toBe(1);
     expect((await idctl('sso show --json')).shown).toContain('"enabled": false');
-    expect((await idctl('sso enable', [['Save the connection anyway?', 'y\r']])).code).toBe(0);
+    expect((await idctl('sso enable', [['Continue anyway?', 'y\r']])).code).toBe(0);
     // What is enabled stays as it is until the new settings have passed.
-    const kept = await idctl('sso set --groups-claim other', [
-      ['Save the connection anyway?', '\r'],
-    ]);
+    const kept = await idctl('sso set --groups-claim other', [['Continue anyway?', '\r']]);
     expect(kept.code).toBe(1);
     expect((await idctl('sso show --json')).shown).toContain('"groupsClaim": "roles"');
     expect((await idctl('domain remove acme.test --yes')).code).toBe(0);

@@ -110,7 +110,7 @@ test('every command in docs/operations.md runs, in the order of the page', {
     shown.push((await play('idctl config check')).stderr);
   }
   const all = shown.join('\n');
-  expect(all).toContain('The backup is complete, and the master key here opens it.');
+  expect(all).toContain('The backup is complete, and the configured master key opens it.');
   expect(all).toMatch(/https:\/\/id\.example\.com\/login\/link\?token=/);
   expect(all).toContain('https://login.example.com/scim/v2/orgs/');
   expect(await readFile(join(folder, 'installed'), 'utf8')).toBe('--with-sqlite3\npull\n\n');

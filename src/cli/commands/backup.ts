@@ -105,7 +105,7 @@ async function restore(call: Call): Promise<void> {
     );
   const path = resolve(input.file);
   const loaded = await readConfiguration(call.flags);
-  // Opened before root switches to another user, because perhaps only root can read the backup.
+  // Open the file before root switches to another user, who may not be able to read it.
   const file = await openBackupFile(path);
   try {
     becomeDatabaseOwner(loaded);
@@ -119,7 +119,7 @@ async function restore(call: Call): Promise<void> {
   }
   call.note(
     input.check
-      ? 'The backup is complete, and the master key here opens it.'
+      ? 'The backup is complete, and the configured master key opens it.'
       : next(call, input.keepTokens),
   );
 }
@@ -177,7 +177,7 @@ async function settle(config: Config, restored: Parameters<typeof settleRestored
 
 function next({ here }: Call, keepTokens: boolean): string {
   const tokens =
-    'Suspended tokens and apps need a new secret, made by their owner or by you:\n  idctl pat regenerate, idctl app regenerate, idctl client rotate, idctl scim token rotate\n';
+    'Suspended tokens, apps and clients need a new secret. Their owner makes it, or you do:\n  idctl pat regenerate, idctl app regenerate, idctl client rotate, or idctl scim token rotate\n';
   const webhooks = `Webhooks are disabled, because this may be a test copy. To enable one: ${here('idctl webhook enable ID')}\n`;
   return `Everyone must sign in again.\n${keepTokens ? '' : tokens + webhooks}Next: ${here('idctl serve')}`;
 }

@@ -65,7 +65,7 @@ export function addClientCommands(program: Command): void {
     options: {
       ...settings,
       '--public': 'no secret, for a program on a device or in a browser',
-      '--no-pkce': 'do not require PKCE; the client needs a secret (Gitea)',
+      '--no-pkce': 'do not require PKCE; the client needs a secret (for Gitea)',
     },
     makes: true,
     example:

@@ -36,7 +36,7 @@ async function show(call: Call): Promise<void> {
   }));
   call.note(
     loaded.file === null
-      ? 'No configuration file; defaults and environment.'
+      ? 'There is no configuration file. Only defaults and the environment apply.'
       : `From ${loaded.file}`,
   );
   const fields: Fields<View> = [

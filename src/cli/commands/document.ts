@@ -140,7 +140,7 @@ async function planOf(call: Call, { given, read }: Given): Promise<PlanView> {
   return plan;
 }
 
-/** Looks up all missing TXT records if the plan waits for one. Whether a domain is now verified. */
+/** If the plan waits for a domain, looks up all TXT records. Returns whether it verified one. */
 async function verifyAwaited(call: Call, plan: PlanView): Promise<boolean> {
   if (plan.blocked.every(({ code }) => code !== 'domain_unverified')) return false;
   const { listDomains, verifyDomain } = await import(

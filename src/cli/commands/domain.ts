@@ -41,7 +41,7 @@ const row: Fields<Domain> = [
 
 const removed: Fields<Removed> = [
   ['Domain', (view) => view.domain],
-  ['Sign-on ended', (view) => view.ssoDisabled],
+  ['SSO disabled', (view) => view.ssoDisabled],
   ['Owners', (view) => view.owners],
   ...affectedFields,
   sessionsEndedField,

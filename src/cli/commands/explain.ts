@@ -99,7 +99,7 @@ function nextText({ adds, changes, removes, orgRole }: Next): string | string[] 
     ...changes.map(({ project, from, to }) => `change ${project.slug}: ${from} to ${to}`),
     ...removes.map(({ project }) => `remove ${project.slug}`),
   ];
-  return texts.length === 0 ? 'changes no project' : fewOf(texts);
+  return texts.length === 0 ? 'changes no role' : fewOf(texts);
 }
 
 const triesOf = {

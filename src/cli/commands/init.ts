@@ -93,13 +93,16 @@ async function init(call: Call): Promise<void> {
     if (file === null) {
       const { renderConfig } = await import('../../config/write.ts');
       const text = renderConfig(reachable(site.loaded, setup.settings));
-      // The file is written only now, because the key and the database work.
+      // Write the file only now: before, it was not known whether the key and the database work.
       await writeFile(site.configFile, text, { flag: 'wx', mode: 0o600 });
     }
     const { created, ...made } = await operator.run((ctx) => initialize(ctx, first));
     const given = created && first.password !== undefined;
     call.show<View>({ ...view, ...made }, fields(given ? 'as given' : 'unchanged'));
-    if (!created) call.note('This instance is set up already. Nothing was changed.');
+    if (!created)
+      call.note(
+        'This instance is set up already. Its organizations and accounts were not changed.',
+      );
   } finally {
     await operator.app.close();
   }

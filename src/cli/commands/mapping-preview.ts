@@ -73,7 +73,7 @@ function lines({ adds, changes, removes, orgRole }: Preview): Step[] {
     ...changes.map((entry) => line('change', entry, `${entry.from} to ${entry.role}`)),
     ...removes.map((entry) => ({
       ...line('remove', entry),
-      because: `no longer ${because(entry)}`,
+      because: entry.because === null ? 'no group' : `no longer ${because(entry)}`,
     })),
   ];
 }

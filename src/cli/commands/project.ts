@@ -27,7 +27,7 @@ const row: Fields<Project> = [
   ['ID', (view) => view.id, 'whole'],
 ];
 
-const place = { '--org <org>': 'the organization (or IDCTL_ORG); required with a project slug' };
+const place = { '--org <org>': 'the organization (or IDCTL_ORG), if you name the project by slug' };
 
 /** Fills in the organization if the project is named by its slug. */
 async function locate(call: Call): Promise<void> {

@@ -55,6 +55,8 @@ export function addSignInCommands(program: Command): void {
   });
   verb(signin, 'set', {
     summary: 'Switch sign-in methods on or off; settings not given stay as they are',
+    detail:
+      'With --restrict-oauth-to-verified-domains on, Google and GitHub sign in only people whose address is on a verified domain.',
     required: org,
     rehearsable: true,
     options: {
@@ -64,7 +66,7 @@ export function addSignInCommands(program: Command): void {
       '--google <on|off>': 'Google, if set up in the instance',
       '--github <on|off>': 'GitHub, if set up in the instance',
       '--allow-self-signup <on|off>': 'sign-up without an invitation',
-      '--restrict-oauth-to-verified-domains <how>': 'on or off, for Google and GitHub',
+      '--restrict-oauth-to-verified-domains <how>': 'on or off, as explained above',
     },
     example: 'idctl signin set --org acme --password off --google on',
     run: async (call) => {

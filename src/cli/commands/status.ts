@@ -69,7 +69,7 @@ async function status(call: Call): Promise<void> {
   if (ready && !view.daemon.ready) throw failedResult();
 }
 
-/** The organizations and the problems, below the table of the instance. */
+/** Prints the organizations and the problems, below the fields of the instance. */
 async function showMore(call: Call, view: View): Promise<void> {
   call.print('\n');
   call.table(view.organizations.slice(0, mostShown), row, 'There are no organizations.');

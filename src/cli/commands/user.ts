@@ -196,7 +196,7 @@ async function confirmTokensEnd(call: Call): Promise<void> {
   const { user } = call.input;
   const { length } = await call.every(listTokens.forOperator, { user });
   if (length === 0) return;
-  call.note('--keep-tokens keeps them.');
+  call.note('--keep-tokens keeps the tokens.');
   await call.confirm(
     `A new password also ends ${counted(length, 'token')} of ${String(user)}. Continue?`,
   );

@@ -129,14 +129,14 @@ export function addWebhookCommands(program: Command): void {
         input: await located(call),
         fields: removed,
         question: ({ url, waiting }) =>
-          `Remove the webhook to ${url} and its ${waiting} waiting events?`,
+          `Remove the webhook to ${url} and its ${counted(waiting, 'waiting event')}?`,
         done: ({ url }) => `Removed the webhook to ${url}.`,
       });
     },
   });
   verb(webhook, 'deliveries <id>', {
-    summary: 'List the deliveries to a webhook: sent, waiting or dead, newest first',
-    options: { ...org, '--status <status>': 'only deliveries that are waiting, delivered or dead' },
+    summary: 'List the deliveries to a webhook, newest first',
+    options: { ...org, '--status <status>': 'only this status: waiting, delivered or dead' },
     example: `idctl webhook deliveries ${example} \\\n      --status dead`,
     run: async (call) => {
       const { listDeliveries } = await deliveryOperations();

@@ -18,7 +18,7 @@ const escapedInDouble = /[$`"\\]/;
 // Words of characters that bash never treats specially.
 const plain = /^[\w./@:%+,=-]*$/;
 
-/** Splits a line into words; the last word, perhaps empty, is still being typed. */
+/** Splits a line into words. The last word is still being typed, and may be empty. */
 export function readWords(line: string): [...Word[], Word] {
   const before: Word[] = [];
   let word = emptyWord();

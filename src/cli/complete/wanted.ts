@@ -5,7 +5,7 @@ import { findCommand } from '../aliases.ts';
 /** The completions of a line: idctl's own words, names in the database, or files. */
 export interface Wanted {
   words: NamedThing[];
-  /** Names of this kind, perhaps in one organization. `dashes` allows names like `-a`. */
+  /** Names of this kind, only those in `org` if it is set. `dashes` allows names like `-a`. */
   names: { kind: Kind; begin: string; org: string | undefined; dashes: boolean } | null;
   files: boolean;
   /** Kinds of events with this prefix. */
@@ -16,7 +16,7 @@ export interface Wanted {
 
 const nothing: Wanted = { words: [], names: null, files: false, events: null, before: '' };
 
-/** Finds the completions of the last word, perhaps empty. `line` is without `idctl`. */
+/** Finds the completions of the last word, which may be empty. `line` is without `idctl`. */
 export function wantedAt(program: Command, line: readonly string[]): Wanted {
   const last = line.at(-1) ?? '';
   const { command, awaited, positions, org, ended } = walk(program, line.slice(0, -1));
@@ -43,7 +43,7 @@ interface Reached {
   /** The number of arguments so far. */
   positions: number;
   org: string | undefined;
-  /** After `--` nothing is an option. */
+  /** The words so far contain `--`, so no later word is an option. */
   ended: boolean;
 }
 

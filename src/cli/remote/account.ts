@@ -26,7 +26,9 @@ export async function whoIs(server: Server): Promise<Account> {
 export async function readAccount({ ask }: Pick<RemoteClient, 'ask'>): Promise<Account> {
   const found = account.safeParse(await ask({ method: 'GET', path: '/api/v1/me' }));
   if (found.success) return found.data;
-  throw serverFailed('The server did not name the account of this token.');
+  throw serverFailed('The server did not name the account of this token.', {
+    hint: 'Use an idctl of the same version as the server.',
+  });
 }
 
 /** The ids of the organizations that the account of the client's token belongs to. */

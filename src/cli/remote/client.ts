@@ -3,7 +3,7 @@ import { Agent, request } from 'undici';
 import { Refusal, refuseField } from '../../errors.ts';
 import { readVersion } from '../../version.ts';
 import type { Server } from './find.ts';
-import { readProblem, serverFailed } from './refusals.ts';
+import { readProblem, serverFailed, strange } from './refusals.ts';
 
 /** One request to the API of a server. */
 export interface RemoteRequest {
@@ -75,7 +75,7 @@ function read(origin: string, status: number, text: string): unknown {
   const json = readJson(text);
   if (status >= 400) throw readProblem(origin, status, json);
   if (text === '') return undefined;
-  if (json === undefined) throw serverFailed(`${origin} did not answer like an idctl server.`);
+  if (json === undefined) throw strange(origin, status);
   return json;
 }
 
@@ -87,7 +87,7 @@ function readJson(text: string): unknown {
   }
 }
 
-/** Turns the error of a request that got no answer into a refusal. Returns others unchanged. */
+/** Turns the error of a failed request into a refusal. Returns refusals and faults unchanged. */
 function failureOf(origin: string, error: unknown): unknown {
   if (error instanceof Refusal || !(error instanceof Error)) return error;
   if (error.name === 'ServerFault') return error;
@@ -99,7 +99,7 @@ function failureOf(origin: string, error: unknown): unknown {
       hint: 'If your own authority signed it, give the certificate of that authority to idctl login with --ca-file, or set IDCTL_CA_FILE.',
     });
   }
-  return serverFailed(`${origin} cannot be reached: ${code}.`, {
+  return serverFailed(`The request to ${origin} failed: ${code}.`, {
     hint: 'Check the address, and check that the daemon runs.',
   });
 }

@@ -32,7 +32,7 @@ export function remoteDoor(server: Server): CommandDoor {
     // The schema of the answer is the operation's own.
     return readView(route, answer) as View;
   };
-  /** Runs the work in the organization of the route. If none is given, tries the account's own. */
+  /** Runs the work in the given organization, else in IDCTL_ORG, else tries the account's own. */
   const inOrganization = async (
     route: Route,
     input: Given,
@@ -40,7 +40,7 @@ export function remoteDoor(server: Server): CommandDoor {
   ): Promise<unknown> => {
     if (!pathKeys(route.path).includes('org') || input['org'] !== undefined) return work(input);
     const named = process.env['IDCTL_ORG'];
-    let missing: unknown = serverFailed('You belong to no organization.');
+    let missing: unknown = serverFailed('You are not a member of any organization.');
     for (const org of named ? [named] : await organizationsOf(client)) {
       try {
         return await work({ ...input, org });
@@ -89,7 +89,7 @@ function texts(fields: [string, unknown][]): Record<string, string> {
 /** Encodes a part of a path. Refuses dot segments, because they would lead to another route. */
 function segment(key: string, value: unknown): string {
   const text = String(value);
-  if (/^\.{0,2}$/.test(text)) throw refuseField(key, 'is not a name');
+  if (/^\.{0,2}$/.test(text)) throw refuseField(key, 'must not be empty, . or ..');
   return encodeURIComponent(text);
 }
 

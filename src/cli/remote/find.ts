@@ -62,7 +62,7 @@ function isForUrl(url: string, from: '--server' | 'IDCTL_SERVER', env: Environme
 /** The token in `IDCTL_TOKEN`, or in the file that `IDCTL_TOKEN_FILE` names. */
 async function givenToken(env: Environment): Promise<string | undefined> {
   const [direct, file] = [env['IDCTL_TOKEN'], env['IDCTL_TOKEN_FILE']];
-  if (direct && file) throw refuseField('IDCTL_TOKEN', 'and IDCTL_TOKEN_FILE are both set');
+  if (direct && file) throw refuseField('IDCTL_TOKEN', 'cannot be combined with IDCTL_TOKEN_FILE');
   if (direct) return requireToken('IDCTL_TOKEN', direct);
   if (!file) return undefined;
   const text = String(await readNamedFile('IDCTL_TOKEN_FILE', file));

@@ -42,7 +42,7 @@ function remoteHint(origin: string, code: RefusalCode, hint?: string): string | 
     return `Make a token of scope ${scope} on the account page, ${origin}/account. Or the operator makes one on the host: idctl pat create --user EMAIL --name NAME --scope ${scope}. ${store}`;
   }
   if (code === 'session_required')
-    return `Do it on the account page, ${origin}/account. Or the operator does it on the host.`;
+    return `Do this on the account page, ${origin}/account. Or the operator does this on the host.`;
   if (code === 'invalid_credential')
     return `Make a token on the account page, ${origin}/account. ${store} (or set IDCTL_TOKEN)`;
   return hint;
@@ -86,7 +86,8 @@ function codeFor(status: number): RefusalCode | null {
   return codes[status] ?? (status < 500 ? 'conflict' : null);
 }
 
-function strange(origin: string, status: number): Refusal {
+/** The refusal of an answer that is not an idctl server's. */
+export function strange(origin: string, status: number): Refusal {
   return serverFailed(`${origin} did not answer like an idctl server (status ${status}).`, {
     hint: 'Check that this is the address of an idctl server.',
   });

@@ -16,7 +16,7 @@ const name = z
   .string()
   .regex(
     /^[a-z0-9][a-z0-9._:-]{0,99}$/i,
-    'must be at most 100 letters, digits, dots, colons, dashes and underscores',
+    'must begin with a letter or digit; at most 100 letters, digits, dots, colons, dashes or underscores',
   );
 
 const stored = z.strictObject({
@@ -164,7 +164,7 @@ async function takeLock(lock: string): Promise<void> {
   }
 }
 
-/** Makes the lock file; false if there is one. */
+/** Makes the lock file; false if there is one already. */
 async function makeLock(lock: string): Promise<boolean> {
   try {
     await writeFile(lock, '', { mode: 0o600, flag: 'wx' });
