@@ -118,7 +118,7 @@ async function copyFirst(
 ): Promise<void> {
   if (first !== undefined || (await database.pending()).length === 0) return;
   const copy = await database.copyFirst(clock());
-  if (copy !== null) log.info({ copy }, 'copied before migrating');
+  if (copy !== null) log.info({ file: copy }, 'copied before migrating');
 }
 
 async function requireReady(database: Database): Promise<{ writable: boolean }> {

@@ -82,7 +82,8 @@ export async function followMasterKey(ctx: Context): Promise<void> {
   const missing = await findMissingKey(ctx);
   if (missing === null) return;
   const { keyFile } = ctx.config;
-  ctx.log.error({ keyFile, keyId: missing }, 'the key file lacks the master key of this database');
+  const reason = `the key ${missing} is missing`;
+  ctx.log.error({ file: keyFile, reason }, 'the key file lacks the master key of this database');
 }
 
 /**

@@ -129,7 +129,8 @@ export const disableTotp = ownOperation({
         subject: { type: 'user', id, name: account.name },
       });
     });
-    return { twoFactorEnabled: false };
+    // A passkey is a second factor too.
+    return { twoFactorEnabled: account.hasPasskey };
   },
 });
 

@@ -151,7 +151,7 @@ async function addable(ctx: Context, organization: Organization, account: Found)
   const add = commandLine('idctl member add', email ?? accountId, `--org ${organization.slug}`);
   return {
     code: 'conflict',
-    message: `${email} has credentials, and its address was never verified.`,
+    message: `${email} has credentials, but its address has no valid verification.`,
     hint: `Run ${add} with --yes to end the credentials, or with --keep-credentials to keep them.`,
   };
 }
