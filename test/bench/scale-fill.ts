@@ -58,7 +58,7 @@ export async function fillCrowd(database: string, keyFile: string, count: number
   const statements = crowdStatements({ id, prefix, dialect: connection.dialect });
   for (let from = 1; from <= count; from += chunk)
     await insert(connection, statements, [from, Math.min(from + chunk - 1, count)], [hash]);
-  const statistics = 'PRAGMA optimize = 0x10002';
+  const statistics = 'PRAGMA optimize = 0x10012';
   await connection.all(connection.dialect === 'postgres' ? 'VACUUM ANALYZE' : statistics);
   await connection.close();
   return {
