@@ -1,5 +1,7 @@
+import type { Origin } from '../../../database/models/membership.ts';
 import { outranks } from '../../foundation/project-roles.ts';
-import { groupsHeld, type HeldGroup, planMemberships, planOrgRole } from '../mappings/plan.ts';
+import { newMember, type PersonFacts, type PersonRules, planPerson } from '../mappings/facts.ts';
+import { spellInDirectory } from '../mappings/plan.ts';
 import { isLower, type Losing, type PlanDraft, type Steps } from './changes.ts';
 import type { ProjectMember, State } from './state.ts';
 import type { PlanInput } from './wanted.ts';
@@ -63,16 +65,15 @@ function losingMappings({ steps }: Pick<PlanDraft, 'steps'>, wanted: PlanInput):
     ...steps.removeProjects.map(({ slug }) => slug),
     ...steps.removeMembers.map(({ accountId }) => accountId),
   ]);
-  const left = mappingsLeft(steps, state).flatMap(({ id, group, project: projectId, role }) =>
-    projectId === undefined || role === undefined ? [] : [{ id, group, projectId, role }],
-  );
-  const byProject = Map.groupBy(left, ({ projectId }) => projectId);
+  const rules = rulesLeft(steps, state);
+  const byProject = Map.groupBy(rules.mappings, ({ projectId }) => projectId);
   return state.projectMembers.flatMap((member) => {
     const { accountId, project, role: from, mappingId } = member;
     if (mappingId === null || !removed.has(mappingId) || gone.has(project) || gone.has(accountId))
       return [];
     if (manual.has(`${project} ${accountId}`)) return [];
-    const to = roleAfter(member, byProject.get(project) ?? [], wanted);
+    const mappings = byProject.get(project) ?? [];
+    const to = roleAfter({ ...rules, mappings }, member, wanted);
     const lower = to === null || outranks(from, to);
     return lower ? [{ email: member.email ?? accountId, project, from, to }] : [];
   });
@@ -82,78 +83,75 @@ function losingMappings({ steps }: Pick<PlanDraft, 'steps'>, wanted: PlanInput):
 function losingOrgRoles({ steps }: Pick<PlanDraft, 'steps'>, wanted: PlanInput): Losing[] {
   const { state } = wanted;
   const removed = new Set(steps.removeMappings.map(({ id }) => id));
-  const left = mappingsLeft(steps, state).flatMap(({ id, group, orgRole }) =>
-    orgRole === undefined ? [] : [{ id, group, orgRole }],
-  );
+  const rules = rulesLeft(steps, state);
   const edited = new Set(
     [...steps.changeMembers, ...steps.removeMembers].map(({ accountId }) => accountId),
   );
   return state.members.flatMap(({ accountId, email, role, given }) => {
     if (given === null || !removed.has(given.mappingId) || edited.has(accountId)) return [];
-    const groups = groupsAfter({ accountId, ...given }, left, wanted);
-    const current = { role, synced: true, because: null, fate: fateOf(given, state) };
-    const to = planOrgRole(groups, left, current)?.to ?? role;
+    const facts = factsOf({ accountId, ...given }, wanted);
+    const orgRole = { role, synced: true, origin: originOf(given) };
+    const to = planPerson(rules, { ...facts, orgRole }).orgRole?.to ?? role;
     const lower = isLower({ from: role, role: to });
     return lower ? [{ email: email ?? accountId, from: role, to }] : [];
   });
 }
 
-function mappingsLeft({ addMappings, removeMappings }: Steps, { mappings }: State) {
+/** The rules without the removed mappings and with the added ones; a project is named by its slug. */
+function rulesLeft({ addMappings, removeMappings }: Steps, state: State): PersonRules {
+  const { sso, ldap } = state;
   const removed = new Set(removeMappings.map(({ id }) => id));
-  return [
-    ...mappings.filter(({ id }) => !removed.has(id)),
+  const left = [
+    ...state.mappings.filter(({ id }) => !removed.has(id)),
     ...addMappings.map((mapping) => ({ ...mapping, id: '' })),
   ];
+  const names = ldap === null ? [] : left.map(({ group }) => group);
+  return {
+    mappings: left.flatMap(({ id, group, project: projectId, role }) =>
+      projectId === undefined || role === undefined ? [] : [{ id, group, projectId, role }],
+    ),
+    orgMappings: left.flatMap(({ id, group, orgRole }) =>
+      orgRole === undefined ? [] : [{ id, group, orgRole }],
+    ),
+    spelled: new Map(names.map((name) => [name, spellInDirectory(name)])),
+    sources: [
+      ...(sso === null ? [] : [{ kind: 'sso' as const, ...sso, searchBase: null }]),
+      ...(ldap === null ? [] : [{ kind: 'ldap' as const, ...ldap, autoRemove: false }]),
+    ],
+  };
 }
 
 /** The project role that SCIM groups and the next sign-in would leave; null for none. */
-function roleAfter(
-  member: ProjectMember,
-  mappings: Parameters<typeof planMemberships>[1],
-  wanted: PlanInput,
-) {
+function roleAfter(rules: PersonRules, member: ProjectMember, wanted: PlanInput) {
   const { project: projectId, role } = member;
-  const current = [
-    { projectId, role, synced: true, because: null, fate: fateOf(member, wanted.state) },
-  ];
-  const plan = planMemberships(groupsAfter(member, mappings, wanted), mappings, current);
+  const current = [{ projectId, role, synced: true, origin: originOf(member) }];
+  const { plan } = planPerson(rules, { ...factsOf(member, wanted), current });
   if (plan.removes.length > 0) return null;
   return plan.changes[0]?.role ?? role;
 }
 
 type Given = Pick<ProjectMember, 'accountId' | 'source' | 'by' | 'group'>;
 
-/** The SCIM groups and last known claims; for an unknown claim, the group that gave the role. */
-function groupsAfter(
-  { accountId, source, by, group }: Given,
-  mappings: readonly { group: string }[],
-  { state: { sso, ldap }, outside }: PlanInput,
-): HeldGroup[] {
-  const claimsOf = (connection: string) => {
-    const unknown = group === null || source === 'scim' || by !== connection ? [] : [group];
-    return outside.groups.get(`${connection} ${accountId}`) ?? unknown;
-  };
-  const names = mappings.map((mapping) => mapping.group);
-  const claimed = [
-    ...(sso?.enabled ? claimsOf(sso.id) : []),
-    ...(ldap?.enabled && ldap.groupsAttribute
-      ? groupsHeld(names, claimsOf(ldap.id), ldap.searchBase)
-      : []),
-  ];
-  return [
-    ...claimed.map((name) => ({ group: name, source: 'claim' as const })),
-    ...(outside.pushed.get(accountId) ?? []).map((name) => {
-      return { group: name, source: 'scim' as const };
-    }),
-  ];
+function originOf({ source, by }: Pick<Given, 'source' | 'by'>): Origin {
+  const through = source === 'scim' ? { source: 'scim' as const } : by === null ? {} : { by };
+  return { kind: 'sso', ...through };
 }
 
-/** The fate of a role that no mapping gives. Directory connections never remove a role. */
-function fateOf({ source, by }: Pick<Given, 'source' | 'by'>, { sso, ldap }: State) {
-  const isDirectory = by !== null && by === ldap?.id;
-  const removes = sso?.enabled === true && sso.autoRemove;
-  const ends = source === 'scim' || (!isDirectory && removes);
-  return ends ? ('ends' as const) : ('stays' as const);
+/** The SCIM groups and last known claims; for an unknown claim, the group that gave the role. */
+function factsOf(
+  { accountId, source, by, group }: Given,
+  { state: { sso, ldap }, outside }: PlanInput,
+): PersonFacts {
+  const claims = new Map<string, readonly string[]>();
+  // As at a sign-in: disabled connections and directories without a groups attribute give none.
+  const giving = [sso?.enabled && sso.id, ldap?.enabled && ldap.groupsAttribute && ldap.id];
+  for (const id of giving.filter((one) => typeof one === 'string')) {
+    const unknown = group === null || source === 'scim' || by !== id ? [] : [group];
+    claims.set(id, outside.groups.get(`${id} ${accountId}`) ?? unknown);
+  }
+  const pushed = outside.pushed.get(accountId) ?? [];
+  const scim = pushed.map((displayName) => ({ displayName, externalId: null }));
+  return { claims, scim, orgRole: newMember, current: [] };
 }
 
 /** The people who can no longer sign in through a connection that is removed or disabled. */

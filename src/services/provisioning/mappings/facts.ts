@@ -94,8 +94,13 @@ async function spellNames(names: string[]): Promise<Map<string, string>> {
   return spelled;
 }
 
+/** The parts of the rules that decide the roles of a person. */
+export interface PersonRules extends Pick<Rules, 'mappings' | 'orgMappings' | 'spelled'> {
+  sources: Pick<GroupSource, 'kind' | 'id' | 'autoRemove' | 'searchBase'>[];
+}
+
 /** Plans the roles of a person from all of their groups. */
-export function planPerson(rules: Rules, person: PersonFacts) {
+export function planPerson(rules: PersonRules, person: PersonFacts) {
   const groups = heldBy(rules, person);
   const fated = <Row extends { origin: Origin }>({ origin, ...rest }: Row) => {
     return { ...rest, because: causeOf(origin), fate: fateOf(rules, person, origin) };
@@ -111,7 +116,7 @@ export function inOrder<Row>(textOf: (row: Row) => string) {
 }
 
 /** The person's groups. Groups from a directory are named as in the mappings. */
-function heldBy({ sources, spelled }: Rules, { claims, scim }: PersonFacts) {
+function heldBy({ sources, spelled }: PersonRules, { claims, scim }: PersonFacts) {
   const spell = (name: string) => spelled.get(name) ?? spellInDirectory(name);
   const claimed = sources.flatMap(({ id: by, searchBase }) => {
     const said = claims.get(by) ?? [];
@@ -130,7 +135,7 @@ function causeOf({ group, mappingId, source, by }: Origin): Because | null {
 }
 
 /** A SCIM group's role ends with the group. A claim's role obeys its connection (security I7). */
-function fateOf({ sources }: Rules, { claims }: PersonFacts, { source, by }: Origin): Fate {
+function fateOf({ sources }: PersonRules, { claims }: PersonFacts, { source, by }: Origin): Fate {
   if (source === 'scim') return 'ends';
   // Roles from a removed connection are treated as roles from single sign-on.
   const from = sources.find(({ id }) => id === by) ?? sources.find(({ kind }) => kind === 'sso');
