@@ -1,8 +1,30 @@
 import { authenticate } from '../services/people/authentication/authenticate.ts';
-import { pages } from './pages/list.ts';
+import { accountPages } from './pages/account/forms.ts';
+import { directoryPages } from './pages/login/directory.ts';
+import { forwardPage } from './pages/login/forward.ts';
+import { acceptPage } from './pages/login/invitation.ts';
+import { mailCodePages } from './pages/login/mail-code.ts';
+import { resetPages } from './pages/login/reset.ts';
+import { signInPages } from './pages/login/sign-in.ts';
+import { signUpPages } from './pages/login/sign-up.ts';
+import { logoutPages } from './pages/logout.ts';
+import type { Page } from './pages/page.ts';
 import { operationRoutes } from './routes/list.ts';
 import { referenceRoutes } from './routes/reference.ts';
 import type { Surface } from './server.ts';
+
+/** Every page and every form. */
+export const pages: Page[] = [
+  ...signInPages,
+  ...directoryPages,
+  ...mailCodePages,
+  ...signUpPages,
+  ...resetPages,
+  acceptPage,
+  forwardPage,
+  ...accountPages,
+  ...logoutPages,
+];
 
 /** All routes and pages of idctl. */
 export const surface: Surface = {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { pages } from '../../src/http/pages/list.ts';
+import { pages } from '../../src/http/surface.ts';
 import { createToken } from '../../src/services/people/tokens/operations.ts';
 import { organization, password, person, signedIn } from '../support/builders.ts';
 import type { Client } from '../support/http.ts';

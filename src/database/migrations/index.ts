@@ -13,18 +13,20 @@ import { invitations } from './0013-invitations.ts';
 import { signInSettings } from './0014-sign-in-settings.ts';
 import { loginLinks } from './0015-login-links.ts';
 import { webhooks } from './0016-webhooks.ts';
-import { suspensions } from './0018-suspensions.ts';
-import { replacedSignUps } from './0019-replaced-sign-ups.ts';
-import { addTokenScopes } from './0020-token-scopes.ts';
-import { formerKeys } from './0021-former-keys.ts';
-import { appOrganizations } from './0022-app-organizations.ts';
-import { waitingSignUps } from './0024-waiting-sign-ups.ts';
-import { operatorInDeliveries } from './0025-operator-in-deliveries.ts';
-import { attemptReferences } from './0028-attempt-references.ts';
-import { daemons } from './0029-daemons.ts';
-import { vouchedTokens } from './0030-vouched-tokens.ts';
-import { sealedAccounts } from './0031-sealed-accounts.ts';
-import { narrowIndexes } from './0032-narrow-indexes.ts';
+import {
+  addTokenScopes,
+  appOrganizations,
+  attemptReferences,
+  daemons,
+  formerKeys,
+  narrowIndexes,
+  operatorInDeliveries,
+  replacedSignUps,
+  sealedAccounts,
+  suspensions,
+  vouchedTokens,
+  waitingSignUps,
+} from './0018-0032-additions.ts';
 import { clients } from './0033-clients.ts';
 import { providerRecords } from './0034-provider-records.ts';
 import { scimGroups } from './0035-scim-groups.ts';

@@ -2,7 +2,7 @@ import type { QueryInterface, Sequelize } from 'sequelize';
 
 /** One step of the schema. Forward only, and never changed once released. */
 export interface Migration {
-  /** The file's name, as recorded in the database. */
+  /** The name recorded in the database. It never changes. */
   name: string;
   /** Runs in its own transaction, which all its queries join. It must never use models. */
   up(room: {
