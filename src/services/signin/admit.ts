@@ -21,7 +21,7 @@ import {
 import { syncDirectoryGroups, syncGroups } from '../provisioning/mappings/reconcile.ts';
 import type { DirectoryPerson } from '../tenancy/ldap/find-person.ts';
 import type { Said } from '../tenancy/sso/claims.ts';
-import { keepAttempt } from './attempts.ts';
+import { keepSsoAttempt } from './attempts.ts';
 import { type Begun, requireSession } from './begin.ts';
 import { enterByDirectory, type SeenConnection } from './methods/ldap/sign-in.ts';
 import { enterByLink } from './methods/link.ts';
@@ -48,12 +48,12 @@ interface Admission {
   factor?: GivenFactor;
   /** Whether that answer may come later. */
   inTwoSteps: boolean;
-  /** Runs first in the transaction that begins the session or keeps the arrival. */
-  before?: () => Promise<void>;
+  /** Runs first in the transaction that begins the session or holds the arrival. */
+  firstInTransaction?: () => Promise<void>;
   /** Runs last in the transaction that begins the session. */
-  within?: () => Promise<void>;
+  lastInTransaction?: () => Promise<void>;
   /** Runs once the session has begun. */
-  afterwards?: () => Promise<void>;
+  afterCommit?: () => Promise<void>;
 }
 
 /**
@@ -63,23 +63,23 @@ interface Admission {
  * the transaction, so that a wrong answer stays counted.
  */
 export async function admit(ctx: Context, arrival: Arrival, admission: Admission) {
-  const { account, factor = {}, inTwoSteps, before, afterwards } = admission;
+  const { account, factor = {}, inTwoSteps, firstInTransaction, afterCommit } = admission;
   const known = arrival.by === 'password' && account !== undefined && hasSecondFactor(account);
   // After a password, the account is known: if it has a second factor, the first run is left out.
   let begun: Begun = known ? { asks: account } : await enter(ctx, arrival, admission, null);
   if ('asks' in begun) {
     const { asks } = begun;
     if (!isGiven(factor) && inTwoSteps) {
-      // The arrival is kept, and the answer comes in a second step.
+      // The arrival is held, and the answer comes in a second step.
       throw await transaction(async () => {
-        await before?.();
+        await firstInTransaction?.();
         return holdForSecondFactor(ctx, asks.id, arrival);
       });
     }
     begun = await enter(ctx, arrival, admission, await answerSecondFactor(ctx, asks, factor));
   }
   const session = requireSession(begun);
-  await afterwards?.();
+  await afterCommit?.();
   return sessionOf(ctx, arrival, session);
 }
 
@@ -90,15 +90,19 @@ export async function admit(ctx: Context, arrival: Arrival, admission: Admission
 function enter(
   ctx: Context,
   arrival: Arrival,
-  { account, before, within }: Pick<Admission, 'account' | 'before' | 'within'>,
+  {
+    account,
+    firstInTransaction,
+    lastInTransaction,
+  }: Pick<Admission, 'account' | 'firstInTransaction' | 'lastInTransaction'>,
   answer: SecondFactor | null,
 ): Promise<Begun> {
   // Inside another transaction, this work could not be rolled back alone.
   assertNoTransaction('a sign-in');
   const begin = async () => {
-    await before?.();
+    await firstInTransaction?.();
     const begun = await enterBy(ctx, arrival, account, answer);
-    if ('session' in begun) await within?.();
+    if ('session' in begun) await lastInTransaction?.();
     return begun;
   };
   return retryOnceWhenOvertaken(() => transactionIf(begin, (begun) => 'session' in begun));
@@ -159,13 +163,13 @@ export async function answerPendingSignIn(ctx: Context, input: z.output<typeof s
   const finish = async () =>
     sessionOf(ctx, arrival, requireSession(await enter(ctx, arrival, { account }, answer)));
   if (arrival.by !== 'sso') return finish();
-  return keepAttempt(ctx, arrival.state.connection, (learn) => {
+  return keepSsoAttempt(ctx, arrival.state.connection, (learn) => {
     learn(arrival.said);
     return finish();
   });
 }
 
-/** Keeps an arrival for five minutes. Returns the refusal that asks for the second factor. */
+/** Holds an arrival for five minutes. Returns the refusal that asks for the second factor. */
 export async function holdForSecondFactor(ctx: Context, accountId: string, arrival: Arrival) {
   const token = randomToken(256);
   const row = {
@@ -175,7 +179,7 @@ export async function holdForSecondFactor(ctx: Context, accountId: string, arriv
     expiresAt: after(ctx.now, pendingSeconds),
   };
   return transaction(async () => {
-    // Locked, so that no arrival is kept while another transaction ends the account's sign-ins.
+    // Locked, so that no arrival is held while another transaction ends the account's sign-ins.
     const account = await lockAccount(accountId, 'beside');
     if (account === null || account.disabledAt !== null) throw signInFailed('account_disabled');
     await PendingSignIn.create(row);

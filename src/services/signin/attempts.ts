@@ -48,7 +48,7 @@ const mostNamed = 400;
 const mostNameless = 100;
 
 /** Runs a sign-in whose state was accepted, and stores how far it came and the claims. */
-export async function keepAttempt<T>(
+export async function keepSsoAttempt<T>(
   ctx: Context,
   connectionId: string,
   signIn: (learn: (said: Said) => void) => Promise<T>,

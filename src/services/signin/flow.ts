@@ -7,7 +7,7 @@ import { giveBack, requireRoom, spend } from '../foundation/limits/limit.ts';
 import { clientLimit, knownClient, passwordLimits } from '../foundation/limits/password.ts';
 import { findByEmail } from '../people/accounts/account.ts';
 import { checkAssertion } from '../people/passkeys/assertion.ts';
-import { requirePasskeys } from '../people/passkeys/relying-party.ts';
+import { requireAddressForPasskeys } from '../people/passkeys/relying-party.ts';
 import { inWordsOf, type openLoginLinkInput, signInFailed } from '../people/sessions/schema.ts';
 import { answerSecondFactor } from '../people/two-factor/second-factor.ts';
 import { proveAddress } from '../tenancy/addresses/prove-address.ts';
@@ -17,7 +17,7 @@ import type { signInByLdapInput } from '../tenancy/ldap/schema.ts';
 import { chooseDirectory } from '../tenancy/signin-settings/methods.ts';
 import { requireSameConnection } from '../tenancy/sso/connection.ts';
 import { type Arrival, admit } from './admit.ts';
-import { keepAttempt } from './attempts.ts';
+import { keepSsoAttempt } from './attempts.ts';
 import { beginSession, requireSession } from './begin.ts';
 import { answerCode, type signInByCodeInput } from './methods/codes.ts';
 import { provePerson, recordRefusedByDirectory, reportDirectory } from './methods/ldap/sign-in.ts';
@@ -36,33 +36,36 @@ import {
 } from './refused.ts';
 
 // A sign-in takes these steps:
-// 1. Count the attempt, so that guessing is limited.
+// 1. Count the try, so that guessing is limited. A password counts when its turn to be hashed comes.
 // 2. Prove who the person is. The files in methods/ do this.
 // 3. Let the person in, in one transaction: find the account (that of an external identity is
-//    attached or made), check what bars it, use up the second factor, begin the session. Single
-//    sign-on asks for the account's own second factor only if `asksOwnSecondFactor`.
-//    If the answer to the second factor is missing, `admit` rolls this back, checks an answer that
-//    came along, and runs this again. (A password skips the first run if its account has a second
-//    factor.) Without an answer the request ends in `second_factor_required`. With `inTwoSteps` the
-//    arrival is kept, and `answerPendingSignIn` takes the answer.
-//    A mailed code and a passkey do without `admit`: the answer comes along with the mailed code,
-//    and a passkey counts as both factors.
-// 4. Give the count back, except after a wrong mailed code (`code_invalid`) and, for the other
-//    methods, after `signin_failed`. Record a refused person and a server that could not be used.
+//    attached or made), check that what was proved has not changed meanwhile and that nothing bars
+//    the account (`findBar`), use up the second factor, begin the session.
+//    A refusal is thrown. If only the second factor is missing, the transaction is rolled back:
+//    - If the answer came along, `admit` checks it and runs the transaction again.
+//    - Else, with `inTwoSteps`, the arrival is held, and `answerPendingSignIn` takes the answer.
+//    - Else the request ends in `second_factor_required`.
+//    A password of an account with a second factor skips the first run. Single sign-on asks for the
+//    account's own second factor only if `asksOwnSecondFactor`. A mailed code and a passkey do
+//    without `admit`: the code's answer has to come along, and a passkey counts as both factors.
+// 4. Give the count back, except after `signin_failed`, or after `code_invalid` for a mailed code.
+//    At LDAP, a failed service account gives it back too. Record the refused person, or the server
+//    that could not be used, as an event.
 //
-// method           counts, gives back in   records a person by         records a server by
-// password         this file               recordRefusedSignIn         (asks none)
-// mailed code      answerCode              recordRefusedSignIn         (asks none)
-// passkey          this file               recordRefusedSignIn         (asks none)
-// LDAP             this file, provePerson  recordRefusedByDirectory    reportDirectory
-// single sign-on   nowhere                 recordRefusedBySso          reportConnection
-// social           nowhere                 recordRefusedSignIn         reportProvider
-// login link       nowhere                 nothing                     (asks none)
+// method           counts in, gives back in   event of a refusal by      event of a server by
+// password         this file                  recordRefusedSignIn        (asks none)
+// mailed code      answerCode                 recordRefusedSignIn        (asks none)
+// passkey          this file                  recordRefusedSignIn        (asks none)
+// LDAP             this file, provePerson     recordRefusedByDirectory   reportDirectory
+// single sign-on   nowhere                    recordRefusedBySso         reportConnection
+// social           nowhere                    recordRefusedSignIn        reportProvider
+// login link       nowhere                    (no event)                 (asks none)
 //
-// A mailed code counts in the limits of the password. A wrong second factor counts in
-// second-factor.ts, and only a wrong passkey is recorded. `acceptState` lets each state be used
-// once, limits how many callbacks wait at once, and records nothing. `keepAttempt` stores how far
-// SSO came. Linking a social account begins a session too.
+// A mailed code counts in the limits of the password, and has five tries of its own. A wrong second
+// factor counts in second-factor.ts: a TOTP code for its account and the client, a passkey only for
+// the client. `acceptState` lets each state be used once and limits how many callbacks wait at once.
+// `keepSsoAttempt` stores how far each callback came, and the answer to the second factor after it.
+// Linking a social account begins a session too, and so does a confirmed address after a sign-up.
 // Only `beginSession` begins a session. Only `attachIdentity` and `attachSocial` link an account.
 
 /**
@@ -79,22 +82,18 @@ export async function signIn(
   const limits = await passwordLimits(ctx, input.email);
   await requireRoom(ctx, limits);
   const account = await findByEmail(input.email);
-  const count = () => spend(ctx, limits);
-  const right = await ctx.passwords.verify(
-    account?.passwordHash ?? null,
-    input.password,
-    count,
-    client,
-  );
+  const { password } = input;
+  const countOnTurn = () => spend(ctx, limits);
+  const hash = account?.passwordHash ?? null;
+  const right = await ctx.passwords.verify(hash, password, countOnTurn, client);
   try {
-    const { email: _, password, ...factor } = input;
     const given = { right, password, client, returnTo: page?.returnTo ?? '/' };
     const proved = await proveByPassword(ctx, account, given);
     return await admit(ctx, proved.arrival, {
       account: proved.account,
-      factor,
+      factor: input,
       inTwoSteps: page !== undefined,
-      within: () => giveBack(ctx, limits),
+      lastInTransaction: () => giveBack(ctx, limits),
     });
   } catch (error) {
     await settle(ctx, error, { method: 'password', account, limits });
@@ -122,7 +121,7 @@ export function signInByCode(ctx: Context, input: z.output<typeof signInByCodeIn
 
 /** Signs in with a passkey, which counts as both factors (security P7, P16). */
 export async function signInByPasskey(ctx: Context, input: z.output<typeof signInByPasskeyInput>) {
-  requirePasskeys(ctx);
+  requireAddressForPasskeys(ctx);
   const limits = [clientLimit(ctx)];
   await spend(ctx, limits);
   const bound = { purpose: 'signIn', accountId: null } as const;
@@ -154,11 +153,11 @@ export async function signInByLdap(
   const limits = directoryLimits(ctx, input.username, connection?.organizationId ?? null);
   await spend(ctx, limits);
   if (connection === null) throw inWordsOf('ldap', signInFailed('no_directory'));
-  let found: DirectoryPerson | null = null;
+  let entry: DirectoryPerson | null = null;
   try {
     const proved = await provePerson(ctx, connection, input, {
-      found: (entry) => {
-        found = entry;
+      found: (person) => {
+        entry = person;
       },
       countedForEntry: (limit) => limits.push(limit),
     });
@@ -166,26 +165,27 @@ export async function signInByLdap(
     return await admit(ctx, arrival, {
       factor: input,
       inTwoSteps: page !== undefined,
-      afterwards: () => giveBack(ctx, limits),
+      afterCommit: () => giveBack(ctx, limits),
     });
   } catch (error) {
     const reason = reasonOfFailure(error);
-    // A fault of the service account or of the directory is no wrong guess by the person.
+    // Null: not a wrong guess. `service_…`: the service account failed before an entry was found.
     if (reason === null || reason.startsWith('service_')) await giveBack(ctx, limits);
-    if (reason !== null) await recordRefusedByDirectory(ctx, connection, { reason, person: found });
+    if (reason !== null) await recordRefusedByDirectory(ctx, connection, { reason, person: entry });
     throw await reportDirectory(ctx, connection, error);
   }
 }
 
 /**
  * Finishes single sign-on, at the callback (spec §4.1 steps 3 to 6). Before the provider is asked,
- * the state is spent and the code is claimed. Once the state is accepted, the attempt is kept.
+ * the state is spent and the code is claimed. Once the state is accepted, how far the
+ * sign-in came is stored.
  */
 export function finishSso(ctx: Context, input: z.output<typeof callbackInput>) {
   return acceptState(ctx, 'sso', input, async (accepted) => {
     const { state } = accepted;
     try {
-      return await keepAttempt(ctx, state.connection, async (learn) => {
+      return await keepSsoAttempt(ctx, state.connection, async (learn) => {
         const connection = await requireSameConnection(ctx, state);
         // The provider sent the person back with an error, or without a code.
         if (input.code === undefined || input.error !== undefined)
@@ -223,21 +223,21 @@ export function finishSocial(
         { inTwoSteps: true },
       );
     } catch (error) {
-      const told = await reportProvider(ctx, provider, error);
-      const reason = reasonToRecord(told);
+      const shown = await reportProvider(ctx, provider, error);
+      const reason = reasonToRecord(shown);
       if (reason !== null)
         await recordRefusedSignIn(ctx, { method: provider, account: null, reason });
-      throw told;
+      throw shown;
     }
   });
 }
 
 /**
  * Signs in with the operator's link, which does not replace the second factor. The link is used up
- * when the session begins, or when the arrival is kept for the second factor.
+ * when the session begins, or when the arrival is held for the second factor.
  */
 export async function openLoginLink(ctx: Context, { token }: z.output<typeof openLoginLinkInput>) {
   const account = await requireLinked(ctx, token);
-  const before = () => spendLink(account, token);
-  return admit(ctx, { by: 'loginLink' }, { account, inTwoSteps: true, before });
+  const firstInTransaction = () => spendLink(account, token);
+  return admit(ctx, { by: 'loginLink' }, { account, inTwoSteps: true, firstInTransaction });
 }

@@ -20,7 +20,7 @@ export function findPasskeyObstacle({ config }: Configured): string | null {
 }
 
 /** Refuses `passkeys_unavailable` if browsers make no passkeys at `baseUrl`. */
-export function requirePasskeys(ctx: Configured): void {
+export function requireAddressForPasskeys(ctx: Configured): void {
   const obstacle = findPasskeyObstacle(ctx);
   if (obstacle === null) return;
   throw new Refusal('passkeys_unavailable', 'Passkeys do not work at this address.', {

@@ -26,7 +26,7 @@ import {
   creationOptions,
   registrationInput,
 } from '../../people/passkeys/registration.ts';
-import { requirePasskeys } from '../../people/passkeys/relying-party.ts';
+import { requireAddressForPasskeys } from '../../people/passkeys/relying-party.ts';
 import { ownSessionOf } from '../../people/sessions/end.ts';
 import { voucherOf } from '../../people/tokens/token.ts';
 import { requireRecentSignIn } from '../../people/two-factor/recent.ts';
@@ -102,7 +102,7 @@ async function requireMayAdd(
   account: Account,
   browser: string | undefined,
 ): Promise<void> {
-  requirePasskeys(ctx);
+  requireAddressForPasskeys(ctx);
   const off = await findMethodRefusal(ctx, account, { method: 'passkey' });
   if (off !== null) {
     throw new Refusal('signin_method_off', 'Passkeys are switched off for your address.', {
@@ -183,7 +183,7 @@ export const optionsToSignIn = operation({
   input: z.strictObject({ browser: browserCookie }),
   output: requestOptions,
   run: async (ctx, input) => {
-    requirePasskeys(ctx);
+    requireAddressForPasskeys(ctx);
     const bound = { purpose: 'signIn', accountId: null } as const;
     const { options, browser } = await askForPasskey(ctx, bound, input.browser);
     return { ...options, browser };
