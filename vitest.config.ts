@@ -1,4 +1,5 @@
 import { configDefaults, defineConfig } from 'vitest/config';
+import { LongestFirst } from './test/support/longest-first.ts';
 import { onOneDatabase } from './test/support/one-database.ts';
 import { postgresMissing } from './test/support/postgres.ts';
 
@@ -29,6 +30,7 @@ const postgres = {
 export default defineConfig({
   test: {
     maxWorkers: 3,
+    sequence: { sequencer: LongestFirst },
     // A worker loads the sources once, not for each of its files: that was a quarter of all time.
     // No test mocks a module, and a module of `test/` registers no hook when it is imported.
     isolate: false,

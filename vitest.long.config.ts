@@ -43,7 +43,7 @@ export default defineConfig({
           globalSetup: ['test/support/setup-packages.ts'],
         },
       },
-      on('sqlite'),
+      on('sqlite', ['test/services/explain-truth.test.ts']),
       on('postgres', onOneDatabase),
       sqlite3,
     ],

@@ -116,7 +116,7 @@ async function writeKeys(file: FileHandle, keys: readonly Buffer[]): Promise<voi
 }
 
 function unwritable(path: string, cause: unknown): Refusal {
-  return new Refusal('key_invalid', `the master key ${path} ${fileFault(cause, 'written')}`, {
+  return new Refusal('key_invalid', `The master key ${path} ${fileFault(cause, 'written')}.`, {
     hint: `check that idctl's user can write in ${dirname(path)}, and that the disk has space`,
     cause,
   });
@@ -147,8 +147,8 @@ function openOld(path: string): number {
     throw new Refusal(
       'key_invalid',
       missing
-        ? `the master key ${path} is missing`
-        : `the master key ${path} ${fileFault(cause, 'read')}`,
+        ? `The master key ${path} is missing.`
+        : `The master key ${path} ${fileFault(cause, 'read')}.`,
       {
         hint: missing
           ? 'correct keyFile, or restore the key file from its copy; only for a new instance, run: idctl init'
@@ -171,7 +171,7 @@ function requirePrivate(found: Stats, path: string): void {
     const mode = (found.mode & 0o777).toString(8).padStart(4, '0');
     throw new Refusal(
       'key_invalid',
-      `the master key ${path} is open to other users (mode ${mode})`,
+      `The master key ${path} is open to other users (mode ${mode}).`,
       {
         hint: `chmod 600 ${shellWord(path)}`,
       },
@@ -198,7 +198,7 @@ function keyIn(line: string, path: string): Buffer {
 }
 
 function notKey(path: string, why: string): Refusal {
-  return new Refusal('key_invalid', `the master key ${path} is not usable: ${why}`, {
+  return new Refusal('key_invalid', `The master key ${path} is not usable: ${why}.`, {
     hint: 'correct keyFile, or restore the key file from its copy',
   });
 }

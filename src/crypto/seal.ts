@@ -59,7 +59,7 @@ export function createKeyring(
   reread?: () => readonly Buffer[],
 ): Keyring {
   const [first, ...more] = [given].flat().map(openMasterKey);
-  if (first === undefined) throw new Refusal('key_invalid', 'no master key was given');
+  if (first === undefined) throw new Refusal('key_invalid', 'There is no master key.');
   const keys = new Map([first, ...more].map((key) => [key.id, key]));
   let current = first;
   const find = (id: string): MasterKey | undefined => {
@@ -100,7 +100,7 @@ export function sealedPrefix(keyId: string): string {
 
 function openMasterKey(masterKey: Buffer): MasterKey {
   if (masterKey.length !== 32) {
-    throw new Refusal('key_invalid', `the master key has ${masterKey.length * 8} bits, not 256`);
+    throw new Refusal('key_invalid', `The master key has ${masterKey.length * 8} bits, not 256.`);
   }
   const subKey = (info: string, bytes = 32) =>
     Buffer.from(hkdfSync('sha256', masterKey, '', `idctl ${info}`, bytes));
@@ -125,7 +125,7 @@ function encrypt(key: Buffer, plaintext: string, place: SealedPlace): Buffer {
 function partsOf(sealed: string, place: SealedPlace): { sealedBy: string; body: Buffer } {
   const [, sealedBy, body] = envelope.exec(sealed) ?? [];
   if (sealedBy === undefined || body === undefined) {
-    throw new Refusal('key_invalid', `the value in ${nameOf(place)} is not a sealed value`);
+    throw new Refusal('key_invalid', `The value in ${nameOf(place)} is not a sealed value.`);
   }
   return { sealedBy, body: Buffer.from(body, 'base64url') };
 }
@@ -133,7 +133,7 @@ function partsOf(sealed: string, place: SealedPlace): { sealedBy: string; body: 
 function foreign(place: SealedPlace, sealedBy: string, keyId: string): Refusal {
   return new Refusal(
     'key_invalid',
-    `the secret in ${nameOf(place)} was sealed by key ${sealedBy}, but the master key is ${keyId}`,
+    `The secret in ${nameOf(place)} was sealed by key ${sealedBy}, but the master key is ${keyId}.`,
     { hint: 'restore the key file that belongs to this database' },
   );
 }
@@ -150,7 +150,7 @@ function decrypt(key: Buffer, body: Buffer, place: SealedPlace): string {
   } catch (cause) {
     throw new Refusal(
       'key_invalid',
-      `the secret in ${nameOf(place)} was altered, or copied from another row`,
+      `The secret in ${nameOf(place)} was altered, or copied from another row.`,
       { cause },
     );
   }

@@ -35,8 +35,11 @@ export function openSocialProviders(
   limits: Limits,
 ): Pick<Outbound, 'socialUrl' | 'redeemSocial' | 'close'> {
   const trusted = trustedClient(roots, limits);
-  const openid = createProviders(asEncryptedAs(google.issuer, trusted.fetch), limits.total);
-  const fetch = asEncryptedAs(github.baseUrl, trusted.fetch);
+  const openid = createProviders(
+    asEncryptedAs('google.issuer', google.issuer, trusted.fetch),
+    limits.total,
+  );
+  const fetch = asEncryptedAs('github.baseUrl', github.baseUrl, trusted.fetch);
   return {
     socialUrl: (client, request) =>
       client.provider === 'google'
@@ -52,17 +55,15 @@ export function openSocialProviders(
 }
 
 /** A fetch that refuses plain http if the configured address uses https. */
-function asEncryptedAs(configured: string, fetch: BoundedFetch): BoundedFetch {
+function asEncryptedAs(setting: string, configured: string, fetch: BoundedFetch): BoundedFetch {
   if (configured.startsWith('http:')) return fetch;
   return async (url, options) => {
     if (url.startsWith('https:')) return fetch(url, options);
-    throw new Refusal(
-      'outbound_refused',
-      'A social provider that is configured with https has an http endpoint',
-      {
-        extra: { reason: 'plain_http' },
-      },
-    );
+    const { host } = new URL(url);
+    throw new Refusal('outbound_refused', `http://${host} is not encrypted.`, {
+      hint: `Check social.${setting} in idctl.yaml: ${configured} named this endpoint.`,
+      extra: { reason: 'plain_http' },
+    });
   };
 }
 

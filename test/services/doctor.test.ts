@@ -180,7 +180,7 @@ describe.skipIf(absent)('interface page: idctl doctor', { timeout: 120_000 }, ()
     await chmod(keyFile, 0o644);
     const open = await doctor(['--json']);
     await chmod(keyFile, 0o600);
-    expect(missing.failed['master key']?.message).toBe(`the master key ${keyFile} is missing`);
+    expect(missing.failed['master key']?.message).toBe(`The master key ${keyFile} is missing.`);
     expect(missing.view.checks.map(({ name }) => name)).toEqual(
       expect.arrayContaining(['database', 'migrations', 'base URL', 'resolver', 'mail']),
     );

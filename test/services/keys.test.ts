@@ -78,7 +78,7 @@ test('X3 the first key becomes the database’s key; any other is refused by the
     requireRightKey({ keyring: stranger, keyFile, now: later(1) }),
   ).rejects.toMatchObject({
     code: 'key_invalid',
-    message: `the master key ${keyFile} (${stranger.keyId}) is not the key of this database (${keyring.keyId})`,
+    message: `The master key ${keyFile} (${stranger.keyId}) is not the key of this database (${keyring.keyId}).`,
   });
   expect(await KeyCanary.count()).toBe(1);
 });

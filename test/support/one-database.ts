@@ -11,5 +11,7 @@ export const onOneDatabase = [
   'test/security/outbound.test.ts',
   'test/security/terminal.test.ts',
   'test/services/daemon-configuration.test.ts',
+  'test/services/database-move-guards.test.ts',
   'test/services/doctor.test.ts',
+  'test/services/explain-truth.test.ts',
 ];

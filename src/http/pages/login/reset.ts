@@ -69,7 +69,7 @@ const confirmPage = form({
 /** The pages that set a new password with a mailed code. */
 export const resetPages = [askPage, requestPage, codePage, confirmPage];
 
-/** The link to the page that follows the confirmation of an address without a password. */
+/** The link to the page where an account without a password chooses its first. */
 export function linkToChoose(identifier: string): string {
   return linkTo(path, { identifier }, { done: 'confirmed' });
 }

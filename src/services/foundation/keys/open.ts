@@ -29,14 +29,14 @@ export async function requireRightKey(key: {
     const others = canaries.map((other) => other.keyId).join(', ') || 'unknown';
     throw new Refusal(
       'key_invalid',
-      `the master key ${key.keyFile} (${key.keyring.keyId}) is not the key of this database (${others})`,
+      `The master key ${key.keyFile} (${key.keyring.keyId}) is not the key of this database (${others}).`,
       { hint: `put the database's own key file at ${key.keyFile}, or name it with keyFile` },
     );
   }
   if (key.keyring.open(canary.sealed, placeOf(canary.keyId)) !== constant) {
     throw new Refusal(
       'key_invalid',
-      `the master key ${key.keyFile} does not open its test value in the database`,
+      `The master key ${key.keyFile} does not open its test value in the database.`,
       { hint: 'restore the database and its key file from the same backup' },
     );
   }

@@ -205,7 +205,7 @@ async function takeNewKey(ctx: Context, prepare: boolean) {
   if (current === undefined)
     throw new Refusal(
       'key_invalid',
-      `the key file ${keyFile} lacks the master key that seals now (${former})`,
+      `The key file ${keyFile} lacks the master key that seals now (${former}).`,
       { hint: 'put this key back into the file, then run the command again' },
     );
   const key = (await findUnused(keys)) ?? newMasterKey();

@@ -178,8 +178,7 @@ export async function currentSigner(ctx: KeyContext): Promise<TokenSigner> {
   const current = (await readyKeys(ctx)).findLast(
     ({ session, retiredAt }) => session !== null && (retiredAt === null || retiredAt > ctx.now),
   );
-  if (!current?.session)
-    throw new Refusal('not_ready', 'there is no key to sign sessions with yet');
+  if (!current?.session) throw new Refusal('not_ready', 'There is no signing key yet.');
   return current.session.signer;
 }
 
@@ -187,7 +186,7 @@ export async function currentSigner(ctx: KeyContext): Promise<TokenSigner> {
 export async function requireSigner(ctx: KeyContext, kid: string): Promise<TokenSigner> {
   const key = await readyKey(ctx, kid);
   if (!key?.session)
-    throw new Refusal('invalid_credential', 'the key that signed this session is gone');
+    throw new Refusal('invalid_credential', 'The key that signed this session was removed.');
   return key.session.signer;
 }
 

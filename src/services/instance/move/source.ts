@@ -63,7 +63,7 @@ function patienceFor({ url }: Address): number {
   return url.startsWith('sqlite:') ? patienceForFile : statementPatience;
 }
 
-/** The name of the database in marks, and its mark if it was moved. */
+/** The digest that names the database in a mark, and the mark if the database was moved. */
 export async function identifyInstance(
   { all }: PlainConnection,
   address: Address,

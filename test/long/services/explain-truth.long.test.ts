@@ -1,1 +1,0 @@
-import '../../services/explain-truth.test.ts';
