@@ -131,7 +131,7 @@ describe('S6 changes between start and callback', () => {
 });
 
 describe('S2 the state of a connection', () => {
-  test('S2 decides which provider gets the code, and for which domain its claims count', async () => {
+  test('S2 leads only to its own provider, and signs in no person of another organization', async () => {
     const [here, there] = [
       await connected(idctl, provider.issuer),
       await connected(idctl, other.issuer),
@@ -143,8 +143,8 @@ describe('S2 the state of a connection', () => {
     await vouch(other, theirs.nonce, { sub: 'eve', email: `eve@${there.domain}` });
     await vouch(provider, mine.nonce, { sub: 'eve', email: `eve@${there.domain}` });
     const asked = other.seen.length;
-    // The code is from `other`, the state from `provider`. So idctl asks only `provider`, and refuses
-    // its claims for the other organization's domain.
+    // The code is from `other`, the state from `provider`. So idctl asks only `provider`, and
+    // refuses its claims for the other organization's domain.
     const answer = await arrive(mine.browser, { code: 'of the other provider', state: mine.state });
     expect(answer).toMatchObject(failed);
     expect(other.seen).toHaveLength(asked);

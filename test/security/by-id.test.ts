@@ -9,8 +9,8 @@ import { type Company, foundCompany } from '../support/company.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import type { Person } from '../support/instance.ts';
 
-// Some operations identify an object only by its id. The caller's role in the object's organization
-// decides.
+// Some operations identify an object only by its id.
+// The caller's role in the object's organization decides.
 
 const unknown = '0198c0de-0000-7000-8000-000000000000';
 
@@ -65,7 +65,7 @@ async function refusalOf(act: Act, actor: Actor, id: string) {
   }
 }
 
-describe.each(acts)('%s by its id alone', (_name, kind, act) => {
+describe.each(acts)('%s by its id', (_name, kind, act) => {
   const idOf = () => ids[kind] ?? '';
 
   test('works for the operator, an admin and an owner', async () => {

@@ -13,8 +13,8 @@ import { type LyingProvider, startLyingProvider } from '../support/lying-provide
 import { mailUser, type Smtp, startSmtp } from '../support/smtp.ts';
 import { vouch } from './returning.ts';
 
-// Security X4: the test plants secrets in every input of idctl, in right and wrong requests. Then it
-// searches everything that idctl has written or shown for them.
+// Security X4: the test plants secrets in every input of idctl, in right and wrong requests.
+// Then it searches for them in everything that idctl has written or shown.
 
 const domain = 'acme.test';
 const eve = `eve@${domain}`;
@@ -399,11 +399,14 @@ describe('X4 secrets planted in every input', () => {
     expect(foundIn(all)).toEqual([]);
   });
 
-  test.skipIf(process.platform !== 'linux')('X4 no secret is in a command line that `ps` shows', () => {
-    const all = [...commands].join('\n');
-    expect(all).toContain('--password-stdin');
-    expect(foundIn(all)).toEqual([]);
-  });
+  test.skipIf(process.platform !== 'linux')(
+    'X4 no secret is in a command line that `ps` shows',
+    () => {
+      const all = [...commands].join('\n');
+      expect(all).toContain('--password-stdin');
+      expect(foundIn(all)).toEqual([]);
+    },
+  );
 
   test('X4 no secret is in the database', async () => {
     const all = await stored();

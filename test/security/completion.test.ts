@@ -13,7 +13,7 @@ import { surroundings, typedProgram } from '../support/daemon.ts';
 import { type Installation, install } from '../support/installation.ts';
 import { type Answers, inTerminal } from '../support/pseudo-terminal.ts';
 
-// Security X9: the operator's shell must not run any part of a completed name that a stranger chose.
+// Security X9: the operator's shell must not run any part of a name that a stranger chose.
 // Each line is typed in a real terminal. An unquoted part would run the canary program.
 
 const addresses = [
@@ -134,7 +134,7 @@ describe.each(shells)('X9 completion in %s', (name, shell) => {
     expect(existsSync(canary)).toBe(false);
   }, 240_000);
 
-  test('X9 an address that begins with a shell character, is half typed or follows another word is completed as safely', async () => {
+  test('X9 an address that begins with a shell character, is half typed or follows another word is completed, and not run', async () => {
     const lines: [string, string][] = [
       ["user show '~", '~root@evil.test'],
       ['user show \\~', '~root@evil.test'],
@@ -170,7 +170,7 @@ describe.each(shells)('X9 completion in %s', (name, shell) => {
     expect(existsSync(canary)).toBe(false);
   }, 60_000);
 
-  test('X9 slugs with shell characters are completed as safely; values with invisible characters are not offered', async () => {
+  test('X9 slugs with shell characters are completed, and not run; values with invisible characters are not offered', async () => {
     const lines = [
       'org show na',
       'org show mo',
@@ -193,7 +193,7 @@ describe.each(shells)('X9 completion in %s', (name, shell) => {
     expect(existsSync(canary)).toBe(false);
   }, 1150_000);
 
-  test('X9 file names are completed as safely', async () => {
+  test('X9 file names are completed, and not run', async () => {
     expect(await typed(shell(), ['mappings import --org acme ed'])).toEqual([file]);
     expect(existsSync(canary)).toBe(false);
   }, 60_000);

@@ -50,7 +50,7 @@ import { type Slapd, service, startSlapd, suffix } from '../support/slapd.ts';
 import { connected, registration, signInAt } from '../support/sso.ts';
 import { enrolled } from '../support/two-factor.ts';
 
-// The attack: an admin replaces the connection, or its server, with one of their own. That one claims
+// The attack: an admin replaces the connection with one to a provider of their own, which claims
 // to authenticate every member.
 
 let idctl: Idctl;
@@ -124,7 +124,7 @@ async function company() {
 }
 
 describe('I1 a connection that is removed and created again', () => {
-  test('I1 frees no account for another provider: the sign-in is refused as a conflict, with an event', async () => {
+  test('I1 gives no linked account to another provider: the sign-in is refused as a conflict, with an event', async () => {
     const { org, domain, email, id, replace } = await company();
     await replace(hostile);
     const attack = await signInAt(idctl, hostile, domain, asserted(hostile, email));
@@ -140,7 +140,7 @@ describe('I1 a connection that is removed and created again', () => {
     expect(late.answer.status).toBe(200);
   });
 
-  test('I1 frees no account for another subject of the same provider, but accepts the former subject', async () => {
+  test('I1 gives no linked account to another subject of the same provider, but accepts the former subject', async () => {
     const { org, domain, email, sub, id, replace } = await company();
     await replace(honest);
     const attack = await signInAt(idctl, honest, domain, asserted(honest, email));
@@ -185,7 +185,7 @@ describe('I1 a connection that is removed and created again', () => {
     expect(await events(org.slug, 'sso.removed')).toEqual([{ owners: [], sessionsEnded: 1 }]);
   });
 
-  test('I1 is removed after the sign-ins in progress, not during them', async () => {
+  test('I1 is removed only after the sign-ins in progress are complete', async () => {
     const { org, domain } = await connected(idctl, honest.issuer);
     const owner = await signedIn(idctl, org.owner.email);
     const { connectionId } = await Identity.findOne({
@@ -224,7 +224,7 @@ describe('I1 a connection that is removed and created again', () => {
     expect(order).toEqual(['signed in', 'removed 204']);
   });
 
-  test('I1 leaves former keys, which the operator can list and unlink to free the account', async () => {
+  test('I1 leaves former keys, which the operator can list and unlink; then another provider can link the account', async () => {
     const { domain, email, id, replace } = await company();
     await replace(hostile);
     const { items } = await listIdentities(idctl.operator(), { user: id, limit: 50 });
@@ -255,7 +255,7 @@ describe('I1 a connection that is removed and created again', () => {
     expect(inherited.answer.body.user.id).toBe(next.answer.body.user.id);
   });
 
-  test('I1 I3 frees no account even if the domain is given up and verified again, or the account is taken over', async () => {
+  test('I1 I3 gives no linked account to another provider, even if the domain is verified again or the account taken over', async () => {
     const { org, domain, email, id, replace } = await company();
     await removeDomain(idctl.operator(), { org: org.slug, domain });
     await verifiedDomain(idctl, org.slug, domain);
@@ -540,7 +540,7 @@ describe.skipIf(counterpartMissing('slapd'))('I1 a directory that is replaced', 
   });
 
   test.each(['removed and made again', 'changed in place'])(
-    'I1 a connection that is %s for another server frees no account, whatever entryUUID the server sends',
+    'I1 if a connection is %s for another server, the server gets no linked account, whatever entryUUID it sends',
     async (how) => {
       const { org, email, id, key, save, owner, path, signIn } = await staffed();
       if (how === 'removed and made again') await owner.send('DELETE', path);
@@ -548,7 +548,7 @@ describe.skipIf(counterpartMissing('slapd'))('I1 a directory that is replaced', 
         await save(await lying(email, uuid));
         expect(await signIn()).toMatchObject(refused);
       }
-      // Nor does it with the former entryUUID and an address that has no account.
+      // The former entryUUID with an unknown address does not lead to the account either.
       await save(await lying(`new-${email}`, key.subject));
       if (how === 'changed in place') expect(await signIn()).toMatchObject(refused);
       expect(await Identity.findAll({ where: { accountId: id } })).toMatchObject([{ id: key.id }]);

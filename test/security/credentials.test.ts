@@ -166,7 +166,7 @@ describe('P1 forged tokens at the HTTP surface', () => {
 });
 
 describe('P2 a revocation takes effect at the next request', () => {
-  test('P2 a token is refused once its session is revoked, its account disabled or its password set', async () => {
+  test('P2 a token is refused once the session is revoked, the account disabled or the password set', async () => {
     const ends: ((who: Awaited<ReturnType<typeof victim>>) => Promise<unknown>)[] = [
       ({ accessToken, claims }) => {
         const headers = { authorization: `Bearer ${accessToken}` };

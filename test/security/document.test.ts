@@ -76,13 +76,16 @@ function mapped(role: string): Sent {
   return { idctl: 1, mappings: [{ group: 'dev', project: 'website', role }] };
 }
 
-test.each(letsIn)('P15 a token of scope write cannot apply a document with %s', async (_what, document) => {
-  const before = await exported(idctl.operator(), 'acme');
-  const client = await tokenOf(company.owner.id, 'write');
-  const answer = await tryApply(client, document);
-  expect(answer).toMatchObject({ status: 403, body: { code: 'scope_required' } });
-  expect(await exported(idctl.operator(), 'acme')).toEqual(before);
-});
+test.each(letsIn)(
+  'P15 a token of scope write cannot apply a document with %s',
+  async (_what, document) => {
+    const before = await exported(idctl.operator(), 'acme');
+    const client = await tokenOf(company.owner.id, 'write');
+    const answer = await tryApply(client, document);
+    expect(answer).toMatchObject({ status: 403, body: { code: 'scope_required' } });
+    expect(await exported(idctl.operator(), 'acme')).toEqual(before);
+  },
+);
 
 test('P15 a token of scope write can apply a document with a new project; scope read can only plan and export', async () => {
   const document = { idctl: 1, projects: [{ slug: 'fresh', name: 'Fresh' }] };

@@ -16,7 +16,7 @@ const nameOf = ({ method, path }: Route) => `${method} ${path}`;
 const rank = ({ method, path }: Route) =>
   path === '/api/v1/me/password' ? 2 : method === 'DELETE' ? 1 - path.length / 1000 : 0;
 
-/** Routes that change an organization or an account, in order. Tests and previews change nothing. */
+/** Routes that change an organization or an account, in order. Tests and previews do not count. */
 const changing = surface.routes
   .filter(
     ({ method, access, path }) =>
@@ -27,7 +27,7 @@ const changing = surface.routes
 /** Routes without an event: a person's name, and an authenticator that is not confirmed yet. */
 const without = new Set(['PATCH /api/v1/me', 'POST /api/v1/me/totp']);
 
-/** Routes that cannot succeed with the sample alone. Other tests check their events. */
+/** Routes that cannot succeed with only the sample. Other tests check their events. */
 const elsewhere = new Set([
   'POST /api/v1/invitations/accept',
   'POST /api/v1/me/social/google',

@@ -86,7 +86,7 @@ test('O11 a person reaches the requested page, and the proxy gets the person’s
   ]);
 });
 
-test('O11 ?redirect=1 answers 302, for proxies that pass the answer on', async () => {
+test('O11 with ?redirect=1, the answer is 302, for proxies that pass the answer on', async () => {
   const { browser, origin } = await application();
   const { status, headers } = await browser.get('/auth/verify?redirect=1', {
     'x-forwarded-uri': '/x',

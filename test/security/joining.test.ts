@@ -9,7 +9,8 @@ import { type OpenIdProvider, startOpenIdProvider } from '../support/openid-prov
 import { connected, registration, signInAt } from '../support/sso.ts';
 import { enrolled } from '../support/two-factor.ts';
 
-// A provider signs a person in without the second factor. Then the account joins another organization.
+// A provider signs a person in without the second factor.
+// Then the account joins another organization.
 
 let idctl: Idctl;
 let provider: OpenIdProvider;

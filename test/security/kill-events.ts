@@ -84,7 +84,7 @@ async function deactivateByScim({ idctl, scene }: Stage): Promise<void> {
 const giveDomainUp = ({ idctl, scene }: Stage) =>
   removeDomain(idctl.operator(), { org: scene.org.id, domain: scene.domain });
 
-/** Another organization verifies the domain, and its provider signs in Ada, now in no organization. */
+/** Another organization verifies the domain, and signs Ada in by SSO. She has left her own. */
 async function takeOver(stage: Stage): Promise<void> {
   const { idctl, scene, world } = stage;
   await giveDomainUp(stage);

@@ -41,7 +41,7 @@ interface Probe {
   works(stage: Stage): Promise<boolean>;
 }
 
-/** Whether the answer is a success. Throws at a server error, which proves nothing about a credential. */
+/** Whether the answer is a success. Throws at a server error, which proves nothing. */
 function isTaken({ status, body }: Answer): boolean {
   if (status >= 500) throw new Error(`a credential was answered ${status} ${JSON.stringify(body)}`);
   return status < 400;

@@ -11,7 +11,7 @@ type Instance = Pick<Idctl, 'client'>;
 
 const day = 86_400;
 
-/** Signs Ada in to the client's application twice: for the tokens of one code, and an unused code. */
+/** Signs Ada in to the application twice: for tokens, and for a code that stays unused. */
 export async function playApplication(
   idctl: Instance,
   { clientId, secret }: { clientId: string; secret: string },

@@ -154,7 +154,7 @@ describe('L8 a bind password cannot be guessed either', () => {
   const limited = async (org: string) =>
     (await listEvents(idctl.operator(), { org, kind: 'ldap.bind.limited', limit: 9 })).items;
 
-  test('L8 an organization has five wrong bind passwords, saved or not, in any spelling of the DN; right ones do not count', async () => {
+  test('L8 an organization is limited to five wrong bind passwords, saved or not, in any spelling of the DN; right ones do not count', async () => {
     const { org, second, test, dn, tried, save, signIn } = await findingOne();
     for (let at = 0; at < 7; at += 1)
       expect(await test({ bindDn: service.bindDn, bindPassword: service.bindPassword })).toBe('ok');
@@ -206,7 +206,7 @@ describe('L8 a bind password cannot be guessed either', () => {
     expect(tried()).toBe(5);
   });
 
-  test('L8 a saved password counts once the directory refuses it, not while the directory is down', async () => {
+  test('L8 a saved password counts when the directory refuses it, not while the directory is down', async () => {
     const { org, save, signIn, test } = await findingOne();
     const [port = 0] = await freePorts(1);
     for (let at = 0; at < 6; at += 1) {
@@ -300,7 +300,7 @@ describe('L8 a bind password cannot be guessed either', () => {
     }
   });
 
-  test('L8 a burst of sign-ins with a wrong saved password binds only five times', async () => {
+  test('L8 a burst of sign-ins with a wrong saved password causes only five binds', async () => {
     const { answers, signIn, save, binds } = await told();
     answers.bind = no;
     await save('wrong');

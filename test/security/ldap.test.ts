@@ -77,7 +77,7 @@ describe.skipIf(counterpartMissing('slapd'))('against OpenLDAP', () => {
   });
   afterAll(() => slapd?.stop());
 
-  test('L2 an empty, missing, NUL or too long password, or one that is no text, is refused without a bind', async () => {
+  test('L2 an empty, missing, NUL, too long or non-text password is refused without a bind', async () => {
     const { org, domain } = await joined(idctl, settingsFor(slapd));
     const uid = fresh('ada');
     await slapd.person(uid, { givenName: 'Ada', mail: `${uid}@${domain}` });
@@ -325,7 +325,7 @@ describe('L4 L6 I2 entries of a directory', () => {
     await removeDomain(idctl.operator(), { org: org.slug, domain });
     expect(await signIn()).toMatchObject(failed);
     expect(await reasons(org.slug)).toEqual([['email_domain_not_verified', 1]]);
-    // Another domain is enough: the key stays until another organization verifies the former one (I2).
+    // Another domain is enough: the key stays until another organization verifies the first (I2).
     mails.push(`${fresh('ada')}@${await verifiedDomain(idctl, org.slug)}`);
     expect((await signIn()).body.user.id).toBe(body.user.id);
     await verifiedDomain(idctl, (await organization(idctl)).slug, domain);
@@ -480,7 +480,7 @@ describe('values of an entry', () => {
   const long = randomBytes(10_000).toString('hex');
   const dn = (name: string) => `uid=${name},${suffix}`;
 
-  /** Signs in at a directory that returns this entry, and answers its bind with this result code. */
+  /** Signs in at a directory that returns this entry and answers its bind with this code. */
   async function answered(entryDn: string, attributes: Record<string, string[]>, code = 0) {
     const directory = await scripted((request: Request) =>
       request.kind === 'search'

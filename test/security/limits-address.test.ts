@@ -37,7 +37,7 @@ test('P9 an address that a client sends in front of the proxy’s entry is ignor
   expect(await statuses({ http }, [forged(1), forged(2), forged(3)])).toEqual([401, 401, 429]);
 });
 
-test('P8 limits.enabled: off counts nothing', async () => {
+test('P8 with limits.enabled: off, nothing is counted', async () => {
   const off = { limits: { ...limits, enabled: 'off', accountFailures: 1 } };
   expect(await statuses(off, Array(4).fill('198.51.100.1'))).toEqual([401, 401, 401, 401]);
 });

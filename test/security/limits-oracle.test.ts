@@ -13,7 +13,7 @@ const cost = { memory: 64, time: 1, lanes: 1, maxWaitMs: 60_000 };
 let idctl: Idctl;
 
 beforeAll(async () => {
-  // No mail is sent here. But only with a mail server is an unconfirmed account refused.
+  // No mail is sent. Without this setting, an unconfirmed account could sign in.
   idctl = await openIdctl({
     limits: { addressFailures: 1000 },
     mail: { smtpUrl: 'smtp://127.0.0.1:9' },
@@ -82,7 +82,7 @@ test('P6 a request that waits too long for its turn gets 503 with Retry-After, a
   const busy = createPasswordHasher({ ...cost, concurrency: 1, maxWaitMs: 30 });
   idctl.app.passwords = busy;
   const held = Promise.withResolvers<void>();
-  // Both turns are taken: one to hash, and one to be counted meanwhile.
+  // Both places are taken: one to hash, and one to be counted while the first hashes.
   const holding = [1, 2].map(() => busy.verify(null, 'x', () => held.promise));
   const before = await Counter.count();
   for (let done = 0; done < 12; done += 1) {

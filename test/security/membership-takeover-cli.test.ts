@@ -28,7 +28,7 @@ describe('I3 the operator adds a member', { timeout: 120_000 }, () => {
   });
   afterAll(() => idctl?.close());
 
-  /** An account with a password and a token that a stranger made before the organization verified the domain. */
+  /** A stranger's account with a password and a token, from before the domain was verified. */
   async function squatted() {
     const { slug } = await organization(idctl);
     const email = `boss@${fresh('corp')}.test`;

@@ -38,10 +38,10 @@ async function neighbours() {
 describe('S5 mixed-up issuers', () => {
   test('S5 a code that a hostile provider got from a user of an honest one begins no session', async () => {
     const { domain, victim, trap } = await neighbours();
-    // The attacker starts at the honest provider, and gives its nonce and challenge to the victim.
+    // The attacker starts at the honest provider, and keeps nonce and challenge for the victim.
     const attacker = await departing(idctl, domain);
-    // The victim is lured to the evil provider, which redirects to the honest one. If the victim is signed
-    // in there, this shows no page. idctl then sends the code to the evil provider, as its state says.
+    // The victim is lured to the evil provider, which redirects to the honest one. The victim is
+    // signed in there and sees no page. By the state, idctl sends the code to the evil provider.
     const lured = await departing(idctl, trap.domain);
     await vouch(honest, attacker.nonce, victim);
     const code = aCode();
