@@ -4,7 +4,7 @@ import { password, person, signedIn } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { open } from '../support/pages.ts';
 
-// Requirements of OWASP ASVS 5.0 on passwords that no other test shows (docs/asvs.md).
+// Requirements of OWASP ASVS 5.0 on passwords that no other test covers (docs/asvs.md).
 
 let idctl: Idctl;
 beforeAll(async () => {
@@ -15,7 +15,7 @@ afterAll(() => idctl.close());
 const trySignIn = async (email: string | null, given: string) =>
   (await idctl.client().post('/api/v1/auth/login', { email, password: given })).status;
 
-test('ASVS 6.2.8 a password counts exactly as typed: letter case, spaces, Unicode form, all 128 characters', async () => {
+test('ASVS 6.2.8 a password is compared exactly as typed: letter case, spaces, Unicode form, all 128 characters', async () => {
   const { email } = await person(idctl);
   const chosen = ` Ünïcode ${'xY 7'.repeat(30)}`.slice(0, 127).concat('!');
   expect([...chosen]).toHaveLength(128);
@@ -31,7 +31,7 @@ test('ASVS 6.2.8 a password counts exactly as typed: letter case, spaces, Unicod
   expect(await trySignIn(email, chosen)).toBe(200);
 });
 
-test('ASVS 6.2.10 a password still signs in after three years, and no page asks for a new one', async () => {
+test('ASVS 6.2.10 a password does not expire: it still signs in after three years', async () => {
   const { email } = await person(idctl);
   idctl.wait(3 * 365 * 24 * 3600);
   expect(await trySignIn(email, password)).toBe(200);

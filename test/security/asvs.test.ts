@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { brokenLinks, names, pageOf, quoted } from './pages.ts';
 
-// Holds docs/asvs.md to OWASP ASVS 5.0 and to the suite: every requirement once, every verdict with what shows it.
+// Checks docs/asvs.md against the requirements of OWASP ASVS 5.0 and against the tests it cites.
 
 const page = pageOf('asvs.md');
 const rows = [
@@ -14,7 +14,7 @@ const rows = [
   shown,
 }));
 
-/** The requirements of levels 1 and 2, by section: the numbers that are of level 1, then those of level 2. */
+/** The requirement numbers of each section: those of level 1, then those of level 2. */
 const requirements: Record<string, [number[], number[]]> = {
   '6.1': [[1], [2, 3]],
   '6.2': [
@@ -56,7 +56,7 @@ const requirements: Record<string, [number[], number[]]> = {
 };
 
 describe('docs/asvs.md', () => {
-  test('every requirement of levels 1 and 2 of V6, V7, V9 and V10 is listed once, in order, with its level', () => {
+  test('lists every requirement of levels 1 and 2 of V6, V7, V9 and V10 once, in order, with its level', () => {
     const expected = Object.entries(requirements).flatMap(([section, levels]) =>
       levels
         .flatMap((numbers, at) => numbers.map((number) => ({ number, level: at + 1 })))
@@ -66,7 +66,7 @@ describe('docs/asvs.md', () => {
     expect(page.match(/^\| \d/gm)).toHaveLength(rows.length);
   });
 
-  test('every met requirement names tests or a page, and every named test exists', () => {
+  test('names tests or a page for every met requirement, and every named test exists', () => {
     for (const { id, verdict, shown } of rows) {
       expect([id, verdict]).toEqual([id, expect.stringMatching(/^(met|deviates|does not apply)$/)]);
       if (verdict === 'met')
@@ -78,7 +78,7 @@ describe('docs/asvs.md', () => {
     expect(missing).toEqual([]);
   });
 
-  test('docs/security.md states the same counts, and every link has a target', () => {
+  test('has the counts that docs/security.md states, and no broken link', () => {
     const count = (verdict: string) => rows.filter((row) => row.verdict === verdict).length;
     const [met, deviates, not] = [count('met'), count('deviates'), count('does not apply')];
     const claim = `${met} are met, ${deviates} deviate and ${not} do not apply`;

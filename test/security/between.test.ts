@@ -16,7 +16,7 @@ import { type LyingProvider, startLyingProvider } from '../support/lying-provide
 import { comeBack, connected, registration } from '../support/sso.ts';
 import { arrive, departing, failed, returning, vouch } from './returning.ts';
 
-// What is changed between the start of a sign-in and its end.
+// Changes between the start of a sign-in and its callback.
 
 let idctl: Idctl;
 let provider: LyingProvider;
@@ -45,30 +45,30 @@ const save = ({ org, domain }: Connected, more: Record<string, unknown>) => {
 };
 
 const changes: [string, (made: Connected) => Promise<unknown>][] = [
-  ['disabled', ({ org }) => disableSso(idctl.operator(), { org: org.slug })],
-  ['removed', ({ org }) => removeSso(idctl.operator(), { org: org.slug })],
+  ['is disabled', ({ org }) => disableSso(idctl.operator(), { org: org.slug })],
+  ['is removed', ({ org }) => removeSso(idctl.operator(), { org: org.slug })],
   [
-    'removed and made again',
+    'is removed and created again',
     async (made) => {
       await removeSso(idctl.operator(), { org: made.org.slug });
       await save(made, {});
     },
   ],
-  ['given another issuer', (made) => save(made, { issuer: other.issuer })],
-  ['given another client', (made) => save(made, { clientId: 'another' })],
-  ['given another redirect URI', (made) => save(made, { redirectUri: 'https://id.test/back' })],
-  ['given another domain', (made) => save(made, { emailDomain: 'elsewhere.test', enabled: false })],
-  // However that came about: by hand, by a setting that was off before.
+  ['gets another issuer', (made) => save(made, { issuer: other.issuer })],
+  ['gets another client ID', (made) => save(made, { clientId: 'another' })],
+  ['gets another redirect URI', (made) => save(made, { redirectUri: 'https://id.test/back' })],
+  ['gets another domain', (made) => save(made, { emailDomain: 'elsewhere.test', enabled: false })],
+  // Possible after a manual change, or if a setting was off before.
   [
-    'for a domain no longer verified',
+    'has a domain that is no longer verified',
     ({ domain }) => transaction(() => Domain.destroy({ where: { name: domain } })),
   ],
   [
-    'without its domain',
+    'loses its domain',
     ({ org, domain }) => removeDomain(idctl.operator(), { org: org.slug, domain }),
   ],
   [
-    'without its domain, which another organization has verified',
+    'loses its domain to another organization',
     async ({ org, domain }) => {
       await removeDomain(idctl.operator(), { org: org.slug, domain });
       const rival = await organization(idctl);
@@ -77,14 +77,14 @@ const changes: [string, (made: Connected) => Promise<unknown>][] = [
     },
   ],
   [
-    'gone with its organization',
+    'is deleted with its organization',
     ({ org }) => deleteOrganization(idctl.operator(), { org: org.slug }),
   ],
 ];
 
 describe('S6 changes between start and callback', () => {
   test.each(changes)(
-    'S6 a connection that is %s ends the sign-in, before the provider is asked',
+    'S6 the sign-in fails, before the provider is asked, if the connection %s',
     async (_what, change) => {
       const made = await connected(idctl, provider.issuer);
       const { browser, callback, userinfo } = await returning(idctl, provider, made);
@@ -97,7 +97,7 @@ describe('S6 changes between start and callback', () => {
   );
 
   test.each(changes)(
-    'S6 a connection that is %s while the provider answers signs no person in',
+    'S6 no person is signed in if, while the provider answers, the connection %s',
     async (_what, change) => {
       const made = await connected(idctl, provider.issuer);
       const { browser, callback, userinfo } = await returning(idctl, provider, made);
@@ -111,7 +111,7 @@ describe('S6 changes between start and callback', () => {
     },
   );
 
-  test('S6 a change of other fields of the connection lets the person in', async () => {
+  test('S6 the sign-in succeeds if other fields of the connection change meanwhile', async () => {
     const made = await connected(idctl, provider.issuer);
     const { browser, callback } = await returning(idctl, provider, made);
     await save(made, { groupsClaim: 'roles', autoRemove: true });
@@ -130,8 +130,8 @@ describe('S6 changes between start and callback', () => {
   });
 });
 
-describe('S2 the state of one connection', () => {
-  test('S2 is refused at another connection: the code goes to the one that made the state', async () => {
+describe('S2 the state of a connection', () => {
+  test('S2 leads only to its own provider, and signs in no person of another organization', async () => {
     const [here, there] = [
       await connected(idctl, provider.issuer),
       await connected(idctl, other.issuer),
@@ -143,7 +143,8 @@ describe('S2 the state of one connection', () => {
     await vouch(other, theirs.nonce, { sub: 'eve', email: `eve@${there.domain}` });
     await vouch(provider, mine.nonce, { sub: 'eve', email: `eve@${there.domain}` });
     const asked = other.seen.length;
-    // The code is the other provider's, the state is ours: it is ours that is asked, and whose word counts is ours.
+    // The code is from `other`, the state from `provider`. So idctl asks only `provider`, and
+    // refuses its claims for the other organization's domain.
     const answer = await arrive(mine.browser, { code: 'of the other provider', state: mine.state });
     expect(answer).toMatchObject(failed);
     expect(other.seen).toHaveLength(asked);
@@ -167,7 +168,7 @@ describe('S1 P9 parameters of the authorization request', () => {
     expect(body.authorizationUrl).not.toContain('evil.test');
   });
 
-  test('S1 every sign-in has a state, nonce and challenge of its own', async () => {
+  test('S1 every sign-in has its own state, nonce and challenge', async () => {
     const { domain } = await connected(idctl, provider.issuer);
     const seen = new Set<string>();
     for (let at = 0; at < 5; at += 1) {

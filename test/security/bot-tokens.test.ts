@@ -11,9 +11,9 @@ import { appOf } from '../support/apps.ts';
 import { openInstance } from '../support/instance.ts';
 import { useToken } from '../support/tokens.ts';
 
-// Security P14: how many tokens an app has, how fast it gets them, and how long they live.
+// Security P14: how many tokens an app has, how fast it gets them, and how long they are valid.
 
-test('P14 it ends after oauth.botTokenTtl, and the sweep deletes it', async () => {
+test('P14 a bot token expires after oauth.botTokenTtl, and the sweep deletes it', async () => {
   const instance = await openInstance({ oauth: { botTokenTtl: '30m' } });
   const { id, ask } = await appOf(instance);
   const { body } = await ask();
@@ -27,7 +27,7 @@ test('P14 it ends after oauth.botTokenTtl, and the sweep deletes it', async () =
   expect(await AccessToken.count({ where: { appId: id } })).toBe(0);
 });
 
-test('P14 at most 100 are active: the oldest ends, with an event', async () => {
+test('P14 an app has at most 100 active bot tokens: one more revokes the oldest, with an event', async () => {
   const instance = await openInstance({ limits: { enabled: 'off' } });
   const { id, mint } = await appOf(instance);
   const minted: string[] = [];
@@ -45,7 +45,7 @@ test('P14 at most 100 are active: the oldest ends, with an event', async () => {
   expect(await Event.count({ where: { kind: 'token.revoked' } })).toBe(2);
 });
 
-test('an app gets limits.tokenRequests a minute, then 429 with Retry-After; other apps go on', async () => {
+test('after limits.tokenRequests requests in a minute, an app gets 429 with Retry-After; other apps do not', async () => {
   const instance = await openInstance({ limits: { tokenRequests: 3 } });
   const [busy, other] = [await appOf(instance), await appOf(instance)];
   for (let n = 0; n < 3; n += 1) await busy.mint();
@@ -58,7 +58,7 @@ test('an app gets limits.tokenRequests a minute, then 429 with Retry-After; othe
   await busy.mint();
 });
 
-test('a stranger who knows the client id uses none of the app’s requests', async () => {
+test('a stranger who knows only the client id does not use up the app’s requests', async () => {
   const instance = await openInstance({ limits: { tokenRequests: 2 } });
   const { ask, mint } = await appOf(instance);
   const statuses: number[] = [];
@@ -68,7 +68,7 @@ test('a stranger who knows the client id uses none of the app’s requests', asy
   await mint();
 });
 
-test('P8 wrong client secrets count by client address, over all client ids and endpoints; right ones go on', async () => {
+test('P8 wrong client secrets count by client address, over all client ids and endpoints; a right one is still accepted', async () => {
   const instance = await openInstance({
     limits: { tokenRequests: 6 },
     http: { trustedProxies: ['127.0.0.1'] },
@@ -100,7 +100,7 @@ test('P8 wrong client secrets count by client address, over all client ids and e
   expect((await guess(10, from)).status).toBe(401);
 });
 
-test('P8 of wrong client secrets sent at once as many are answered as the limit allows', async () => {
+test('P8 of wrong client secrets sent at once, only as many are checked as the limit allows', async () => {
   const instance = await openInstance({ limits: { tokenRequests: 4 } });
   const { ask } = await appOf(instance);
   const answers = await Promise.all(
@@ -110,7 +110,7 @@ test('P8 of wrong client secrets sent at once as many are answered as the limit 
   expect(answers.filter(({ status }) => status === 429)).toHaveLength(8);
 });
 
-test('apps that ask for tokens at once each get what is left, and no more than 100 are active', async () => {
+test('an app that sends parallel requests gets only as many tokens as the limit allows', async () => {
   const instance = await openInstance({ limits: { tokenRequests: 5 } });
   const { id, ask } = await appOf(instance);
   const answers = await Promise.all(Array.from({ length: 12 }, () => ask()));
@@ -119,7 +119,7 @@ test('apps that ask for tokens at once each get what is left, and no more than 1
   expect(await AccessToken.count({ where: { appId: id } })).toBe(5);
 });
 
-test('no token outlives an app that is revoked, or an owner who is disabled, while the token is made', async () => {
+test('no token stays valid if the app is revoked, or the owner disabled, while the token is issued', async () => {
   const instance = await openInstance();
   for (const end of [
     ({ id }: { id: string }) => revokeApp(instance.operator(), { id, keepTokens: false }),
@@ -136,11 +136,11 @@ test('no token outlives an app that is revoked, or an owner who is disabled, whi
 
 test.each([
   [
-    'revoked is refused like one that is gone',
+    'revoked gets no token',
     (ctx: Context, id: string) => revokeApp(ctx, { id, keepTokens: false }),
   ],
   [
-    'regenerated gets no token by its former secret',
+    'regenerated gets no token with its former secret',
     (ctx: Context, id: string) => regenerateApp(ctx, { id }),
   ],
 ])('P14 an app that is being %s', async (_, end) => {
@@ -155,7 +155,7 @@ test.each([
   });
   await revoked.promise;
   const asked = ask();
-  // Time for it to come to where it waits; without that much it would only try less.
+  // Gives the request time to reach the lock. On a slow machine, the test only checks less.
   await pause(500);
   go.resolve();
   await revoking;

@@ -9,7 +9,8 @@ import { type Company, foundCompany } from '../support/company.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import type { Person } from '../support/instance.ts';
 
-// Some operations name a thing by its id alone. The organization that has it decides who may.
+// Some operations identify an object only by its id.
+// The caller's role in the object's organization decides.
 
 const unknown = '0198c0de-0000-7000-8000-000000000000';
 
@@ -52,7 +53,7 @@ function readToken({ id, email, spareToken }: Person): Actor {
   return { kind: 'user', accountId: id, name: email, ...token };
 }
 
-/** The refusal, with the id taken out of its words; null for none. */
+/** The refusal, with the id replaced in its message. Null if the act is allowed. */
 async function refusalOf(act: Act, actor: Actor, id: string) {
   try {
     await idctl.app.rehearse(() => act(idctl.as(actor), id));
@@ -64,7 +65,7 @@ async function refusalOf(act: Act, actor: Actor, id: string) {
   }
 }
 
-describe.each(acts)('%s by its id alone', (_name, kind, act) => {
+describe.each(acts)('%s by its id', (_name, kind, act) => {
   const idOf = () => ids[kind] ?? '';
 
   test('works for the operator, an admin and an owner', async () => {
@@ -77,7 +78,7 @@ describe.each(acts)('%s by its id alone', (_name, kind, act) => {
       expect(await refusalOf(act, actor, idOf())).toBeNull();
   });
 
-  test('O7 answers accounts without the right as if the thing did not exist', async () => {
+  test('O7 is refused for accounts without the right as if the id did not exist', async () => {
     const { member, stranger, foreigner } = company;
     const missing = await refusalOf(act, session(stranger), unknown);
     expect(missing?.code).toBe('not_found');
@@ -86,7 +87,7 @@ describe.each(acts)('%s by its id alone', (_name, kind, act) => {
     expect(await refusalOf(act, session(company.admin), unknown)).toEqual(missing);
   });
 
-  test('names the scope that a token of an admin lacks', async () => {
+  test('is refused for an admin’s token of scope read, with the code scope_required', async () => {
     const refusal = await refusalOf(act, readToken(company.admin), idOf());
     expect(refusal?.code).toBe('scope_required');
   });
@@ -97,7 +98,7 @@ describe.each(acts)('%s by its id alone', (_name, kind, act) => {
   });
 });
 
-test('a project named by its slug needs the organization', async () => {
+test('a request that names a project by its slug must also name the organization', async () => {
   const renaming: Act = (ctx, project) => renameProject(ctx, { project, name: 'Other' });
   const refusal = await refusalOf(renaming, session(company.admin), 'website');
   expect(refusal).toMatchObject({ code: 'invalid_input', message: expect.stringContaining('org') });

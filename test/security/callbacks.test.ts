@@ -6,8 +6,8 @@ import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { type LyingProvider, startLyingProvider } from '../support/lying-provider.ts';
 import { connected, registration, start } from '../support/sso.ts';
 
-// The tests stand behind a proxy that the instance trusts, so that each can come from where it wants. The provider
-// answers no code until it is told to.
+// The instance trusts the tests as a proxy, so each request can have its own client address. The
+// provider's token endpoint does not answer until a test calls `release`.
 
 let provider: LyingProvider;
 let other: LyingProvider;
@@ -28,7 +28,7 @@ beforeAll(async () => {
     outbound: { allow: ['127.0.0.1'] },
     social: { google },
   });
-  // A busy machine may take longer than the ten seconds that a provider has.
+  // On a busy machine, a provider may need more than the usual ten seconds.
   const patient = { ...defaultLimits, total: 60_000 };
   idctl.app.outbound = createOutbound(idctl.app.config, () => undefined, patient);
 });
@@ -58,7 +58,7 @@ function callback(kind: 'sso' | 'social/google', state: string, from: string): P
 const statusesOf = (answers: Answer[]) => answers.map(({ status }) => status);
 const tooMany = { status: 503, body: { code: 'overloaded' }, cookies: [] };
 
-test('S9 ten callbacks of one client address wait for a provider at once; an eleventh is refused and can be repeated', async () => {
+test('S9 at most ten callbacks of one client address wait for a provider at once; the eleventh is refused and can be repeated', async () => {
   const { domain } = await connected(idctl, provider.issuer);
   const state = async () => stateOf(await start(idctl.client(), domain));
   const waiting: Promise<Answer>[] = [];
@@ -78,12 +78,12 @@ test('S9 ten callbacks of one client address wait for a provider at once; an ele
   await expect.poll(() => held, { timeout: 20_000 }).toBe(11);
   release();
   expect(statusesOf(await Promise.all(waiting))).toEqual(Array(11).fill(401));
-  // Its state is not used up: this time the provider hears of it.
+  // The refused callback did not use up its state: this time, the provider is asked.
   expect((await callback('sso', late, '2001:db8:7:8::ff')).status).toBe(401);
   expect(held).toBe(12);
 }, 60_000);
 
-test('S9 fifty callbacks wait for one connection at once; another connection goes on', async () => {
+test('S9 at most fifty callbacks wait for one connection at once; another connection still works', async () => {
   const [one, another] = [
     await connected(idctl, provider.issuer),
     await connected(idctl, other.issuer),
@@ -105,7 +105,7 @@ test('S9 fifty callbacks wait for one connection at once; another connection goe
   expect(held).toBe(50);
 }, 60_000);
 
-test('S9 ten callbacks of one client address wait for a social provider at once', async () => {
+test('S9 at most ten callbacks of one client address wait for a social provider at once', async () => {
   const state = async () =>
     stateOf((await idctl.client().get('/auth/social/google/start')).body.authorizationUrl);
   const waiting: Promise<Answer>[] = [];

@@ -13,14 +13,14 @@ import { type LyingProvider, startLyingProvider } from '../support/lying-provide
 import { mailUser, type Smtp, startSmtp } from '../support/smtp.ts';
 import { vouch } from './returning.ts';
 
-// Security X4: secrets are planted wherever idctl is told one, everything it can be told is done with them, right and
-// wrong; then everything it has written or shown is searched for them.
+// Security X4: the test plants secrets in every input of idctl, in right and wrong requests.
+// Then it searches for them in everything that idctl has written or shown.
 
 const domain = 'acme.test';
 const eve = `eve@${domain}`;
 const planted = (what: string) => `CANARY-${what}-7Yq2vX9`;
 
-/** By what they are: what must be found nowhere. */
+/** The planted secrets by name. None may be found anywhere. */
 const secrets = {
   password: planted('password'),
   changedPassword: planted('changed'),
@@ -40,7 +40,7 @@ const secrets = {
   resetPassword: planted('reset'),
   mailServer: mailUser.password,
 };
-/** What is only known once it has been made. */
+/** Secrets that exist only at run time, by name. */
 const learned = new Map<string, string>();
 
 let provider: LyingProvider;
@@ -48,7 +48,7 @@ let smtp: Smtp;
 let site: Installation;
 let daemon: Daemon;
 let browser: Client;
-/** What was shown, but for answers that are there to give a secret. */
+/** All output, except answers whose purpose is to return a secret. */
 const shown: string[] = [];
 const commands = new Set<string>();
 
@@ -77,7 +77,7 @@ afterAll(async () => {
   await smtp?.stop();
 });
 
-/** Everything that can be told a secret is told one. */
+/** Uses idctl with secrets in every way. */
 async function live(): Promise<void> {
   await watched(async () => {
     await atTheTerminal();
@@ -104,7 +104,7 @@ async function atTheTerminal(): Promise<void> {
   await run(['user', 'create', eve, '--name', 'Eve', '--password-stdin'], secrets.password);
   await run(['user', 'password', 'nobody@acme.test', '--password-stdin'], secrets.wrongPassword);
   await run(['sso', 'set', ...at, '--secret-stdin'], secrets.clientSecret);
-  // The provider says nothing about a client before the first sign-in.
+  // This provider cannot confirm the client before a sign-in, so the command skips the test.
   await run(['sso', 'enable', '--org', 'acme', '--force']);
   await run(['sso', 'show', '--org', 'acme', '--json']);
   const hook = ['webhook', 'add', `${provider.issuer}/hooks`, '--org', 'acme', '--json'];
@@ -213,7 +213,7 @@ async function byMail(): Promise<void> {
   const given = { email: eve, code: await smtp.codeTo(eve), newPassword: secrets.resetPassword };
   see(await browser.post('/api/v1/auth/password/reset/confirm', { ...given, code: '000000' }));
   see(await browser.post('/api/v1/auth/password/reset/confirm', given));
-  // What the log says of a mail that could not be sent.
+  // The daemon logs a mail that it could not send, and must not log its code.
   smtp.refuse(550);
   see(await browser.post('/api/v1/auth/magic-code', { email: eve }));
   while (!daemon.log().includes('mail not sent')) await pause(50);
@@ -305,7 +305,7 @@ function learn(name: string, value: string | null | undefined): void {
   if (value) learned.set(`${name}${learned.has(name) ? learned.size : ''}`, value);
 }
 
-/** Keeps an eye on what `ps` would show, while the work is done. */
+/** Records every command line that `ps` would show while `work` runs. */
 async function watched(work: () => Promise<void>): Promise<void> {
   let over = false;
   const watching = (async () => {
@@ -323,7 +323,7 @@ async function watched(work: () => Promise<void>): Promise<void> {
   await watching;
 }
 
-/** Every secret, in every spelling in which it could have been written down. */
+/** Every secret's name and text, in every encoding in which it could have been written. */
 function spellings(): [string, string][] {
   const known = [
     ...Object.entries(secrets),
@@ -347,7 +347,7 @@ function foundIn(text: string): string[] {
   ];
 }
 
-/** All that the database holds. */
+/** The whole content of the database. */
 async function stored(): Promise<string> {
   const file = /^sqlite:(.*)/.exec(site.database)?.[1];
   if (file !== undefined) {
@@ -364,7 +364,7 @@ async function stored(): Promise<string> {
   return JSON.stringify(rows);
 }
 
-/** What is in a backup; what `pg_dump` packed, unpacked. */
+/** The content of a backup. On PostgreSQL, the unpacked part of `pg_dump` too. */
 async function backedUp(): Promise<string> {
   const path = join(site.folder, 'idctl.backup');
   expect((await site.run(['backup', path])).code).toBe(0);
@@ -379,33 +379,36 @@ async function backedUp(): Promise<string> {
 }
 
 describe('X4 secrets planted in every input', () => {
-  test('X4 the search of this test finds a secret in every spelling', () => {
+  test('X4 the search of this test finds plain and encoded secrets', () => {
     expect(foundIn(`x${secrets.password}x`)).toEqual(['password']);
     expect(foundIn(btoa(secrets.clientSecret))).toEqual(['clientSecret']);
     expect(learned.size).toBeGreaterThanOrEqual(8);
     expect([...learned.keys()].join()).toMatch(/totpSecret.*codeVerifier.*clientAuthentication/);
   });
 
-  test('X4 none is in the log of the daemon at its most verbose level', () => {
+  test('X4 no secret is in the log of the daemon at its most verbose level', () => {
     expect(daemon.log()).toContain('"path":"/auth/sso/callback"');
     expect(daemon.log()).toContain('"code":"provider_failed"');
     expect(foundIn(daemon.log())).toEqual([]);
   });
 
-  test('X4 none is in an error, an event, an attempt or other output', () => {
+  test('X4 no secret is in an error, an event, an attempt or other output', () => {
     const all = shown.join('\n');
     expect(all).toContain('sso.signin.refused');
     expect(all).toContain('signin_failed');
     expect(foundIn(all)).toEqual([]);
   });
 
-  test.skipIf(process.platform !== 'linux')('X4 none is in what `ps` shows of any process', () => {
-    const all = [...commands].join('\n');
-    expect(all).toContain('--password-stdin');
-    expect(foundIn(all)).toEqual([]);
-  });
+  test.skipIf(process.platform !== 'linux')(
+    'X4 no secret is in a command line that `ps` shows',
+    () => {
+      const all = [...commands].join('\n');
+      expect(all).toContain('--password-stdin');
+      expect(foundIn(all)).toEqual([]);
+    },
+  );
 
-  test('X4 none is in the database files', async () => {
+  test('X4 no secret is in the database', async () => {
     const all = await stored();
     expect(all).toContain(eve);
     expect(all).toContain('$argon2id$');
@@ -413,7 +416,7 @@ describe('X4 secrets planted in every input', () => {
   });
 
   test.skipIf(dialect === 'postgres' && counterpartMissing('postgresql-client'))(
-    'X4 X8 none is in a backup, which is readable by its owner only',
+    'X4 X8 no secret is in a backup, which only its owner can read',
     async () => {
       const all = await backedUp();
       expect(all).toContain(eve);

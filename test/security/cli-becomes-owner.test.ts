@@ -27,7 +27,7 @@ describe.skipIf(dialect !== 'sqlite' || rootMissing())('X8: run as root, the com
 
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  it("gives new files to the folder's owner, closed to other users", async () => {
+  it("gives new files to the folder's owner, and no other user can read them", async () => {
     await idctl(['init', '--yes']);
     expect((await readdir(site)).sort()).toEqual(['idctl.db', 'idctl.yaml', 'master.key']);
     for (const name of await readdir(site)) {
@@ -43,7 +43,7 @@ describe.skipIf(dialect !== 'sqlite' || rootMissing())('X8: run as root, the com
     expect({ uid, mode: mode & 0o777 }).toEqual({ uid: nobody, mode: 0o700 });
   });
 
-  it("becomes the database's owner before it opens the database, and is no longer root", async () => {
+  it("switches to the database's owner before it opens the database, and gives up root's rights", async () => {
     const key = join(site, 'master.key');
     await chown(key, 0, 0);
     await expect(idctl(['org', 'list'])).rejects.toMatchObject({ code: 3 });
@@ -52,7 +52,7 @@ describe.skipIf(dialect !== 'sqlite' || rootMissing())('X8: run as root, the com
     for (const name of await readdir(site)) expect((await stat(join(site, name))).uid).toBe(nobody);
   });
 
-  it('makes a backup as that owner, and restores one that only root can read', async () => {
+  it('makes a backup as the owner, and restores a backup that only root can read', async () => {
     const own = join(site, 'idctl.backup');
     await idctl(['backup', own]);
     expect(await stat(own)).toMatchObject({ uid: nobody });
@@ -67,7 +67,7 @@ describe.skipIf(dialect !== 'sqlite' || rootMissing())('X8: run as root, the com
     expect((await idctl(['org', 'list'])).stdout).toContain('acme');
   });
 
-  it('moves to a database of that owner, by a URL that root alone may read', async () => {
+  it('moves to a database that the owner gets, with a URL from a file that only root can read', async () => {
     const [to, file] = [join(site, 'moved.db'), join(folder, 'to')];
     await writeFile(file, `sqlite:${to}`, { mode: 0o600 });
     await idctl(['database', 'move', '--to-file', file]);
@@ -75,8 +75,8 @@ describe.skipIf(dialect !== 'sqlite' || rootMissing())('X8: run as root, the com
     expect({ uid, mode: mode & 0o777 }).toEqual({ uid: nobody, mode: 0o600 });
   });
 
-  it('X8 moves into a new folder that the owner of the instance gets, from either kind', async () => {
-    // Only root may write there.
+  it('X8 gives the new folders of a move to the owner of the instance, from SQLite and from PostgreSQL', async () => {
+    // Only root can write to this folder.
     const roots = await mkdtemp(join(tmpdir(), 'idctl-roots-'));
     await chmod(roots, 0o755);
     const server = await startPostgres();

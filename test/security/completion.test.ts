@@ -13,8 +13,8 @@ import { surroundings, typedProgram } from '../support/daemon.ts';
 import { type Installation, install } from '../support/installation.ts';
 import { type Answers, inTerminal } from '../support/pseudo-terminal.ts';
 
-// Security X9: what a stranger is called must not be run by the shell of the operator who completes it. Each line is typed
-// in a real terminal; the canary is a program that any unquoted piece would run.
+// Security X9: the operator's shell must not run any part of a name that a stranger chose.
+// Each line is typed in a real terminal. An unquoted part would run the canary program.
 
 const addresses = [
   'zed`x.sh`@evil.test',
@@ -35,7 +35,7 @@ const addresses = [
   'twin`x.sh`a@evil.test',
   'twin`x.sh`b@evil.test',
 ];
-// No organization is called so: idctl refuses such slugs. Completion does not rely on that.
+// idctl refuses such slugs. Completion does not rely on that.
 const slugs = [
   'na$(x.sh)b',
   'mo x.sh;x.sh',
@@ -100,14 +100,14 @@ echo recorded`,
 }, 1150_000);
 afterAll(() => site.close());
 
-/** Types each line and Tab and Enter after it; answers the last word that idctl was run with each time. */
+/** Types each line, then Tab and Enter. Returns the last argument of each run of idctl. */
 async function typed(shell: string, lines: string[]): Promise<string[]> {
   await writeFile(record, '');
   const answers: Answers = lines.map((line, at) => [
     at === 0 ? '> ' : 'recorded',
     `idctl ${line}\t\r`,
   ]);
-  // A quote that is left open would wait for its end.
+  // If completion left a quote open, the shell would wait for its end.
   await inTerminal(shell, env, [...answers, ['recorded', 'exit\r']], 150_000);
   return (await readFile(record, 'utf8')).split('\0').slice(0, -1);
 }
@@ -134,7 +134,7 @@ describe.each(shells)('X9 completion in %s', (name, shell) => {
     expect(existsSync(canary)).toBe(false);
   }, 240_000);
 
-  test('X9 so is one that begins with a character of the shell, is half typed, or follows another word', async () => {
+  test('X9 an address that begins with a shell character, is half typed or follows another word is completed, and not run', async () => {
     const lines: [string, string][] = [
       ["user show '~", '~root@evil.test'],
       ['user show \\~', '~root@evil.test'],
@@ -148,7 +148,7 @@ describe.each(shells)('X9 completion in %s', (name, shell) => {
       ['user show pa=b%s@', find('pa')],
       ["member add --role 'member' --org 'a b' ze", find('zed')],
       ["user show so\\'", find('so')],
-      // What is typed alone begins an option; idctl would not take an address for it.
+      // A leading dash would begin an option, so the address follows `--` or `--user`.
       ['user show -- -n', '-n@evil.test'],
       ['totp enroll --user -n', '-n@evil.test'],
       ["totp enroll --user='ze", `--user=${find('zed')}`],
@@ -162,15 +162,15 @@ describe.each(shells)('X9 completion in %s', (name, shell) => {
     expect(existsSync(canary)).toBe(false);
   }, 240_000);
 
-  test('X9 a common start of several values is inserted as safely', async () => {
-    // One Tab for what they share, then what tells them apart, in the quotes that are open by then.
+  test('X9 the common start of several values is completed, and the shell runs no part of it', async () => {
+    // Tab inserts the common start. In bash, this leaves a quote open, which the next input closes.
     const end = name === 'bash' ? "a'" : 'a';
     const lines = [`user show twi\t${end}`];
     expect((await typed(shell(), lines))[0]).toMatch(/^twin`x\.sh`a(@evil\.test)?$/);
     expect(existsSync(canary)).toBe(false);
   }, 60_000);
 
-  test('X9 so are slugs with such characters; values with invisible characters are not offered', async () => {
+  test('X9 slugs with shell characters are completed, and not run; values with invisible characters are not offered', async () => {
     const lines = [
       'org show na',
       'org show mo',
@@ -193,7 +193,7 @@ describe.each(shells)('X9 completion in %s', (name, shell) => {
     expect(existsSync(canary)).toBe(false);
   }, 1150_000);
 
-  test('X9 so are names of files', async () => {
+  test('X9 file names are completed, and not run', async () => {
     expect(await typed(shell(), ['mappings import --org acme ed'])).toEqual([file]);
     expect(existsSync(canary)).toBe(false);
   }, 60_000);

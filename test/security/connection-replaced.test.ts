@@ -50,7 +50,8 @@ import { type Slapd, service, startSlapd, suffix } from '../support/slapd.ts';
 import { connected, registration, signInAt } from '../support/sso.ts';
 import { enrolled } from '../support/two-factor.ts';
 
-// An admin who removes the connection, or points it elsewhere, and lets a provider of their own speak for everybody.
+// The attack: an admin replaces the connection with one to a provider of their own, which claims
+// to authenticate every member.
 
 let idctl: Idctl;
 let honest: OpenIdProvider;
@@ -77,7 +78,7 @@ afterAll(async () => {
 const refused = { status: 401, body: { code: 'signin_failed' }, cookies: [] };
 const codeAsked = { status: 401, body: { code: 'second_factor_required' } };
 
-/** Somebody at a provider, by a subject of their own, whom it says to have the address. */
+/** Adds a person with this address to the provider. Returns the person's subject. */
 function asserted(at: OpenIdProvider, email: string, sub = fresh('sub')): string {
   at.people.set(sub, { email, email_verified: true, name: 'Ada Byron' });
   return sub;
@@ -89,7 +90,7 @@ async function events(org: string, kind: string) {
   );
 }
 
-/** A member of an organization who signed in through its connection, and its owner. */
+/** An organization, its owner, and a member who signed in through its connection. */
 async function company() {
   const { org, domain } = await connected(idctl, honest.issuer);
   const email = `${fresh('ada')}@${domain}`;
@@ -123,7 +124,7 @@ async function company() {
 }
 
 describe('I1 a connection that is removed and created again', () => {
-  test('I1 frees no account for another provider: the second key is a conflict, with an event', async () => {
+  test('I1 gives no linked account to another provider: the sign-in is refused as a conflict, with an event', async () => {
     const { org, domain, email, id, replace } = await company();
     await replace(hostile);
     const attack = await signInAt(idctl, hostile, domain, asserted(hostile, email));
@@ -134,24 +135,24 @@ describe('I1 a connection that is removed and created again', () => {
     expect(await Identity.findAll({ where: { accountId: id } })).toMatchObject([
       { issuer: honest.issuer },
     ]);
-    // Somebody new does not wait for the others.
+    // A person without an account can sign in at once.
     const late = await signInAt(idctl, hostile, domain, asserted(hostile, `cy@${domain}`));
     expect(late.answer.status).toBe(200);
   });
 
-  test('I1 frees no account for another subject of the same provider either, and accepts its former subjects', async () => {
+  test('I1 gives no linked account to another subject of the same provider, but accepts the former subject', async () => {
     const { org, domain, email, sub, id, replace } = await company();
     await replace(honest);
     const attack = await signInAt(idctl, honest, domain, asserted(honest, email));
     expect(attack.answer).toMatchObject(refused);
-    // A former key is a key: the address that the provider says now does not matter.
+    // A former key identifies the account, whatever address the provider sends now.
     asserted(honest, `renamed-${email}`, sub);
     const back = await signInAt(idctl, honest, domain, sub);
     expect(back.answer).toMatchObject({ status: 200, body: { user: { id, email } } });
     expect(await Identity.count({ where: { accountId: id } })).toBe(1);
     expect(await Account.count({ where: { email: `renamed-${email}` } })).toBe(0);
     expect(await events(org.slug, 'identity.linked')).toHaveLength(2);
-    // However often it is made again.
+    // This stays so if the connection is replaced twice more.
     await replace(hostile);
     await replace(honest);
     expect((await signInAt(idctl, honest, domain, sub)).answer.body.user.id).toBe(id);
@@ -159,7 +160,7 @@ describe('I1 a connection that is removed and created again', () => {
 
   // On SQLite, the second transaction would wait for the first.
   test.runIf(dialect === 'postgres')(
-    'I1 of two sign-ins at once that bring a former key, both are let in',
+    'I1 accepts two sign-ins at once with the same former key',
     async () => {
       const { domain, sub, id, replace } = await company();
       await replace(honest);
@@ -169,7 +170,7 @@ describe('I1 a connection that is removed and created again', () => {
     },
   );
 
-  test('I1 sessions that came through a connection end with it, and no others', async () => {
+  test('I1 ends the sessions that began through it, and no others', async () => {
     const { org, ada, email, domain } = await company();
     const neighbour = await company();
     const { account, client } = await enrolled(idctl, `${fresh('bob')}@${domain}`);
@@ -184,7 +185,7 @@ describe('I1 a connection that is removed and created again', () => {
     expect(await events(org.slug, 'sso.removed')).toEqual([{ owners: [], sessionsEnded: 1 }]);
   });
 
-  test('I1 a connection is removed after the sign-ins in progress, not during them', async () => {
+  test('I1 is removed only after the sign-ins in progress are complete', async () => {
     const { org, domain } = await connected(idctl, honest.issuer);
     const owner = await signedIn(idctl, org.owner.email);
     const { connectionId } = await Identity.findOne({
@@ -215,7 +216,7 @@ describe('I1 a connection that is removed and created again', () => {
       removal = owner
         .send('DELETE', `/api/v1/orgs/${org.slug}/sso`)
         .then(({ status }) => order.push(`removed ${status}`));
-      // Long enough for a removal that does not wait; one that waits does not mind.
+      // Gives a removal that does not wait the time to finish first.
       await Promise.race([removal, setTimeout(500)]);
       order.push('signed in');
     });
@@ -223,7 +224,7 @@ describe('I1 a connection that is removed and created again', () => {
     expect(order).toEqual(['signed in', 'removed 204']);
   });
 
-  test('I1 the operator sees and unlinks a former key, which frees the account', async () => {
+  test('I1 leaves former keys, which the operator can list and unlink; then another provider can link the account', async () => {
     const { domain, email, id, replace } = await company();
     await replace(hostile);
     const { items } = await listIdentities(idctl.operator(), { user: id, limit: 50 });
@@ -235,7 +236,7 @@ describe('I1 a connection that is removed and created again', () => {
     expect(now.items.map(({ former }) => former)).toEqual([undefined]);
   });
 
-  test('I1 keys are deleted with their account, and with their organization', async () => {
+  test('I1 leaves former keys that are deleted with their account, and with their organization', async () => {
     const { org, domain, email, id, replace } = await company();
     await replace(hostile);
     await deleteUser(idctl.operator(), { user: id });
@@ -254,7 +255,7 @@ describe('I1 a connection that is removed and created again', () => {
     expect(inherited.answer.body.user.id).toBe(next.answer.body.user.id);
   });
 
-  test('I1 I3 giving the domain up frees no account, nor does verifying it again, nor a takeover', async () => {
+  test('I1 I3 gives no linked account to another provider, even if the domain is verified again or the account taken over', async () => {
     const { org, domain, email, id, replace } = await company();
     await removeDomain(idctl.operator(), { org: org.slug, domain });
     await verifiedDomain(idctl, org.slug, domain);
@@ -269,8 +270,8 @@ describe('I1 a connection that is removed and created again', () => {
   });
 });
 
-describe('I1 relinks after a change of provider', () => {
-  test('I1 an owner with a session relinks over REST, former keys too; a token or an admin cannot', async () => {
+describe('I1 relinking after a change of provider', () => {
+  test('I1 an owner with a session can relink over REST, also former keys; a token or an admin cannot', async () => {
     const { org, domain, email, id, owner, path, replace, relink } = await company();
     await replace(hostile);
     const sub = asserted(hostile, email);
@@ -305,7 +306,7 @@ describe('I1 relinks after a change of provider', () => {
 });
 
 describe('P12 the second factor at single sign-on', () => {
-  /** Somebody with a second factor whom the hostile organization's provider speaks for. */
+  /** A person with a second factor, whose domain belongs to the hostile organization. */
   async function victim() {
     const { org, domain } = await connected(idctl, hostile.issuer);
     const { account, code } = await enrolled(idctl, `${fresh('ada')}@${domain}`);
@@ -314,7 +315,7 @@ describe('P12 the second factor at single sign-on', () => {
   }
 
   test.each(['member', 'owner'] as const)(
-    'P12 is asked if the account is %s of an organization that does not own the connection',
+    'P12 is asked for if the account has the role %s in an organization that does not own the connection',
     async (role) => {
       const { domain, email, id, code, sub } = await victim();
       const tenant = await organization(idctl);
@@ -325,12 +326,12 @@ describe('P12 the second factor at single sign-on', () => {
       expect((await client.get('/api/v1/me')).status).toBe(401);
       const done = await client.post('/api/v1/auth/second-factor', { totpCode: code() });
       expect(done).toMatchObject({ status: 200, body: { user: { id } } });
-      // At the next sign-in too, which goes by the key.
+      // Also at the next sign-in, which finds the account by its key.
       expect((await signInAt(idctl, hostile, domain, sub)).answer).toMatchObject(codeAsked);
     },
   );
 
-  test('P12 the provider is trusted for an account of its own organization only', async () => {
+  test('P12 is not asked for if the account belongs only to the connection’s organization', async () => {
     const { org, domain, email, id, sub } = await victim();
     await addMember(idctl.operator(), { org: org.slug, email, role: 'admin' });
     expect((await signInAt(idctl, hostile, domain, sub)).answer.body.user.id).toBe(id);
@@ -359,7 +360,7 @@ describe('P12 the second factor at single sign-on', () => {
     },
   );
 
-  test('P12 a session that the provider began ends when the account makes an organization of its own', async () => {
+  test('P12 a session that the provider began ends when the account creates an organization', async () => {
     const { org, domain, email, id, code, sub } = await victim();
     await addMember(idctl.operator(), { org: org.slug, email, role: 'member' });
     const { client, answer } = await signInAt(idctl, hostile, domain, sub);
@@ -391,7 +392,7 @@ describe('P12 the second factor at single sign-on', () => {
     expect((await own.client.get('/api/v1/me')).status).toBe(200);
   });
 
-  test('P12 is asked of a sign-in that waits while another organization adds the account', async () => {
+  test('P12 is asked for in a sign-in that waits while another organization adds the account', async () => {
     const { org, domain, email, id, sub } = await victim();
     await addMember(idctl.operator(), { org: org.slug, email, role: 'member' });
     const tenant = await organization(idctl);
@@ -399,7 +400,7 @@ describe('P12 the second factor at single sign-on', () => {
     await transaction(async () => {
       await addMember(idctl.operator(), { org: tenant.slug, email, role: 'member' });
       signingIn = signInAt(idctl, hostile, domain, sub);
-      // Long enough for it to come as far as it can beside this; one that has not come so far does not mind.
+      // Gives the sign-in time to reach the lock. On a slow machine, the test only checks less.
       await Promise.race([signingIn, setTimeout(1000)]);
     });
     expect((await signingIn)?.answer).toMatchObject(codeAsked);
@@ -413,7 +414,7 @@ describe('P12 the second factor at single sign-on', () => {
     expect((await signInAt(idctl, honest, domain, sub)).answer.status).toBe(200);
   });
 
-  test('P12 I3 giving the domain up keeps the second factor of an account that others trust', async () => {
+  test('P12 I3 giving the domain up keeps the second factor of an account that another organization has added', async () => {
     const { org, domain, email, id, code, sub } = await victim();
     await transaction(() => Account.update({ emailProof: 'domain' }, { where: { id } }));
     const tenant = await organization(idctl);
@@ -432,8 +433,8 @@ describe('P12 the second factor at single sign-on', () => {
   });
 });
 
-describe('D5 sessions that came through a domain', () => {
-  test('D5 end when it is given up, and the owners among them are named; others go on', async () => {
+describe('D5 sessions that began through a domain', () => {
+  test('D5 end when the domain is given up, with an event that names the owners; other sessions continue', async () => {
     const { org, domain, email, id, ada, owner, path } = await company();
     await changeMemberRole(idctl.operator(), { org: org.slug, user: email, role: 'owner' });
     const rehearsed = await idctl.app.rehearse(() =>
@@ -449,7 +450,7 @@ describe('D5 sessions that came through a domain', () => {
     ]);
   });
 
-  test('D5 end too if the connection was disabled before, or saved for another domain', async () => {
+  test('D5 also end if the connection was disabled or saved for another domain before', async () => {
     for (const more of [
       { enabled: false },
       { emailDomain: `${fresh('other')}.test`, enabled: false },
@@ -470,7 +471,7 @@ describe.skipIf(counterpartMissing('slapd'))('I1 a directory that is replaced', 
   });
   afterAll(() => slapd?.stop());
 
-  /** A member who signed in by the directory, which is known by this name. */
+  /** A member who signed in through the directory, whose host name is `localhost`. */
   async function staffed() {
     const settings = { ...settingsFor(slapd), uri: slapd.ldaps.replace('127.0.0.1', 'localhost') };
     const { org, domain } = await joined(idctl, settings);
@@ -510,7 +511,7 @@ describe.skipIf(counterpartMissing('slapd'))('I1 a directory that is replaced', 
     };
   }
 
-  /** A directory of the attacker's, which says that every name is the one entry that it was told to be. */
+  /** An attacker's directory, which returns the same given entry for every search. */
   async function lying(mail: string, entryUUID: string, dn = `uid=ada,ou=people,${suffix}`) {
     const directory = await startScriptedDirectory((request: Request) =>
       request.kind === 'search'
@@ -524,14 +525,14 @@ describe.skipIf(counterpartMissing('slapd'))('I1 a directory that is replaced', 
     return { uri: directory.uri, tls: false, caCertificate: null, ...service };
   }
 
-  test('I1 sessions end with the connection; a new one for the same server accepts its former entries', async () => {
+  test('I1 sessions end with the connection; a new connection to the same server accepts the former entries', async () => {
     const { org, id, me, save, owner, path, signIn } = await staffed();
     expect((await owner.send('DELETE', path)).status).toBe(204);
     expect((await me()).status).toBe(401);
     expect(await events(org.slug, 'ldap.removed')).toEqual([{ owners: [], sessionsEnded: 1 }]);
     await save({});
     expect((await signIn()).body.user.id).toBe(id);
-    // Another port of it, and the same entry.
+    // The same server on another port returns the same entry.
     await removeLdap(idctl.operator(), { org: org.slug });
     await save({ uri: slapd.ldap.replace('127.0.0.1', 'localhost') });
     expect((await signIn()).body.user.id).toBe(id);
@@ -539,7 +540,7 @@ describe.skipIf(counterpartMissing('slapd'))('I1 a directory that is replaced', 
   });
 
   test.each(['removed and made again', 'changed in place'])(
-    'I1 a directory that is %s on another server frees no account, whatever entryUUID it sends',
+    'I1 if a connection is %s for another server, the server gets no linked account, whatever entryUUID it sends',
     async (how) => {
       const { org, email, id, key, save, owner, path, signIn } = await staffed();
       if (how === 'removed and made again') await owner.send('DELETE', path);
@@ -547,7 +548,7 @@ describe.skipIf(counterpartMissing('slapd'))('I1 a directory that is replaced', 
         await save(await lying(email, uuid));
         expect(await signIn()).toMatchObject(refused);
       }
-      // Nor by an address of somebody who has no account yet.
+      // The former entryUUID with an unknown address does not lead to the account either.
       await save(await lying(`new-${email}`, key.subject));
       if (how === 'changed in place') expect(await signIn()).toMatchObject(refused);
       expect(await Identity.findAll({ where: { accountId: id } })).toMatchObject([{ id: key.id }]);
@@ -556,7 +557,7 @@ describe.skipIf(counterpartMissing('slapd'))('I1 a directory that is replaced', 
     },
   );
 
-  test('I1 an owner with a session relinks a directory, and no other person can', async () => {
+  test('I1 an owner with a session can relink a directory; a token cannot', async () => {
     const { org, email, id, save, owner, path, signIn } = await staffed();
     await removeLdap(idctl.operator(), { org: org.slug });
     await save(await lying(email, crypto.randomUUID()));
@@ -572,7 +573,7 @@ describe.skipIf(counterpartMissing('slapd'))('I1 a directory that is replaced', 
     expect(await owner.post(`${path}/relink`)).toMatchObject({ status: 404 });
   });
 
-  test('D5 sessions of people on a domain that is given up end; those on another domain go on', async () => {
+  test('D5 sessions of people on a domain that is given up end; those of people on another domain continue', async () => {
     const { org, domain, me, owner, path, uid } = await staffed();
     const second = await verifiedDomain(idctl, org.slug);
     const bob = fresh('bob');
@@ -589,7 +590,7 @@ describe.skipIf(counterpartMissing('slapd'))('I1 a directory that is replaced', 
     ]);
   });
 
-  test('I1 a server is recognized by its name, whatever else changes', async () => {
+  test('I1 a server is recognized by its host name, even if the search filter changes', async () => {
     const { org, id, signIn } = await staffed();
     await changeLdap(idctl.operator(), {
       org: org.slug,
@@ -599,7 +600,7 @@ describe.skipIf(counterpartMissing('slapd'))('I1 a directory that is replaced', 
   });
 });
 
-test('I1 two sign-ins by one former key at once leave one key', async () => {
+test('I1 three sign-ins at once with one former key leave one key', async () => {
   const { org, domain, email, sub, id, replace } = await company();
   await replace(honest);
   const { connectionId } = await Identity.findOne({
@@ -611,7 +612,7 @@ test('I1 two sign-ins by one former key at once leave one key', async () => {
   const keys = await Identity.findAll({ where: { accountId: id } });
   expect(keys).toHaveLength(1);
   expect(keys[0]?.connectionId).not.toBe(connectionId);
-  // Of another organization, it is no key at all.
+  // In another organization, the same subject is no former key.
   const other = await connected(idctl, honest.issuer);
   const proof: OutsideProof = {
     ...{ kind: 'sso', issuer: honest.issuer, subject: sub, server: null },

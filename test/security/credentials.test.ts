@@ -38,7 +38,7 @@ async function statusesOf(token: string): Promise<number[]> {
   return Promise.all(places.map(async ([, headers]) => (await me(headers(token))).status));
 }
 
-/** Someone's tokens, with what a forger can make of them. */
+/** The tokens of a new person, and a function that forges variants of the access token. */
 async function victim() {
   const { email, id } = await person(idctl);
   const { accessToken, refreshToken } = await signedIn(idctl, email);
@@ -46,7 +46,7 @@ async function victim() {
   const claims = decodeJwt(accessToken);
   const { key } = await currentSigner(idctl.operator());
   const header = { alg: 'EdDSA', typ: 'at+jwt', kid };
-  /** Signed by the instance's own key, whatever is said. */
+  /** The access token with other claims or another header, signed with the instance's own key. */
   const resigned = (twist: Record<string, unknown>, head: Record<string, unknown> = {}) => {
     const signed = `${encoded({ ...header, ...head })}.${encoded({ ...claims, ...twist })}`;
     return `${signed}.${sign(null, Buffer.from(signed), key).toString('base64url')}`;
@@ -57,7 +57,7 @@ async function victim() {
 const encoded = (part: unknown) => Buffer.from(JSON.stringify(part)).toString('base64url');
 
 describe('P1 forged tokens at the HTTP surface', () => {
-  test('P1 every route accepts a token that the instance’s key signed, also if the test signs it', async () => {
+  test('P1 a token that the instance’s key signed is accepted as Bearer, x-api-key and cookie, even if the test signed it', async () => {
     const { accessToken, resigned } = await victim();
     expect(await statusesOf(accessToken)).toEqual([200, 200, 200]);
     expect(await statusesOf(await resigned({}))).toEqual([200, 200, 200]);
@@ -84,7 +84,7 @@ describe('P1 forged tokens at the HTTP surface', () => {
     }
   });
 
-  test('P1 a refresh token is no access token, and an access token renews nothing', async () => {
+  test('P1 a refresh token is refused as an access token, and an access token as a refresh token', async () => {
     const { refreshToken, accessToken } = await victim();
     expect(await statusesOf(refreshToken)).toEqual([401, 401, 401]);
     const client = idctl.client();
@@ -96,7 +96,7 @@ describe('P1 forged tokens at the HTTP surface', () => {
     expect((await renew(refreshToken, false)).status).toBe(200);
   });
 
-  test('P1 another instance’s token is refused: another key under this key id, and this key for another address', async () => {
+  test('P1 another instance’s token is refused: another key with this key id, or this key with another issuer or audience', async () => {
     const { claims, header, resigned } = await victim();
     const { privateKey } = await generateKeyPair('EdDSA');
     const foreign = await new SignJWT(claims).setProtectedHeader(header).sign(privateKey);
@@ -123,7 +123,7 @@ describe('P1 forged tokens at the HTTP surface', () => {
     ['kid', "' OR 1=1 --"],
     ['kid', undefined],
   ])(
-    'P1 a header with %s %j is refused, even if this instance’s key signed it',
+    'P1 a token whose header has %s %j is refused, even if this instance’s key signed it',
     async (name, value) => {
       const { resigned } = await victim();
       const token = await resigned({}, { [name]: value });
@@ -131,7 +131,7 @@ describe('P1 forged tokens at the HTTP surface', () => {
     },
   );
 
-  test('P1 claims that do not belong together are refused: another’s session, another’s account, none', async () => {
+  test('P1 wrong claims are refused: another’s session or account, an unknown session, no valid expiry, an extra claim', async () => {
     const [ada, eve] = [await victim(), await victim()];
     expect(await statusesOf(await ada.resigned({ sid: eve.claims['sid'] }))).toEqual([
       401, 401, 401,
@@ -143,7 +143,7 @@ describe('P1 forged tokens at the HTTP surface', () => {
     expect(await statusesOf(await ada.resigned({ role: 'owner' }))).toEqual([401, 401, 401]);
   });
 
-  test('P1 a key that was removed verifies and renews nothing', async () => {
+  test('P1 access and refresh tokens are refused if their signing key was removed', async () => {
     const { accessToken, refreshToken, header } = await victim();
     const removed = await SigningKey.findByPk(header.kid, { rejectOnEmpty: true });
     await transaction(() => removed.destroy());
@@ -165,8 +165,8 @@ describe('P1 forged tokens at the HTTP surface', () => {
   });
 });
 
-describe('P2 a revocation counts at the next request', () => {
-  test('P2 a session ended by its owner, the account disabled, the password set', async () => {
+describe('P2 a revocation takes effect at the next request', () => {
+  test('P2 a token is refused once the session is revoked, the account disabled or the password set', async () => {
     const ends: ((who: Awaited<ReturnType<typeof victim>>) => Promise<unknown>)[] = [
       ({ accessToken, claims }) => {
         const headers = { authorization: `Bearer ${accessToken}` };
@@ -185,7 +185,7 @@ describe('P2 a revocation counts at the next request', () => {
     }
   });
 
-  test('P2 the token holds no role: a membership counts as it is at the request', async () => {
+  test('P2 a token contains no role: every request uses the current membership', async () => {
     const { slug: org, owner } = await organization(idctl);
     const client = await signedIn(idctl, owner.email);
     const events = async () => (await client.get(`/api/v1/orgs/${org}/events`)).status;
@@ -251,7 +251,7 @@ describe('P3 the first credential present decides', () => {
     expect((await idctl.client().send('GET', '/api/v1/me', { headers: keys })).status).toBe(401);
   });
 
-  test('P3 a password is no credential of a request', async () => {
+  test('P3 a request cannot authenticate with a password', async () => {
     const { email } = await victim();
     const basic = Buffer.from(`${email}:${password}`).toString('base64');
     expect((await me({ authorization: `Basic ${basic}` })).status).toBe(401);

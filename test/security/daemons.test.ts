@@ -10,7 +10,7 @@ import { type LyingProvider, startLyingProvider } from '../support/lying-provide
 import { registration } from '../support/sso.ts';
 import { failed, vouch } from './returning.ts';
 
-// What must hold across processes: the real daemon, twice on one database, and again after it has ended.
+// Rules that hold across processes: two real daemons on one database, one of them restarted.
 
 const domain = 'acme.test';
 
@@ -43,7 +43,7 @@ afterAll(async () => {
   await at?.stop();
 });
 
-/** Leaves for the provider through a daemon; answers the way back, which any daemon can be asked. */
+/** Starts a sign-in at a daemon. Returns a function that sends the callback to any daemon. */
 async function leave(daemon: Daemon) {
   const browser = createClient(daemon.url, { keepCookies: true });
   const answer = await browser.get(`/auth/sso/start?domain=${domain}`);
@@ -68,13 +68,13 @@ const me = (daemon: Daemon, accessToken: string) =>
   createClient(daemon.url).get('/api/v1/me', { authorization: `Bearer ${accessToken}` });
 
 describe('S2 the state', () => {
-  test('S2 at two daemons is valid once, whichever gets it back', async () => {
+  test('S2 is accepted once over two daemons, whichever gets the callback', async () => {
     const comeBack = await leave(one);
     const answers = await Promise.all([one, two, one, two, one, two, one, two].map(comeBack));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(401)]);
   });
 
-  test('S2 survives a restart with its browser binding, and stays used', async () => {
+  test('S2 survives a restart with its browser binding, and a used state stays used', async () => {
     const spent = await leave(two);
     expect((await spent(two)).status).toBe(200);
     const unspent = await leave(two);

@@ -19,7 +19,7 @@ import type { Client } from '../support/http.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { scimClient } from '../support/scim-client.ts';
 
-// What a document may do: no more than its actor by single operations.
+// A document can do no more than its actor can with single operations.
 
 let idctl: Idctl;
 let company: Company;
@@ -36,7 +36,7 @@ async function tokenOf(user: string, scope: 'read' | 'write' | 'admin'): Promise
   return idctl.client({ headers: { authorization: `Bearer ${token}` } });
 }
 
-/** Plans over HTTP, and applies what was planned, or the operator's plan where it may not. */
+/** Plans and applies over HTTP. If the client may not plan, applies the operator's plan. */
 async function tryApply(client: Client, document: Sent, prune = false) {
   const own = await client.post('/api/v1/orgs/acme/plan', { document, prune });
   const { digest } = own.status === 200 ? own.body : await plan(idctl.operator(), 'acme', document);
@@ -76,15 +76,18 @@ function mapped(role: string): Sent {
   return { idctl: 1, mappings: [{ group: 'dev', project: 'website', role }] };
 }
 
-test.each(letsIn)('P15 a token of scope write does not apply %s', async (_what, document) => {
-  const before = await exported(idctl.operator(), 'acme');
-  const client = await tokenOf(company.owner.id, 'write');
-  const answer = await tryApply(client, document);
-  expect(answer).toMatchObject({ status: 403, body: { code: 'scope_required' } });
-  expect(await exported(idctl.operator(), 'acme')).toEqual(before);
-});
+test.each(letsIn)(
+  'P15 a token of scope write cannot apply a document with %s',
+  async (_what, document) => {
+    const before = await exported(idctl.operator(), 'acme');
+    const client = await tokenOf(company.owner.id, 'write');
+    const answer = await tryApply(client, document);
+    expect(answer).toMatchObject({ status: 403, body: { code: 'scope_required' } });
+    expect(await exported(idctl.operator(), 'acme')).toEqual(before);
+  },
+);
 
-test('P15 a token of scope write applies what it may do, and read only plans', async () => {
+test('P15 a token of scope write can apply a document with a new project; scope read can only plan and export', async () => {
   const document = { idctl: 1, projects: [{ slug: 'fresh', name: 'Fresh' }] };
   const reader = await tokenOf(company.owner.id, 'read');
   expect(await reader.get('/api/v1/orgs/acme/export')).toMatchObject({ status: 200 });
@@ -94,7 +97,7 @@ test('P15 a token of scope write applies what it may do, and read only plans', a
   expect(await tryApply(writer, document)).toMatchObject({ status: 200, body: { applied: true } });
 });
 
-test('P15 an admin, by session or token, neither grants nor takes the owner role', async () => {
+test('P15 an admin can neither grant nor remove the owner role, with a session or with a token', async () => {
   const before = await exported(idctl.operator(), 'acme');
   const grant = members([{ email: 'mia@acme.test', role: 'owner' }]);
   const take = members([
@@ -115,7 +118,7 @@ test('P15 an admin, by session or token, neither grants nor takes the owner role
 });
 
 test.each(['member', 'stranger', 'foreigner'] as const)(
-  'O7 a %s neither plans nor exports',
+  'O7 a %s cannot plan, apply or export',
   async (who) => {
     const client = company[who];
     const status = who === 'member' ? 403 : 404;
@@ -127,7 +130,7 @@ test.each(['member', 'stranger', 'foreigner'] as const)(
   },
 );
 
-test('O8 a plan of an admin tells nothing of accounts on foreign domains', async () => {
+test('O8 an admin’s plan does not reveal whether an account exists on an unverified domain', async () => {
   const [known, none] = ['sam@acme.test', 'stranger@acme.test'];
   const document = members([known, none].map((email) => ({ email, role: 'member' })));
   const { body } = await company.admin.post('/api/v1/orgs/acme/plan', { document });
@@ -139,7 +142,7 @@ test('O8 a plan of an admin tells nothing of accounts on foreign domains', async
   expect(body.blocked[0]).toMatchObject({ code: 'invite_instead' });
 });
 
-test('O8 a SCIM client cannot lend a member the address of another person', async () => {
+test('O8 a SCIM client cannot make another person’s address lead to a member', async () => {
   const { org, create, send } = await scimClient(idctl);
   const [boss, evil] = [`${fresh('boss')}@corp.test`, `${fresh('evil')}@foreign.test`];
   for (const email of [boss, evil]) await createUser(idctl.operator(), { email, name: 'N' });
@@ -180,7 +183,7 @@ test('O8 an apply adds no member on a domain that is given up at the same time',
   expect(await applying).toMatchObject({ status: 409, body: { code: 'plan_outdated' } });
 });
 
-test('X4 a plan, an apply, an event and an error show no secret', async () => {
+test('X4 a plan, an apply, an event, an export and an error show no secret', async () => {
   const value = 'canary-7f3a';
   const seen: unknown[] = [];
   seen.push(await company.admin.post('/api/v1/orgs/acme/plan', { document: sso(value) }));
@@ -205,7 +208,7 @@ test('X4 a plan, an apply, an event and an error show no secret', async () => {
   expect(again.body.changes).toEqual([]);
 });
 
-test('O12 X4 an apply answers no secret of a client, and an export has none', async () => {
+test('O12 X4 an apply returns no client secret, and an export contains none', async () => {
   const client = { name: 'Canary', redirectUris: ['https://canary.test/'] };
   const document = { idctl: 1, clients: [client] };
   const { body } = await tryApply(company.admin, document);
@@ -215,7 +218,7 @@ test('O12 X4 an apply answers no secret of a client, and an export has none', as
   const seen = JSON.stringify([body, out]);
   expect(seen).not.toContain('cos_secret_');
   expect(seen).not.toContain(stored?.secretHash);
-  // A document cannot set one.
+  // A document cannot set a client secret.
   const set = { idctl: 1, clients: [{ ...client, clientSecret: { value: 'mine' } }] };
   const planned = await company.admin.post('/api/v1/orgs/acme/plan', { document: set });
   expect(planned.status).toBe(400);
@@ -225,7 +228,7 @@ test('O12 X4 an apply answers no secret of a client, and an export has none', as
 
 const findClientIn = (name: string) => ClientRow.findOne({ where: { name } });
 
-test('O12 an admin’s document registers origins on verified domains alone', async () => {
+test('O12 an admin’s document registers origins only on verified domains', async () => {
   const origins = ['https://own.test', 'https://app.own.test', 'https://else.test'];
   const client = { name: 'Proxied', forwardAuthOrigins: origins };
   const { body } = await tryApply(company.admin, { idctl: 1, clients: [client] });
@@ -237,7 +240,7 @@ test('O12 an admin’s document registers origins on verified domains alone', as
   });
 });
 
-test('O12 a document moves an origin from one client to another, also both ways at once', async () => {
+test('O12 a document can move an origin from one client to another, also in both directions at once', async () => {
   const clientsOf = (one: string[], other: string[]) => ({
     idctl: 1,
     clients: [
@@ -265,7 +268,7 @@ test('O12 a document moves an origin from one client to another, also both ways 
     ({ subject }) => subject?.name,
   );
   expect(named.filter((name) => name === 'One' || name === 'Two')).toHaveLength(4);
-  // A client that stays as it is keeps its origins.
+  // A client that the document does not contain keeps its origins.
   const { body } = await tryApply(company.admin, {
     idctl: 1,
     clients: [{ name: 'Three', forwardAuthOrigins: [first] }],
@@ -300,7 +303,7 @@ test('O3 a document that leaves no owner a way to sign in is refused as a whole'
   expect(await exported(idctl.operator(), slug)).toEqual(before);
 });
 
-test('X4 different secrets are counted: after twenty in an hour the next is refused, the right one too', async () => {
+test('X4 different secrets are counted: after twenty in an hour, every secret is refused, even the right one', async () => {
   const answers: number[] = [];
   for (let count = 0; count < 25; count += 1) {
     const document = sso(`guess ${count}`);

@@ -9,7 +9,7 @@ import { browserAt, next, verify } from '../support/forward-auth.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { application, browserOf, walk } from '../support/relying-party.ts';
 
-// A membership ends while a request that it still admits is about to write.
+// A membership is removed while a request that it still allowed is about to write.
 
 let idctl: Idctl;
 beforeAll(async () => {
@@ -19,7 +19,7 @@ afterAll(() => idctl.close());
 
 type Application = Awaited<ReturnType<typeof application>>;
 
-/** Sends the request while the transaction that ends the membership is open; then adds it again. */
+/** Sends the request while a transaction removes the membership; then adds the membership again. */
 async function duringRemoval<T>(app: Application, request: () => Promise<T>): Promise<T> {
   const removed = Promise.withResolvers<void>();
   const asked = Promise.withResolvers<void>();
@@ -36,7 +36,7 @@ async function duringRemoval<T>(app: Application, request: () => Promise<T>): Pr
     () => (isAnswered = true),
     () => (isAnswered = true),
   );
-  // Until the request waits for the removal, or does not need to.
+  // Wait until the removal blocks the request, or the request is answered.
   while (!isAnswered && transactionsInHand() < 2) await Promise.race([answered, sleep(5)]);
   asked.resolve();
   await ending;
@@ -45,10 +45,10 @@ async function duringRemoval<T>(app: Application, request: () => Promise<T>): Pr
   return got;
 }
 
-/** An application that is told of sign-outs keeps its grant until it has been told. */
+/** An application with a back-channel logout keeps its grant until the logout is delivered. */
 const told = { backchannelLogoutUri: 'https://app.example.test/told' };
 
-test('O10 a code is not written while the membership ends', async () => {
+test('O10 no code is issued if the membership is removed at the same time', async () => {
   const app = await application(idctl, told);
   const browser = await browserOf(idctl, app.email);
   await app.signIn(browser);
@@ -60,7 +60,7 @@ test('O10 a code is not written while the membership ends', async () => {
   ]);
 });
 
-test('O11 a ticket is not written while the membership ends', async () => {
+test('O11 no ticket is issued if the membership is removed at the same time', async () => {
   const app = await application(idctl);
   const origin = `https://${fresh('app')}.example.net`;
   const row = { origin, clientId: app.row.id, byOperator: true };

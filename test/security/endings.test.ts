@@ -12,7 +12,7 @@ import { password, person, signedIn } from '../support/builders.ts';
 import { type MailingIdctl, openMailingIdctl } from '../support/mail.ts';
 import { tokenOf, useToken } from '../support/tokens.ts';
 
-// What should end does, at the same moment as what it came with. The kill matrix tries the rest.
+// Credentials that must end together with another change. kill-matrix.test.ts covers the rest.
 
 let idctl: MailingIdctl;
 beforeAll(async () => {
@@ -23,7 +23,7 @@ afterAll(() => idctl.close());
 const another = 'a staple of another kind';
 const post = (path: string, body: object) => idctl.client().post(`/api/v1/auth/${path}`, body);
 
-/** Somebody to whom a code for each purpose was mailed before anything happened. */
+/** A new person who was mailed a code to sign in and a code to reset the password. */
 async function withCodes() {
   const { id, email } = await person(idctl);
   const to = email ?? '';
@@ -39,15 +39,15 @@ async function withCodes() {
 
 const invalid = { status: 401, body: { code: 'code_invalid' } };
 
-describe('P10 a password set by any person ends every code mailed before', () => {
+describe('P10 a new password ends every code mailed before', () => {
   test.each([
     [
-      'P10 by the operator',
+      'P10 if the operator sets it',
       ({ id }: Awaited<ReturnType<typeof withCodes>>) =>
         setUserPassword(idctl.operator(), { user: id, password: another, keepTokens: true }),
     ],
     [
-      'P10 by its owner',
+      'P10 if its owner sets it',
       async ({ email }: Awaited<ReturnType<typeof withCodes>>) => {
         const client = await signedIn(idctl, email);
         const body = { currentPassword: password, newPassword: another };
@@ -61,14 +61,14 @@ describe('P10 a password set by any person ends every code mailed before', () =>
     expect(await somebody.useSignin()).toMatchObject(invalid);
   });
 
-  test('P10 by another mailed code', async () => {
+  test('P10 if it is set with another mailed code', async () => {
     const somebody = await withCodes();
     expect((await somebody.useReset()).status).toBe(204);
     expect(await somebody.useSignin()).toMatchObject(invalid);
   });
 });
 
-test('P5 a password set by the operator ends tokens and bot tokens, and keeps the app; --keep-tokens keeps all three', async () => {
+test('P5 a password set by the operator revokes tokens and bot tokens, and keeps the app; --keep-tokens keeps all three', async () => {
   const { id } = await person(idctl);
   const { token } = await tokenOf(idctl, { user: id });
   const app = await appOf(idctl, { user: id });
@@ -92,7 +92,7 @@ test('P5 a password set by the operator ends tokens and bot tokens, and keeps th
   expect(own.map(({ data }) => data)).toEqual([{ tokensEnded: 0 }, { tokensEnded: 2 }]);
 });
 
-test('P2 codes and links that a disabling ended stay ended when the account is enabled again', async () => {
+test('P2 mailed codes and login links of a disabled account stay invalid when the account is enabled again', async () => {
   const somebody = await withCodes();
   const { url } = await createLoginLink(idctl.operator(), { user: somebody.id });
   await disableUser(idctl.operator(), { user: somebody.id });
@@ -104,7 +104,7 @@ test('P2 codes and links that a disabling ended stay ended when the account is e
   await signedIn(idctl, somebody.email);
 });
 
-test('P14 a regenerated secret ends the bot tokens that the old one got', async () => {
+test('P14 regenerating an app’s secret revokes the bot tokens issued for the old secret', async () => {
   const app = await appOf(idctl);
   const bot = await app.mint();
   const { clientSecret } = await regenerateApp(idctl.operator(), { id: app.id });

@@ -8,14 +8,15 @@ import { assertDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { type Company, foundCompany, pathOf, samples } from '../support/company.ts';
 import { openInstance } from '../support/instance.ts';
 
-// Security X5, for every route there is and every one to come.
+// Security X5 for every route, new routes included.
 
 const nameOf = ({ method, path }: Route) => `${method} ${path}`;
-// What is deleted goes after the rest, what holds other things after them; the password ends other sessions.
+// Deletions come after the rest, contents before their containers. The password change is last,
+// because it ends other sessions.
 const rank = ({ method, path }: Route) =>
   path === '/api/v1/me/password' ? 2 : method === 'DELETE' ? 1 - path.length / 1000 : 0;
 
-/** Every route that changes something of an organization's or a person's: no tests, no previews. */
+/** Routes that change an organization or an account, in order. Tests and previews do not count. */
 const changing = surface.routes
   .filter(
     ({ method, access, path }) =>
@@ -23,10 +24,10 @@ const changing = surface.routes
   )
   .toSorted((a, b) => rank(a) - rank(b));
 
-/** Change nothing that counts: how a person is called, what is not confirmed yet. */
+/** Routes without an event: a person's name, and an authenticator that is not confirmed yet. */
 const without = new Set(['PATCH /api/v1/me', 'POST /api/v1/me/totp']);
 
-/** Cannot succeed with the sample alone; their events have tests of their own. */
+/** Routes that cannot succeed with only the sample. Other tests check their events. */
 const elsewhere = new Set([
   'POST /api/v1/invitations/accept',
   'POST /api/v1/me/social/google',
@@ -41,14 +42,14 @@ const elsewhere = new Set([
   'POST /api/v1/orgs/:org/domains/:domain/verify',
   'POST /api/v1/orgs/:org/projects/:project/members',
   'POST /api/v1/orgs/:org/apply',
-  // PATCH before it does the same.
+  // The PATCH route comes first and has made the same change.
   'PUT /api/v1/orgs/:org/projects/:project/members/:user',
 ]);
 
 async function found(): Promise<Company> {
   const instance = await openInstance({ orgs: { creation: 'anyone' } });
   const company = await foundCompany(instance);
-  // So that its admins add members on it.
+  // Admins can add members only on a verified domain.
   await assertDomain(instance.operator(), { org: 'acme', domain: 'acme.test' });
   return company;
 }
@@ -59,7 +60,7 @@ function ask(company: Company, route: Route) {
   return company.owner.send(route.method, pathOf(route, company, company.owner) + search, { body });
 }
 
-/** Every row of the database, but for those of counters. */
+/** Every row of the database, except counters. */
 async function everything(): Promise<string> {
   const models = Object.values(Account.sequelize?.models ?? {}).filter(
     ({ name }) => name !== 'Counter',
@@ -67,14 +68,14 @@ async function everything(): Promise<string> {
   return JSON.stringify(await Promise.all(models.map((model) => model.findAll({ raw: true }))));
 }
 
-/** Renames a table, under the feet of whoever writes to it. */
+/** Renames a table, so that the next write to it fails. */
 async function rename(table: string, other: string): Promise<void> {
   await transaction(async () => {
     await Account.sequelize?.query(`ALTER TABLE ${table} RENAME TO ${other}`);
   });
 }
 
-test('X5 every change is an event, for every actor', async () => {
+test('X5 every route that makes a change writes an event', async () => {
   const company = await found();
   const silent: string[] = [];
   for (const route of changing) {
@@ -96,8 +97,8 @@ test('X5 a change whose event cannot be written is not made', async () => {
     await rename('events', 'events_elsewhere');
     const { status } = await ask(company, route);
     await rename('events_elsewhere', 'events');
-    // 404 where there would be something only if an earlier change had been made.
-    // 200 where there is nothing to switch off, for the same reason.
+    // Earlier changes were not made either. So the object may not exist (404), or a connection to
+    // disable is not enabled (200).
     const possible = nameOf(route).endsWith('/disable') ? [500, 404, 200] : [500, 404];
     expect(possible, nameOf(route)).toContain(status);
   }

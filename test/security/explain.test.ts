@@ -15,7 +15,7 @@ import { scimClient } from '../support/scim-client.ts';
 import { registration } from '../support/sso.ts';
 import { enrolled } from '../support/two-factor.ts';
 
-// The attack: an admin reads off `explain` whether a stranger has an account, and what is on it.
+// The attack: an admin uses `explain` to find out whether a stranger has an account, and its state.
 
 let idctl: Idctl;
 beforeAll(async () => {
@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => idctl.close());
 
-/** What an admin is told of an address, with the address itself put out of sight. */
+/** The explanation that an admin gets for an address, with the address replaced. */
 async function told(admin: Client, org: string, email: string): Promise<string> {
   const { status, body } = await admin.get(`/api/v1/orgs/${org}/explain?user=${email}`);
   expect(status).toBe(200);
@@ -51,7 +51,7 @@ async function strangers(domain: string): Promise<string[]> {
   return [plain, factor, disabled, locked, empty, elsewhere].map((each) => each ?? '');
 }
 
-test('O8 of a stranger explain tells nothing: every account reads as no account', async () => {
+test('O8 explain gives the same answer for every stranger, with and without an account', async () => {
   const org = await organization(idctl);
   const admin = await signedIn(idctl, org.owner.email);
   for (const domain of ['elsewhere.test', await verifiedDomain(idctl, org.slug)]) {
@@ -61,7 +61,7 @@ test('O8 of a stranger explain tells nothing: every account reads as no account'
   }
 });
 
-test('O8 a pushed membership explains nothing of the account', async () => {
+test('O8 explain reveals nothing about the account behind a pushed membership', async () => {
   const rival = await scimClient(idctl);
   const admin = await signedIn(idctl, rival.org.owner.email);
   const push = (email: string) =>
@@ -79,7 +79,7 @@ test('O8 a pushed membership explains nothing of the account', async () => {
   for (const email of people) expect(await of(email), email).toBe(expected);
 });
 
-test('O8 for a stranger the same statements run, with and without an account', async () => {
+test('O8 for a stranger, explain runs the same SQL statements with and without an account', async () => {
   const org = await organization(idctl);
   const domain = await verifiedDomain(idctl, org.slug);
   const [known = ''] = await strangers(domain);
@@ -102,7 +102,7 @@ test('O8 for a stranger the same statements run, with and without an account', a
   expect(await statements(known)).toEqual(ofUnknown);
 });
 
-test('O8 of a person who was removed, the organization is told that alone', async () => {
+test('O8 about a removed person, explain tells the organization only the removal', async () => {
   const org = await organization(idctl);
   const domain = await verifiedDomain(idctl, org.slug);
   const input = { org: org.slug, emailDomain: domain, issuer: 'https://idp.test', enabled: true };
@@ -124,7 +124,7 @@ test('O8 of a person who was removed, the organization is told that alone', asyn
   expect([member, attempts]).toEqual([null, null]);
 });
 
-test('O8 the connection of another organization is explained to the operator alone', async () => {
+test('O8 explain shows the connection of another organization only to the operator', async () => {
   const [org, rival] = [await organization(idctl), await organization(idctl)];
   const domain = await verifiedDomain(idctl, rival.slug);
   const input = { org: rival.slug, emailDomain: domain, issuer: 'https://idp.test', enabled: true };

@@ -35,7 +35,7 @@ beforeAll(async () => {
 });
 afterAll(() => idctl.close());
 
-/** An application at a host of its own, and a member who is signed in to idctl. */
+/** An application with its own host, and a member who is signed in to idctl. */
 async function application(more: { project?: string; role?: 'member' } = {}) {
   const org = await organization(idctl);
   const domain = await verifiedDomain(idctl, org.slug);
@@ -58,7 +58,7 @@ async function application(more: { project?: string; role?: 'member' } = {}) {
 
 const statusOf = async (...given: Parameters<typeof verify>) => (await verify(...given)).status;
 
-test('O11 a person comes to the page that they asked for, and the proxy learns who it is', async () => {
+test('O11 a person reaches the requested page, and the proxy gets the person’s identity in headers', async () => {
   const { browser, session, ada, origin, org } = await application();
   const { slug: project } = await createProject(idctl.operator(), { org, name: fresh('web') });
   const who = { org, project, user: ada.id, role: 'commenter' as const };
@@ -86,7 +86,7 @@ test('O11 a person comes to the page that they asked for, and the proxy learns w
   ]);
 });
 
-test('O11 ?redirect=1 answers 302, for proxies that pass the answer on', async () => {
+test('O11 with ?redirect=1, the answer is 302, for proxies that pass the answer on', async () => {
   const { browser, origin } = await application();
   const { status, headers } = await browser.get('/auth/verify?redirect=1', {
     'x-forwarded-uri': '/x',
@@ -94,7 +94,7 @@ test('O11 ?redirect=1 answers 302, for proxies that pass the answer on', async (
   expect([status, headers['location']]).toEqual([302, `${origin}/.idctl/start?to=%2Fx`]);
 });
 
-test('O11 an address that the person has not proved does not leave', async () => {
+test('O11 an unproved address is not sent to the application', async () => {
   const { browser, session, ada } = await application();
   await enter(browser, session);
   await transaction(() => Account.update({ emailProof: 'auto' }, { where: { id: ada.id } }));
@@ -102,7 +102,7 @@ test('O11 an address that the person has not proved does not leave', async () =>
   expect([headers['x-idctl-user'], headers['x-idctl-email']]).toEqual([ada.id, '']);
 });
 
-test('O11 a name leaves as UTF-8', async () => {
+test('O11 a name is sent as UTF-8', async () => {
   const { browser, session } = await application();
   await session.send('PATCH', '/api/v1/me', { body: { name: 'Zoë Łukasz 李' } });
   await enter(browser, session);
@@ -111,7 +111,7 @@ test('O11 a name leaves as UTF-8', async () => {
   expect(bytes.toString('utf8')).toBe('Zoë Łukasz 李');
 });
 
-test('O11 without a session the sign-in page comes first, and then the application', async () => {
+test('O11 a person without a session gets the sign-in page first, and then the application', async () => {
   const { browser, ada, origin } = await application();
   const person = idctl.client({ keepCookies: true });
   const away = await browser.get(next(await verify(browser, '/deep')));
@@ -121,7 +121,7 @@ test('O11 without a session the sign-in page comes first, and then the applicati
   const query = new URLSearchParams({ identifier: ada.email ?? '', returnTo });
   const page = await open(person, `/login?${query}`);
   const arrived = await page.submit('/login/password', { password, returnTo });
-  // A page, not a redirect: Chromium would apply the form's policy to it.
+  // A page, not a redirect: Chromium would apply the form's content security policy to a redirect.
   expect(arrived.status).toBe(200);
   const [, goTo = ''] = /http-equiv="refresh" content="0; url=([^"]+)"/.exec(arrived.body) ?? [];
   expect(goTo).toContain(`${origin}/.idctl/ticket?ticket=`);
@@ -130,7 +130,7 @@ test('O11 without a session the sign-in page comes first, and then the applicati
   expect(await statusOf(browser)).toBe(200);
 });
 
-test('O11 the sign-in page names the host, also in its second step, and tells strangers no client', async () => {
+test('O11 the sign-in page names the host, also in its second step, and does not name the client to strangers', async () => {
   const { browser, ada, origin } = await application();
   const code = await enrolOwn(idctl, ada);
   const away = next(await browser.get(next(await verify(browser))));
@@ -156,7 +156,7 @@ test('O11 the sign-in page names the host, also in its second step, and tells st
   expect(arrived.body).toContain(`${origin}/.idctl/ticket?ticket=`);
 });
 
-test('O11 an unknown host gets 403, and so does a request that names two or none', async () => {
+test('O11 a request that names an unknown host, two hosts or none gets 403', async () => {
   const { browser, session, origin } = await application();
   await enter(browser, session);
   const cookie = `__Host-idctl=${browser.jar.get('__Host-idctl')}`;
@@ -207,7 +207,7 @@ test('O11 a stranger and a person without the project role get 403, and an event
   expect((await last()).data).toMatchObject({ reason: 'not_a_member' });
 });
 
-test('O11 a ticket is valid once, also of several uses at the same moment', async () => {
+test('O11 a ticket is valid once, even if it is used several times at once', async () => {
   const { browser, session } = await application();
   const ticket = await fetchTicket(browser, session);
   const cookie = `__Host-idctl-flow=${browser.jar.get('__Host-idctl-flow')}`;
@@ -228,7 +228,7 @@ test('O11 a ticket is valid for 30 seconds', async () => {
   expect(await HostTicket.count()).toBe(0);
 });
 
-test('O11 a ticket works only in the browser that began at the host', async () => {
+test('O11 a ticket works only in the browser that started at the host', async () => {
   const { browser, session, origin } = await application();
   const ticket = await fetchTicket(browser, session);
   const victim = browserAt(idctl, origin);
@@ -252,7 +252,7 @@ test('O11 a ticket and a cookie work only at their host', async () => {
   expect(await statusOf(other.browser)).toBe(401);
 });
 
-test('O11 the cookie of a host is worth nothing at the API, nor is a session or token at a host', async () => {
+test('O11 the API refuses the cookie of a host, and a host refuses a session or token', async () => {
   const { browser, session, ada } = await application();
   await enter(browser, session);
   const cookie = browser.jar.get('__Host-idctl') ?? '';
@@ -274,7 +274,7 @@ test('O11 the cookie of a host is worth nothing at the API, nor is a session or 
   expect(String(answer.headers['location'])).not.toContain('/.idctl/ticket');
 });
 
-test('O11 the cookie ends with its session, account, membership, origin and client', async () => {
+test('O11 the cookie becomes invalid with its session, account, membership, client or origin', async () => {
   const ends: ((at: Awaited<ReturnType<typeof application>>) => Promise<unknown>)[] = [
     ({ session }) => session.post('/api/v1/auth/logout', {}, { origin: idctl.baseUrl }),
     ({ ada }) => disableUser(idctl.operator(), { user: ada.id }),
@@ -301,7 +301,7 @@ test('O11 the cookie ends with its session, account, membership, origin and clie
   expect(seen).toEqual([401, 401, 401, 403, 403]);
 });
 
-test('O11 a person signs out there: the cookie and a waiting ticket end, and nothing else', async () => {
+test('O11 signing out of an application ends its cookies and unused tickets, and nothing else', async () => {
   const { browser, session, ada, org, domain, origin } = await application();
   const other = `https://other.${domain}`;
   const input = { org, name: 'Other', forwardAuthOrigins: [other] };
@@ -333,7 +333,7 @@ test('O11 a person signs out there: the cookie and a waiting ticket end, and not
   expect((await session.get('/api/v1/me/clients')).body.items).toMatchObject([{ name: 'Other' }]);
 });
 
-test('O11 an origin that stays keeps its cookies, and a second sign-in replaces the first', async () => {
+test('O11 a cookie survives a change that keeps its origin, and a second sign-in replaces the first', async () => {
   const { browser, session, org, origin, domain } = await application();
   await enter(browser, session);
   const forwardAuthOrigins = [`https://else.${domain}`, origin];
@@ -353,7 +353,7 @@ test.each([
   '/.idctl/start',
   'evil',
   '/..//evil.test',
-])('O11 S7 %s is no page to come back to', async (uri) => {
+])('O11 S7 the sign-in does not return to %s', async (uri) => {
   const { browser, session, origin } = await application();
   const answer = await enter(browser, session, uri);
   const { host, pathname } = new URL(String(answer.headers['location']));
@@ -364,7 +364,7 @@ test.each([
   ]);
 });
 
-test('O11 S7 the sign-in sends a ticket to registered origins alone', async () => {
+test('O11 S7 the sign-in sends a ticket only to registered origins', async () => {
   const { browser, session } = await application();
   const away = next(await browser.get(next(await verify(browser))));
   const evil = away.replace(/origin=[^&]*/, `origin=${encodeURIComponent('https://evil.test')}`);
@@ -372,7 +372,7 @@ test('O11 S7 the sign-in sends a ticket to registered origins alone', async () =
   expect([status, headers['location']]).toEqual([403, undefined]);
 });
 
-test('O11 a link preview (HEAD) spends no ticket', async () => {
+test('O11 a link preview (HEAD) does not use up the ticket', async () => {
   const { browser, session } = await application();
   const ticket = await fetchTicket(browser, session);
   expect((await browser.send('HEAD', ticket)).status).not.toBe(302);

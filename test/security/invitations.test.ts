@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => idctl.close());
 
-/** Somebody with an account, signed in. */
+/** A new person who is signed in. */
 async function somebody() {
   const { email } = await person(idctl);
   return { email: email ?? '', client: await signedIn(idctl, email) };
@@ -38,7 +38,7 @@ test('I5 O6 an invitation from before a removal does not bring the person back',
   expect(await accept(client, again.token)).toBe(200);
 });
 
-test('O6 invitations of a disabled or removed inviter admit no person', async () => {
+test('O6 an invitation is invalid while its inviter is disabled', async () => {
   const { slug: org, owner } = await organization(idctl);
   const { email, client } = await somebody();
   const inviter = await signedIn(idctl, owner.email);

@@ -9,7 +9,8 @@ import { type OpenIdProvider, startOpenIdProvider } from '../support/openid-prov
 import { connected, registration, signInAt } from '../support/sso.ts';
 import { enrolled } from '../support/two-factor.ts';
 
-// A provider signs its people in without their second factor, and they join another organization then.
+// A provider signs a person in without the second factor.
+// Then the account joins another organization.
 
 let idctl: Idctl;
 let provider: OpenIdProvider;
@@ -28,7 +29,7 @@ afterAll(async () => {
   await idctl.close();
 });
 
-/** Somebody with a second factor whom the provider speaks for, and how it signs them in. */
+/** A person with a second factor, and a function that signs them in through the provider. */
 async function victim() {
   const { org, domain } = await connected(idctl, provider.issuer);
   const { account, client, code } = await enrolled(idctl, `${fresh('ada')}@${domain}`);
@@ -48,13 +49,13 @@ async function joinAnother(email: string) {
 const bearing = (token: string) =>
   idctl.client({ headers: { authorization: `Bearer ${token}` } }).get('/api/v1/me');
 
-test('P12 a sign-in in progress while the account joins is asked for the second factor', async () => {
+test('P12 a sign-in in progress while the account joins another organization needs the second factor', async () => {
   const { email, id, signIn } = await victim();
   let arriving: ReturnType<typeof signIn> | undefined;
   await transaction(async () => {
     await joinAnother(email);
     arriving = signIn();
-    // Long enough for a sign-in that does not wait; one that waits does not mind.
+    // Gives a sign-in that does not wait the time to finish first.
     await Promise.race([arriving, setTimeout(1500)]);
   });
   expect((await arriving)?.answer).toMatchObject({
@@ -71,7 +72,7 @@ const mint = (app: { clientId: string; clientSecret: string }) =>
     client_secret: app.clientSecret,
   });
 
-test('P12 credentials made in a session of the provider end with it when the account joins; others stay', async () => {
+test('P12 credentials made in a session of the provider end with it when the account joins an organization; others stay', async () => {
   const { email, client: own, signIn } = await victim();
   const kept = (await own.post('/api/v1/me/tokens', { name: 'kept' })).body;
   const { client } = await signIn();
@@ -82,7 +83,7 @@ test('P12 credentials made in a session of the provider end with it when the acc
   const app = (await client.post('/api/v1/me/apps', { name: 'app' })).body;
   const ownApp = (await own.post('/api/v1/me/apps', { name: 'own' })).body;
   const takenApp = (await client.post(`/api/v1/me/apps/${ownApp.id}/regenerate`)).body;
-  // What they make anew in a session that passed their second factor is theirs again.
+  // A token that the person regenerates in a session with the second factor stays valid.
   const mended = (await own.post(`/api/v1/me/tokens/${lent.id}/regenerate`)).body;
   for (const { token: value } of [kept, mended, token, taken])
     expect((await bearing(value)).status).toBe(200);
@@ -98,7 +99,7 @@ test('P12 credentials made in a session of the provider end with it when the acc
   }
 });
 
-test('P12 an organization that the account makes counts as joined too', async () => {
+test('P12 an organization that the account creates counts as joined', async () => {
   const { email, code, signIn } = await victim();
   const { client: provided } = await signIn();
   const own = await idctl

@@ -3,14 +3,14 @@ import { transaction } from '../../src/database/transaction.ts';
 import { browserAt, enter, fetchTicket, verify } from '../support/forward-auth.ts';
 import type { MailingIdctl } from '../support/mail.ts';
 
-// An application of Ada's organization, and the host before which a proxy asks idctl.
+// An application of Ada's organization, and its host, which forward auth protects.
 
-/** Where the application gets its answers. */
+/** The application's redirect URI. */
 export const redirect = 'https://reader.example.test/callback';
 /** The PKCE verifier of its requests. */
 export const verifier = 'a'.repeat(43);
 
-/** Ada makes a client, and comes to its host with her session by password. */
+/** Ada creates a client, and opens its host in her password session. */
 export async function playClient(
   idctl: MailingIdctl,
   { org, domain, own, byPassword }: Record<'org' | 'domain' | 'own' | 'byPassword', string>,
@@ -25,14 +25,14 @@ export async function playClient(
   const browser = browserAt(idctl, origin);
   await enter(browser, signedIn);
   const ticket = await fetchTicket(browserFrom(idctl, origin, browser.jar), signedIn);
-  // However long the tests take, it does not expire.
+  // The ticket must not expire while the tests run.
   const expiresAt = new Date(Date.now() + 86_400_000);
   await transaction(() => HostTicket.update({ expiresAt }, { where: { origin } }));
   const cookies = Object.fromEntries(browser.jar);
   return { clientId: String(clientId), secret: String(clientSecret), origin, cookies, ticket };
 }
 
-/** The same browser, but for the cookie of the host. */
+/** The same browser, without the cookie of the host. */
 function browserFrom(idctl: MailingIdctl, origin: string, jar: Map<string, string>) {
   const browser = browserAt(idctl, origin);
   for (const [name, value] of jar) if (name.endsWith('-flow')) browser.jar.set(name, value);
@@ -44,7 +44,7 @@ interface Stage {
   scene: { client: Awaited<ReturnType<typeof playClient>> };
 }
 
-/** Uses the secret of the client, with a code that was never given. */
+/** Whether the client's secret still works. The code in the request was never issued. */
 export async function provesClient({ idctl, scene }: Stage): Promise<boolean> {
   const { clientId: client_id, secret: client_secret } = scene.client;
   const given = { client_id, client_secret, code: 'x'.repeat(43), redirect_uri: redirect };
@@ -55,7 +55,7 @@ export async function provesClient({ idctl, scene }: Stage): Promise<boolean> {
   throw new Error(`a client secret was answered ${status} ${JSON.stringify(body)}`);
 }
 
-/** Uses the cookie of the protected host. */
+/** Whether the cookie of the protected host still works. */
 export async function opensHost({ idctl, scene }: Stage): Promise<boolean> {
   const { origin, cookies } = scene.client;
   const browser = browserAt(idctl, origin);
@@ -63,7 +63,7 @@ export async function opensHost({ idctl, scene }: Stage): Promise<boolean> {
   return (await verify(browser)).status === 200;
 }
 
-/** Uses the ticket to the protected host. */
+/** Whether the ticket to the protected host still works. */
 export async function landsAtHost({ idctl, scene }: Stage): Promise<boolean> {
   const { origin, cookies, ticket } = scene.client;
   const browser = browserFrom(idctl, origin, new Map(Object.entries(cookies)));

@@ -37,12 +37,12 @@ import { registration, signInAt } from '../support/sso.ts';
 import type { Stage } from './kill-probes.ts';
 import { bearing, expected, mailedCode, sessionOf, totpCode, type World } from './kill-scene.ts';
 
-/** Something that ends credentials. It throws unless it could be done. */
+/** An act that may end credentials. It throws if it fails. */
 type Act = (stage: Stage) => Promise<unknown>;
 
 const newPassword = 'another horse battery';
 
-/** Does the same to Ada and to Nora, who waits for the code that confirms her address. */
+/** Runs the acts for Ada, and for Nora, who has not confirmed her address. */
 const both =
   (...acts: ((stage: Stage, user: string) => Promise<unknown>)[]): Act =>
   async (stage) => {
@@ -51,7 +51,7 @@ const both =
     }
   };
 
-/** Ada herself, in a session that no credential of the matrix is of. */
+/** Ada's own client. Its session is not one of those that the matrix lists. */
 const herself = ({ idctl, scene }: Stage) => bearing(idctl, scene.sessions.own);
 
 const disable = ({ idctl }: Stage, user: string) => disableUser(idctl.operator(), { user });
@@ -84,7 +84,7 @@ async function deactivateByScim({ idctl, scene }: Stage): Promise<void> {
 const giveDomainUp = ({ idctl, scene }: Stage) =>
   removeDomain(idctl.operator(), { org: scene.org.id, domain: scene.domain });
 
-/** Another organization verifies the domain, and its provider signs Ada in, who belongs to no other. */
+/** Another organization verifies the domain, and signs Ada in by SSO. She has left her own. */
 async function takeOver(stage: Stage): Promise<void> {
   const { idctl, scene, world } = stage;
   await giveDomainUp(stage);
@@ -113,7 +113,7 @@ const everyToken =
 const inOrganization = ({ idctl, scene }: Stage) =>
   [idctl.operator(), { org: scene.org.id }] as const;
 
-/** Every event, by its name on the page. */
+/** Every event, by its name in docs/kill-matrix.md. */
 export const events: Record<string, Act> = {
   disabled: both(disable),
   'disabled and enabled': both(disable, enable),
@@ -192,13 +192,13 @@ export const events: Record<string, Act> = {
   'organization deleted': (stage) => deleteOrganization(...inOrganization(stage)),
 };
 
-/** The events that leave another database behind: a backup of the scene, restored. */
+/** The events that restore a backup of the scene into another database, with their options. */
 export const restores: Record<string, string[]> = {
   'backup restored': [],
   'backup restored, `--keep-tokens`': ['--keep-tokens'],
 };
 
-/** The database of a backup of the scene, restored with these options by the command. */
+/** Backs up the scene and restores it with these options. Returns the URL of the new database. */
 export async function restored({ place }: World, options: string[]): Promise<string> {
   const run = (words: string[], database: string) =>
     promisify(execFile)(process.execPath, [main, ...words], {

@@ -11,7 +11,7 @@ import { events, restored, restores } from './kill-events.ts';
 import { probes } from './kill-probes.ts';
 import { prepare, type Scene, type World } from './kill-scene.ts';
 
-// What should end does: every credential is used after every event, and docs/kill-matrix.md says what comes of it.
+// Tries every credential after every event, and compares the results with docs/kill-matrix.md.
 
 type Column = Record<string, string>;
 
@@ -39,7 +39,7 @@ function readMatrix(text: string): Map<string, Column> {
   return columns;
 }
 
-test('I3 the kill matrix has a credential of every table in the list, and a cell for each after each event', () => {
+test('I3 the kill matrix has a credential for every listed table, and a cell for each credential and event', () => {
   const tables = new Set(probes.map(({ table }) => table));
   expect(
     [...accountCredentials, ...otherCredentials].filter((table) => !tables.has(table)),
@@ -69,7 +69,7 @@ describe.skipIf(missing)('the kill matrix', () => {
   }, 120_000);
   afterAll(() => world?.stop());
 
-  /** What becomes of every credential on a copy of the scene, or on this database, once this has been done. */
+  /** Tries every credential after the act, on a copy of the scene or on the database at `url`. */
   async function after(act: (typeof events)[string], url?: string): Promise<Column> {
     const idctl = await world.reopen(url);
     try {
@@ -92,14 +92,14 @@ describe.skipIf(missing)('the kill matrix', () => {
   });
 
   test.each(Object.entries(events))(
-    'I3 I5 P2 P5 P10 P13 P14 the kill matrix holds after: %s',
+    'I3 I5 P2 P5 P10 P13 P14 every credential is live or dead as the matrix says after: %s',
     async (event, act) => {
       expect(await after(act)).toEqual(matrix.get(event));
     },
   );
 
   test.each(Object.entries(restores))(
-    'P2 the kill matrix holds after: %s',
+    'P2 every credential is live or dead as the matrix says after: %s',
     { timeout: 120_000 },
     async (event, options) => {
       const url = await restored(world, options);

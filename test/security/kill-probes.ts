@@ -25,7 +25,7 @@ import {
   type World,
 } from './kill-scene.ts';
 
-/** Where a credential is tried. */
+/** The instance and the scene in which a credential is tried. */
 export interface Stage {
   idctl: MailingIdctl;
   scene: Scene;
@@ -33,21 +33,21 @@ export interface Stage {
 }
 
 interface Probe {
-  /** As the page calls it. */
+  /** Its name in docs/kill-matrix.md. */
   credential: string;
-  /** Where it is kept; null for what is no credential, and is reached by one. */
+  /** The table that stores it. Null if the row is not a credential but access through one. */
   table: string | null;
-  /** Uses it, as its holder would. */
+  /** Whether it works when used as its holder would use it. */
   works(stage: Stage): Promise<boolean>;
 }
 
-/** Whether the answer is a success. A fault of the server says nothing about a credential. */
+/** Whether the answer is a success. Throws at a server error, which proves nothing. */
 function isTaken({ status, body }: Answer): boolean {
   if (status >= 500) throw new Error(`a credential was answered ${status} ${JSON.stringify(body)}`);
   return status < 400;
 }
 
-/** Whether a sign-in led to Ada: into a session, or up to her second factor. Only she has one. */
+/** Whether a sign-in reached Ada's account: a session, or the second factor, which only she has. */
 function isAda(answer: Answer, { ada }: Scene): boolean {
   if (answer.body.code === 'second_factor_required') return true;
   return isTaken(answer) && answer.body.user.id === ada.id;
@@ -62,7 +62,7 @@ const organization = async ({ idctl, scene }: Stage, credential: string) =>
 const auth = ({ idctl }: Stage, path: string, body: object) =>
   idctl.client().post(`/api/v1/auth/${path}`, body);
 
-/** Every kind of credential, in the order in which they can be tried: those that spend something come last. */
+/** Every kind of credential, in the order of the tries: credentials that are used up come last. */
 export const probes: Probe[] = [
   ...methods.map((method) => ({
     credential: `session by ${method}`,
@@ -186,7 +186,7 @@ export const probes: Probe[] = [
   { credential: 'second factor', table: 'accounts', works: isAskedFor },
 ];
 
-/** Whether a new event reaches the receiver under the secret that was shown when the webhook was made. */
+/** Whether a new event is delivered, signed with the secret shown when the webhook was added. */
 async function signsDeliveries({ idctl, scene, world }: Stage): Promise<boolean> {
   const before = world.receiver.received.length;
   try {
@@ -215,17 +215,17 @@ async function goesOn({ idctl, scene }: Stage): Promise<boolean> {
   for (const [name, value] of Object.entries(scene.pending)) client.jar.set(name, value);
   const answer = (body: object) => client.post('/api/v1/auth/second-factor', body);
   if (isTaken(await answer({ totpCode: totpCode(idctl, scene.totp) }))) return true;
-  // Without the authenticator app, the passkey answers.
+  // If the account has no authenticator app, the passkey is the second factor.
   const passkeyOptions = optionsIn(await client.get('/login/code'));
   if (passkeyOptions === null) return false;
   const passkey = answerTo(passkeyOptions, scene.passkey.held);
   return isTaken(await answer({ passkey }));
 }
 
-/** Whether a newcomer who signs up with the invitation is a member in the end. */
+/** Whether a newcomer who signs up with the invitation becomes a member. */
 async function letsJoin(stage: Stage): Promise<boolean> {
   const { invitation, org } = stage.scene;
-  // Only the browser that signed up accepts by confirming the address.
+  // The code also accepts the invitation, but only in the browser that signed up.
   const client = stage.idctl.client({ keepCookies: true });
   const newcomer = await signUp(stage.idctl, invitation.email, {
     client,
@@ -236,7 +236,7 @@ async function letsJoin(stage: Stage): Promise<boolean> {
   return organizations.some(({ id }: { id: string }) => id === org.id);
 }
 
-/** Whether a right first factor, new since the event, still needs a code of the authenticator. */
+/** Whether a sign-in with a new mailed code still needs a code of the authenticator. */
 async function isAskedFor(stage: Stage): Promise<boolean> {
   const { email } = stage.scene.ada;
   const code = await mailedCode(stage.idctl, 'magic-code', email);

@@ -5,13 +5,13 @@ import type { Answer } from '../support/http.ts';
 import type { Idctl } from '../support/idctl.ts';
 import { redirect, verifier } from './kill-client.ts';
 
-// An application that Ada is signed in to by OpenID Connect, from her session by password.
+// An application that Ada signed in to by OpenID Connect, in her password session.
 
 type Instance = Pick<Idctl, 'client'>;
 
 const day = 86_400;
 
-/** What the application of this client has of Ada: a code that waits, and the tokens of another. */
+/** Signs Ada in to the application twice: for tokens, and for a code that stays unused. */
 export async function playApplication(
   idctl: Instance,
   { clientId, secret }: { clientId: string; secret: string },
@@ -55,28 +55,28 @@ function redeem(idctl: Instance, client: Application['client'], code: string): P
   return token(idctl, { ...given, grant_type: 'authorization_code' });
 }
 
-/** However long the tests take, nothing of it expires. */
+/** Lets all codes and tokens expire in a day, so that none expires while the tests run. */
 async function prolong(): Promise<void> {
   for (const row of await ProviderRecord.findAll()) {
     const exp = Math.floor(Date.now() / 1000) + day;
-    // The package stores objects alone.
+    // The package stores only objects.
     const payload = { ...(row.payload as object), exp };
     await transaction(() => row.update({ payload, expiresAt: new Date(exp * 1000) }));
   }
 }
 
-/** Uses the code. */
+/** Whether the code still works. */
 export async function codeWorks({ idctl, scene: { application } }: Stage): Promise<boolean> {
   return (await redeem(idctl, application.client, application.code)).status === 200;
 }
 
-/** Uses the access token. */
+/** Whether the access token still works. */
 export async function accessWorks({ idctl, scene: { application } }: Stage): Promise<boolean> {
   const by = { authorization: `Bearer ${application.access}` };
   return (await idctl.client().get('/oauth/userinfo', by)).status === 200;
 }
 
-/** Uses the refresh token. */
+/** Whether the refresh token still works. */
 export async function refreshWorks({ idctl, scene: { application } }: Stage): Promise<boolean> {
   const { client, refresh } = application;
   const given = { ...client, grant_type: 'refresh_token', refresh_token: refresh };

@@ -29,14 +29,15 @@ import { connected, registration, signInAt } from '../support/sso.ts';
 import { playClient } from './kill-client.ts';
 import { playApplication } from './kill-provider.ts';
 
-// One account, Ada, with every kind of credential at once, on an instance that can be opened again and again as it was.
+// One account, Ada's, with every kind of credential, on an instance that every test reopens in the
+// same state.
 
 const google = { clientId: 'idctl', clientSecret: 'a secret of the provider' };
 
-/** The scopes that tokens have. */
+/** The scopes of Ada's tokens. */
 export const scopes = ['read', 'write', 'admin'] as const;
 
-/** How Ada has signed in. */
+/** The methods that Ada signed in with. */
 export const methods = [
   'password',
   'mailed code',
@@ -47,23 +48,23 @@ export const methods = [
   'passkey',
 ] as const;
 
-/** What the instance speaks with. */
+/** The counterparts of the instance, and its database. */
 export interface World {
   provider: OpenIdProvider;
   google: OpenIdProvider;
   slapd: Slapd;
   receiver: Receiver;
-  /** An instance on a copy of the scene, at the scene's time; on this database where one is named. */
+  /** Opens an instance at the scene's time, on a copy of the scene or on the database at `url`. */
   reopen(url?: string): Promise<MailingIdctl>;
-  /** Where the scene was left. Nothing has it open. */
+  /** The scene's database and key file. No instance has them open. */
   place: Place;
   stop(): Promise<void>;
 }
 
-/** What Ada has in her hands, as it was given to her. */
+/** Ada, her organization, and her credentials as she received them. */
 export type Scene = Awaited<ReturnType<typeof play>>;
 
-/** Starts the counterparts, plays the scene once, and leaves it. */
+/** Starts the counterparts, plays the scene once, and closes its instance. */
 export async function prepare(): Promise<{ world: World; scene: Scene }> {
   const folder = await mkdtemp(join(tmpdir(), 'idctl-kill-'));
   const place = { url: await migratedDatabaseUrl(), keyFile: join(folder, 'master.key') };
@@ -102,7 +103,7 @@ export async function prepare(): Promise<{ world: World; scene: Scene }> {
       ...place,
       url: url ?? (await copyOfDatabase(place.url)),
     });
-    // However long the tests take, nothing of the scene expires.
+    // Back to the scene's time, so that nothing expires while the tests run.
     opened.wait((leftAt.getTime() - Date.now()) / 1000);
     return opened;
   };
@@ -162,7 +163,7 @@ async function play(idctl: MailingIdctl, counterparts: Counterparts) {
   };
 }
 
-/** She comes by SSO, which makes her account; then she has a password and is an admin. */
+/** Ada's first SSO sign-in creates her account. Then she gets a password and the role admin. */
 async function arrive(
   idctl: MailingIdctl,
   { provider, google, slapd }: Counterparts,
@@ -180,7 +181,7 @@ async function arrive(
   return { id: String(id), email };
 }
 
-/** Her access tokens by method; `own` is of a further session, in which she does things herself. */
+/** Ada's access tokens by method. `own` is for the session in which she acts herself. */
 async function signInEveryWay(
   idctl: MailingIdctl,
   counterparts: Counterparts,
@@ -229,7 +230,7 @@ async function enrol(idctl: MailingIdctl, session: string): Promise<string> {
   return secret;
 }
 
-/** A code of a time step that no code was accepted of before. */
+/** A code of a time step that no earlier code has used. */
 export function totpCode(idctl: MailingIdctl, secret: string): string {
   idctl.wait(30);
   return generateSync({ secret, epoch: Math.floor(idctl.app.clock().getTime() / 1000) });
@@ -252,12 +253,12 @@ async function tokensOf(idctl: MailingIdctl, user: string) {
   >;
 }
 
-/** What the token endpoint answers to the app. */
+/** The token endpoint's answer to the app. */
 export function mint(idctl: MailingIdctl, form: Record<string, string>): Promise<Answer> {
   return idctl.client().form('/api/v1/oauth/token', { grant_type: 'client_credentials', ...form });
 }
 
-/** Asks for a code and reads it in the mail. */
+/** Requests a code and reads it from the mail. */
 export async function mailedCode(
   idctl: MailingIdctl,
   path: string,
@@ -279,7 +280,7 @@ export async function signUp(
   return { email, code: await idctl.codeFor(email) };
 }
 
-/** A sign-in with Google that waits for the second factor: the cookies of its browser. */
+/** Starts a sign-in with Google up to the second factor. Returns the browser's cookies. */
 async function waiting(
   idctl: MailingIdctl,
   { google }: Counterparts,
@@ -290,7 +291,7 @@ async function waiting(
   return Object.fromEntries(client.jar);
 }
 
-/** From now on the providers know her by another address, so that only her keys lead to her account. */
+/** Changes Ada's address at the providers, so that only her linked keys lead to her account. */
 async function forgetAddress(
   { provider, google, slapd }: Counterparts,
   { domain }: Scene,
@@ -309,10 +310,10 @@ export function expected({ status, body }: Answer): Answer['body'] {
   return body;
 }
 
-/** The id of the session that an access token is of. */
+/** The id of an access token's session. */
 export const sessionOf = (accessToken: string) => String(decodeJwt(accessToken)['sid']);
 
-/** A client that sends this as its credential. */
+/** A client that sends this credential as its bearer token. */
 export function bearing(idctl: MailingIdctl, credential: string): Client {
   return idctl.client({ headers: { authorization: `Bearer ${credential}` } });
 }

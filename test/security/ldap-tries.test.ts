@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => idctl.close());
 
-/** A directory that finds one person by whatever name, and an organization that signs in through it. */
+/** A directory that returns one person for every user name, and an organization that uses it. */
 async function findingOne() {
   const dn = `uid=${fresh('ada')},${suffix}`;
   const found: { mail: string; uuid: string } = { mail: '', uuid: dn };
@@ -83,12 +83,12 @@ async function findingOne() {
   };
 }
 
-test('L8 one person gets five wrong passwords, whichever of their names is used', async () => {
+test('L8 one person has five attempts, whichever of their names is used', async () => {
   const { found, signIn, tried } = await findingOne();
   const answers = [];
   for (let at = 0; at < 8; at += 1) answers.push(await signIn(`alias-${at}`, 'wrong'));
   expect(tried()).toBe(5);
-  // L7: that there is such a person is not told by the sixth either.
+  // L7: the sixth attempt does not reveal that the person exists either.
   for (const { status, body } of answers)
     expect({ status, code: body.code }).toEqual({ status: 401, code: 'signin_failed' });
   expect(await signIn('alias-9')).toMatchObject({ status: 401, body: { code: 'signin_failed' } });
@@ -98,7 +98,7 @@ test('L8 one person gets five wrong passwords, whichever of their names is used'
   expect(tried()).toBe(6);
 });
 
-test('X5 L8 one try too many is recorded with its entry', async () => {
+test('X5 L8 an attempt over the limit is recorded with the person’s entry', async () => {
   const { org, dn, signIn } = await findingOne();
   for (let at = 0; at < 6; at += 1) await signIn(`alias-${at}`, 'wrong');
   const input = { org, kind: 'ldap.signin.refused' as const, limit: 10 };
@@ -108,13 +108,13 @@ test('X5 L8 one try too many is recorded with its entry', async () => {
   );
 });
 
-test('L8 a right password costs no try, under any name', async () => {
+test('L8 a right password does not count, under any name', async () => {
   const { signIn } = await findingOne();
   for (let at = 0; at < 8; at += 1)
     expect(await signIn(`alias-${at}`)).toMatchObject({ status: 200 });
 });
 
-test('L8 trying a password in the connection test counts for the same person, under any name', async () => {
+test('L8 a password in the connection test counts for the same person, under any name', async () => {
   const { signIn, test, tried } = await findingOne();
   const answers = [];
   for (let at = 0; at < 7; at += 1)
@@ -125,7 +125,7 @@ test('L8 trying a password in the connection test counts for the same person, un
   expect(tried()).toBe(5);
 });
 
-/** As one who is signed in. */
+/** The context of this account, signed in. */
 function as({ id }: { id: string }): Context {
   const actor = {
     kind: 'user',
@@ -137,7 +137,7 @@ function as({ id }: { id: string }): Context {
   return { ...idctl.operator(), actor };
 }
 
-test('L8 trying passwords in the connection test is limited per actor, over all organizations', async () => {
+test('L8 passwords in the connection test are limited per actor, over all organizations', async () => {
   const [one, two] = [await findingOne(), await findingOne()];
   await addMember(idctl.operator(), { org: two.org, email: one.owner.email ?? '', role: 'owner' });
   const answers = [];
@@ -147,14 +147,14 @@ test('L8 trying passwords in the connection test is limited per actor, over all 
   expect(answers).toEqual([...Array(5).fill('password'), 'too_many_requests']);
 });
 
-/** A quarter of an hour, in seconds, from which a busy machine takes a few. */
+/** A little under 15 minutes, in seconds: a busy machine takes some of them. */
 const aboutAQuarter = expect.toSatisfy((seconds) => seconds > 870 && seconds <= 900);
 
 describe('L8 a bind password cannot be guessed either', () => {
   const limited = async (org: string) =>
     (await listEvents(idctl.operator(), { org, kind: 'ldap.bind.limited', limit: 9 })).items;
 
-  test('L8 five refusals of an organization, saved or not, in any spelling; a right one costs nothing', async () => {
+  test('L8 an organization is limited to five wrong bind passwords, saved or not, in any spelling of the DN; right ones do not count', async () => {
     const { org, second, test, dn, tried, save, signIn } = await findingOne();
     for (let at = 0; at < 7; at += 1)
       expect(await test({ bindDn: service.bindDn, bindPassword: service.bindPassword })).toBe('ok');
@@ -169,7 +169,7 @@ describe('L8 a bind password cannot be guessed either', () => {
     const before = tried();
     for (let at = 0; at < 5; at += 1) {
       await save({ bindDn: dn, bindPassword: `guess ${at}` });
-      // What is tried once more of a saved one is no news.
+      // A saved password counts once, however often it is tried.
       for (let again = 0; again < 2; again += 1)
         expect(await signIn(`nobody-${at}-${again}`)).toMatchObject({ status: 401 });
       if (at < 2) expect(await test({})).toBe('service bind');
@@ -185,7 +185,7 @@ describe('L8 a bind password cannot be guessed either', () => {
     expect(await signIn('ada')).toMatchObject({ status: 200 });
   });
 
-  test('L8 five at once do not pass together, and the refusal says when to try again', async () => {
+  test('L8 parallel tests do not exceed the limit, and the refusal says when to try again', async () => {
     const { org, owner, dn, tried } = await findingOne();
     const refused = { bindDn: dn, bindPassword: 'wrong' };
     const input = testLdapInput.parse({ org, ...refused });
@@ -206,7 +206,7 @@ describe('L8 a bind password cannot be guessed either', () => {
     expect(tried()).toBe(5);
   });
 
-  test('L8 a saved password that the directory has not judged yet counts after the directory refuses it', async () => {
+  test('L8 a saved password counts when the directory refuses it, not while the directory is down', async () => {
     const { org, save, signIn, test } = await findingOne();
     const [port = 0] = await freePorts(1);
     for (let at = 0; at < 6; at += 1) {
@@ -253,7 +253,7 @@ describe('L8 a bind password cannot be guessed either', () => {
     expect(await test({ bindPassword: service.bindPassword })).toBe('too_many_requests');
   });
 
-  /** A directory that answers binds and searches as it is told, and an organization whose owner may try it. */
+  /** A directory whose answers the test sets, and an organization that uses it. */
   async function told() {
     const answers: { bind: Script; search: Script } = { bind: result, search: result };
     const directory = await startScriptedDirectory((request) =>
@@ -284,7 +284,7 @@ describe('L8 a bind password cannot be guessed either', () => {
 
   test('L8 only the directory’s refusal of the bind counts', async () => {
     const { answers, signIn, tried, save } = await told();
-    // Accepted before, and not judged yet.
+    // First a password that the directory has accepted, then one that it has not seen yet.
     for (const password of [service.bindPassword, 'saved anew']) {
       if (password !== service.bindPassword) await save(password);
       else expect(await signIn()).toBe(401);
@@ -300,7 +300,7 @@ describe('L8 a bind password cannot be guessed either', () => {
     }
   });
 
-  test('L8 a burst of sign-ins with a refused saved password does not pass together', async () => {
+  test('L8 a burst of sign-ins with a wrong saved password causes only five binds', async () => {
     const { answers, signIn, save, binds } = await told();
     answers.bind = no;
     await save('wrong');
@@ -308,7 +308,7 @@ describe('L8 a bind password cannot be guessed either', () => {
     expect(binds()).toBe(5);
   });
 
-  test('L8 a guess that another server accepted counts too', async () => {
+  test('L8 a bind password that one server accepted still counts if another refuses it', async () => {
     const { answers, signIn, tried, save } = await told();
     let heard = 0;
     const victim: Script = (request) => {
@@ -332,7 +332,7 @@ describe('L8 a bind password cannot be guessed either', () => {
     expect(heard).toBe(10);
   });
 
-  test('L8 another organization does not reset the count, neither of the actor nor of the client', async () => {
+  test('L8 another organization resets neither the count of the actor nor that of the client address', async () => {
     const one = await told();
     const ctx = idctl.operator();
     const refused = async (from: Context, { answers, tried }: typeof one, times: number) => {
@@ -358,7 +358,7 @@ describe('L8 a bind password cannot be guessed either', () => {
     expect(await refused(from(three), three, 2)).toBe('too_many_requests');
   });
 
-  test('L8 the operator may always test, whatever was refused before', async () => {
+  test('L8 the operator can always test, whatever was refused before', async () => {
     const { answers, binds, tried, org } = await told();
     answers.bind = no;
     for (let at = 0; at < 5; at += 1)
@@ -371,11 +371,11 @@ describe('L8 a bind password cannot be guessed either', () => {
     }
     expect(binds()).toBe(5 + 16);
     expect(await tried({ bindPassword: 'one more' })).toBe('too_many_requests');
-    // What the operator tries uses up nothing of the organization's.
+    // The operator's tests do not count towards the organization's limit.
     expect(await limited(org.slug)).toMatchObject([{ data: { count: 2 } }]);
   });
 
-  test('L8 doctor tries no guess for each organization that a person makes', async () => {
+  test('L8 doctor has one limit of refused bind passwords for all organizations', async () => {
     let binds = 0;
     const directory = await startScriptedDirectory((request) => {
       if (request.kind === 'bind') binds += 1;
@@ -383,7 +383,7 @@ describe('L8 a bind password cannot be guessed either', () => {
     });
     onTestFinished(() => directory.stop());
     const words = { searchBase: suffix, searchFilter: '(uid={username})', emailAttribute: 'mail' };
-    // What the operator tried in other tests counts too.
+    // Let the operator's refusals in other tests expire.
     idctl.wait(900);
     const operator = idctl.operator();
     const limits = { ...operator.config.limits, addressFailures: 3 };
@@ -413,7 +413,7 @@ describe('L8 a bind password cannot be guessed either', () => {
       const checks = await checkOrganization(idctl.operator(), organizationNow);
       return checks.find(({ name }) => name.startsWith('directory'));
     };
-    // Tenants' refusals do not keep it from looking.
+    // Refusals in the organization's own tests do not stop doctor.
     for (let at = 0; at < 5; at += 1) await tried({ bindPassword: `guess ${at}` });
     const before = binds();
     for (let at = 0; at < 5; at += 1)

@@ -24,7 +24,7 @@ import {
 } from '../support/scripted-directory.ts';
 import { directoryPassword, type Slapd, service, startSlapd, suffix } from '../support/slapd.ts';
 
-// Against OpenLDAP with `allow bind_anon_dn`, since its default hides what an empty password would do.
+// OpenLDAP runs with `allow bind_anon_dn`. By default, it would refuse an empty password itself.
 
 let idctl: Idctl;
 beforeAll(async () => {
@@ -44,13 +44,13 @@ const plain = (uri: string) => ({
   emailAttribute: 'mail',
 });
 
-/** What an answer says, but for what differs from one request to the next. */
+/** An answer without the parts that differ from one request to the next. */
 function seen({ status, body, headers, cookies }: Answer) {
   const { date: _, 'x-request-id': __, ...rest } = headers;
   return { status, body: { ...body, requestId: '' }, headers: rest, cookies };
 }
 
-/** The reasons of the organization's refused sign-ins, each with how often. */
+/** The reasons of the organization's refused sign-ins, each with its count. */
 async function reasons(org: string, kind = 'ldap.signin.refused') {
   const { items } = await listEvents(idctl.operator(), { org, kind, limit: 200 });
   return items.map(({ data }) => [data['reason'], data['count']]);
@@ -62,7 +62,7 @@ async function scripted(script: Script) {
   return directory;
 }
 
-/** Answers every bind, and every search with one person of this address. */
+/** Accepts every bind, and answers every search with one person with this address. */
 const welcoming =
   (mail: string, dn = `uid=ada,${suffix}`): Script =>
   (request: Request) =>
@@ -77,7 +77,7 @@ describe.skipIf(counterpartMissing('slapd'))('against OpenLDAP', () => {
   });
   afterAll(() => slapd?.stop());
 
-  test('L2 an empty, missing, null, array or NUL password never becomes a bind', async () => {
+  test('L2 an empty, missing, NUL, too long or non-text password is refused without a bind', async () => {
     const { org, domain } = await joined(idctl, settingsFor(slapd));
     const uid = fresh('ada');
     await slapd.person(uid, { givenName: 'Ada', mail: `${uid}@${domain}` });
@@ -106,7 +106,7 @@ describe.skipIf(counterpartMissing('slapd'))('against OpenLDAP', () => {
     for (const [username, filter] of cases) {
       const from = slapd.log.length;
       expect(await signInByLdap(idctl, { username, org: org.slug })).toMatchObject(failed);
-      // slapd writes its log in its own time.
+      // slapd writes its log with a delay.
       const told = () => slapd.log.slice(from);
       await expect.poll(() => told().join('\n'), { timeout: 10_000 }).toContain('closed');
       const said = told();
@@ -123,7 +123,7 @@ describe.skipIf(counterpartMissing('slapd'))('against OpenLDAP', () => {
     expect(slapd.log.length).toBe(before);
   });
 
-  test('L4 a filter that two entries match finds no person', async () => {
+  test('L4 if two entries match the filter, the sign-in is refused without a bind', async () => {
     const { org, domain } = await joined(idctl, {
       ...settingsFor(slapd),
       searchFilter: '(cn={username})',
@@ -136,7 +136,7 @@ describe.skipIf(counterpartMissing('slapd'))('against OpenLDAP', () => {
     expect(slapd.log.join('\n')).not.toContain(`BIND dn="uid=${cn}`);
   });
 
-  test('L7 one answer, byte for byte, for every failure', async () => {
+  test('L7 every failure gets the same answer, byte for byte', async () => {
     const { org, domain } = await joined(idctl, settingsFor(slapd));
     const other = await joined(idctl, settingsFor(slapd));
     const taken = fresh('taken');
@@ -181,7 +181,7 @@ describe.skipIf(counterpartMissing('slapd'))('against OpenLDAP', () => {
     ]);
   });
 
-  test('L8 after five refused tries the directory is not asked, in any spelling of the name', async () => {
+  test('L8 after five refused attempts, in any spelling of the name, the directory is not asked again', async () => {
     const { org, domain } = await joined(idctl, settingsFor(slapd));
     const uid = fresh('ada');
     await slapd.person(uid, { mail: `${uid}@${domain}` });
@@ -202,7 +202,7 @@ describe.skipIf(counterpartMissing('slapd'))('against OpenLDAP', () => {
     });
   });
 
-  test('L8 parallel guesses do not pass together, and a right password costs nothing', async () => {
+  test('L8 parallel guesses do not exceed the limit, and a right password does not count', async () => {
     const { org, domain } = await joined(idctl, settingsFor(slapd));
     const uid = fresh('ada');
     await slapd.person(uid, { mail: `${uid}@${domain}` });
@@ -222,7 +222,7 @@ describe.skipIf(counterpartMissing('slapd'))('against OpenLDAP', () => {
     expect(binds).toHaveLength(5);
   });
 
-  test('L8 a sample sign-in in ldap test counts as trying a password', async () => {
+  test('L8 a sample sign-in of `ldap test` counts as a password attempt', async () => {
     const { org, domain } = await joined(idctl, settingsFor(slapd));
     const uid = fresh('ada');
     await slapd.person(uid, { givenName: 'Ada', mail: `${uid}@${domain}` });
@@ -235,7 +235,7 @@ describe.skipIf(counterpartMissing('slapd'))('against OpenLDAP', () => {
 });
 
 describe('L1 exactly one directory', () => {
-  test('L1 of two enabled directories, the other gets no byte', async () => {
+  test('L1 a sign-in sends no byte to the directory of another organization', async () => {
     const [one, two] = [
       await scripted(welcoming('x@y.test')),
       await scripted(welcoming('x@y.test')),
@@ -268,7 +268,7 @@ describe('L1 exactly one directory', () => {
     expect(directory.received()).toBe(0);
   });
 
-  test('L1 a disabled connection is not asked', async () => {
+  test('L1 the directory of a disabled connection is not asked', async () => {
     const directory = await scripted(welcoming('x@y.test'));
     const { org } = await joined(idctl, { ...plain(directory.uri), enabled: false });
     expect(await signInByLdap(idctl, { username: 'ada', org: org.slug })).toMatchObject(failed);
@@ -308,7 +308,7 @@ describe('L4 L6 I2 entries of a directory', () => {
     });
   });
 
-  test('L6 I2 a known entry too is let in only while one of its addresses is on a verified domain', async () => {
+  test('L6 I2 even a known entry can sign in only while one of its addresses is on a verified domain', async () => {
     const mails: string[] = [];
     const directory = await scripted((request) =>
       request.kind === 'search'
@@ -325,7 +325,7 @@ describe('L4 L6 I2 entries of a directory', () => {
     await removeDomain(idctl.operator(), { org: org.slug, domain });
     expect(await signIn()).toMatchObject(failed);
     expect(await reasons(org.slug)).toEqual([['email_domain_not_verified', 1]]);
-    // Another domain is as good: the key stays the account's while nobody else has verified its own (I1).
+    // Another domain is enough: the key stays until another organization verifies the first (I2).
     mails.push(`${fresh('ada')}@${await verifiedDomain(idctl, org.slug)}`);
     expect((await signIn()).body.user.id).toBe(body.user.id);
     await verifiedDomain(idctl, (await organization(idctl)).slug, domain);
@@ -363,7 +363,7 @@ describe('L4 L6 I2 entries of a directory', () => {
 });
 
 describe('L7 L8 faults of the directory', () => {
-  test('L8 a refused service account costs no person a try, and does not lock the service account', async () => {
+  test('L8 a refused service account does not count as a person’s attempt, and is tried only five times', async () => {
     const directory = await scripted((request) => result(request, 49));
     const { org } = await joined(idctl, plain(directory.uri));
     for (let done = 0; done < 7; done += 1) {
@@ -374,7 +374,7 @@ describe('L7 L8 faults of the directory', () => {
       ['service_too_many_tries', 2],
     ]);
     expect(directory.requests).toHaveLength(5);
-    // Saved again, it is tried again.
+    // After the password is saved again, the directory is asked again.
     await changeLdap(idctl.operator(), { org: org.slug, bindPassword: service.bindPassword });
     await signInByLdap(idctl, { username: 'ada', org: org.slug });
     expect(directory.requests).toHaveLength(6);
@@ -405,7 +405,7 @@ describe('L7 L8 faults of the directory', () => {
 });
 
 describe('L7 a directory that does not answer properly', () => {
-  test('L7 is 502 without the directory’s address, writes an event, and costs no try', async () => {
+  test('L7 causes a 502 without the directory’s address and an event, and does not count as an attempt', async () => {
     const [port] = await freePorts(1);
     const { org } = await joined(idctl, plain(`ldap://127.0.0.1:${port}`));
     for (let done = 0; done < 7; done += 1) {
@@ -420,7 +420,7 @@ describe('L7 a directory that does not answer properly', () => {
     expect(await reasons(org.slug, 'ldap.directory.failed')).toEqual([['connection_refused', 7]]);
   });
 
-  test('L7 S9 so is one at a refused address', async () => {
+  test('L7 S9 causes the same 502 if its address is refused', async () => {
     const { org } = await joined(idctl, { ...plain('ldap://[::1]:389') });
     expect(await signInByLdap(idctl, { username: 'ada', org: org.slug })).toMatchObject({
       status: 502,
@@ -429,7 +429,7 @@ describe('L7 a directory that does not answer properly', () => {
     expect(await reasons(org.slug, 'ldap.directory.failed')).toEqual([['loopback', 1]]);
   });
 
-  test('L5 while it keeps silent, others are answered at once', async () => {
+  test('L5 does not delay other requests while it is silent', async () => {
     let talks = true;
     const silent = await scripted((request) => (talks ? result(request) : undefined));
     const { org } = await joined(idctl, plain(silent.uri));
@@ -445,17 +445,17 @@ describe('L7 a directory that does not answer properly', () => {
     );
     expect((await idctl.client().get('/healthz')).status).toBe(200);
     expect(ended).toBe(0);
-    // One after the other, they would take longer than a test may.
+    // One after another, the sign-ins would exceed the time limit of a test.
     expect(await slow).toEqual(Array(20).fill(502));
   });
 });
 
-test('§4.2 the admins, and not the person, read what Active Directory says of an account', async () => {
+test('§4.2 Active Directory’s reason for a refusal is shown to the admins, and not to the person', async () => {
   let data = '';
   const said = () =>
     `80090308: LdapErr: DSID-0C0903A9, comment: AcceptSecurityContext error, data ${data}, v1db1`;
   const directory = await scripted((request) => {
-    // Somebody else each time: one person has five tries.
+    // Another person each time: one person has only five attempts.
     if (request.kind === 'search') return welcoming('x@y.test', `uid=u${data},${suffix}`)(request);
     return request.dn === service.bindDn ? result(request) : result(request, 49, said());
   });
@@ -480,7 +480,7 @@ describe('values of an entry', () => {
   const long = randomBytes(10_000).toString('hex');
   const dn = (name: string) => `uid=${name},${suffix}`;
 
-  /** A sign-in at a directory that answers with this entry, and refuses the password or takes it. */
+  /** Signs in at a directory that returns this entry and answers its bind with this code. */
   async function answered(entryDn: string, attributes: Record<string, string[]>, code = 0) {
     const directory = await scripted((request: Request) =>
       request.kind === 'search'
@@ -501,7 +501,7 @@ describe('values of an entry', () => {
     ['an entryUUID of 20 KB', dn('ada'), { entryUUID: [long] }],
     ['an entryUUID with NUL', dn('ada'), { entryUUID: ['a\0b'] }],
   ])(
-    'L4 L7 X5 %s is an ordinary failed sign-in, and does not fill the log',
+    'L4 L7 X5 %s leads to an ordinary failed sign-in, and does not fill the audit log',
     async (_, at, attributes) => {
       for (const code of [0, 49]) {
         const { answer, size } = await answered(at, { ...attributes }, code);
@@ -511,7 +511,7 @@ describe('values of an entry', () => {
     },
   );
 
-  test('L6 X5 thousands of addresses are not looked up one by one, and those after a thousand are not read', async () => {
+  test('L6 X5 thousands of addresses are not looked up one by one', async () => {
     let asked = 0;
     Domain.addHook('beforeFind', 'counting', () => {
       asked += 1;

@@ -23,7 +23,7 @@ test('P9 a client that is no trusted proxy cannot choose the address that the li
   ]);
 });
 
-test('P9 behind a trusted proxy each client counts for itself', async () => {
+test('P9 behind a trusted proxy each client has its own limit', async () => {
   const http = { trustedProxies: ['127.0.0.1'] };
   const [ada, bob] = ['198.51.100.1', '198.51.100.2'];
   expect(await statuses({ http }, [ada, ada, bob, ada, bob, bob])).toEqual([
@@ -31,13 +31,13 @@ test('P9 behind a trusted proxy each client counts for itself', async () => {
   ]);
 });
 
-test('P9 an address that a client adds before the proxy’s own does not count', async () => {
+test('P9 an address that a client sends in front of the proxy’s entry is ignored', async () => {
   const http = { trustedProxies: ['127.0.0.1'] };
   const forged = (at: number) => `203.0.113.${at}, 198.51.100.1`;
   expect(await statuses({ http }, [forged(1), forged(2), forged(3)])).toEqual([401, 401, 429]);
 });
 
-test('P8 limits.enabled: off counts nothing', async () => {
+test('P8 with limits.enabled: off, nothing is counted', async () => {
   const off = { limits: { ...limits, enabled: 'off', accountFailures: 1 } };
   expect(await statuses(off, Array(4).fill('198.51.100.1'))).toEqual([401, 401, 401, 401]);
 });

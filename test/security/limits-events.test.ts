@@ -27,7 +27,7 @@ function tryPassword(email: string | null, given: string, from = elsewhere()): P
   return idctl.client().post('/api/v1/auth/login', { email, password: given }, headers);
 }
 
-/** The refused sign-ins written down about an account, or about no account from this network. */
+/** The events of refused sign-ins for this account, or for unknown accounts from this network. */
 async function refused(about: { id: string } | { address: string }) {
   const events = await Event.findAll({ where: { kind: 'signin.refused' }, order: ['id'] });
   return events.filter(({ subject, data }) =>
@@ -37,7 +37,7 @@ async function refused(about: { id: string } | { address: string }) {
   );
 }
 
-test('X5 the failures of one account are one event, which counts them', async () => {
+test('X5 the failures of one account share one event, which counts them', async () => {
   const { id, email } = await person(idctl);
   for (let done = 0; done < 5; done += 1) await tryPassword(email, 'wrong');
   const [event, ...more] = await refused({ id });
@@ -52,7 +52,7 @@ test('X5 the failures of one account are one event, which counts them', async ()
   );
 });
 
-test('X5 failures at once are each counted in one event', async () => {
+test('X5 parallel failures are all counted in one event', async () => {
   const { id, email } = await person(idctl);
   await Promise.all(Array.from({ length: 10 }, () => tryPassword(email, 'wrong')));
   const events = await refused({ id });
@@ -85,7 +85,7 @@ test('X5 the event keeps the last 20 references, and counts all failures', async
   expect(event?.data['references']).toEqual(shown.slice(-20));
 });
 
-test('X5 failures at once lose no reference', async () => {
+test('X5 the event has the references of all parallel failures', async () => {
   const { id, email } = await person(idctl);
   const answers = await Promise.all(Array.from({ length: 10 }, () => tryPassword(email, 'wrong')));
   const [event] = await refused({ id });
@@ -114,7 +114,7 @@ test('X5 the next quarter of an hour has its own event', async () => {
   expect((await refused({ id })).map(({ data }) => data['count'])).toEqual([1, 2]);
 });
 
-test('X5 made-up addresses are one event per client network, without the addresses', async () => {
+test('X5 failures for made-up addresses share one event per client network, without the addresses', async () => {
   const before = await Event.count();
   for (let host = 1; host <= 8; host += 1) {
     await tryPassword(`${fresh('nobody')}@example.test`, 'wrong', `2001:db8:1:2::${host}`);
@@ -126,20 +126,20 @@ test('X5 made-up addresses are one event per client network, without the address
   expect(await Event.count()).toBe(before + 1);
 });
 
-test('X5 a refusal by a limit writes nothing more', async () => {
+test('X5 an attempt that a limit refuses is not added to the event', async () => {
   const { id, email } = await person(idctl);
   for (let done = 0; done < 15; done += 1) await tryPassword(email, 'wrong');
   expect((await refused({ id })).map(({ data }) => data['count'])).toEqual([10]);
 });
 
-test('X5 the event has the reason: a disabled account with the right password', async () => {
+test('X5 for a disabled account, the event has that reason, even with the right password', async () => {
   const { id, email } = await person(idctl);
   await disableUser(idctl.operator(), { user: id });
   expect((await tryPassword(email, password)).status).toBe(401);
   expect((await refused({ id }))[0]?.data).toMatchObject({ reason: 'account_disabled', count: 1 });
 });
 
-test('X5 a stranger with a whole /48 of client addresses writes one event of each kind, which counts all failures', async () => {
+test('X5 failures from a whole /48 of client addresses share one event of each kind, which counts them all', async () => {
   const before = await Event.count();
   const from = (net: number) => `2001:db8:48:${net.toString(16)}::1`;
   for (let net = 1; net <= 12; net += 1) {

@@ -13,7 +13,7 @@ const cost = { memory: 64, time: 1, lanes: 1, maxWaitMs: 60_000 };
 let idctl: Idctl;
 
 beforeAll(async () => {
-  // Mail is never sent here: that it would be makes an address unconfirmed.
+  // No mail is sent. Without this setting, an unconfirmed account could sign in.
   idctl = await openIdctl({
     limits: { addressFailures: 1000 },
     mail: { smtpUrl: 'smtp://127.0.0.1:9' },
@@ -28,7 +28,7 @@ function tryPassword(email: string | null, given: string): Promise<Answer> {
   return idctl.client().post('/api/v1/auth/login', { email, password: given });
 }
 
-/** Everything that goes over the wire but the request's id and the time. */
+/** The whole answer, except the request id and the time. */
 function wire({ status, headers, body }: Answer): string {
   const { requestId, ...rest } = body;
   expect(requestId).toBe(headers['x-request-id']);
@@ -57,14 +57,14 @@ async function failures(): Promise<[email: string | null, given: string][]> {
   ];
 }
 
-test('P7 unknown, wrong, disabled, unconfirmed and without a password: the same bytes but for the request id', async () => {
+test('P7 a wrong password and an unknown, disabled, unconfirmed or passwordless account get the same bytes but for the request id', async () => {
   const seen: string[] = [];
   for (const [email, given] of await failures()) seen.push(wire(await tryPassword(email, given)));
   expect(seen[0]).toContain('signin_failed');
   expect(new Set(seen).size).toBe(1);
 });
 
-test('P7 unknown, wrong, disabled, unconfirmed and without a password: the same work, one hash each', async () => {
+test('P7 a wrong password and an unknown, disabled, unconfirmed or passwordless account cost the same work, one hash each', async () => {
   for (const [email, given] of await failures()) {
     const { verify } = createPasswordHasher(cost);
     let hashes = 0;
@@ -77,12 +77,12 @@ test('P7 unknown, wrong, disabled, unconfirmed and without a password: the same 
   }
 });
 
-test('P6 a request that waits too long for its turn gets 503 with Retry-After, is not hashed and not counted', async () => {
+test('P6 a request that waits too long for its turn gets 503 with Retry-After, and is not counted', async () => {
   const { email } = await person(idctl);
   const busy = createPasswordHasher({ ...cost, concurrency: 1, maxWaitMs: 30 });
   idctl.app.passwords = busy;
   const held = Promise.withResolvers<void>();
-  // One may hash, and one more is counted meanwhile.
+  // Both places are taken: one to hash, and one to be counted while the first hashes.
   const holding = [1, 2].map(() => busy.verify(null, 'x', () => held.promise));
   const before = await Counter.count();
   for (let done = 0; done < 12; done += 1) {

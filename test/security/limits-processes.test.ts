@@ -14,7 +14,7 @@ import { createClient } from '../support/http.ts';
 
 const email = 'ada@example.test';
 
-/** Two daemons on one database that knows Ada. */
+/** Starts two daemons on one database that has an account of Ada. */
 async function twoDaemons(): Promise<Daemon[]> {
   const folder = await mkdtemp(join(tmpdir(), 'idctl-two-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
@@ -42,14 +42,14 @@ async function twoDaemons(): Promise<Daemon[]> {
   return daemons;
 }
 
-test('P8 of twenty guesses at once on two daemons ten are tried in all; then both refuse', async () => {
+test('P8 of twenty parallel guesses on two daemons, ten are tried in all; then both daemons refuse', async () => {
   const clients = (await twoDaemons()).map(({ url }) => createClient(url));
   const guess = async (at: number, given = 'wrong') => {
     const answer = await clients[at % 2]?.post('/api/v1/auth/login', { email, password: given });
     return answer?.status;
   };
   const answers = await Promise.all(Array.from({ length: 20 }, (_, at) => guess(at)));
-  // A slow machine is too busy for some (503): these were not tried, and are not counted.
+  // A slow machine refuses some with 503, which are neither tried nor counted.
   expect(answers.filter((status) => status !== 401 && status !== 429 && status !== 503)).toEqual(
     [],
   );

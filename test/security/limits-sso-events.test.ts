@@ -5,7 +5,7 @@ import { startLyingProvider } from '../support/lying-provider.ts';
 import { comeBack, connected, registration } from '../support/sso.ts';
 import { failed, returning } from './returning.ts';
 
-test('X5 refused sign-ins of a connection are one event for each reason and quarter of an hour', async () => {
+test('X5 refused sign-ins of a connection share one event for each reason and quarter of an hour', async () => {
   const idctl = await openInstance({ outbound: { allow: ['127.0.0.1'] } });
   const provider = await startLyingProvider(registration.clientId, '');
   onTestFinished(() => provider.stop());

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { ada, adaSignsIn, signIn, storm, twoDaemons } from '../support/storm.ts';
 
-test('P8 wrong passwords from 250 networks keep out no client that has signed in lately, at either daemon', async () => {
+test('P8 wrong passwords from 250 networks do not keep out a client that has signed in lately at another daemon', async () => {
   const [first, second] = await twoDaemons();
   expect((await signIn(first.url, ada, '203.0.113.7')).status).toBe(200);
   const wrong = (at: number) => ({

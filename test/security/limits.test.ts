@@ -8,8 +8,8 @@ import { fresh, password, person, signedIn } from '../support/builders.ts';
 import type { Answer } from '../support/http.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 
-// The tests stand behind a proxy that the instance trusts, so that each can come from where it wants. Their
-// hashes cost nothing and wait for each other as long as they must.
+// The instance trusts the tests as a proxy, so each request can have its own client address. The
+// hashes are cheap, and wait up to a minute for their turn.
 
 let idctl: Idctl;
 
@@ -21,7 +21,7 @@ afterAll(() => idctl.close());
 
 let hosts = 0;
 
-/** An address that no other test has. */
+/** A client address that no other request has. */
 function elsewhere(): string {
   hosts += 1;
   return `198.51.${hosts >> 8}.${hosts & 255}`;
@@ -33,7 +33,7 @@ function tryPassword(email: string, given: string, from = elsewhere()): Promise<
     .post('/api/v1/auth/login', { email, password: given }, { 'x-forwarded-for': from });
 }
 
-/** So many wrong passwords, each from somewhere else; what they answered. */
+/** Tries wrong passwords, each from another client address. Returns the statuses. */
 async function fail(email: string, times: number): Promise<number[]> {
   const answers: number[] = [];
   for (let done = 0; done < times; done += 1)
@@ -43,7 +43,7 @@ async function fail(email: string, times: number): Promise<number[]> {
 
 const waitOf = (answer: Answer) => Number(answer.headers['retry-after']);
 
-/** What an answer says, but for what differs from one request to the next. */
+/** An answer without the parts that differ from one request to the next. */
 function seen({ status, body, headers, cookies }: Answer) {
   const { date: _, 'x-request-id': __, 'retry-after': ___, ...rest } = headers;
   return { status, body: { ...body, requestId: '' }, headers: rest, cookies };
@@ -58,7 +58,7 @@ test('P8 after ten wrong passwords an account is locked, even for the right one'
   expect(waitOf(locked)).toBeLessThanOrEqual(900);
 });
 
-test('P8 the lock opens by itself, doubles with each new lock, and lasts a day at most', async () => {
+test('P8 a lockout ends by itself, doubles with each new lockout, and lasts a day at most', async () => {
   const { email } = await person(idctl);
   const waits: number[] = [];
   for (let round = 0; round < 10; round += 1) {
@@ -75,7 +75,7 @@ test('P8 the lock opens by itself, doubles with each new lock, and lasts a day a
   expect((await tryPassword(email ?? '', password)).status).toBe(200);
 });
 
-test('P8 a daemon with a clock behind asks no one to wait longer than the lock lasts', async () => {
+test('P8 a daemon whose clock is behind asks no client to wait longer than the lockout lasts', async () => {
   const { email } = await person(idctl);
   await fail(email ?? '', 10);
   idctl.wait(-30);
@@ -83,7 +83,7 @@ test('P8 a daemon with a clock behind asks no one to wait longer than the lock l
   idctl.wait(30);
 });
 
-test('P8 after an equally long quiet time a lock is as short as the first', async () => {
+test('P8 after a quiet time as long as the last lockout, the next lockout is as short as the first', async () => {
   const { email } = await person(idctl);
   await fail(email ?? '', 10);
   idctl.wait(1800);
@@ -91,7 +91,7 @@ test('P8 after an equally long quiet time a lock is as short as the first', asyn
   expect(waitOf(await tryPassword(email ?? '', password))).toBeLessThanOrEqual(900);
 });
 
-test('P8 a locked address answers the same with and without an account', async () => {
+test('P8 a locked address gets the same answer with and without an account', async () => {
   const { email } = await person(idctl);
   const disabled = await person(idctl);
   await disableUser(idctl.operator(), { user: disabled.id });
@@ -135,11 +135,11 @@ test('P8 an attempt is counted and committed before its password is checked', as
   idctl.app.passwords.verify = verify;
   await look();
   const [before = 0, whileHashed, after] = counted;
-  // One of the account's places and one of the client's.
+  // One in the account's limit and one in the client's.
   expect([whileHashed, after]).toEqual([before + 2, before]);
 });
 
-test('P8 twenty guesses at once: ten are tried, ten are not', async () => {
+test('P8 of twenty parallel guesses, ten are tried and ten are not', async () => {
   const { email } = await person(idctl);
   const answers = await Promise.all(
     Array.from({ length: 20 }, () => tryPassword(email ?? '', 'wrong')),
@@ -150,12 +150,12 @@ test('P8 twenty guesses at once: ten are tried, ten are not', async () => {
   ]);
 });
 
-test('P8 twenty right passwords at once are all let in: only refused ones count', async () => {
+test('P8 twenty correct passwords at once reach no limit: only refused ones count', async () => {
   const { email } = await person(idctl);
   const answers = await Promise.all(
     Array.from({ length: 20 }, () => tryPassword(email ?? '', password)),
   );
-  // A machine too busy to hash them all in time says so (503), and that counts as little.
+  // A busy machine refuses some with 503, which does not count either.
   expect(answers.map(({ status }) => status).filter((status) => status !== 503)).not.toContain(429);
   expect(new Set(answers.map(({ status }) => status)).has(200)).toBe(true);
   expect(await fail(email ?? '', 10)).toEqual(Array(10).fill(401));
@@ -184,7 +184,7 @@ test('P8 refused callbacks of a provider do not count', async () => {
   expect((await tryPassword(email ?? '', password, from)).status).toBe(200);
 });
 
-test('P8 every spelling of an address shares one counter', async () => {
+test('P8 all spellings of an address share one counter', async () => {
   const { email } = await person(idctl);
   const loud = ` ${email?.toUpperCase()} `.trim();
   for (let done = 0; done < 5; done += 1) {
@@ -194,7 +194,7 @@ test('P8 every spelling of an address shares one counter', async () => {
   expect((await tryPassword(email ?? '', 'wrong')).status).toBe(429);
 });
 
-test('P8 live sessions go on while the account is locked', async () => {
+test('P8 sessions stay valid while the account is locked', async () => {
   const { email } = await person(idctl);
   const browser = await signedIn(idctl, email);
   await fail(email ?? '', 11);
@@ -202,7 +202,7 @@ test('P8 live sessions go on while the account is locked', async () => {
   expect((await browser.post('/api/v1/auth/refresh')).status).toBe(200);
 });
 
-test('P8 for a person who signed in lately, the failures of strangers do not lock them out; their own failures do', async () => {
+test('P8 the failures of strangers do not lock out a person who signed in lately; the person’s own failures do', async () => {
   const { email } = await person(idctl);
   const home = elsewhere();
   expect((await tryPassword(email ?? '', password, home)).status).toBe(200);
@@ -259,7 +259,7 @@ test('P8 the counters name no person, and are deleted when they expire', async (
   await tryPassword(stranger, 'wrong', '203.0.113.77');
   const rows = await Counter.findAll({ raw: true });
   expect(rows.length).toBeGreaterThan(0);
-  // A time such as 1795327203.01 names nobody.
+  // Without numbers: a time such as 1795327203.01 also matches 203.0.
   const texts = JSON.stringify(rows, (_, value) => (typeof value === 'number' ? undefined : value));
   expect(texts).not.toMatch(/@|nobody|203\.0/);
   idctl.wait(31 * 86_400);

@@ -24,14 +24,14 @@ describe('codes by mail', () => {
 
   const post = (path: string, body: object) => idctl.client().post(`/api/v1/auth/${path}`, body);
 
-  /** Somebody who has asked for a code to sign in, and the code. */
+  /** A new person who has requested a code to sign in, and the code. */
   async function asking() {
     const { id, email } = await person(idctl);
     await post('magic-code', { email });
     return { id, email: email ?? '', code: await idctl.codeFor(email ?? '') };
   }
 
-  /** One guess from an address that nobody else has. */
+  /** Makes one guess, from a client address of its own. */
   async function guess(email: string, code: string, at: number): Promise<string> {
     const address = `2001:db8:${(at >> 8).toString(16)}:${(at & 255).toString(16)}::1`;
     const ctx = { ...idctl.as({ kind: 'anonymous' }), client: { address, userAgent: null } };
@@ -58,7 +58,7 @@ describe('codes by mail', () => {
       .filter((code) => code !== right)
       .slice(0, count);
 
-  test('P10 of ten thousand guesses from as many addresses five are compared, ten are answered, and then even the right one is refused', async () => {
+  test('P10 of ten thousand guesses from as many addresses, five are compared, and a limit refuses all but ten, then even the right code', async () => {
     const { id, email, code } = await asking();
     const said = await guessAll(email, wrongCodes(code, 10_000));
     expect(said).toEqual({ code_invalid: 10, too_many_requests: 9_990 });
@@ -66,7 +66,7 @@ describe('codes by mail', () => {
     expect(await guess(email, code, 20_000)).toBe('too_many_requests');
   }, 120_000);
 
-  test('P10 five tries are all that a code has, in parallel and without any other limit', async () => {
+  test('P10 a code allows five attempts, in parallel and without any other limit', async () => {
     const { email, code } = await asking();
     idctl.app.config.limits.enabled = 'off';
     const said = await guessAll(email, [...wrongCodes(code, 199), code]);
@@ -74,7 +74,7 @@ describe('codes by mail', () => {
     expect(said).toEqual({ code_invalid: 200 });
   });
 
-  test('P10 the same code eight times in parallel begins one session', async () => {
+  test('P10 eight parallel uses of one code begin one session', async () => {
     const { id, email, code } = await asking();
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => post('magic-code/verify', { email, code })),
@@ -83,7 +83,7 @@ describe('codes by mail', () => {
     expect(await Session.count({ where: { accountId: id } })).toBe(1);
   });
 
-  /** Everything that goes over the wire but the request's id, the time, and what of a cookie is random. */
+  /** The whole answer, except the request id, the time and the random parts of cookies. */
   function wire({ status, headers, body }: Answer): string {
     const { requestId: _, ...rest } = body;
     const cookie = String(headers['set-cookie']).replace(/=[\w-]{43};|Expires=[^;]+;/g, ';');
@@ -121,7 +121,7 @@ describe('codes by mail', () => {
     ['magic-code', {}],
     ['signup', { password, name: 'Ada Byron' }],
   ])(
-    'P7 %s: as much is written if mails are held back, or the hour’s limit is reached, as if one is sent',
+    'P7 %s writes as much for a known as for an unknown address, also if the mail is held back or over the limit',
     async (path, more) => {
       const written = async (email: string) => {
         const before = await rows();
@@ -153,7 +153,7 @@ describe('codes by mail', () => {
     ['verify-email/resend', 'verify-email/resend'],
     ['signup', 'verify-email/resend'],
   ])(
-    'P7 first %s, then %s: as much is written if the mails before were sent as if they had no recipient',
+    'P7 first %s, then %s: each writes as much for a known as for an unknown address, even after earlier mails',
     async (first, then) => {
       const rows = async () => ({
         outbox: await OutboxItem.count(),
@@ -190,7 +190,7 @@ describe('codes by mail', () => {
   });
 });
 
-test('P10 two daemons and the command line send one mail, and the same code at both at once begins one session', async () => {
+test('P10 two daemons and the command line send each mail once, and one code at both daemons at once begins one session', async () => {
   const smtp = await startSmtp();
   const env = { IDCTL_MAIL_SMTP_URL: smtp.url, IDCTL_SIGNIN_MAGIC_CODE: 'on' };
   const site = await install({ env });

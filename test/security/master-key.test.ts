@@ -11,7 +11,7 @@ import { createClient } from '../support/http.ts';
 import { type Installation, install } from '../support/installation.ts';
 import { isSignedBy, type Receiver, startReceiver } from '../support/receiver.ts';
 
-// `key rotate master` as processes see it: a daemon that goes on, and a rotation that is killed.
+// `key rotate master` with real processes: while a daemon serves, and killed half-way.
 
 const many = 2000;
 
@@ -50,7 +50,7 @@ const sealedBy = async (keyId: string) =>
 const rotate = (...more: string[]) =>
   site.run(['key', 'rotate', 'master', '--json', '--quiet', ...more]);
 
-test('X1 a daemon serves all the while a master key is replaced, and uses the new one', async () => {
+test('X1 a daemon keeps serving while the master key is replaced, and then uses the new key', async () => {
   const daemon = await site.serve();
   const { out } = await site.run([
     'webhook',
@@ -84,7 +84,7 @@ test('X1 a daemon serves all the while a master key is replaced, and uses the ne
   expect(at.received.every((one) => isSignedBy(secret, one))).toBe(true);
   expect(await owner.post(`${webhooks}/${id}/test`)).toMatchObject({ body: { ok: true } });
   expect((await client.post('/api/v1/auth/refresh', {})).status).toBe(200);
-  // What it seals from now on, it seals with the new key.
+  // The daemon seals new secrets with the new key.
   const made = JSON.parse(rotated.out);
   await expect
     .poll(async () => {
@@ -97,7 +97,7 @@ test('X1 a daemon serves all the while a master key is replaced, and uses the ne
   await daemon.stop();
 }, 90_000);
 
-test('X1 killed half-way, a rotation leaves every secret readable, and the next one completes it', async () => {
+test('X1 a rotation that is killed half-way leaves every secret readable, and the next rotation completes it', async () => {
   const [former = ''] = (await canaries()).slice(-1);
   const unasked = await rotate();
   expect(unasked).toMatchObject({ code: 2, err: expect.stringContaining('--yes') });

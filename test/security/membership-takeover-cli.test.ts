@@ -8,7 +8,7 @@ import { main, surroundings, typedProgram } from '../support/daemon.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { type Answers, inTerminal } from '../support/pseudo-terminal.ts';
 
-// What the operator is asked at `idctl member add`, where a stranger may have made the account (security I3).
+// `idctl member add` asks the operator first if a stranger may have made the account (security I3).
 
 describe('I3 the operator adds a member', { timeout: 120_000 }, () => {
   let idctl: Idctl;
@@ -28,7 +28,7 @@ describe('I3 the operator adds a member', { timeout: 120_000 }, () => {
   });
   afterAll(() => idctl?.close());
 
-  /** An account with a password and a token that a stranger made before the organization verified the domain. */
+  /** A stranger's account with a password and a token, from before the domain was verified. */
   async function squatted() {
     const { slug } = await organization(idctl);
     const email = `boss@${fresh('corp')}.test`;
@@ -56,7 +56,7 @@ describe('I3 the operator adds a member', { timeout: 120_000 }, () => {
   const typed = (line: string, answers: Answers) =>
     inTerminal(`${typedProgram} ${line}`, env, answers);
 
-  test('I3 off a terminal `member add` names both options and ends nothing until one is given', async () => {
+  test('I3 without a terminal, `member add` names both options, and does nothing until one is given', async () => {
     const [ended, kept] = [await squatted(), await squatted()];
     const unsaid = await run(ended.line);
     expect(unsaid).toMatchObject({
@@ -75,14 +75,14 @@ describe('I3 the operator adds a member', { timeout: 120_000 }, () => {
     expect(await kept.alive()).toBe(1);
   });
 
-  test('I3 for a proved account, or a domain without an organization, `member add` asks nothing', async () => {
+  test('I3 `member add` does not ask if the account’s address is proved', async () => {
     const { slug } = await organization(idctl);
     const owner = await organization(idctl);
     const line = `member add ${owner.owner.email} --org ${slug} --role member`;
     expect(await run(line)).toMatchObject({ code: 0, err: '' });
   });
 
-  test('I3 `user show` tells what an earlier holder left', async () => {
+  test('I3 `user show` lists the credentials that an earlier holder left', async () => {
     const { email } = await squatted();
     const { out } = await run(`user show ${email}`);
     expect(out).toContain('not verified: this instance sent no mail');
@@ -90,7 +90,7 @@ describe('I3 the operator adds a member', { timeout: 120_000 }, () => {
   });
 
   describe.skipIf(counterpartMissing('bsdutils'))('on a terminal', () => {
-    test('I3 on a terminal `member add` says what would end and asks first', async () => {
+    test('I3 on a terminal, `member add` lists the credentials that would end, and asks first', async () => {
       const { line, alive } = await squatted();
       const left = await typed(line, [['End its credentials', 'n\r']]);
       expect(left.code).toBe(1);

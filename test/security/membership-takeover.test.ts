@@ -16,8 +16,8 @@ import type { Client } from '../support/http.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { type ScimClient, scimClient } from '../support/scim-client.ts';
 
-// A stranger signs up with an address where the instance sends no mail, makes a token, and waits until the company of
-// the domain comes and makes the account a member (security I3).
+// The attack: on an instance without mail, a stranger signs up with a company's address and makes a
+// token. Later, the company verifies the domain and makes the account a member (security I3).
 
 let idctl: Idctl;
 beforeAll(async () => {
@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => idctl.close());
 
-/** An account that a stranger made in the name of another, with all that they left on it. */
+/** An account that a stranger made with another person's address, and its credentials. */
 async function squatted(email: string, emailProof: EmailProof = 'auto') {
   const client = idctl.client({ keepCookies: true });
   const { body } = await client.post('/api/v1/auth/signup', { email, password, name: 'Mallory' });
@@ -46,7 +46,7 @@ async function squatted(email: string, emailProof: EmailProof = 'auto') {
 const ended = { session: 401, token: 401, apps: 0, password: 401 };
 const live = { session: 200, token: 200, apps: 1, password: 200 };
 
-/** A company that comes after the stranger: it verifies its domain when told. */
+/** A company that verifies its domain only when the test calls `verify`. */
 async function company() {
   const client = await scimClient(idctl);
   const domain = `${fresh('corp')}.test`;
@@ -68,11 +68,11 @@ const add = (owner: Client, { org }: ScimClient, email: string) =>
 
 const activate = { op: 'replace', path: 'active', value: true };
 
-/** Every way by which the client makes somebody a member, each answering the User. */
+/** Every request by which a SCIM client makes a person a member. Each returns the User. */
 const ways: [string, (client: ScimClient, userName: string) => Promise<{ id: string }>][] = [
   ['POST', (client, userName) => client.create({ userName, name: { formatted: 'The Boss' } })],
   [
-    'PATCH of one created inactive',
+    'PATCH of a User created inactive',
     async (client, userName) => {
       const made = await client.create({
         userName,
@@ -83,7 +83,7 @@ const ways: [string, (client: ScimClient, userName: string) => Promise<{ id: str
     },
   ],
   [
-    'PUT of one created inactive',
+    'PUT of a User created inactive',
     async (client, userName) => {
       const body = { userName, name: { formatted: 'The Boss' } };
       const made = await client.create({ ...body, active: false });
@@ -91,7 +91,7 @@ const ways: [string, (client: ScimClient, userName: string) => Promise<{ id: str
     },
   ],
   [
-    'POST of one created inactive',
+    'POST of a User created inactive',
     async (client, userName) => {
       await client.create({ userName, active: false });
       return client.create({ userName, name: { formatted: 'The Boss' } });
@@ -101,7 +101,7 @@ const ways: [string, (client: ScimClient, userName: string) => Promise<{ id: str
 
 describe('I3 before the domain’s organization makes the account a member', () => {
   test.each(ways)(
-    'I3 credentials of a stranger end before SCIM makes a member: %s',
+    'I3 a stranger’s credentials are removed before SCIM makes the account a member: %s',
     async (_, provision) => {
       const { client, domain, verify } = await company();
       const stranger = await squatted(`boss@${domain}`);
@@ -129,7 +129,7 @@ describe('I3 before the domain’s organization makes the account a member', () 
     },
   );
 
-  test('I3 credentials and name of a stranger end before an admin’s add makes a member', async () => {
+  test('I3 a stranger’s credentials and name are removed before an admin adds the account as a member', async () => {
     const { client, domain, owner, verify } = await company();
     const stranger = await squatted(`boss@${domain}`);
     await verify();
@@ -143,7 +143,7 @@ describe('I3 before the domain’s organization makes the account a member', () 
     expect(seen).not.toContain('Mallory');
   });
 
-  test('I3 the name of a stranger who was a member once does not come back with SCIM', async () => {
+  test('I3 SCIM does not bring back the name of a stranger who was a member before', async () => {
     const { client, domain, verify } = await company();
     const [stranger, renamed] = [
       await squatted(`boss@${domain}`),
@@ -170,7 +170,7 @@ describe('I3 before the domain’s organization makes the account a member', () 
     expect([await stranger.name(), await renamed.name()]).toEqual(['boss', 'chief']);
   });
 
-  test('I3 nothing ends before the domain is verified, by a refused request, or by an inactive User', async () => {
+  test('I3 no credential ends before the domain is verified, by a refused request, or by an inactive User', async () => {
     const { client, domain, owner, verify } = await company();
     const [early, twice, waiting] = [`early@${domain}`, `twice@${domain}`, `waiting@${domain}`];
     const strangers = [await squatted(early), await squatted(twice), await squatted(waiting)];
@@ -189,7 +189,7 @@ describe('I3 before the domain’s organization makes the account a member', () 
     expect(await reclaimed(client)).toEqual([]);
   });
 
-  test('I3 nor by a change in another organization', async () => {
+  test('I3 no credential ends if another organization makes the account a member', async () => {
     const [mine, theirs] = [await company(), await company()];
     const stranger = await squatted(`boss@${mine.domain}`);
     await mine.verify();
@@ -204,7 +204,7 @@ describe('I3 before the domain’s organization makes the account a member', () 
     expect(await reclaimed(theirs.client)).toEqual([]);
   });
 
-  test('I3 under `trust.domains: off` a domain that no organization has verified counts as one of its own', async () => {
+  test('I3 under `trust.domains: off`, an organization treats a domain that no organization has verified as its own', async () => {
     const [mine, theirs] = [await company(), await company()];
     const [free, owned] = [
       await squatted(`free@${mine.domain}`),
@@ -240,7 +240,7 @@ describe('I3 before the domain’s organization makes the account a member', () 
     },
   );
 
-  test('I3 tokens that a former owner of the domain left on an account end before the next owner makes it a member', async () => {
+  test('I3 tokens from before a domain changed hands are revoked before the new owner makes the account a member', async () => {
     const former = await company();
     await former.verify();
     const { userName } = await former.client.create({ userName: `boss@${former.domain}` });
@@ -257,7 +257,7 @@ describe('I3 before the domain’s organization makes the account a member', () 
     });
   });
 
-  test('I3 the operator decides about credentials of an account without proof', async () => {
+  test('I3 the operator must choose whether an unproved account keeps its credentials', async () => {
     const { client, domain, verify } = await company();
     const [open, kept, gone] = [
       await squatted(`open@${domain}`),
@@ -278,7 +278,7 @@ describe('I3 before the domain’s organization makes the account a member', () 
     expect(await reclaimed(client)).toMatchObject([{ subject: { id: gone.id } }]);
   });
 
-  test('I3 the operator is shown who proved an address, and the account’s credentials, by kind and organization', async () => {
+  test('I3 the operator sees how an address was proved, and the account’s credentials, by kind and organization', async () => {
     const { client, domain } = await company();
     const stranger = await squatted(`boss@${domain}`);
     await transaction(() =>

@@ -10,7 +10,7 @@ import { portOf } from '../support/ports.ts';
 import { connected, registration } from '../support/sso.ts';
 import { arrive, departing, failed, vouch } from './returning.ts';
 
-// A hostile organization's provider beside an honest one that sends no `iss`: RFC 9700 §4.4.
+// The attack of RFC 9700 §4.4: a hostile organization's provider, and an honest one without `iss`.
 
 let idctl: Idctl;
 let honest: LyingProvider;
@@ -36,24 +36,24 @@ async function neighbours() {
 }
 
 describe('S5 mixed-up issuers', () => {
-  test("S5 a code that a lying provider got out of an honest one's user opens nothing", async () => {
+  test('S5 a code that a hostile provider got from a user of an honest one begins no session', async () => {
     const { domain, victim, trap } = await neighbours();
-    // The attacker begins at the honest provider, and keeps nonce and challenge for the victim.
+    // The attacker starts at the honest provider, and keeps nonce and challenge for the victim.
     const attacker = await departing(idctl, domain);
-    // The victim is lured to the evil one, which passes the browser on to the honest one: who is signed in there
-    // sees nothing of it. The code comes back with the evil one's state, and idctl takes it to the evil one.
+    // The victim is lured to the evil provider, which redirects to the honest one. The victim is
+    // signed in there and sees no page. By the state, idctl sends the code to the evil provider.
     const lured = await departing(idctl, trap.domain);
     await vouch(honest, attacker.nonce, victim);
     const code = aCode();
     expect(await arrive(lured.browser, { code, state: lured.state })).toMatchObject(failed);
     expect(evil.seen.filter(({ body }) => body.includes(code))).not.toEqual([]);
-    // The attacker, who has it now, finishes the sign-in that was begun first.
+    // The attacker now has the code, and completes the first sign-in with it.
     expect(await arrive(attacker.browser, { code, state: attacker.state })).toMatchObject(failed);
     expect(honest.seen.filter(({ body }) => body.includes(code))).toEqual([]);
     expect(await Account.count({ where: { email: victim.email } })).toBe(0);
   });
 
-  test('S5 a code of its own is good at a provider, also after another sign-in failed with it', async () => {
+  test('S5 a code still completes its own sign-in after another sign-in failed with it', async () => {
     const { domain, victim } = await neighbours();
     const [first, second] = [await departing(idctl, domain), await departing(idctl, domain)];
     await vouch(honest, second.nonce, victim);
@@ -62,7 +62,7 @@ describe('S5 mixed-up issuers', () => {
     expect((await arrive(second.browser, { code, state: second.state })).status).toBe(200);
   });
 
-  test('S5 a response that names another issuer is refused before a request is sent', async () => {
+  test('S5 a response that names another issuer is refused before its code is redeemed', async () => {
     const { victim, trap } = await neighbours();
     const lured = await departing(idctl, trap.domain);
     await vouch(evil, lured.nonce, victim);
@@ -95,7 +95,7 @@ describe('S5 mixed-up issuers', () => {
     await promising.stop();
   });
 
-  test('S5 two issuers of one host are separate: neither proves for the other', async () => {
+  test('S5 two issuers on one host are separate: each refuses the ID tokens of the other', async () => {
     const { issuer: front, realms, stop } = await twoRealms();
     const [acme, rival] = [
       await connected(idctl, `${front}/a`),
@@ -121,7 +121,7 @@ describe('S5 mixed-up issuers', () => {
   });
 });
 
-/** Two issuers behind one address, `/a` and `/b`. */
+/** Starts two issuers on one host, at `/a` and `/b`. */
 async function twoRealms() {
   const a = await startLyingProvider(registration.clientId, '');
   const b = await startLyingProvider(registration.clientId, '');
