@@ -10,7 +10,8 @@ import { portOf } from '../support/ports.ts';
 import { connected, registration } from '../support/sso.ts';
 import { arrive, departing, failed, vouch } from './returning.ts';
 
-// A hostile organization's provider beside an honest one that sends no `iss`: RFC 9700 §4.4.
+// The attacks of RFC 9700 §4.4: one organization has a hostile provider, and the provider of the other
+// is honest but sends no `iss`.
 
 let idctl: Idctl;
 let honest: LyingProvider;
@@ -27,7 +28,7 @@ afterAll(async () => {
 
 const aCode = () => fresh('SplxlOBeZQQYbYS6WxSbIA');
 
-/** The honest organization with one person, and the hostile one. */
+/** Connects an honest organization, which has one person, and a hostile one. */
 async function neighbours() {
   const { domain } = await connected(idctl, honest.issuer);
   const sub = fresh('victim');
@@ -36,24 +37,25 @@ async function neighbours() {
 }
 
 describe('S5 mixed-up issuers', () => {
-  test("S5 a code that a lying provider got out of an honest one's user opens nothing", async () => {
+  test("S5 an attacker cannot sign in with a code that a hostile provider got from the honest provider's user", async () => {
     const { domain, victim, trap } = await neighbours();
     // The attacker begins at the honest provider, and keeps nonce and challenge for the victim.
     const attacker = await departing(idctl, domain);
-    // The victim is lured to the evil one, which passes the browser on to the honest one: who is signed in there
-    // sees nothing of it. The code comes back with the evil one's state, and idctl takes it to the evil one.
+    // The victim is lured to the evil provider, which redirects the browser to the honest one. A victim
+    // who is signed in there notices nothing. The code returns with the evil provider's state, so idctl
+    // sends it to the evil provider.
     const lured = await departing(idctl, trap.domain);
     await vouch(honest, attacker.nonce, victim);
     const code = aCode();
     expect(await arrive(lured.browser, { code, state: lured.state })).toMatchObject(failed);
     expect(evil.seen.filter(({ body }) => body.includes(code))).not.toEqual([]);
-    // The attacker, who has it now, finishes the sign-in that was begun first.
+    // The attacker now has the code, and uses it in the sign-in that began first.
     expect(await arrive(attacker.browser, { code, state: attacker.state })).toMatchObject(failed);
     expect(honest.seen.filter(({ body }) => body.includes(code))).toEqual([]);
     expect(await Account.count({ where: { email: victim.email } })).toBe(0);
   });
 
-  test('S5 a code of its own is good at a provider, also after another sign-in failed with it', async () => {
+  test('S5 a code still works in its own sign-in after another sign-in failed with it', async () => {
     const { domain, victim } = await neighbours();
     const [first, second] = [await departing(idctl, domain), await departing(idctl, domain)];
     await vouch(honest, second.nonce, victim);
@@ -76,7 +78,7 @@ describe('S5 mixed-up issuers', () => {
     expect(evil.seen.filter(({ path }) => path === '/token')).toHaveLength(before);
   });
 
-  test('S5 a response without the issuer that the provider has promised is refused', async () => {
+  test('S5 a response without `iss` is refused if the provider's metadata promises it', async () => {
     const promising = await startLyingProvider(registration.clientId, '');
     const document = {
       ...promising.document(),
@@ -95,7 +97,7 @@ describe('S5 mixed-up issuers', () => {
     await promising.stop();
   });
 
-  test('S5 two issuers of one host are separate: neither proves for the other', async () => {
+  test('S5 two issuers on one host are separate: a token of one is refused at the other', async () => {
     const { issuer: front, realms, stop } = await twoRealms();
     const [acme, rival] = [
       await connected(idctl, `${front}/a`),
@@ -121,7 +123,7 @@ describe('S5 mixed-up issuers', () => {
   });
 });
 
-/** Two issuers behind one address, `/a` and `/b`. */
+/** Starts two issuers on one host, at `/a` and `/b`. */
 async function twoRealms() {
   const a = await startLyingProvider(registration.clientId, '');
   const b = await startLyingProvider(registration.clientId, '');
