@@ -10,8 +10,8 @@ import { portOf } from '../support/ports.ts';
 import { connected, registration } from '../support/sso.ts';
 import { arrive, departing, failed, vouch } from './returning.ts';
 
-// The attacks of RFC 9700 §4.4: one organization has a hostile provider, and the provider of the other
-// is honest but sends no `iss`.
+// The attacks of RFC 9700 §4.4: one organization has a hostile provider, and the provider of the
+// other is honest but sends no `iss`.
 
 let idctl: Idctl;
 let honest: LyingProvider;
@@ -41,9 +41,9 @@ describe('S5 mixed-up issuers', () => {
     const { domain, victim, trap } = await neighbours();
     // The attacker begins at the honest provider, and keeps nonce and challenge for the victim.
     const attacker = await departing(idctl, domain);
-    // The victim is lured to the evil provider, which redirects the browser to the honest one. A victim
-    // who is signed in there notices nothing. The code returns with the evil provider's state, so idctl
-    // sends it to the evil provider.
+    // The victim is lured to the evil provider, which redirects the browser to the honest one. A
+    // victim who is signed in there notices nothing. The code returns with the evil provider's
+    // state, so idctl sends it to the evil provider.
     const lured = await departing(idctl, trap.domain);
     await vouch(honest, attacker.nonce, victim);
     const code = aCode();
@@ -78,7 +78,7 @@ describe('S5 mixed-up issuers', () => {
     expect(evil.seen.filter(({ path }) => path === '/token')).toHaveLength(before);
   });
 
-  test('S5 a response without `iss` is refused if the provider's metadata promises it', async () => {
+  test('S5 a response without `iss` is refused if the provider’s metadata promises `iss`', async () => {
     const promising = await startLyingProvider(registration.clientId, '');
     const document = {
       ...promising.document(),

@@ -13,8 +13,8 @@ import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { organization, person } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 
-// Security X9: the operator copies the next command from a message. A stranger's name in it must stay
-// one word.
+// Security X9: the operator copies the next command from a message. A stranger's name in it must
+// stay one word.
 
 const run = promisify(execFile);
 const hostile = 'zed`echo canary >&2`@evil.test';

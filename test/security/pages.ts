@@ -6,8 +6,8 @@ import { join, resolve } from 'node:path';
 const tests = resolve(import.meta.dirname, '..');
 const docs = resolve(tests, '../docs');
 
-// Matches the title after `test(`, `it(` or `describe(`, with or without `.skipIf(…)`, or after the `)(`
-// that closes an `.each(…)`.
+// Matches the title after `test(`, `it(` or `describe(`, with or without `.skipIf(…)`, or after the
+// `)(` that closes an `.each(…)`.
 const named =
   /(?:\b(?:test|it|describe)(?:\.\w+(?:\((?:[^()]|\([^()]*\))*\))?)*\(|\)\()\s*(?:'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`)\s*,/g;
 

@@ -152,7 +152,9 @@ describe('pre-hijacking', () => {
       expect(await login(alone, password)).toBe(401);
     });
 
-    /** Confirms without cookies. Returns the status, `passwordKept`, and how each password signs in. */
+    /**
+     * Confirms without cookies. Returns the status, `passwordKept`, and how each password signs in.
+     */
     async function confirmBare(email: string, more: object = {}) {
       const { status, body } = await post('verify-email', {
         email,

@@ -40,8 +40,8 @@ import { scimClient } from '../support/scim-client.ts';
 import { sqliteDriver } from '../support/sqlite-driver.ts';
 import { tokenOf } from '../support/tokens.ts';
 
-// The attack: an admin of another organization makes a stranger its member, and gains whatever trusts
-// that membership.
+// The attack: an admin of another organization makes a stranger its member, and gains whatever
+// trusts that membership.
 
 let idctl: Idctl;
 beforeAll(async () => {
@@ -68,7 +68,10 @@ async function workplace() {
   return { org, app, member, token: (await tokenOf(idctl, { user: member.id })).token };
 }
 
-/** Another organization adds the account by SCIM, which the specification allows, and makes it admin. */
+/**
+ * Another organization adds the account by SCIM, which the specification allows, and makes it
+ * admin.
+ */
 async function pushAdmin(email: string) {
   const rival = await scimClient(idctl);
   await rival.create({ userName: email, emails: [{ value: email, primary: true }] });
@@ -140,7 +143,8 @@ describe('O9 an app belongs to one organization', () => {
       expect((await client.get('/api/v1/me/apps')).body.items).toMatchObject([
         { id: app.id, organization: null },
       ]);
-      // The operator cannot assign an organization that the app's owner does not administer, either.
+      // The operator cannot assign an organization that the app's owner does not administer,
+      // either.
       const given = { user: who.id, organization: org.slug };
       await expect(registerApp(idctl.operator(), { name: 'spy', ...given })).rejects.toMatchObject({
         code: 'conflict',

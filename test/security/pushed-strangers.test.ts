@@ -7,8 +7,9 @@ import { fresh, person, signedIn, verifiedDomain } from '../support/builders.ts'
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { type ScimClient, scimClient } from '../support/scim-client.ts';
 
-// The attack: an organization adds a stranger's address by SCIM, which the specification allows. From
-// what its owners see of members, it tries to learn whether the account exists, and what it contains.
+// The attack: an organization adds a stranger's address by SCIM, which the specification allows.
+// From what its owners see of members, it tries to learn whether the account exists, and what it
+// contains.
 
 let idctl: Idctl;
 beforeAll(async () => {
@@ -36,8 +37,8 @@ describe('O8 a pushed membership tells the organization nothing', () => {
     const owner = await signedIn(idctl, rival.org.owner.email);
     const list = () => owner.get(`/api/v1/orgs/${rival.org.slug}/tokens?limit=1`);
     expect((await list()).body).toEqual({ items: [], nextCursor: null });
-    // The list has the tokens of members who accepted an invitation, or whose address is on a domain of
-    // the organization.
+    // The list has the tokens of members who accepted an invitation, or whose address is on a
+    // domain of the organization.
     const domain = await verifiedDomain(idctl, rival.org.slug);
     const own = await person(idctl, `${fresh('bo')}@${domain}`);
     await createToken(idctl.operator(), { user: own.id, name: 'deploys', scope: 'admin' });

@@ -6,7 +6,9 @@ import { brokenLinks, names, pageOf, quoted } from './pages.ts';
 
 interface Rule {
   id: string;
-  /** Each clause, with the words that it quotes from test names. A clause not built yet quotes none. */
+  /**
+   * Each clause, with the words that it quotes from test names. A clause not built yet quotes none.
+   */
   clauses: { clause: string; held: string[] }[];
 }
 
