@@ -124,7 +124,7 @@ describe('S9 addresses in a provider’s document', () => {
   );
 });
 
-test('S8 X5 if a provider is down, strangers read one fixed sentence, its admins read the stage and the reason, and one event is written', async () => {
+test('S8 X5 if a provider is down, strangers read one fixed sentence, the organization’s admins read the stage and the reason, and one event is written', async () => {
   const liar = await startLyingProvider(registration.clientId, '');
   const { org, domain } = await connected(idctl, liar.issuer);
   await liar.stop();

@@ -59,7 +59,7 @@ test.each<[string, Twist, boolean, number]>([
   ['that is discoverable and has verified the person', {}, true, 200],
   ['that is not discoverable', { rk: false }, false, 401],
   ['that has not verified the person yet', { flags: { uv: false } }, false, 200],
-  ['that the browser does not report as discoverable or not', { rk: null }, false, 200],
+  ['of unknown discoverability', { rk: null }, false, 200],
 ])(
   'P16 O3 a passkey %s counts as a way in only once it is known to sign in',
   async (_which, twist, known, status) => {

@@ -15,8 +15,8 @@ import { enrol, enrolled } from '../support/two-factor.ts';
 const needed = { status: 403, body: { code: 'recent_sign_in_required' } };
 const admin = { name: 'all', scope: 'admin' };
 
-describe('the thief of a session', () => {
-  test('P15 P16 cannot make an old session recent by enrolling an authenticator', async () => {
+describe('old and recent sessions', () => {
+  test('P15 P16 an old session does not become recent by enrolling an authenticator', async () => {
     const idctl = await openInstance({ baseUrl, tokens: { manageCredentials: 'on' } });
     const { email } = await person(idctl);
     const thief = await signedIn(idctl, email);
@@ -34,7 +34,7 @@ describe('the thief of a session', () => {
     expect(await (await enrol(idctl, victim, byToken))()).toMatchObject(needed);
   });
 
-  test('P16 can enrol an authenticator only in a session that began or was confirmed in the last ten minutes', async () => {
+  test('P16 a session that began or was confirmed in the last ten minutes can enrol an authenticator, and then add a passkey', async () => {
     const idctl = await openInstance({ baseUrl });
     const { email } = await person(idctl);
     const fresh = await signedIn(idctl, email);
@@ -47,7 +47,7 @@ describe('the thief of a session', () => {
     expect((await (await enrol(idctl, old))()).status).toBe(204);
   });
 
-  test('P12 P16 cannot enrol an authenticator beside a passkey, neither in a session without the passkey nor with a token', async () => {
+  test('P12 P16 neither a session that did not use the passkey nor a token can enrol an authenticator beside it', async () => {
     const idctl = await openInstance({ baseUrl, tokens: { manageCredentials: 'on' } });
     const { browser, held } = await personWithPasskey(idctl);
     expect(await browser.post('/api/v1/me/totp')).toMatchObject(needed);
@@ -61,7 +61,7 @@ describe('the thief of a session', () => {
     expect((await browser.post('/api/v1/me/totp')).status).toBe(201);
   });
 
-  test('P16 cannot link an account of Google or GitHub in an old session', async () => {
+  test('P16 an old session cannot link an account of Google or GitHub', async () => {
     const idctl = await openInstance({ baseUrl });
     const client = await signedIn(idctl, (await person(idctl)).email);
     const link = () => client.post('/api/v1/me/social/google', {});

@@ -21,8 +21,8 @@ import {
 } from '../support/passkeys.ts';
 import { enrol, enrolled } from '../support/two-factor.ts';
 
-// Credentials made in a provider's session must not let the provider into another organization
-// later.
+// Credentials made in a provider's session are marked with its organization (`vouchedBy`). They
+// must not let the provider into another organization later.
 
 const browserOf = (idctl: Idctl) => idctl.client({ keepCookies: true });
 

@@ -169,7 +169,7 @@ test('I3 P12 if an account changes hands, its passkeys stay second factors for i
   expect(reloaded.hasPasskey).toBe(false);
 });
 
-test('P12 a passkey added with only a provider’s proof ends when the account joins another organization, if the account has its own second factor', async () => {
+test('P12 a passkey added with only a provider’s proof is removed when the account joins another organization, if the account has its own second factor', async () => {
   const idctl = await openInstance({ baseUrl });
   const [one, two] = [await organization(idctl), await organization(idctl)];
   for (const own of [false, true]) {

@@ -62,8 +62,8 @@ async function squat(email = address()): Promise<string> {
 }
 
 /**
- * Gives the attacker a session, a token, a second factor and an identity on an account whose address
- * is unproved. With `auto`, the account is from a time when the instance sent no mail.
+ * Gives the attacker a session, a token, a second factor and an identity on an account whose
+ * address is unproved. With `auto`, the account is from a time when the instance sent no mail.
  */
 async function squatWhole(emailProof: EmailProof) {
   const { account, client, code } = await enrolled(idctl, address());
@@ -153,7 +153,7 @@ describe('pre-hijacking', () => {
     });
 
     /**
-     * Confirms without cookies. Returns the status, `passwordKept`, and how each password signs in.
+     * Confirms without cookies; returns the status, `passwordKept` and how each password signs in.
      */
     async function confirmBare(email: string, more: object = {}) {
       const { status, body } = await post('verify-email', {

@@ -68,10 +68,7 @@ async function workplace() {
   return { org, app, member, token: (await tokenOf(idctl, { user: member.id })).token };
 }
 
-/**
- * Another organization adds the account by SCIM, which the specification allows, and makes it
- * admin.
- */
+/** Another organization adds the account by SCIM, as the specification allows; makes it admin. */
 async function pushAdmin(email: string) {
   const rival = await scimClient(idctl);
   await rival.create({ userName: email, emails: [{ value: email, primary: true }] });
@@ -83,7 +80,7 @@ async function pushAdmin(email: string) {
 }
 
 describe('O9 an app belongs to one organization', () => {
-  test('O9 O8 if another organization makes the app’s owner its admin, its tokens are still inactive at the app', async () => {
+  test('O9 O8 if another organization makes the app’s owner its admin, its members’ tokens are still inactive at the app', async () => {
     const { org, app, member, token } = await workplace();
     const pushed = await pushAdmin(org.owner.email ?? '');
     expect(await introspect(app, pushed.token)).toEqual(inactive);
@@ -143,8 +140,7 @@ describe('O9 an app belongs to one organization', () => {
       expect((await client.get('/api/v1/me/apps')).body.items).toMatchObject([
         { id: app.id, organization: null },
       ]);
-      // The operator cannot assign an organization that the app's owner does not administer,
-      // either.
+      // The operator cannot assign an organization that the app's owner does not administer.
       const given = { user: who.id, organization: org.slug };
       await expect(registerApp(idctl.operator(), { name: 'spy', ...given })).rejects.toMatchObject({
         code: 'conflict',
@@ -410,7 +406,7 @@ describe('O8 no stranger gets a pushed membership', () => {
 });
 
 describe('O8 every member but the last owner can leave', () => {
-  test('O8 when a member leaves, the membership and the sessions through the organization end, and no sign-in through it restores them', async () => {
+  test('O8 when a member leaves, the membership and the sessions through the organization end, and no sign-in through it restores the membership', async () => {
     const { org } = await hiring();
     const { id, email } = await person(idctl);
     await addMember(idctl.operator(), { org: org.slug, email: email ?? '', role: 'member' });

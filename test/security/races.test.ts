@@ -86,9 +86,7 @@ async function during<T>(
   return answer;
 }
 
-/**
- * Waits until a session of PostgreSQL waits for a lock. On SQLite, a writer always waits its turn.
- */
+/** On PostgreSQL, waits until a session waits for a lock. On SQLite, writers always wait. */
 async function someoneWaits(): Promise<void> {
   const sql =
     "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()";

@@ -6,9 +6,7 @@ import { brokenLinks, names, pageOf, quoted } from './pages.ts';
 
 interface Rule {
   id: string;
-  /**
-   * Each clause, with the words that it quotes from test names. A clause not built yet quotes none.
-   */
+  /** Each clause, with the words that it quotes from test names: none if it is not built yet. */
   clauses: { clause: string; held: string[] }[];
 }
 

@@ -24,9 +24,7 @@ function blurred(view: unknown, word: string): string {
     .replace(/\d{4}-\d{2}-\d{2}T[\d:.]+Z/g, 'TIME');
 }
 
-/**
- * Runs the steps with an organization's SCIM client, and returns all that the organization sees.
- */
+/** Runs the steps with an organization's SCIM client; returns all that the organization sees. */
 async function watched(
   word: string,
   exists: boolean,
@@ -68,9 +66,7 @@ type Step = (
   id: string,
 ) => Promise<Awaited<ReturnType<ReturnType<typeof clientOf>['send']>>>;
 
-/**
- * The lists of members and users, sorted by name: the routes sort by id, which differs each time.
- */
+/** The lists of members, sorted by name because their order by id is random, and of SCIM users. */
 async function views(owner: Client, org: string) {
   const at = (path: string) => `/api/v1/orgs/${org}/${path}`;
   const read = async (path: string) => {

@@ -137,9 +137,7 @@ const login = (instance: Idctl, email: string | null) =>
 const set = (instance: Idctl, org: string, settings: Partial<Settings>) =>
   changeSignInSettings(instance.operator(), { org, ...settings });
 
-/**
- * Makes an organization whose owner can sign in by SSO, so that no setting locks every owner out.
- */
+/** Makes an organization whose owner can sign in by SSO, so that every setting can be off. */
 async function withSso(instance: Idctl) {
   const { org, domain } = await connected(instance, 'https://idp.acme.test');
   const boss = await person(instance, `boss@${domain}`);
@@ -195,7 +193,7 @@ test('O1 a disabled method is refused with an event, and the refusal does not co
 });
 
 describe('O2 restricting to verified domains', () => {
-  test('O2 refuses every social sign-in if no domain is verified, and otherwise admits only addresses on it', async () => {
+  test('O2 refuses every social sign-in if no domain is verified, and otherwise those from other domains', async () => {
     const social = await openSocial(openIdctl);
     onTestFinished(() => social.close());
     const org = await organization(social.idctl);
@@ -316,7 +314,7 @@ describe('O3 no change of settings locks every owner out', () => {
     await expect(set(instance, org, { password: false })).rejects.toMatchObject(lockedOut);
   });
 
-  test('O3 for a change that removes the owners’ last way in, the command line learns their names first, and nothing changes', async () => {
+  test('O3 the rehearsal of a change that removes the last way in names the owners it locks out, and changes nothing', async () => {
     const instance = await openInstance();
     const { org, domain, boss } = await withSso(instance);
     const told = (change: Change) => findShutOut(instance.operator(), { org, change, domain });

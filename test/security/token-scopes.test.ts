@@ -61,9 +61,7 @@ const mapping = { group: 'Everybody', project: 'website', role: 'admin' };
 
 type Act = (client: Client) => ReturnType<Client['send']>;
 
-/**
- * Requests that let others in: the right that each needs, and the body that an attacker would send.
- */
+/** Requests that let others in: the right that each needs, its name, and an attacker's request. */
 const admissions: [Right, string, Act][] = [
   ['sso.change', 'a provider of one’s own', (c) => c.send('PUT', `${org}/sso`, { body: own })],
   ['sso.change', 'no provider', (c) => c.send('DELETE', `${org}/sso`)],
@@ -406,7 +404,7 @@ describe('P15 making a token of scope admin', () => {
     expect((await write.post('/api/v1/me/tokens', { name: 'other' })).body.scope).toBe('write');
   });
 
-  test('P15 needs the same session as regenerating one, which keeps its expiry', async () => {
+  test('P15 regenerating one needs the same session, and keeps the expiry', async () => {
     const { client, earlier } = await proved();
     const { id, expiresAt, token } = (await ask(client, { expiresInDays: 7 })).body;
     expect(await earlier.post(`/api/v1/me/tokens/${id}/regenerate`)).toMatchObject(sessionNeeded);

@@ -81,7 +81,7 @@ function settings(org: string, emailDomain: string, issuer: string, more: object
   return saveSsoInput.parse({ org, emailDomain, issuer, ...registration, enabled: true, ...more });
 }
 
-/** Signs up as a stranger with the address, before its organization came. */
+/** Signs up as a stranger with the address, before the domain's organization came. */
 async function stranger(email: string) {
   const client = idctl.client({ keepCookies: true });
   const answer = await client.post('/api/v1/auth/signup', { email, password, name: 'Mallory' });
@@ -142,7 +142,7 @@ describe('I1 one place links accounts, by the external identity', () => {
     expect(await Identity.count({ where: { accountId: me.answer.body.user.id } })).toBe(1);
   });
 
-  test('I1 after a change of provider, people are refused until `sso relink`, and then reach their accounts again', async () => {
+  test('I1 after a change of provider, people with accounts are refused until `sso relink`, and then reach their accounts again', async () => {
     const { org, domain } = await connected(idctl, provider.issuer);
     const [ada, bob] = [`ada@${domain}`, `bob@${domain}`];
     const before = await signInAt(idctl, provider, domain, asserted(provider, ada));

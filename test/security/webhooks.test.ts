@@ -109,7 +109,7 @@ test('X7 §8 with two daemons on one database, each event is delivered once, in 
   await other.stop();
 }, 60_000);
 
-test('a daemon that is told to stop while a receiver hangs stops within nine seconds, and the next one delivers', async () => {
+test('a daemon that is told to stop while a receiver hangs exits within nine seconds, and the next one delivers', async () => {
   at.behave(() => undefined);
   await (await owner(daemon)).post('/api/v1/orgs/acme/domains', { domain: 'stopped.test' });
   await expect.poll(() => at.received.length).toBe(1);
