@@ -10,7 +10,8 @@ import { portOf } from '../support/ports.ts';
 import { connected, registration } from '../support/sso.ts';
 import { arrive, departing, failed, vouch } from './returning.ts';
 
-// The attack of RFC 9700 §4.4: a hostile organization's provider, and an honest one without `iss`.
+// The attacks of RFC 9700 §4.4: one organization has a hostile provider, and the provider of the
+// other is honest but sends no `iss`.
 
 let idctl: Idctl;
 let honest: LyingProvider;
@@ -27,7 +28,7 @@ afterAll(async () => {
 
 const aCode = () => fresh('SplxlOBeZQQYbYS6WxSbIA');
 
-/** The honest organization with one person, and the hostile one. */
+/** Connects an honest organization, which has one person, and a hostile one. */
 async function neighbours() {
   const { domain } = await connected(idctl, honest.issuer);
   const sub = fresh('victim');
@@ -36,24 +37,25 @@ async function neighbours() {
 }
 
 describe('S5 mixed-up issuers', () => {
-  test('S5 a code that a hostile provider got from a user of an honest one begins no session', async () => {
+  test("S5 an attacker cannot sign in with a code that a hostile provider got from the honest provider's user", async () => {
     const { domain, victim, trap } = await neighbours();
-    // The attacker starts at the honest provider, and keeps nonce and challenge for the victim.
+    // The attacker begins at the honest provider, and keeps nonce and challenge for the victim.
     const attacker = await departing(idctl, domain);
-    // The victim is lured to the evil provider, which redirects to the honest one. The victim is
-    // signed in there and sees no page. By the state, idctl sends the code to the evil provider.
+    // The victim is lured to the evil provider, which redirects the browser to the honest one. A
+    // victim who is signed in there notices nothing. The code returns with the evil provider's
+    // state, so idctl sends it to the evil provider.
     const lured = await departing(idctl, trap.domain);
     await vouch(honest, attacker.nonce, victim);
     const code = aCode();
     expect(await arrive(lured.browser, { code, state: lured.state })).toMatchObject(failed);
     expect(evil.seen.filter(({ body }) => body.includes(code))).not.toEqual([]);
-    // The attacker now has the code, and completes the first sign-in with it.
+    // The attacker now has the code, and uses it in the sign-in that began first.
     expect(await arrive(attacker.browser, { code, state: attacker.state })).toMatchObject(failed);
     expect(honest.seen.filter(({ body }) => body.includes(code))).toEqual([]);
     expect(await Account.count({ where: { email: victim.email } })).toBe(0);
   });
 
-  test('S5 a code still completes its own sign-in after another sign-in failed with it', async () => {
+  test('S5 a code still works in its own sign-in after another sign-in failed with it', async () => {
     const { domain, victim } = await neighbours();
     const [first, second] = [await departing(idctl, domain), await departing(idctl, domain)];
     await vouch(honest, second.nonce, victim);
@@ -62,7 +64,7 @@ describe('S5 mixed-up issuers', () => {
     expect((await arrive(second.browser, { code, state: second.state })).status).toBe(200);
   });
 
-  test('S5 a response that names another issuer is refused before its code is redeemed', async () => {
+  test('S5 a response that names another issuer is refused before a request is sent', async () => {
     const { victim, trap } = await neighbours();
     const lured = await departing(idctl, trap.domain);
     await vouch(evil, lured.nonce, victim);
@@ -76,7 +78,7 @@ describe('S5 mixed-up issuers', () => {
     expect(evil.seen.filter(({ path }) => path === '/token')).toHaveLength(before);
   });
 
-  test('S5 a response without the issuer that the provider has promised is refused', async () => {
+  test('S5 a response without `iss` is refused if the provider’s metadata promises `iss`', async () => {
     const promising = await startLyingProvider(registration.clientId, '');
     const document = {
       ...promising.document(),
@@ -95,7 +97,7 @@ describe('S5 mixed-up issuers', () => {
     await promising.stop();
   });
 
-  test('S5 two issuers on one host are separate: each refuses the ID tokens of the other', async () => {
+  test('S5 two issuers on one host are separate: a token of one is refused at the other', async () => {
     const { issuer: front, realms, stop } = await twoRealms();
     const [acme, rival] = [
       await connected(idctl, `${front}/a`),

@@ -13,7 +13,8 @@ import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { organization, person } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 
-// Security X9: the operator copies the next command from a message. A stranger's name in it must stay one word.
+// Security X9: the operator copies the next command from a message. A stranger's name in it must
+// stay one word.
 
 const run = promisify(execFile);
 const hostile = 'zed`echo canary >&2`@evil.test';
@@ -25,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => idctl.close());
 
-/** The words that a shell gives idctl, when the command in the text is typed. */
+/** The arguments that idctl gets if a person types the command in the text. */
 async function wordsOf(text: string | undefined): Promise<string[]> {
   const [command = ''] = /idctl .*/.exec((text ?? '').split(', or enable')[0] ?? '') ?? [];
   const { stdout, stderr } = await run('sh', [
@@ -76,7 +77,7 @@ test('X9 the next command names an account without an address by its id, never b
   expect(await wordsOf(await hintOf(link))).toEqual(['user', 'enable', owner.id]);
 });
 
-test('X9 the next command names an organization as one word, whatever its row holds', async () => {
+test('X9 the next command names an organization as one word, whatever its slug contains', async () => {
   const { id } = await organization(idctl);
   await person(idctl);
   const slug = 'a b`echo canary >&2`';

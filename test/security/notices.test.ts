@@ -5,7 +5,8 @@ import type { Client } from '../support/http.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { type Opened, open } from '../support/pages.ts';
 
-// Security X10: a notice says that something was done. Only the browser and account that did it may be told so.
+// Security X10: a notice says that something was done. Only the browser and account that did it may
+// see it.
 
 let idctl: Idctl;
 beforeAll(async () => {
@@ -24,7 +25,7 @@ async function arrived(
   return { client, email: address, account: await asked.submit('/login/password', { password }) };
 }
 
-/** Where the browser is sent once it has sent the form. */
+/** Sends the form, and returns the path to which the answer redirects. */
 async function sentTo(
   client: Client,
   account: Opened,
@@ -66,7 +67,7 @@ test.each(['signed-out', 'new-password'])(
   },
 );
 
-test('X10 a notice is shown to the browser and account that did it, and to no other', async () => {
+test('X10 a notice is shown only to the browser and account that caused it', async () => {
   const { client, account, email } = await arrived();
   const other = await arrived();
   const spare = await arrived(email);
@@ -80,7 +81,7 @@ test('X10 a notice is shown to the browser and account that did it, and to no ot
   expect((await open(client, swapped)).body).not.toContain(notice);
 });
 
-test('X10 a notice at the sign-in page is shown to the browser that signed out, and to no other', async () => {
+test('X10 a notice on the sign-in page is shown only to the browser that signed out', async () => {
   const { client, account } = await arrived();
   const to = await sentTo(client, account, '/account/sign-out');
   expect((await open(client, to)).text).toContain('You are signed out.');
@@ -96,7 +97,7 @@ test('X10 a notice at the sign-in page is shown to the browser that signed out, 
   expect((await open(planted, to)).body).not.toContain(notice);
 });
 
-test('X10 visitors who are not signed in leave no row behind', async () => {
+test('X10 visitors who are not signed in add no rows to the database', async () => {
   const rows = async () =>
     JSON.stringify(
       await Promise.all(

@@ -11,11 +11,12 @@ import { type Opened, open } from '../support/pages.ts';
 import { entry, result, startScriptedDirectory } from '../support/scripted-directory.ts';
 import { directoryPassword, service, startSlapd, suffix } from '../support/slapd.ts';
 
-// Which directory gets a password. A process has one instance open at a time: each test opens its own.
+// These tests check which directory gets a password. A process has one instance open at a time, so
+// each test opens its own.
 
 const outbound = { allow: ['127.0.0.1'] };
 
-/** A directory that accepts every password, and says of each user name that its address is `mail`. */
+/** Starts a directory that accepts every password, and gives every user the address `mail`. */
 async function greedyDirectory(mail: string) {
   const directory = await startScriptedDirectory((request) => {
     const found = { mail: [mail], entryUUID: ['mallory'] };
@@ -29,7 +30,7 @@ async function greedyDirectory(mail: string) {
 const at = (idctl: Idctl, path: string, query: Record<string, string> = {}) =>
   open(idctl.client({ keepCookies: true }), `${path}?${new URLSearchParams(query)}`);
 
-/** The forms of a page that take a password. */
+/** The names of a page's forms that take a password. */
 const formsOf = ({ body }: Opened) =>
   [...body.matchAll(/action="\/login\/(password|directory)"/g)].map(([, name]) => name);
 
@@ -40,7 +41,7 @@ const methodsOf = async (idctl: Idctl, identifier: string) =>
 const userNameOn = ({ body }: Opened) =>
   /<input id="username"[^>]*? value="([^"]*)"/.exec(String(body))?.[1] ?? '';
 
-/** Sends the form of a directory, wherever the browser got its token. */
+/** Sends the directory form, with a form token from another page. */
 async function force(idctl: Idctl, fields: Record<string, string>) {
   const client = idctl.client({ keepCookies: true });
   const { body } = await open(client, '/login?identifier=a@elsewhere.test');
@@ -49,15 +50,15 @@ async function force(idctl: Idctl, fields: Record<string, string>) {
 }
 
 describe('L1 the only directory belongs to a hostile organization', () => {
-  /** A user makes an organization with a domain and a directory of their own. */
+  /** Sets up an organization that has a verified domain and a greedy directory. */
   async function attacked(creation: 'anyone' | 'operator') {
     const idctl = await openInstance({ orgs: { creation }, outbound });
     const { email } = await person(idctl, `${fresh('olga')}@operator.test`);
     const mallory = await signedIn(idctl, (await person(idctl)).email);
     const made = await mallory.post('/api/v1/orgs', { name: fresh('evil') });
-    // Where the operator makes organizations, there is another one besides.
     expect(made.status).toBe(creation === 'anyone' ? 201 : 403);
     const org: string = made.body.slug ?? (await organization(idctl)).slug;
+    // The only organization, made by the operator, may offer its directory: make it one of two.
     if (creation === 'operator') await organization(idctl);
     const domain = await verifiedDomain(idctl, org);
     const directory = await greedyDirectory(`mallory@${domain}`);
@@ -74,7 +75,7 @@ describe('L1 the only directory belongs to a hostile organization', () => {
   }
 
   test.each(['anyone', 'operator'] as const)(
-    'L1 the password form stays first, and the directory gets no byte (orgs.creation: %s)',
+    'L1 only the password form is shown, and the directory receives no byte (orgs.creation: %s)',
     async (creation) => {
       const { idctl, directory, victims } = await attacked(creation);
       const before = await Session.count();
@@ -103,7 +104,7 @@ describe('L1 the only directory belongs to a hostile organization', () => {
     },
   );
 
-  test('L1 the organization’s own domain leads to it, and the page says whose directory it is', async () => {
+  test('L1 the organization’s own domain leads to its directory, and the page says who owns the domain', async () => {
     const { idctl, org, domain, directory } = await attacked('anyone');
     for (const identifier of [domain, `ada@${domain}`]) {
       const page = await at(idctl, '/login', { identifier });
@@ -113,7 +114,7 @@ describe('L1 the only directory belongs to a hostile organization', () => {
       ]);
       expect(await methodsOf(idctl, identifier)).toEqual(['password', 'ldap']);
     }
-    // No address of a page names an organization: such a link would show a directory to anyone.
+    // A page's address cannot name an organization: such a link would show its directory to anyone.
     expect(formsOf(await at(idctl, '/login/directory', { org }))).toEqual([]);
     expect((await force(idctl, { username: 'ada', org })).status).toBe(400);
     expect(directory.received()).toBe(0);
@@ -124,7 +125,7 @@ describe('L1 the only directory belongs to a hostile organization', () => {
 describe.skipIf(counterpartMissing('slapd'))(
   'L1 the only organization, made by the operator',
   () => {
-    test('L1 an address on an unverified domain gets the password form first, a user name its directory', async () => {
+    test('L1 an address on an unverified domain gets the password form, which links to the directory form', async () => {
       const slapd = await startSlapd();
       onTestFinished(() => slapd.stop());
       const idctl = await openInstance({ outbound });
@@ -153,13 +154,14 @@ describe.skipIf(counterpartMissing('slapd'))(
         expect(entered.text).toContain('Sign out');
       }
       expect(await signInByLdap(idctl, { username: uid })).toMatchObject({ status: 200 });
-      // With passwords off there is no form to be in place of: the directory still waits to be chosen.
+      // With passwords off, an address on an unverified domain gets no form: the directory form
+      // appears only when chosen.
       idctl.app.config.signin.password = 'off';
       expect(formsOf(await at(idctl, '/login', { identifier: elsewhere }))).toEqual([]);
       expect(formsOf(await at(idctl, '/login', { identifier: `ada@${domain}` }))).toEqual([
         'directory',
       ]);
-      // A second organization ends what the only one may do.
+      // With a second organization, other addresses no longer lead to the directory.
       await organization(idctl);
       expect((await methodsOf(idctl, elsewhere)).includes('ldap')).toBe(false);
       expect(await signInByLdap(idctl, { username: uid })).toMatchObject({ status: 400 });
@@ -199,10 +201,10 @@ describe.skipIf(counterpartMissing('slapd'))(
           expect.stringContaining('Sign out'),
         ]);
       }
-      // An address elsewhere says nothing about a name in this directory.
+      // An address on another domain prefills no user name.
       const elsewhere = { identifier: 'olga@elsewhere.test', by: 'directory' };
       expect(userNameOn(await at(idctl, '/login', elsewhere))).toBe('');
-      // Two organizations: no directory can be meant by a name.
+      // With two organizations, a user name does not identify a directory.
       await organization(idctl);
       const refused = await at(idctl, '/login', { identifier: uid });
       expect([formsOf(refused), refused.text]).toEqual([

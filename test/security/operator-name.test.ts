@@ -13,7 +13,7 @@ import { fresh, organization, signedIn } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { runMigration } from '../support/migration.ts';
 
-// Security X9: the account that the operator uses on the host is none of an organization's business.
+// Security X9: organizations must not learn which account of the host the operator uses.
 
 const systemAccount = 'deploy-canary';
 
@@ -25,7 +25,7 @@ afterAll(() => idctl.close());
 
 const operator = () => idctl.as({ kind: 'operator', name: systemAccount });
 
-/** An organization in which the operator has done what can be done by hand. */
+/** Makes an organization in which the operator adds a webhook, a domain, people and a project. */
 async function workedOn() {
   const { slug, owner } = await organization(idctl);
   const ctx = operator();
@@ -43,7 +43,7 @@ async function workedOn() {
   return { slug, owner: await signedIn(idctl, owner.email), webhook: webhook.id };
 }
 
-test('X9 an organization reads no name of the operator’s system account', async () => {
+test('X9 an organization’s owner cannot read the name of the operator’s system account', async () => {
   const { slug, owner } = await workedOn();
   const at = `/api/v1/orgs/${slug}`;
   const seen = await Promise.all(
@@ -64,7 +64,7 @@ test('X9 an organization reads no name of the operator’s system account', asyn
   expect(verified?.actor).toEqual({ kind: 'operator', name: 'operator' });
 });
 
-test('X9 a webhook is sent `operator`, not the system account', async () => {
+test('X9 a webhook names `operator`, not the system account', async () => {
   const { webhook } = await workedOn();
   const bodies = (await WebhookDelivery.findAll({ where: { webhookId: webhook } })).map(
     ({ body }) => body,
@@ -74,7 +74,7 @@ test('X9 a webhook is sent `operator`, not the system account', async () => {
   expect(bodies.join()).not.toContain(systemAccount);
 });
 
-test('X9 the operator still sees which system account acted, but not in the list of one organization', async () => {
+test('X9 the operator sees which system account acted, but not in the events of one organization', async () => {
   const { slug } = await workedOn();
   const all = await listAllEvents(operator(), { limit: 200 });
   const theirs = all.items.filter(({ organization: of }) => of === slug);
@@ -83,7 +83,7 @@ test('X9 the operator still sees which system account acted, but not in the list
   expect(JSON.stringify(within)).not.toContain(systemAccount);
 });
 
-test('X9 the migration makes a delivery of an earlier version name the operator as `operator`', async () => {
+test('X9 the migration replaces the operator’s system account with `operator` in existing deliveries', async () => {
   const { webhook } = await workedOn();
   const [first, second] = await WebhookDelivery.findAll({
     where: { webhookId: webhook },

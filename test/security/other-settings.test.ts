@@ -13,11 +13,11 @@ import { comeBack, connected, registration } from '../support/sso.ts';
 import { enrolled } from '../support/two-factor.ts';
 import { failed, returning } from './returning.ts';
 
-// What holds differently under other settings.
+// These tests check rules that depend on settings.
 
 const outbound = { allow: ['127.0.0.1'] };
 
-/** A connection to an unproven domain, as `trust.domains: off` takes it. */
+/** Adds a connection for an unverified domain, which `trust.domains: off` allows. */
 async function unproven(idctl: Idctl, provider: LyingProvider) {
   const { slug: org } = await organization(idctl);
   const domain = `${fresh('d')}.test`;
@@ -33,7 +33,7 @@ async function unproven(idctl: Idctl, provider: LyingProvider) {
 }
 
 describe('I1 I2 trust.domains: off', () => {
-  test('I2 needs no verified domain', async () => {
+  test('I2 single sign-on needs no verified domain', async () => {
     const idctl = await openInstance({ outbound, trust: { domains: 'off' } });
     const provider = await startLyingProvider(registration.clientId, '');
     const { domain } = await unproven(idctl, provider);
@@ -42,7 +42,7 @@ describe('I1 I2 trust.domains: off', () => {
     await provider.stop();
   });
 
-  test('I1 a provider without a subject is served by the address, which never moves the account', async () => {
+  test('I1 if a provider sends no subject, the address identifies the account, and a new address makes a new account', async () => {
     const idctl = await openInstance({ outbound, trust: { domains: 'off' } });
     const provider = await startLyingProvider(registration.clientId, '');
     const { domain } = await unproven(idctl, provider);
@@ -78,7 +78,7 @@ describe('I1 I2 trust.domains: off', () => {
     await provider.stop();
   });
 
-  test('P12 the second factor guards other organizations, also without trust in domains', async () => {
+  test('P12 a member of another organization is still asked for the second factor', async () => {
     const idctl = await openInstance({ outbound, trust: { domains: 'off' } });
     const provider = await startLyingProvider(registration.clientId, '');
     const { domain } = await unproven(idctl, provider);
@@ -95,7 +95,7 @@ describe('I1 I2 trust.domains: off', () => {
     await provider.stop();
   });
 
-  test('I2 one enabled connection for an e-mail domain, also without verified domains', async () => {
+  test('I2 an e-mail domain has at most one enabled connection, even if it is not verified', async () => {
     const idctl = await openInstance({ outbound, trust: { domains: 'off' } });
     const provider = await startLyingProvider(registration.clientId, '');
     const { domain } = await unproven(idctl, provider);
@@ -110,7 +110,7 @@ describe('I1 I2 trust.domains: off', () => {
 });
 
 describe('S3 a base URL in plain http, not on loopback', () => {
-  test('S3 every client must show the flow cookie of the start, browser or not', async () => {
+  test('S3 every client, browser or not, must send the flow cookie that the sign-in began with', async () => {
     const idctl = await openInstance({ outbound, baseUrl: 'http://id.example.test' });
     const provider = await startLyingProvider(registration.clientId, '');
     const { domain } = await connected(idctl, provider.issuer);
@@ -125,7 +125,7 @@ describe('S3 a base URL in plain http, not on loopback', () => {
 });
 
 describe('P6 a raised cost', () => {
-  test('P6 the next sign-in hashes the password anew, and a wrong one does not', async () => {
+  test('P6 the next sign-in hashes the password again; one with a wrong password does not', async () => {
     const idctl = await openInstance();
     const { email, id } = await person(idctl);
     const costly = createPasswordHasher({ memory: 20_480, time: 3, lanes: 1 });

@@ -11,7 +11,8 @@ import { portOf } from '../support/ports.ts';
 import { comeBack, connected, registration } from '../support/sso.ts';
 import { returning, unusable, whyUnusable } from './returning.ts';
 
-// Security S9 through the whole sign-in: wherever a provider's document leads, and whatever comes from there.
+// Security S9 in whole sign-ins: a provider's document names internal addresses, or its endpoints
+// misbehave.
 
 let idctl: Idctl;
 let provider: LyingProvider;
@@ -34,7 +35,7 @@ afterAll(async () => {
   await idctl.close();
 });
 
-/** Addresses of this machine and of others that no tenant may reach; all but the last would be answered here. */
+/** Internal addresses, which no tenant may reach. Those with a port aim at the server `inside`. */
 const places = (): [string, string][] => {
   const port = portOf(inside);
   return [
@@ -45,7 +46,7 @@ const places = (): [string, string][] => {
     ['IPv6 loopback', `https://[::1]:${port}/`],
     ['mapped loopback', `https://[::ffff:127.0.0.2]:${port}/`],
     ['translated loopback', `https://[64:ff9b::7f00:2]:${port}/`],
-    ['no address at all', `https://0.0.0.0:${port}/`],
+    ['the unspecified address', `https://0.0.0.0:${port}/`],
     ['link-local', 'https://169.254.169.254/latest/meta-data/'],
     ['IPv6 link-local', 'https://[fe80::1]/'],
     ['a private range', 'https://10.0.0.1/'],
@@ -55,7 +56,7 @@ const places = (): [string, string][] => {
 };
 
 describe('S9 addresses in a provider’s document', () => {
-  test('S9 an issuer inside is refused when a sign-in starts, and no request is sent', async () => {
+  test('S9 an issuer on an internal address is refused when a sign-in starts, and no request is sent', async () => {
     const { org, domain } = await connected(idctl, provider.issuer);
     for (const [what, url] of places()) {
       const moved = {
@@ -74,7 +75,7 @@ describe('S9 addresses in a provider’s document', () => {
   });
 
   test.each(['token_endpoint', 'userinfo_endpoint', 'jwks_uri'])(
-    'S9 a %s inside is refused when the person comes back, and no request is sent',
+    'S9 a %s on an internal address is refused at the callback, and no request is sent',
     async (endpoint) => {
       const { domain } = await connected(idctl, provider.issuer);
       for (const [what, url] of places()) {
@@ -90,7 +91,7 @@ describe('S9 addresses in a provider’s document', () => {
   );
 
   test.each(['discovery', 'token', 'userinfo', 'jwks'] as const)(
-    'S9 a redirect of the %s endpoint is not followed, neither inside nor to itself',
+    'S9 a redirect from the %s endpoint is not followed, neither to an internal address nor to itself',
     async (endpoint) => {
       const paths = {
         discovery: '/.well-known/openid-configuration',
@@ -123,7 +124,7 @@ describe('S9 addresses in a provider’s document', () => {
   );
 });
 
-test('S8 X5 strangers read one sentence about a provider that is down, its admins read where and why, and only one event is written', async () => {
+test('S8 X5 if a provider is down, strangers read one fixed sentence, the organization’s admins read the stage and the reason, and one event is written', async () => {
   const liar = await startLyingProvider(registration.clientId, '');
   const { org, domain } = await connected(idctl, liar.issuer);
   await liar.stop();
@@ -150,7 +151,7 @@ test('S8 X5 strangers read one sentence about a provider that is down, its admin
 });
 
 describe('S9 answers of a provider', () => {
-  test('S9 bodies that drip end within ten seconds, at every endpoint, and disturb no other sign-in', async () => {
+  test('S9 a body that arrives byte by byte times out after ten seconds, at every endpoint, and delays no other sign-in', async () => {
     const endpoints = ['discovery', 'token', 'userinfo', 'jwks'] as const;
     const liars = await Promise.all(
       endpoints.map(async (endpoint) => {
@@ -175,7 +176,7 @@ describe('S9 answers of a provider', () => {
     const hanging = liars.map(async ({ domain, ask }) => {
       const { status } = await ask();
       ended += 1;
-      // Ten seconds, and what a busy machine adds.
+      // The limit is ten seconds; a busy machine needs more.
       const soon = performance.now() - begun < 25_000;
       return [status, (await whyUnusable(domain)).reason, soon];
     });
@@ -185,7 +186,7 @@ describe('S9 answers of a provider', () => {
     await Promise.all(liars.map(({ liar }) => liar.stop()));
   });
 
-  test('S9 endless bodies leave memory flat', async () => {
+  test('S9 endless bodies are refused before they fill the memory', async () => {
     const liars = await Promise.all(
       Array.from({ length: 10 }, () => startLyingProvider(registration.clientId, '')),
     );
@@ -204,7 +205,8 @@ describe('S9 answers of a provider', () => {
     for (const { domain } of comers) {
       expect(await whyUnusable(domain)).toMatchObject({ reason: 'too_large' });
     }
-    // A megabyte each is read before it is too much, and garbage lies about for a while; without a bound it would be gigabytes.
+    // About a megabyte of each body is read, and garbage is collected late. Without a limit, this
+    // would be gigabytes.
     expect(most).toBeLessThan(400 * 1024 * 1024);
     await Promise.all(liars.map((liar) => liar.stop()));
   });

@@ -13,7 +13,7 @@ import { type LyingProvider, startLyingProvider } from '../support/lying-provide
 import { comeBack, connected, registration } from '../support/sso.ts';
 import { failed, returning, unusable, whyUnusable } from './returning.ts';
 
-// What a lying provider or a hostile admin writes, on its way in.
+// These tests check the text that idctl accepts from a lying provider or a hostile admin.
 
 let idctl: Idctl;
 let provider: LyingProvider;
@@ -31,7 +31,7 @@ describe('claims of a person', () => {
     ['a NUL', 'a\0b'],
     ['control characters', 'a\u001b[2J'],
     ['more than 255 characters', 'x'.repeat(256)],
-    ['a hundred thousand', 'x'.repeat(100_000)],
+    ['a hundred thousand characters', 'x'.repeat(100_000)],
   ])('S4 a subject with %s is reported as a fault of the provider', async (_what, sub) => {
     const made = await returning(idctl, provider, { claims: { sub } });
     const { browser, callback, answerToken, idToken } = made;
@@ -49,15 +49,15 @@ describe('claims of a person', () => {
     ['a zero-width space', 'E\u200bve'],
     ['tag characters', 'Eve\u{e0072}\u{e006f}'],
     ['more than 200 characters', 'x'.repeat(201)],
-    ['no text', { toString: 'Eve' }],
-  ])('X9 a name with %s is not taken over from a provider', async (_what, name) => {
+    ['an object in place of text', { toString: 'Eve' }],
+  ])('X9 a name with %s is not accepted from a provider', async (_what, name) => {
     const { browser, callback, sub } = await returning(idctl, provider, { claims: { name } });
     const answer = await comeBack(browser, callback);
     expect(answer.body.user.name).toBe(sub);
   });
 
   test.each([
-    ['a letter that only looks like one', (address: string) => `\u212a${address}`],
+    ['a letter that only looks like ASCII', (address: string) => `\u212a${address}`],
     ['two addresses', (address: string) => `${address},admin@acme.test`],
     [
       'a quoted local part',
@@ -66,9 +66,12 @@ describe('claims of a person', () => {
     ['a comment', (address: string) => address.replace('@', '(x)@')],
     ['a line break', (address: string) => `${address}\nBcc: eve@evil.test`],
     ['a route', (address: string) => `@evil.test:${address}`],
-    ['another domain after it', (address: string) => `${address}@evil.test`],
-    ['another domain before it', (address: string) => `eve@evil.test@${address.split('@')[1]}`],
-    ['an array', (address: string) => [address]],
+    ['a second domain at its end', (address: string) => `${address}@evil.test`],
+    [
+      'a second domain before its own',
+      (address: string) => `eve@evil.test@${address.split('@')[1]}`,
+    ],
+    ['an array in place of text', (address: string) => [address]],
   ])('I1 D1 an e-mail claim with %s counts as no address', async (_what, twist) => {
     const { domain } = await connected(idctl, provider.issuer);
     const email = twist(`victim@${domain}`);
@@ -76,7 +79,7 @@ describe('claims of a person', () => {
     expect(await comeBack(browser, callback)).toMatchObject(failed);
   });
 
-  test('D1 an address is lower-cased as ASCII alone', () => {
+  test('D1 an ASCII address is lower-cased; any other is refused', () => {
     expect(canonicalEmail('\u212aate@acme.test')).toBeNull();
     expect(canonicalEmail('KATE@ACME.test')).toBe('kate@acme.test');
   });
@@ -84,7 +87,7 @@ describe('claims of a person', () => {
 
 describe('configuration by a hostile admin', () => {
   test.each(['issuer', 'redirectUri'])(
-    'X9 an %s with characters that cannot be seen is refused',
+    'X9 invisible or non-ASCII characters in %s are refused',
     async (field) => {
       const org = await organization(idctl);
       const owner = await signedIn(idctl, org.owner.email);
@@ -148,7 +151,7 @@ test('X9 names that an earlier version accepted are still shown, and can be chan
 });
 
 describe('values that must stay small', () => {
-  test('S9 of a discovery document only the needed fields are kept', async () => {
+  test('S9 only the needed fields of a discovery document are kept', async () => {
     const known = ['client_secret_basic', 'client_secret_post'];
     const methods = [...Array.from({ length: 50_000 }, (_, at) => `m${at}`), ...known];
     const body = {
@@ -162,7 +165,7 @@ describe('values that must stay small', () => {
     expect(JSON.stringify(kept).length).toBeLessThan(1000);
   });
 
-  test('X4 a provider’s text is in the log neither at full length nor as unparsed input', () => {
+  test('X4 the log shortens a provider’s long text, and omits input that could not be parsed', () => {
     const lines: string[] = [];
     const log = createLog(
       { log: { level: 'info' } },

@@ -1,12 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
-// What the tests of docs/security.md and docs/asvs.md share.
+// Helpers for the tests of docs/security.md and docs/asvs.md.
 
 const tests = resolve(import.meta.dirname, '..');
 const docs = resolve(tests, '../docs');
 
-// What follows `test(`, `it(`, `describe(` with their `.skipIf(…)`, or the `)(` that closes an `.each(…)`.
+// Matches the title after `test(`, `it(` or `describe(`, with or without `.skipIf(…)`, or after the
+// `)(` that closes an `.each(…)`.
 const named =
   /(?:\b(?:test|it|describe)(?:\.\w+(?:\((?:[^()]|\([^()]*\))*\))?)*\(|\)\()\s*(?:'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`)\s*,/g;
 
@@ -28,7 +29,7 @@ export function quoted(text: string): string[] {
   return [...text.replace(/\s+/g, ' ').matchAll(/\*([^*]+)\*/g)].map((words) => words[1] ?? '');
 }
 
-/** The links of a page in docs/ that lead to no file, or to no heading of one. */
+/** The rule links of a page in docs/ that it does not define, and its links to missing headings. */
 export function brokenLinks(name: string): string[] {
   const page = pageOf(name);
   const defined = new Map(

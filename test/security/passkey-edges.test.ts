@@ -22,16 +22,16 @@ import {
 } from '../support/passkeys.ts';
 import { enrolled } from '../support/two-factor.ts';
 
-// What a passkey can do, and what the settings and the commands say of it.
+// These tests check what a passkey can do, and what settings and commands say about it.
 
-test('P16 an organization that sets passwords alone has set passkeys too', async () => {
+test('P16 if an organization sets only passwords, that setting applies to passkeys too', async () => {
   const idctl = await openInstance({ baseUrl, signin: { passkey: 'on' } });
   expect(settingsOf(idctl.app, {}).passkey).toBe(true);
   expect(settingsOf(idctl.app, { password: false }).passkey).toBe(false);
   expect(settingsOf(idctl.app, { password: 0, passkey: 1 }).passkey).toBe(true);
 });
 
-test('P12 five wrong codes keep no one out who has a passkey, and explain says so', async () => {
+test('P12 five wrong codes do not lock out a person who has a passkey, and explain says so', async () => {
   const idctl = await openInstance({ baseUrl });
   const org = await organization(idctl);
   const { account, code } = await enrolled(idctl);
@@ -56,12 +56,12 @@ test('P12 five wrong codes keep no one out who has a passkey, and explain says s
 });
 
 test.each<[string, Twist, boolean, number]>([
-  ['that the browser finds and that verifies the person', {}, true, 200],
-  ['that the browser does not find', { rk: false }, false, 401],
+  ['that is discoverable and has verified the person', {}, true, 200],
+  ['that is not discoverable', { rk: false }, false, 401],
   ['that has not verified the person yet', { flags: { uv: false } }, false, 200],
-  ['of which the browser does not say whether it finds it', { rk: null }, false, 200],
+  ['of unknown discoverability', { rk: null }, false, 200],
 ])(
-  'P16 O3 a passkey %s counts as a way in only once it is one',
+  'P16 O3 a passkey %s counts as a way in only once it is known to sign in',
   async (_which, twist, known, status) => {
     const idctl = await openInstance({ baseUrl });
     const account = await person(idctl);
@@ -78,7 +78,7 @@ test.each<[string, Twist, boolean, number]>([
   },
 );
 
-test('P12 a refused second factor asks again, with a new challenge for the passkey', async () => {
+test('P12 after a refused second factor, idctl asks again, with a new challenge for the passkey', async () => {
   const idctl = await openMailingIdctl({ baseUrl, signin: { magicCode: 'on' } });
   onTestFinished(() => idctl.close());
   const { account, held } = await personWithPasskey(idctl);
@@ -102,7 +102,7 @@ test('P12 a refused second factor asks again, with a new challenge for the passk
   expect((await verify({ passkey })).status).toBe(200);
 });
 
-test('P5 P16 a password that the operator sets tells of the passkeys that are left', async () => {
+test('P5 P16 when the operator sets a password, the answer counts the passkeys that are left', async () => {
   const idctl = await openInstance({ baseUrl });
   const { account } = await personWithPasskey(idctl);
   const set = { user: account.id, password: 'another horse battery' };

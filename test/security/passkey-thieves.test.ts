@@ -10,13 +10,13 @@ import {
 } from '../support/passkeys.ts';
 import { enrol, enrolled } from '../support/two-factor.ts';
 
-// What the thief of a session makes of the second factor.
+// These tests check what the thief of a session can do with the second factor.
 
 const needed = { status: 403, body: { code: 'recent_sign_in_required' } };
 const admin = { name: 'all', scope: 'admin' };
 
-describe('an old session', () => {
-  test('P15 P16 is not made recent by an authenticator that it enrols itself', async () => {
+describe('old and recent sessions', () => {
+  test('P15 P16 an old session does not become recent by enrolling an authenticator', async () => {
     const idctl = await openInstance({ baseUrl, tokens: { manageCredentials: 'on' } });
     const { email } = await person(idctl);
     const thief = await signedIn(idctl, email);
@@ -25,7 +25,7 @@ describe('an old session', () => {
     expect(await confirm()).toMatchObject({ status: 403, body: { ...needed.body, methods: [] } });
     expect((await addPasskey(thief)).answer).toMatchObject(needed);
     expect((await thief.post('/api/v1/me/tokens', admin)).status).toBe(403);
-    // Nor by one that the operator or a token enrols.
+    // Enrolling with a token does not make it recent either.
     const other = await person(idctl);
     const victim = await signedIn(idctl, other.email);
     idctl.wait(11 * 60);
@@ -34,7 +34,7 @@ describe('an old session', () => {
     expect(await (await enrol(idctl, victim, byToken))()).toMatchObject(needed);
   });
 
-  test('P16 that began or was confirmed in the last ten minutes goes on with the authenticator that it enrols', async () => {
+  test('P16 a session that began or was confirmed in the last ten minutes can enrol an authenticator, and then add a passkey', async () => {
     const idctl = await openInstance({ baseUrl });
     const { email } = await person(idctl);
     const fresh = await signedIn(idctl, email);
@@ -47,7 +47,7 @@ describe('an old session', () => {
     expect((await (await enrol(idctl, old))()).status).toBe(204);
   });
 
-  test('P12 P16 enrols no authenticator beside a passkey, nor does a token', async () => {
+  test('P12 P16 neither a session that did not use the passkey nor a token can enrol an authenticator beside it', async () => {
     const idctl = await openInstance({ baseUrl, tokens: { manageCredentials: 'on' } });
     const { browser, held } = await personWithPasskey(idctl);
     expect(await browser.post('/api/v1/me/totp')).toMatchObject(needed);
@@ -61,7 +61,7 @@ describe('an old session', () => {
     expect((await browser.post('/api/v1/me/totp')).status).toBe(201);
   });
 
-  test('P16 links no account of Google or GitHub', async () => {
+  test('P16 an old session cannot link an account of Google or GitHub', async () => {
     const idctl = await openInstance({ baseUrl });
     const client = await signedIn(idctl, (await person(idctl)).email);
     const link = () => client.post('/api/v1/me/social/google', {});
@@ -70,7 +70,7 @@ describe('an old session', () => {
     expect(await link()).toMatchObject(needed);
   });
 });
-test('P15 a code of an authenticator that was removed proves nothing, where a passkey is left', async () => {
+test('P15 once an authenticator is removed, a session that used its code must prove the remaining passkey', async () => {
   const idctl = await openInstance({ baseUrl });
   for (const by of ['person', 'operator']) {
     const { account, client, code } = await enrolled(idctl);

@@ -21,11 +21,12 @@ import {
 } from '../support/passkeys.ts';
 import { enrol, enrolled } from '../support/two-factor.ts';
 
-// What a provider makes in an account does not serve it in another organization later.
+// Credentials made in a provider's session are marked with its organization (`vouchedBy`). They
+// must not let the provider into another organization later.
 
 const browserOf = (idctl: Idctl) => idctl.client({ keepCookies: true });
 
-/** A browser that an organization's provider has signed in. */
+/** Begins a session through an organization's provider, and returns its browser. */
 async function byProvider(idctl: Idctl, id: string, organizationId: string): Promise<Client> {
   const account = await Account.findByPk(id, { rejectOnEmpty: true });
   const connection = { id: orderedId(), organizationId };
@@ -37,7 +38,7 @@ async function byProvider(idctl: Idctl, id: string, organizationId: string): Pro
   return client;
 }
 
-/** Makes a token and an app; returns who vouches for them. */
+/** Makes a token and an app, and returns the `vouchedBy` of both. */
 async function vouchers(client: Client) {
   const token = await client.post('/api/v1/me/tokens', { name: orderedId() });
   const app = await client.post('/api/v1/me/apps', { name: orderedId() });
@@ -49,8 +50,8 @@ async function vouchers(client: Client) {
   return rows.map((row) => row?.vouchedBy);
 }
 
-describe('P12 what a provider let in stays marked', () => {
-  test('P12 by a sign-in or a confirmation with a passkey that the provider made', async () => {
+describe('P12 the mark of a session that a provider began', () => {
+  test('P12 stays after a sign-in or a confirmation with a passkey that was added in such a session', async () => {
     const idctl = await openInstance({ baseUrl });
     const [one, two] = [await organization(idctl), await organization(idctl)];
     const { id, email } = await person(idctl);
@@ -66,7 +67,8 @@ describe('P12 what a provider let in stays marked', () => {
     expect(await vouchers(entered)).toEqual([one.id, one.id]);
     const made = await Passkey.findAll({ where: { accountId: id } });
     expect(made.map(({ vouchedBy }) => vouchedBy)).toEqual([one.id, one.id]);
-    // With a second factor of the person's own, all of it ends where another organization joins.
+    // If the person has their own second factor, all marked credentials are revoked when another
+    // organization adds them.
     await transaction(() =>
       Passkey.update({ vouchedBy: null }, { where: { id: made[1]?.id ?? '' } }),
     );
@@ -77,7 +79,7 @@ describe('P12 what a provider let in stays marked', () => {
       expect((await client.get('/api/v1/me')).status).toBe(401);
   });
 
-  test('P12 by an authenticator that was enrolled in such a session', async () => {
+  test('P12 stays after an authenticator was enrolled in such a session', async () => {
     const idctl = await openInstance({ baseUrl });
     const [one, two] = [await organization(idctl), await organization(idctl)];
     const { id, email } = await person(idctl);
@@ -91,7 +93,7 @@ describe('P12 what a provider let in stays marked', () => {
     expect((await entered.get('/api/v1/me')).status).toBe(401);
   });
 
-  test("P12 until the person's own second factor confirms the session", async () => {
+  test("P12 stays until the person's own second factor confirms the session", async () => {
     const idctl = await openInstance({ baseUrl });
     const one = await organization(idctl);
     const { account, code } = await enrolled(idctl);
@@ -102,7 +104,7 @@ describe('P12 what a provider let in stays marked', () => {
     expect(await vouchers(entered)).toEqual([null, null]);
   });
 });
-test('P12 a document that adds a person with a passkey ends what another provider let in', async () => {
+test('P12 a document that adds a person with a passkey revokes the tokens that another provider marked', async () => {
   const idctl = await openInstance({ baseUrl });
   const [one, two] = [await organization(idctl), await organization(idctl)];
   const { account, browser } = await personWithPasskey(idctl);

@@ -26,7 +26,7 @@ import {
   signInByPasskey,
 } from '../support/passkeys.ts';
 
-// Which passkeys are a way in, and for how long.
+// These tests check which passkeys can sign in, and for how long.
 
 const browserOf = (idctl: Idctl) => idctl.client({ keepCookies: true });
 
@@ -39,7 +39,7 @@ async function linkedIn(idctl: Idctl, email = `${fresh('only')}@example.test`) {
   return { account, email, browser };
 }
 
-test('P16 the last way in is not removed: the only passkey of an account without another way', async () => {
+test('P16 the only passkey of an account without another way in cannot be removed', async () => {
   const idctl = await openInstance({ baseUrl });
   const { browser } = await linkedIn(idctl);
   const { answer, held } = await addPasskey(browser);
@@ -56,7 +56,7 @@ test('P16 the last way in is not removed: the only passkey of an account without
   expect((await remove(second.answer.body.id)).body).toMatchObject({ code: 'last_way_in' });
 });
 
-test('O3 a passkey that signs in alone is a way of an owner, and the last one stays', async () => {
+test('O3 an owner’s passkey that signs in alone counts as a way in, and the last way cannot be switched off', async () => {
   const idctl = await openInstance({ baseUrl });
   const org = await organization(idctl);
   const domain = await verifiedDomain(idctl, org.slug);
@@ -74,7 +74,7 @@ test('O3 a passkey that signs in alone is a way of an owner, and the last one st
   await expect(set({ password: false })).rejects.toMatchObject({ code: 'owners_locked_out' });
 });
 
-test('P16 where the setting is absent it equals that of passwords; methods and explain tell it', async () => {
+test('P16 if the passkey setting is absent, the password setting applies; methods and explain show it', async () => {
   const idctl = await openInstance({ baseUrl });
   const org = await organization(idctl);
   const shown = () => showSignInSettings(idctl.operator(), { org: org.slug });
@@ -101,12 +101,12 @@ test('P16 where the setting is absent it equals that of passwords; methods and e
   expect([(await shown()).passkey, await methods()]).toEqual([true, ['passkey']]);
 });
 
-describe('where browsers make no passkeys', () => {
+describe('the base URL', () => {
   test.each([
     ['an IP address', 'https://192.0.2.7'],
     ['an IPv6 address', 'https://[2001:db8::7]'],
     ['plain http off loopback', 'http://id.example.test'],
-  ])('P16 nothing offers them: %s', async (_name, site) => {
+  ])('P16 if it is %s, idctl offers no passkeys', async (_name, site) => {
     const idctl = await openInstance({ baseUrl: site });
     const unavailable = { status: 409, body: { code: 'passkeys_unavailable' } };
     expect(await idctl.client().post('/api/v1/auth/passkey/options')).toMatchObject(unavailable);
@@ -122,7 +122,7 @@ describe('where browsers make no passkeys', () => {
     });
   });
 
-  test('P16 plain http works on loopback, and a page with passkeys runs one script of ours alone', async () => {
+  test('P16 plain http works on loopback, and a page with passkeys runs only one script, from idctl', async () => {
     const idctl = await openInstance({ baseUrl: 'http://localhost:8420' });
     expect(await checkPasskeys(idctl.app)).toBeNull();
     const page = await idctl.client().get('/login', { accept: 'text/html' });
@@ -138,7 +138,7 @@ describe('where browsers make no passkeys', () => {
   });
 });
 
-test('I3 P12 passkeys of an account that changes hands are second factors for its other organizations, and sign no one in', async () => {
+test('I3 P12 if an account changes hands, its passkeys stay second factors for its other organizations, but no longer sign in', async () => {
   const idctl = await openInstance({ baseUrl });
   const [one, two] = [await organization(idctl), await organization(idctl)];
   const { account, held } = await personWithPasskey(idctl);
@@ -157,7 +157,7 @@ test('I3 P12 passkeys of an account that changes hands are second factors for it
   expect(passkey).toMatchObject({ signsIn: false });
   const now = await Account.findByPk(account.id, { rejectOnEmpty: true });
   expect(now.hasPasskey).toBe(true);
-  // Without another organization they all end.
+  // Without another organization, all passkeys are removed.
   const other = await personWithPasskey(idctl);
   await transaction(async () => {
     await Account.update({ emailProof: 'none' }, { where: { id: other.account.id } });
@@ -169,7 +169,7 @@ test('I3 P12 passkeys of an account that changes hands are second factors for it
   expect(reloaded.hasPasskey).toBe(false);
 });
 
-test('P12 a passkey that a provider alone let in ends when another organization joins, if the account has a second factor of its own', async () => {
+test('P12 a passkey added with only a provider’s proof is removed when the account joins another organization, if the account has its own second factor', async () => {
   const idctl = await openInstance({ baseUrl });
   const [one, two] = [await organization(idctl), await organization(idctl)];
   for (const own of [false, true]) {
@@ -192,7 +192,7 @@ test('P12 a passkey that a provider alone let in ends when another organization 
   }
 });
 
-test('P16 removing a passkey ends the sessions that began by one, and what it proved in others', async () => {
+test('P16 removing a passkey ends the other sessions that began with a passkey, and the second factor of the rest no longer counts', async () => {
   const idctl = await openInstance({ baseUrl });
   const { account, held, passkey } = await personWithPasskey(idctl);
   const [here, there, byPassword] = [browserOf(idctl), browserOf(idctl), browserOf(idctl)];
@@ -207,13 +207,13 @@ test('P16 removing a passkey ends the sessions that began by one, and what it pr
     [here, there, byPassword].map(async (client) => (await client.get('/api/v1/me')).status),
   );
   expect(statuses).toEqual([200, 401, 200]);
-  // Another passkey: what the removed one proved does not count for it.
+  // A proof by the removed passkey does not count after a new passkey is added.
   expect((await addPasskey(here)).answer.status).toBe(201);
   for (const client of [here, byPassword])
     expect(await client.post('/api/v1/me/tokens', admin)).toMatchObject({ status: 403 });
 });
 
-test('P16 a passkey that is removed while its sign-in is under way begins no session', async () => {
+test('P16 a passkey that may no longer sign in begins no session, even if its sign-in is under way', async () => {
   const idctl = await openInstance({ baseUrl });
   const { account, passkey } = await personWithPasskey(idctl);
   const row = await Account.findByPk(account.id, { rejectOnEmpty: true });
@@ -223,7 +223,7 @@ test('P16 a passkey that is removed while its sign-in is under way begins no ses
   ).rejects.toMatchObject({ code: 'signin_failed' });
 });
 
-test('P8 P16 refused passkeys count for the network, and right ones do not', async () => {
+test('P8 P16 refused passkeys count towards the network’s limit; accepted ones do not', async () => {
   const idctl = await openInstance({ baseUrl, limits: { addressFailures: 2 } });
   const { held } = await personWithPasskey(idctl);
   for (let at = 0; at < 4; at += 1)

@@ -27,14 +27,14 @@ afterAll(() => idctl.close());
 const browser = () => idctl.client({ keepCookies: true });
 const authenticator = authenticatorAt(passkeySite);
 
-/** The reasons of the refusals that events name, of one kind and account. */
+/** The reasons in the events of this kind about this account. */
 async function reasonsOf(kind: string, account: { id: string }): Promise<string[]> {
   const events = await Event.findAll({ where: { kind }, order: ['id'] });
   const theirs = events.filter(({ subject }) => subject?.id === account.id);
   return theirs.map(({ data }) => String(data['reason']));
 }
 
-/** The answer without what differs between two equal requests. */
+/** The parts of an answer that must be equal for every refused sign-in. */
 function bytesOf({ status, body, headers }: Awaited<ReturnType<typeof signInByPasskey>>) {
   const { requestId: _, ...rest } = body;
   return [status, headers['www-authenticate'], headers['content-type'], JSON.stringify(rest)];
@@ -51,7 +51,7 @@ const wrong: [string, Twist, string][] = [
   ['no user present', { flags: { up: false } }, 'user_not_present'],
   ['no user verified', { flags: { uv: false } }, 'user_not_verified'],
   ['a counter that went back', { counter: 1 }, 'counter_went_back'],
-  ['a counter of nothing after one that counted', { counter: 0 }, 'counter_went_back'],
+  ['a counter of zero after a higher one', { counter: 0 }, 'counter_went_back'],
   ['no account named', { userHandle: null }, 'wrong_account'],
   ['another account named', { userHandle: 'AAAAAAAAAAAAAAAAAAAAAA' }, 'wrong_account'],
   ['the answer to a registration', { type: 'webauthn.create' }, 'malformed'],
@@ -70,7 +70,7 @@ describe('a sign-in by passkey', () => {
     },
   );
 
-  test('P16 a challenge is used once, whether or not it signed in', async () => {
+  test('P16 a challenge works once, even if the first attempt was refused', async () => {
     const { account, held } = await personWithPasskey(idctl);
     const client = browser();
     const { body: options } = await client.post('/api/v1/auth/passkey/options');
@@ -89,7 +89,7 @@ describe('a sign-in by passkey', () => {
     );
   });
 
-  test('P16 a challenge lasts five minutes, and its traces are swept', async () => {
+  test('P16 a challenge expires after five minutes, and the record of its use within an hour', async () => {
     const { account, held } = await personWithPasskey(idctl);
     const client = browser();
     const { body: options } = await client.post('/api/v1/auth/passkey/options');
@@ -101,7 +101,7 @@ describe('a sign-in by passkey', () => {
     expect(spent.every(({ expiresAt }) => expiresAt <= new Date(Date.now() + 3600_000))).toBe(true);
   });
 
-  test('P16 a challenge is of one browser: another one, or none, cannot answer it', async () => {
+  test('P16 a challenge works only in the browser that requested it', async () => {
     const { account, held } = await personWithPasskey(idctl);
     const first = browser();
     const { body: options, cookies } = await first.post('/api/v1/auth/passkey/options');
@@ -117,7 +117,7 @@ describe('a sign-in by passkey', () => {
     expect((await first.post('/api/v1/auth/passkey', { credential })).status).toBe(200);
   });
 
-  test('P16 a challenge is for one use: one for the second factor does not sign in alone', async () => {
+  test('P16 a challenge has one purpose: one for the second factor does not sign in alone', async () => {
     const { account, held } = await personWithPasskey(idctl);
     const client = browser();
     const asked = await client.post('/api/v1/auth/login', { email: account.email, password });
@@ -126,7 +126,7 @@ describe('a sign-in by passkey', () => {
     expect(await reasonsOf('signin.refused', account)).toEqual(['challenge_of_another_use']);
   });
 
-  test('P7 P16 an unknown credential, a removed one and a disabled account look alike', async () => {
+  test('P7 P16 an unknown credential, a removed one, a forged signature and a disabled account get the same answer', async () => {
     const client = browser();
     const { held: unknown } = authenticator.create({ challenge: '', user: { id: '' } });
     const answers = [
@@ -145,9 +145,9 @@ describe('a sign-in by passkey', () => {
     for (const other of others) expect(other).toEqual(first);
   });
 
-  test('O1 P16 a method that is switched off is refused after the proof, and adds no passkey', async () => {
+  test('O1 P16 if passkeys are off, a sign-in is refused after the proof, and no passkey can be added', async () => {
     const org = await organization(idctl);
-    // Of two, none governs the addresses of the other tests.
+    // With two organizations, neither governs the addresses of the other tests.
     await organization(idctl);
     const domain = await verifiedDomain(idctl, org.slug);
     const { account, held } = await personWithPasskey(idctl, `ada@${domain}`);
@@ -161,7 +161,7 @@ describe('a sign-in by passkey', () => {
     expect((await signInByPasskey(browser(), held, { forged: true })).status).toBe(401);
     const { answer } = await addPasskey(await signedIn(idctl, late.email));
     expect(answer).toMatchObject({ status: 403, body: { code: 'signin_method_off' } });
-    // It stays a second factor.
+    // The passkey stays a second factor.
     const client = browser();
     const asked = await client.post('/api/v1/auth/login', { email: account.email, password });
     const passkey = answerTo(asked, held);
@@ -208,7 +208,7 @@ describe('adding and removing a passkey', () => {
     },
   );
 
-  test('S9 P16 a certificate in a new passkey is refused unread, as nothing that it names may be fetched', async () => {
+  test('S9 P16 a new passkey with a certificate is refused unread, so that idctl fetches no address from it', async () => {
     const account = await person(idctl);
     const client = await signedIn(idctl, account.email);
     const certificate = Buffer.alloc(300);
@@ -223,7 +223,7 @@ describe('adding and removing a passkey', () => {
     expect(answer).toMatchObject({ status: 409, body: { code: 'already_exists' } });
   });
 
-  test('P16 a session older than ten minutes neither adds nor removes, and a token never does', async () => {
+  test('P16 a session older than ten minutes neither adds nor removes passkeys, and a token never removes one', async () => {
     const { account, held, passkey } = await personWithPasskey(idctl);
     const client = browser();
     await signInByPasskey(client, held);
@@ -245,9 +245,9 @@ describe('adding and removing a passkey', () => {
     expect(account.id).toBeDefined();
   });
 
-  test('P15 P16 a session without the second factor of the account adds no passkey, however young', async () => {
+  test('P15 P16 a session without the account’s second factor adds no passkey, however recent it is', async () => {
     const { account } = await personWithPasskey(idctl);
-    // As a provider's sign-in, which asks for no second factor here.
+    // A sign-in through a provider asks for no second factor here.
     const client = await signedInPastFactor(account.id);
     const { answer } = await addPasskey(client);
     expect(answer).toMatchObject({ status: 403, body: { code: 'recent_sign_in_required' } });

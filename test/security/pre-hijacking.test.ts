@@ -20,8 +20,9 @@ import { open } from '../support/pages.ts';
 import { connected, registration, signInAt } from '../support/sso.ts';
 import { enrolled } from '../support/two-factor.ts';
 
-// An account made in somebody's name before they come: the attacks of Sudhodanan and Paverd, "Pre-hijacked accounts"
-// (USENIX Security 2022), where the instance sends mail. What comes by Google and GitHub stands in social.test.ts.
+// A stranger makes an account with a victim's address before the victim signs up: the attacks of
+// Sudhodanan and Paverd, "Pre-hijacked accounts" (USENIX Security 2022). The instance sends mail.
+// The tests with Google and GitHub are in social.test.ts.
 
 let idctl: MailingIdctl;
 let provider: OpenIdProvider;
@@ -46,14 +47,14 @@ const login = async (email: string, secret: string) =>
   (await post('login', { email, password: secret })).status;
 const address = () => `${fresh('victim')}@example.test`;
 
-/** The provider says that somebody has this address, verified; who that is. */
+/** Makes the provider assert a new person with this verified address; returns the subject. */
 function asserted(email: string): string {
   const sub = fresh('sub');
   provider.people.set(sub, { email, email_verified: true, name: 'Ada Byron' });
   return sub;
 }
 
-/** The attacker signs up with somebody's address, and waits. */
+/** Signs up as the attacker, with the victim's address; returns the address. */
 async function squat(email = address()): Promise<string> {
   await post('signup', { email, password, name: 'Mallory', locale: 'fr' });
   await idctl.deliver();
@@ -61,8 +62,8 @@ async function squat(email = address()): Promise<string> {
 }
 
 /**
- * The attacker has a session, a token, a second factor and an identity on an unproven account: from a time when the
- * instance sent no mail, or it sends some since (`auto`).
+ * Gives the attacker a session, a token, a second factor and an identity on an account whose
+ * address is unproved. With `auto`, the account is from a time when the instance sent no mail.
  */
 async function squatWhole(emailProof: EmailProof) {
   const { account, client, code } = await enrolled(idctl, address());
@@ -94,13 +95,13 @@ async function squatWhole(emailProof: EmailProof) {
 const nothing = { session: 401, token: 401, password: 401, identities: 0, twoFactor: false };
 
 describe('pre-hijacking', () => {
-  // One client may have so many refused in a minute.
+  // A client may have only a few refused attempts a minute.
   beforeEach(() => idctl.wait(61));
 
-  test('P11 classic-federated merge: the password of the first person to sign up ends when single sign-on proves the address', async () => {
+  test('P11 classic-federated merge: the password of the first person to sign up is removed when single sign-on proves the address', async () => {
     const { domain } = await connected(idctl, provider.issuer);
     const email = `${fresh('victim')}@${domain}`;
-    // Before the organization came: its domain lets nobody sign up now.
+    // This sign-up came before the organization; its domain now refuses sign-ups.
     const squatted = await squat();
     await transaction(() => Account.update({ email }, { where: { email: squatted } }));
     const sub = asserted(email);
@@ -115,7 +116,7 @@ describe('pre-hijacking', () => {
     const confirm = async (client: Client, email: string) =>
       client.post('/api/v1/auth/verify-email', { email, code: await idctl.codeFor(email) });
 
-    test('P11 trojan password: a stranger signs up after the person, who types the newest code: the stranger gets nothing, and the person chooses a password', async () => {
+    test('P11 trojan password: if a stranger signs up after the person, the newest code removes both passwords, and the person chooses a new one', async () => {
       const email = address();
       const victim = browser();
       const asked = await (await open(victim, '/login/signup')).submit(
@@ -137,7 +138,7 @@ describe('pre-hijacking', () => {
       expect([await login(email, password), await login(email, theirPassword)]).toEqual([401, 200]);
     });
 
-    test('P11 trojan password: a stranger signs up first, or alone, and the person types the code in their own browser: the stranger gets nothing', async () => {
+    test('P11 trojan password: if a stranger signs up first, or alone, the stranger’s password is removed when the person types the code', async () => {
       const [first, alone] = [await squat(), await squat()];
       const victim = browser();
       await victim.post('/api/v1/auth/signup', given(first));
@@ -151,7 +152,9 @@ describe('pre-hijacking', () => {
       expect(await login(alone, password)).toBe(401);
     });
 
-    /** Confirms without cookies; what stays of the password, and with which passwords one signs in then. */
+    /**
+     * Confirms without cookies; returns the status, `passwordKept` and how each password signs in.
+     */
     async function confirmBare(email: string, more: object = {}) {
       const { status, body } = await post('verify-email', {
         email,
@@ -163,7 +166,7 @@ describe('pre-hijacking', () => {
     }
     const ended = [200, false, 401, 401];
 
-    test('P11 a client without the cookie keeps the password by sending it beside the code, and in no other way', async () => {
+    test('P11 a client without the cookie keeps the password only by sending it with the code', async () => {
       const [own, bare, spaced, contested] = [address(), address(), address(), address()];
       const member = address();
       await unproved(member);
@@ -173,7 +176,7 @@ describe('pre-hijacking', () => {
         await post('signup', given(email));
       await idctl.deliver();
       await squat(contested);
-      // Also where there was one sign-up: it may be a stranger's.
+      // Even a single sign-up may be a stranger's.
       expect(await confirmBare(bare)).toEqual(ended);
       for (const email of [own, member])
         expect(await confirmBare(email, { password: theirPassword })).toEqual([
@@ -186,7 +189,7 @@ describe('pre-hijacking', () => {
       expect(await confirmBare(contested, { password: theirPassword })).toEqual(ended);
     });
 
-    test('P11 nor by the cookie of another sign-up; with the password beside it the cookie does not matter', async () => {
+    test('P11 the cookie of another sign-up does not keep the password; the password sent with the code does', async () => {
       const emails = [address(), address()] as const;
       const client = browser();
       for (const email of emails) await post('signup', given(email));
@@ -202,9 +205,9 @@ describe('pre-hijacking', () => {
       }
     });
 
-    test('P11 P7 a password beside the code cannot be guessed: one try, only with the right code, and it ends the password', async () => {
+    test('P11 P7 a password sent with the code cannot be guessed: one wrong guess with the right code removes it', async () => {
       const [typo, guessed] = [await squat(), await squat()];
-      // Not with a wrong code, whose answer is the same whatever the password is.
+      // With a wrong code, the answer is the same for every password.
       const wrong = (await idctl.codeFor(guessed)) === '000000' ? '111111' : '000000';
       const seen = [];
       for (const more of [{}, { password }, { password: 'another one' }]) {
@@ -229,7 +232,7 @@ describe('pre-hijacking', () => {
       expect(await login(typo, password)).toBe(401);
     });
 
-    test('P11 a client does not get the password of a sign-up that still waits in the queue', async () => {
+    test('P11 a client cannot keep the password of a sign-up that still waits in the queue', async () => {
       const waiting = await squat();
       const early = await idctl.codeFor(waiting);
       await post('signup', given(waiting));
@@ -243,14 +246,14 @@ describe('pre-hijacking', () => {
       expect([body.passwordKept, ...opened]).toEqual([false, 401, 401]);
     });
 
-    test('P11 nor if both sign up in the same moment; each sign-up is written at once', async () => {
+    test('P11 if both sign up at the same moment, neither password is kept, and no mail stays in the queue', async () => {
       const emails = Array.from({ length: 4 }, address);
       for (const email of emails) {
         await Promise.all([
           post('signup', { ...given(email), password }),
           post('signup', given(email)),
         ]);
-        // Two letters, of which either may arrive first; the code of the newer sign-up counts.
+        // Either of the two mails may arrive first; only the code of the newer sign-up works.
         const statuses: number[] = [];
         for (const { text } of await idctl.lettersTo(email)) {
           const code = /\b\d{6}\b/.exec(text)?.[0];
@@ -266,7 +269,7 @@ describe('pre-hijacking', () => {
     });
   });
 
-  test('P11 unexpired session: an account with an unproved address begins no session', async () => {
+  test('P11 unexpired session: an account with an unproved address cannot start a session', async () => {
     const email = await squat();
     expect(await login(email, password)).toBe(401);
     await post('password/reset', { email });
@@ -277,7 +280,7 @@ describe('pre-hijacking', () => {
     expect([await login(email, password), await login(email, theirPassword)]).toEqual([401, 200]);
   });
 
-  test('P11 O6 an invitation that a stranger signed up with makes only the person who accepts it a member', async () => {
+  test('P11 O6 if a stranger signs up with an invitation, the person becomes no member without accepting it', async () => {
     idctl.wait(61);
     const org = await organization(idctl);
     const emails = [address(), address()];
@@ -318,7 +321,7 @@ describe('pre-hijacking', () => {
   const unproven = ['none', 'auto'] as const;
 
   test.each(unproven)(
-    'P11 I3 unexpired session and trojan identity (%s): a reset ends everything that an earlier holder left, their second factor too',
+    'P11 I3 unexpired session and trojan identity (%s): a reset removes everything that an earlier holder left, including the second factor',
     async (proof) => {
       const { email, leftovers } = await squatWhole(proof);
       await post('password/reset', { email });
@@ -333,7 +336,7 @@ describe('pre-hijacking', () => {
   );
 
   test.each(unproven)(
-    'P11 I3 unexpired session and trojan identity (%s): so does a code to sign in with',
+    'P11 I3 unexpired session and trojan identity (%s): a sign-in code removes all of it too',
     async (proof) => {
       const { email, leftovers } = await squatWhole(proof);
       await post('magic-code', { email });
@@ -346,7 +349,7 @@ describe('pre-hijacking', () => {
     },
   );
 
-  test('P11 a person with a proved address loses nothing by a code', async () => {
+  test('P11 a sign-in code removes nothing if the account’s address is proved', async () => {
     const { account, client, code: totp } = await enrolled(idctl, address());
     const email = account.email ?? '';
     await post('magic-code', { email });
@@ -359,7 +362,7 @@ describe('pre-hijacking', () => {
     expect((await client.get('/api/v1/me')).body).toMatchObject({ twoFactorEnabled: true });
   });
 
-  test('P12 I3 a person whose domain was given up keeps everything when a code comes, until another organization verifies the domain', async () => {
+  test('P12 I3 a person whose domain was given up keeps everything after a mailed code, until another organization verifies the domain', async () => {
     const { org, domain } = await connected(idctl, provider.issuer);
     const { account, code: totpCode } = await enrolled(idctl, `${fresh('ada')}@${domain}`);
     const email = account.email ?? '';
@@ -402,7 +405,7 @@ describe('pre-hijacking', () => {
     expect(await own()).toEqual([401, 401]);
   });
 
-  test('I4 non-verifying provider: a foreign address pushed by an organization opens nothing to it', async () => {
+  test('I4 non-verifying provider: an organization that pushes a foreign address cannot sign in with it', async () => {
     const email = address();
     const { org } = await connected(idctl, provider.issuer);
     const owner = await signedIn(idctl, org.owner.email);
@@ -423,18 +426,18 @@ describe('pre-hijacking', () => {
     expect(await showUser(idctl.operator(), { user: email })).toMatchObject({
       emailVerified: false,
     });
-    // Their provider says that the address is theirs; the domain is not.
+    // A provider asserts the address, but its organization does not have the domain.
     const sub = asserted(email);
     const { domain } = await connected(idctl, provider.issuer);
     expect((await signInAt(idctl, provider, domain, sub)).answer.status).toBe(401);
-    // The one who reads the mail comes in, with a password of their own.
+    // The person who reads the mail can confirm the address.
     await post('verify-email/resend', { email });
     const answer = await post('verify-email', { email, code: await idctl.codeFor(email) });
     expect(answer).toMatchObject({ status: 200, body: { user: { email, emailVerified: true } } });
   });
 
   test.each(['before', 'after'])(
-    'P11 I4 trojan password: one that a stranger chose %s the person became a member does not outlive the proof',
+    'P11 I4 trojan password: a password that a stranger chose %s the person became a member is removed when the address is proved',
     async (when) => {
       const { slug: org } = await organization(idctl);
       const email = address();
@@ -447,7 +450,7 @@ describe('pre-hijacking', () => {
       expect(shown).toBe(when === 'before' ? 'Mallory' : 'Ada Byron');
       const { locale } = await Account.findOne({ where: { email }, rejectOnEmpty: true });
       expect(locale).toBe(when === 'before' ? 'fr' : 'en');
-      // As somebody does who never signed up.
+      // The person never signed up, so they request a new code.
       await post('verify-email/resend', { email });
       const answer = await post('verify-email', { email, code: await idctl.codeFor(email) });
       expect(answer).toMatchObject({ status: 200, body: { user: { email, emailVerified: true } } });
@@ -456,7 +459,7 @@ describe('pre-hijacking', () => {
   );
 });
 
-/** Somebody whom an organization has made, and who has not come yet. */
+/** Adds an account with an unproved address, whose person has never signed in. */
 async function unproved(email: string): Promise<void> {
   const { id } = await createUser(idctl.operator(), { email, name: 'Ada Byron' });
   await transaction(() => Account.update({ emailProof: 'none' }, { where: { id } }));

@@ -19,8 +19,8 @@ import { openInstance } from '../support/instance.ts';
 const value = 'svc-verify=abc';
 const answer = { rcode: 'NOERROR', truncated: false, values: ['v=spf1 -all', value] };
 
-describe('D3 what proves a domain', () => {
-  test('D3 one whole value, equal to the last character, in an answer without error and not truncated', () => {
+describe('D3 the proof of a domain', () => {
+  test('D3 only the exact value proves a domain, in an answer that has no error and is not truncated', () => {
     expect(isProven(answer, value)).toBe(true);
     for (const rcode of ['SERVFAIL', 'NXDOMAIN', 'REFUSED', 'RCODE_9']) {
       expect(isProven({ ...answer, rcode }, value), rcode).toBe(false);
@@ -47,7 +47,7 @@ describe('on one instance', () => {
   });
   afterAll(() => idctl.close());
 
-  test('D4 a proof of a claim that was removed and made again before it counts verifies nothing', async () => {
+  test('D4 a proof verifies nothing if its claim was removed and made again before it counts', async () => {
     const org = await organization(idctl);
     const add = () => addDomain(idctl.operator(), { org: org.slug, domain: 'acme.test' });
     await add();
@@ -66,7 +66,7 @@ describe('on one instance', () => {
     });
   });
 
-  test('I3 the operator proves an address by `user create` and by `init`', async () => {
+  test('I3 `user create` by the operator proves the address', async () => {
     const { id } = await person(idctl);
     expect((await Account.findByPk(id))?.emailProof).toBe('operator');
   });
@@ -80,12 +80,12 @@ test('I3 `init` proves the address of the first owner', async () => {
   ]);
 });
 
-test('I3 `init` makes no stranger the owner: of an account that signed up with the address, only the address stays', async () => {
+test('I3 `init` makes no stranger the owner: it removes the password, sessions and name of an account that signed up with the address', async () => {
   const idctl = await openInstance({ signup: { open: 'on' } });
   const stranger = idctl.client({ keepCookies: true });
   const email = 'olga@acme.test';
   await stranger.post('/api/v1/auth/signup', { email, password, name: 'Mallory' });
-  // As one that signed up while the instance sent mail.
+  // Like an account that signed up while the instance sent mail.
   await transaction(() =>
     Account.update({ emailProof: 'none', awaitsCode: true }, { where: { email } }),
   );
@@ -103,7 +103,7 @@ test('I3 `init` makes no stranger the owner: of an account that signed up with t
   expect(await Event.count({ where: { kind: 'account.reclaimed' } })).toBe(1);
 });
 
-test('I4 no organization’s admin or owner changes anything of an account: its row stays the same', async () => {
+test('I4 no route of an organization lets its owner change the row of an account', async () => {
   const company = await foundCompany(await openInstance({ orgs: { creation: 'anyone' } }));
   const accounts = async () => JSON.stringify(await Account.findAll({ raw: true, order: ['id'] }));
   const before = await accounts();
@@ -134,7 +134,7 @@ describe('I1 one place for each step', () => {
   const saying = (what: RegExp) =>
     files.filter((name) => what.test(readFileSync(join(src, name), 'utf8'))).toSorted();
 
-  test('I1 one file binds outside keys to accounts, and one begins sessions', () => {
+  test('I1 one file links external identities to accounts, and one file begins sessions', () => {
     expect(saying(/\bIdentity\.(bulkC|c)reate\(/)).toEqual([
       'services/tenancy/identities/attach.ts',
     ]);
@@ -147,7 +147,7 @@ describe('I1 one place for each step', () => {
     ]);
   });
 
-  test('I1 accounts are made by the operator, by sign-up and by attach.ts only', () => {
+  test('I1 only the operator, sign-up and attach.ts make accounts', () => {
     expect(saying(/\bAccount\.(bulkC|c)reate\(/)).toEqual([
       'services/people/users/operations.ts',
       'services/signin/sign-up/signed-up.ts',

@@ -19,7 +19,7 @@ import { open } from '../support/pages.ts';
 import { answering, type Receiver, startReceiver } from '../support/receiver.ts';
 import { application, browserOf, walk, walkTo } from '../support/relying-party.ts';
 
-// What ends at the OpenID provider, and what no stranger may end, fill or learn there.
+// These tests check when the OpenID provider ends sessions, codes and tokens, and what it limits.
 
 const most = 20;
 const slowly = { timeout: 20_000 };
@@ -56,22 +56,22 @@ const refresh = (app: Application, token = '') =>
   });
 
 const signInAnew: Record<string, (app: Application, browser: Client) => Promise<unknown>> = {
-  'by a page': async (app, browser) => {
+  'on a page': async (app, browser) => {
     const asked = { prompt: 'login', login_hint: app.email };
     const page = await open(browser, (await app.begin(asked)).path);
     return page.submit('/login/password', { password });
   },
-  'by a page that was open for longer than an access token is valid': async (app, browser) => {
+  'on a page that was open for longer than an access token is valid': async (app, browser) => {
     const asked = { prompt: 'login', login_hint: app.email };
     const page = await open(browser, (await app.begin(asked)).path);
-    // Browsers send it to its own path alone.
+    // Browsers send this cookie only to its own path.
     browser.jar.delete('refresh_token');
     idctl.wait(16 * 60);
     await page.submit('/login/password', { password });
     // The other tests compare the clock with the ids of events.
     idctl.wait(-16 * 60);
   },
-  'by the API, as another person': async (_app, browser) => {
+  'through the API, as another person': async (_app, browser) => {
     const { email } = await person(idctl);
     return browser.post('/api/v1/auth/login', { email, password }, { origin: idctl.baseUrl });
   },
@@ -95,7 +95,7 @@ test.each(Object.entries(signInAnew))(
   },
 );
 
-test('O10 a session that is not used for 14 days ends, also at applications', async () => {
+test('O10 a session that is not used for 14 days ends, and so do its tokens at applications', async () => {
   const app = await application(idctl, { backchannelLogoutUri: receiver.url });
   const browser = await browserOf(idctl, app.email);
   const tokens = await app.signIn(browser, offline);
@@ -111,7 +111,7 @@ test('O10 a session that is not used for 14 days ends, also at applications', as
   expect(receiver.received).toHaveLength(1);
 });
 
-test('O10 a client that does not answer keeps no other client waiting', async () => {
+test('O10 a client that does not answer a logout does not delay the others', async () => {
   const slow = await application(idctl, { backchannelLogoutUri: `${receiver.url}/slow` });
   const quick = await application(idctl, { backchannelLogoutUri: receiver.url });
   const waiting: (() => void)[] = [];
@@ -133,7 +133,7 @@ test('O10 a client that does not answer keeps no other client waiting', async ()
   await signOut(quick);
   turns.push(told());
   await expect.poll(() => receiver.received.length, slowly).toBe(2);
-  // To the slow one, one after the other.
+  // The slow client gets one request at a time.
   expect(waiting).toHaveLength(1);
   waiting[0]?.();
   await expect.poll(() => waiting.length, slowly).toBe(2);
@@ -142,7 +142,7 @@ test('O10 a client that does not answer keeps no other client waiting', async ()
   receiver.behave(answering(204));
 });
 
-test('O10 an address that ends no session leaves the cookies, and goes nowhere by itself', async () => {
+test('O10 if there is no session to end, the logout page keeps the cookies and does not redirect', async () => {
   const app = await application(idctl);
   const browser = await browserOf(idctl, app.email);
   const bye = 'https://app.example.test/bye';
@@ -163,7 +163,7 @@ test('O10 an address that ends no session leaves the cookies, and goes nowhere b
   expect((await browser.get('/api/v1/me')).status).toBe(200);
 });
 
-test('O10 prompt=none shows no page, also for form_post', async () => {
+test('O10 prompt=none shows no page, even with response_mode=form_post', async () => {
   const app = await application(idctl);
   const browser = await browserOf(idctl, app.email);
   const asked = { prompt: 'none', response_mode: 'form_post' };
@@ -176,7 +176,7 @@ test('O10 prompt=none shows no page, also for form_post', async () => {
   expect(back.searchParams.get('code')).toBeNull();
 });
 
-test('O10 the pages of a sign-in may send forms to the requested address alone', async () => {
+test('O10 the pages of a sign-in may send forms only to idctl and the requested application', async () => {
   const redirectUris = ['https://app.example.test/callback', 'https://second.example.test/'];
   const app = await application(idctl, { redirectUris });
   const page = await open(idctl.client({ keepCookies: true }), (await app.begin()).path);
@@ -184,7 +184,7 @@ test('O10 the pages of a sign-in may send forms to the requested address alone',
   expect(policy).toMatch(/; form-action 'self' https:\/\/app\.example\.test$/);
 });
 
-test('O10 I3 with the account go its codes and tokens', async () => {
+test('O10 I3 after an account is deleted, its codes and tokens are deleted too', async () => {
   const app = await application(idctl);
   await app.signIn(await browserOf(idctl, app.email), offline);
   await removeMember(idctl.operator(), { org: app.org.slug, user: app.member.id });
@@ -194,7 +194,7 @@ test('O10 I3 with the account go its codes and tokens', async () => {
   expect(await ProviderRecord.count({ where })).toBe(0);
 });
 
-test('O10 a restored copy tells no client of a sign-out', async () => {
+test('O10 a restored backup sends no pending logout to a client', async () => {
   const app = await application(idctl, { backchannelLogoutUri: receiver.url });
   const browser = await browserOf(idctl, app.email);
   await app.signIn(browser);
@@ -219,7 +219,7 @@ test('O10 a restored copy tells no client of a sign-out', async () => {
   expect(await ProviderRecord.count()).toBe(0);
 });
 
-test('O10 P8 of many wrong secrets at the same moment, those past the limit get 429', async () => {
+test('O10 P8 if many wrong secrets arrive at the same moment, those over the limit get 429', async () => {
   const app = await application(idctl);
   const wrong = () => refresh({ ...app, secret: 'cos_secret_wrong' }, 'none');
   const answers = await Promise.all(Array.from({ length: most + 5 }, wrong));
@@ -228,7 +228,7 @@ test('O10 P8 of many wrong secrets at the same moment, those past the limit get 
   expect(said.filter((each) => each === '429 temporarily_unavailable')).toHaveLength(5);
 });
 
-test('O10 a refresh token and a cookie of a host do not come back with the membership', async () => {
+test('O10 refresh tokens and the forward-auth cookie stay invalid after a removed member is added again', async () => {
   const app = await application(idctl, { backchannelLogoutUri: null });
   const told = await application(idctl, {
     organizationId: app.org.id,
@@ -252,12 +252,12 @@ test('O10 a refresh token and a cookie of a host do not come back with the membe
   expect((await refresh(app, tokens.refresh_token)).body.error).toBe('invalid_grant');
   expect((await refresh(told, others.refresh_token)).body.error).toBe('invalid_grant');
   expect((await verify(browser)).status).toBe(401);
-  // The session of idctl goes on, and signs in anew.
+  // The idctl session stays valid, and can sign in to the application again.
   expect((await app.signIn(session, offline)).refresh_token).toBeTruthy();
 });
 
-// Last, as it moves the clock.
-test('O10 X5 one person at one application gets so many answers a minute, and one event', async () => {
+// This test is last because it moves the clock.
+test('O10 X5 requests of one session at one application are rate-limited per minute, and repeated sign-ins share one event', async () => {
   const app = await application(idctl);
   const browser = await browserOf(idctl, app.email);
   const answers: number[] = [];
@@ -271,7 +271,7 @@ test('O10 X5 one person at one application gets so many answers a minute, and on
   const started = { kind: 'client.session.started', organizationId: app.org.id };
   expect(await Event.count({ where: started })).toBe(1);
   for (let at = 0; at < most - 11; at += 1) token = (await refresh(app, token)).body.refresh_token;
-  // A sign-in counts as two, and is refused before it gives a code.
+  // A sign-in counts as two requests, and is refused before it gives a code.
   const page = await walkTo(browser, (await app.begin()).path);
   expect(page.status).toBe(429);
   expect(page.body).toContain('Try again in 1 minute.');

@@ -14,7 +14,7 @@ import type { Client } from '../support/http.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { application, browserOf, walk, walkTo } from '../support/relying-party.ts';
 
-// What an attacker tries at the OpenID provider (RFC 9700, OpenID Connect Core).
+// Attacks on the OpenID provider, from RFC 9700 and OpenID Connect Core.
 
 let idctl: Idctl;
 beforeAll(async () => {
@@ -26,7 +26,7 @@ type Application = Awaited<ReturnType<typeof application>>;
 
 const redirectUri = 'https://app.example.test/callback';
 
-/** A code that a browser brought back, and what its application has to send with it. */
+/** Gets a code for the browser. Returns it with the callback and the checks of its application. */
 async function codeOf(app: Application, browser: Client, params: Record<string, string> = {}) {
   const { path, checks } = await app.begin(params);
   const callback = new URL(await walk(browser, path));
@@ -50,7 +50,7 @@ const userinfo = (token: string) =>
 
 const offline = { scope: 'openid offline_access' };
 
-test('O10 mix-up: each answer names its issuer, and openid-client refuses another', async () => {
+test('O10 mix-up: each answer names its issuer, and openid-client refuses another issuer', async () => {
   const app = await application(idctl);
   const browser = await browserOf(idctl, app.email);
   const { callback, checks } = await codeOf(app, browser);
@@ -75,7 +75,7 @@ test('O10 code injection: a code without the verifier of its request, or with an
   expect((await redeem(app, right)).status).toBe(200);
 });
 
-test('O10 open redirect: an address that is not registered to the letter gets nothing', async () => {
+test('O10 open redirect: a redirect URI that does not match a registered one exactly is refused without a redirect', async () => {
   const app = await application(idctl);
   const browser = await browserOf(idctl, app.email);
   for (const uri of [
@@ -131,7 +131,7 @@ test('O10 downgraded PKCE: a request without a challenge, or with a plain one, i
   expect((await redeem(lax, { code, code_verifier: verifier })).body.error).toBe('invalid_grant');
 });
 
-test('O10 a code works once: a second use ends what it gave', async () => {
+test('O10 a code works once: a second use revokes the tokens of the first', async () => {
   const app = await application(idctl);
   const browser = await browserOf(idctl, app.email);
   const { code, checks } = await codeOf(app, browser, offline);
@@ -143,7 +143,7 @@ test('O10 a code works once: a second use ends what it gave', async () => {
   expect((await refresh(app, first.body.refresh_token)).body.error).toBe('invalid_grant');
 });
 
-test('O10 of parallel uses of one code or refresh token at most one gets tokens', async () => {
+test('O10 if one code or refresh token is used several times at once, at most one request gets tokens', async () => {
   const app = await application(idctl);
   const browser = await browserOf(idctl, app.email);
   const { code, checks } = await codeOf(app, browser, offline);
@@ -156,7 +156,7 @@ test('O10 of parallel uses of one code or refresh token at most one gets tokens'
   expect(refreshed.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(1);
 });
 
-test('O10 a replayed refresh token ends the family, with an event', async () => {
+test('O10 a replayed refresh token revokes its whole family, with an event', async () => {
   const app = await application(idctl);
   const tokens = await app.signIn(await browserOf(idctl, app.email), offline);
   const first = tokens.refresh_token ?? '';
@@ -169,7 +169,7 @@ test('O10 a replayed refresh token ends the family, with an event', async () => 
   expect(await Event.count({ where })).toBe(1);
 });
 
-test('O10 wrong client: a code, a refresh token and a revocation of another client are refused', async () => {
+test('O10 wrong client: a client cannot use, see or revoke the code and tokens of another client', async () => {
   const app = await application(idctl);
   const other = await application(idctl);
   const browser = await browserOf(idctl, app.email);
@@ -188,7 +188,7 @@ test('O10 wrong client: a code, a refresh token and a revocation of another clie
   expect((await ask('introspect', app)).body).toEqual({ active: false });
 });
 
-test('O10 a person of another organization gets access_denied, and the event names no stranger', async () => {
+test('O10 a person of another organization gets access_denied, and the event does not name the person', async () => {
   const app = await application(idctl);
   const stranger = await application(idctl);
   const browser = await browserOf(idctl, stranger.email);
@@ -217,7 +217,7 @@ test('O10 a member who is removed between code and token gets no token', async (
   expect((await userinfo(other.access_token)).status).toBe(401);
 });
 
-test('O10 with the session end codes, access tokens and refresh tokens', async () => {
+test('O10 when a session ends, its codes, access tokens and refresh tokens are invalid', async () => {
   const app = await application(idctl);
   const browser = await browserOf(idctl, app.email);
   const { code, checks } = await codeOf(app, browser);
@@ -234,7 +234,7 @@ test('O10 with the session end codes, access tokens and refresh tokens', async (
   });
 });
 
-test('O10 a PAT or bot token is no session: not in the cookie, not as Bearer', async () => {
+test('O10 a PAT or bot token does not count as a session, neither in the cookie nor as Bearer', async () => {
   const app = await application(idctl);
   const pat = await createToken(idctl.operator(), { user: app.member.id, name: 'ci' });
   const bot = await (await appOf(idctl, { user: app.member.id })).mint();
@@ -250,7 +250,7 @@ test('O10 a PAT or bot token is no session: not in the cookie, not as Bearer', a
   }
 });
 
-test('O10 P3 an access token of the provider is 401 at the API and at SCIM', async () => {
+test('O10 P3 the API and SCIM refuse an access token of the provider', async () => {
   const app = await application(idctl);
   const { access_token: token } = await app.signIn(await browserOf(idctl, app.email));
   await rotateScimToken(idctl.operator(), { org: app.org.slug });
@@ -264,7 +264,7 @@ test('O10 P3 an access token of the provider is 401 at the API and at SCIM', asy
   expect((await idctl.client().get(users, by)).status).toBeGreaterThanOrEqual(401);
 });
 
-test('O10 X4 the database holds no value of a code or token', async () => {
+test('O10 X4 the provider’s records contain no code, token or secret in plain text', async () => {
   const app = await application(idctl);
   const browser = await browserOf(idctl, app.email);
   const { code } = await codeOf(app, browser);
@@ -290,7 +290,7 @@ test('O10 a browser that only has cookies of the provider is not signed in', asy
   expect(String(answer.headers['location'])).toContain('error=login_required');
 });
 
-test('O10 a disabled account, and a session past its end, authorize nothing', async () => {
+test('O10 an expired session authorizes nothing', async () => {
   const app = await application(idctl);
   const browser = await browserOf(idctl, app.email);
   const tokens = await app.signIn(browser, offline);
@@ -302,7 +302,7 @@ test('O10 a disabled account, and a session past its end, authorize nothing', as
   expect(await walk(browser, path)).toContain('error=login_required');
 });
 
-test('O10 P8 wrong client secrets are limited by network, and recorded', async () => {
+test('O10 P8 a wrong client secret is refused, and recorded', async () => {
   const limited = await application(idctl);
   const wrong = await redeem({ ...limited, secret: 'cos_secret_wrong' }, { code: 'none' });
   expect([wrong.status, wrong.body.error]).toEqual([401, 'invalid_client']);
@@ -310,7 +310,7 @@ test('O10 P8 wrong client secrets are limited by network, and recorded', async (
   expect((await Event.findOne({ where }))?.data).toMatchObject({ reason: 'wrong_secret' });
 });
 
-test('O10 I4 the token endpoint does not tell whether another person exists', async () => {
+test('O10 I4 the token endpoint answers an unknown client exactly like a wrong secret', async () => {
   const app = await application(idctl);
   await person(idctl);
   const unknown = await redeem(

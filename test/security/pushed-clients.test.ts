@@ -12,8 +12,9 @@ import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { application, browserOf, walk } from '../support/relying-party.ts';
 import { clientOf } from '../support/scim-client.ts';
 
-// The attack: an organization pushes a stranger into itself by SCIM, which the specification allows. Then its own site
-// sends each visitor to idctl without a page, or through a proxy, and learns the name, address and account of this one.
+// The attack: an organization adds a stranger as a member by SCIM, which the specification allows.
+// Then its site sends visitors to idctl with `prompt=none`, or through forward auth, and learns the
+// stranger's name, address and account.
 
 let idctl: Idctl;
 beforeAll(async () => {
@@ -21,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => idctl.close());
 
-/** A client of an organization, also by forward auth, and a person that its SCIM names by this address. */
+/** Makes a client with forward auth, and a person with this address. `push` adds them by SCIM. */
 async function pushing(email: string) {
   const app = await application(idctl);
   const origin = `https://${fresh('app')}.example.net`;
@@ -37,7 +38,7 @@ async function pushing(email: string) {
 const refusalsOf = (organizationId: string) =>
   Event.findAll({ where: { kind: 'client.refused', organizationId } });
 
-test('O8 I4 O10 a client lets no pushed stranger in, with or without a page, and no event names them', async () => {
+test('O8 I4 O10 a client admits no pushed stranger, with or without a page, and the event does not name the stranger', async () => {
   const email = `${fresh('stranger')}@elsewhere.test`;
   const { app, pushed, push } = await pushing(email);
   await push();
@@ -59,7 +60,7 @@ test('O8 I4 O10 a client lets no pushed stranger in, with or without a page, and
     expect(JSON.stringify(event)).not.toContain(said);
 });
 
-test('O8 I4 O11 forward auth passes on nothing of a pushed stranger', async () => {
+test('O8 I4 O11 forward auth admits no pushed stranger, and the event does not name the stranger', async () => {
   const email = `${fresh('stranger')}@elsewhere.test`;
   const { app, origin, pushed, push } = await pushing(email);
   await push();
@@ -72,7 +73,7 @@ test('O8 I4 O11 forward auth passes on nothing of a pushed stranger', async () =
   expect(JSON.stringify(event)).not.toContain(pushed.id);
 });
 
-test('O8 O10 O11 with the verified domain a client loses the people that SCIM pushed on it', async () => {
+test('O8 O10 O11 after a verified domain is removed, a client no longer admits the people that SCIM pushed on it', async () => {
   const domain = `${fresh('own')}.test`;
   const email = `${fresh('bo')}@${domain}`;
   const { app, origin, push } = await pushing(email);
@@ -97,7 +98,7 @@ test('O8 O10 O11 with the verified domain a client loses the people that SCIM pu
   expect(refreshed.body.error).toBe('invalid_grant');
 });
 
-test('O8 O10 a client lets a pushed person in after they left and accepted an invitation', async () => {
+test('O8 O10 a client admits a pushed person who has left and then accepted an invitation', async () => {
   const email = `${fresh('guest')}@elsewhere.test`;
   const { app, pushed, push } = await pushing(email);
   await push();
@@ -116,8 +117,8 @@ test('O8 O10 a client lets a pushed person in after they left and accepted an in
   expect((await app.signIn(again)).claims()?.sub).toBe(pushed.id);
 });
 
-// Last, as it opens another instance.
-test('O8 O10 under `trust.domains: off` a client lets in every person that SCIM pushed', async () => {
+// This test is last because it opens another instance.
+test('O8 O10 with `trust.domains: off`, a client admits every person that SCIM pushed', async () => {
   await idctl.close();
   idctl = await openIdctl({ trust: { domains: 'off' }, orgs: { creation: 'operator' } });
   const email = `${fresh('bo')}@elsewhere.test`;

@@ -40,7 +40,8 @@ import { scimClient } from '../support/scim-client.ts';
 import { sqliteDriver } from '../support/sqlite-driver.ts';
 import { tokenOf } from '../support/tokens.ts';
 
-// The attack: an admin of another organization makes a stranger his member, and what trusts that membership is his.
+// The attack: an admin of another organization makes a stranger its member, and gains whatever
+// trusts that membership.
 
 let idctl: Idctl;
 beforeAll(async () => {
@@ -58,7 +59,7 @@ async function introspect(app: { credentials: Record<string, string> }, token: s
   return answer.body;
 }
 
-/** An organization, an app of its owner that answers for it, and the token of a member. */
+/** Makes an organization, an app that its owner assigned to it, and a member with a token. */
 async function workplace() {
   const org = await organization(idctl);
   const app = await appOf(idctl, { user: org.owner.id, organization: org.slug });
@@ -67,7 +68,7 @@ async function workplace() {
   return { org, app, member, token: (await tokenOf(idctl, { user: member.id })).token };
 }
 
-/** Another organization makes the account its admin: by SCIM, which the specification allows, then by the role. */
+/** Another organization adds the account by SCIM, as the specification allows; makes it admin. */
 async function pushAdmin(email: string) {
   const rival = await scimClient(idctl);
   await rival.create({ userName: email, emails: [{ value: email, primary: true }] });
@@ -79,7 +80,7 @@ async function pushAdmin(email: string) {
 }
 
 describe('O9 an app belongs to one organization', () => {
-  test('O9 O8 a stranger’s organization that makes the app’s owner its admin passes no token of its own', async () => {
+  test('O9 O8 if another organization makes the app’s owner its admin, its members’ tokens are still inactive at the app', async () => {
     const { org, app, member, token } = await workplace();
     const pushed = await pushAdmin(org.owner.email ?? '');
     expect(await introspect(app, pushed.token)).toEqual(inactive);
@@ -101,7 +102,7 @@ describe('O9 an app belongs to one organization', () => {
     });
   });
 
-  test('O9 without an organization every token is inactive, its owner’s too, until the app gets one', async () => {
+  test('O9 for an app without an organization every token is inactive, even its owner’s, until the app gets one', async () => {
     const { org, token } = await workplace();
     const app = await appOf(idctl, { user: org.owner.id });
     const own = await app.mint();
@@ -120,7 +121,7 @@ describe('O9 an app belongs to one organization', () => {
     expect((await introspect(app, own)).organization.role).toBe('owner');
   });
 
-  test('O9 only its admins name an organization, when an app is registered and later', async () => {
+  test('O9 only an organization’s admins can assign an app to it, at registration or later', async () => {
     const { org } = await workplace();
     const member = await person(idctl);
     await addMember(idctl.operator(), { org: org.slug, email: member.email ?? '', role: 'member' });
@@ -139,7 +140,7 @@ describe('O9 an app belongs to one organization', () => {
       expect((await client.get('/api/v1/me/apps')).body.items).toMatchObject([
         { id: app.id, organization: null },
       ]);
-      // Nor does the operator name one that the app could never answer for.
+      // The operator cannot assign an organization that the app's owner does not administer.
       const given = { user: who.id, organization: org.slug };
       await expect(registerApp(idctl.operator(), { name: 'spy', ...given })).rejects.toMatchObject({
         code: 'conflict',
@@ -169,7 +170,7 @@ describe('O9 an app belongs to one organization', () => {
     expect(told.map(({ subject }) => subject?.id)).toContain(made.body.id);
   });
 
-  test('O9 an app whose owner is no admin of the organization any more answers nothing, until the owner is one again', async () => {
+  test('O9 if an app’s owner is no longer an admin of the organization, every token is inactive until the owner is an admin again', async () => {
     const { org, app, token } = await workplace();
     const heir = await person(idctl);
     await addMember(idctl.operator(), { org: org.slug, email: heir.email ?? '', role: 'owner' });
@@ -183,7 +184,7 @@ describe('O9 an app belongs to one organization', () => {
     expect(await introspect(app, token)).toEqual(inactive);
   });
 
-  test('O9 with its organization deleted an app answers nothing, and still makes tokens', async () => {
+  test('O9 after an app’s organization is deleted, every token is inactive, and the app still makes tokens', async () => {
     const { org, app, token } = await workplace();
     const owner = await signedIn(idctl, org.owner.email);
     await deleteOrganization(idctl.operator(), { org: org.slug });
@@ -193,7 +194,7 @@ describe('O9 an app belongs to one organization', () => {
   });
 });
 
-test('O9 apps made before belong to the only organization that their owner administers, else to none', async () => {
+test('O9 the migration assigns each app to the only organization that its owner administers, or to none', async () => {
   const before = migrations.findIndex(({ name }) => name === '0022-app-organizations');
   const url = await freshDatabaseUrl();
   const link = await connect(
@@ -258,14 +259,14 @@ function accountOf(name: string, at: string) {
   return { name, locale: 'en', email_proof: 'operator', created_at: at };
 }
 
-/** Everything that goes over the wire but the request's id and the time. */
+/** The whole answer, except the request's id and the time. */
 function wire({ status, headers, body }: Answer): string {
   const { requestId, ...rest } = body;
   expect(requestId).toBe(headers['x-request-id']);
   return JSON.stringify([status, { ...headers, date: '', 'x-request-id': '' }, rest]);
 }
 
-/** An organization with a verified domain, and how its owner adds members. */
+/** Makes an organization with a verified domain. With `add`, its owner adds a member. */
 async function hiring(given?: Idctl) {
   const on = given ?? idctl;
   const org = await organization(on);
@@ -279,7 +280,7 @@ async function hiring(given?: Idctl) {
 const membershipsOf = (accountId: string) => Membership.count({ where: { accountId } });
 
 describe('O8 no stranger gets a pushed membership', () => {
-  test('O8 a foreign address gets the same bytes with and without an account, and for an existing member', async () => {
+  test('O8 adding a foreign address gives the same bytes with an account, without one, and for an existing member', async () => {
     const { org, domain, add } = await hiring();
     const stranger = await person(idctl);
     const known = await person(idctl);
@@ -298,7 +299,7 @@ describe('O8 no stranger gets a pushed membership', () => {
     expect([await membershipsOf(stranger.id), await membershipsOf(below.id)]).toEqual([0, 0]);
   });
 
-  test('O8 the answer takes the same time: no account is looked for', async () => {
+  test('O8 adding a foreign address looks up no account, so the response time shows nothing', async () => {
     const { domain, owner, add } = await hiring();
     const stranger = await person(idctl);
     let asked: unknown[] = [];
@@ -330,7 +331,7 @@ describe('O8 no stranger gets a pushed membership', () => {
     expect((await owner.get('/api/v1/me')).status).toBe(200);
   });
 
-  test('O8 an account on an own verified domain is added, a missing one is reported; on a foreign or pending domain not', async () => {
+  test('O8 on its own verified domain, an organization adds an account or learns that there is none; on a foreign or pending domain, neither', async () => {
     const { org, domain, add } = await hiring();
     const other = await hiring();
     const pending = `${fresh('pending')}.test`;
@@ -354,7 +355,7 @@ describe('O8 no stranger gets a pushed membership', () => {
     expect(await addMember(idctl.operator(), input)).toMatchObject({ userId: stranger.id });
   });
 
-  test('O8 under trust.domains: off every address counts as on a verified domain', async () => {
+  test('O8 with trust.domains off, every address counts as one on a verified domain', async () => {
     const { org } = await hiring();
     const stranger = await person(idctl);
     const config = { ...idctl.app.config, trust: { domains: 'off' as const } };
@@ -371,7 +372,7 @@ describe('O8 no stranger gets a pushed membership', () => {
     expect(added).toMatchObject({ status: 201, body: { userId: stranger.id } });
   });
 
-  test('O8 sixty an hour per actor, over all organizations, then 429; own domains and other admins go on', async () => {
+  test('O8 an actor may try sixty foreign addresses an hour, over all organizations; own domains and other admins are not limited', async () => {
     const { org, domain, add } = await hiring();
     const second = await hiring();
     const { id } = org.owner;
@@ -386,7 +387,7 @@ describe('O8 no stranger gets a pushed membership', () => {
     const refused = await add((await person(idctl)).email);
     expect(refused).toMatchObject({ status: 429, body: { code: 'too_many_requests' } });
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
-    // Another way in of the same account is the same actor.
+    // A token of the same account counts as the same actor.
     const { token } = await tokenOf(idctl, { user: id });
     const body = { email: 'x@example.test', role: 'member' };
     const headers = { authorization: `Bearer ${token}` };
@@ -405,7 +406,7 @@ describe('O8 no stranger gets a pushed membership', () => {
 });
 
 describe('O8 every member but the last owner can leave', () => {
-  test('O8 a member leaves: the membership and its projects end, and no sign-in through the organization restores them', async () => {
+  test('O8 when a member leaves, the membership and the sessions through the organization end, and no sign-in through it restores the membership', async () => {
     const { org } = await hiring();
     const { id, email } = await person(idctl);
     await addMember(idctl.operator(), { org: org.slug, email: email ?? '', role: 'member' });
@@ -432,12 +433,12 @@ describe('O8 every member but the last owner can leave', () => {
       where: { kind: 'member.removed', organizationId: org.id },
     });
     expect(told).toMatchObject({ actor: { kind: 'user', id }, subject: { type: 'user', id } });
-    // An explicit add lifts it.
+    // After an admin adds the person again, the sign-in works.
     await addMember(idctl.operator(), { org: org.slug, email: email ?? '', role: 'member' });
     expect((await me((await begin()).accessToken)).status).toBe(200);
   });
 
-  test('O8 a pushed member leaves, and an organization that owns the address ends every session', async () => {
+  test('O8 when a member leaves an organization that owns the address, every session ends', async () => {
     const { org, domain } = await hiring();
     const { id, email } = await person(idctl, `${fresh('ada')}@${domain}`);
     await addMember(idctl.operator(), { org: org.slug, email: email ?? '', role: 'admin' });
@@ -447,7 +448,7 @@ describe('O8 every member but the last owner can leave', () => {
     expect(await membershipsOf(id)).toBe(0);
   });
 
-  test('O8 O3 the last owner stays, and is told what to do, also if two leave at once', async () => {
+  test('O8 O3 the last owner cannot leave and is told what to do, even if two owners leave at once', async () => {
     const { org, owner } = await hiring();
     const path = `/api/v1/orgs/${org.slug}/members/me`;
     const refused = await owner.send('DELETE', path);
@@ -468,7 +469,7 @@ describe('O8 every member but the last owner can leave', () => {
     });
   });
 
-  test('O8 X10 a button on the account page leaves, after saying what ends', async () => {
+  test('O8 X10 with a button on the account page, a person leaves an organization, and the page first says what this means', async () => {
     const { org, domain } = await hiring();
     const arrived = async (email?: string) => {
       const who = await person(idctl, email);
@@ -483,7 +484,7 @@ describe('O8 every member but the last owner can leave', () => {
     expect(left.text).toContain('You have left the organization.');
     expect(left.text).toContain('You are not a member of an organization.');
     expect(await membershipsOf(id)).toBe(0);
-    // Where the organization owns the address, this session ends too.
+    // If the organization owns the address, this session ends too.
     const own = await arrived(`${fresh('ada')}@${domain}`);
     const out = await own.page.submit('/account/organizations/leave');
     expect(out.text).toContain('You left the organization and are signed out.');
@@ -491,7 +492,7 @@ describe('O8 every member but the last owner can leave', () => {
     expect(await membershipsOf(own.id)).toBe(0);
   });
 
-  test('O8 X10 the last owner is told on the page what to do', async () => {
+  test('O8 X10 the page tells the last owner what to do', async () => {
     const { org } = await hiring();
     const client = idctl.client({ keepCookies: true });
     const asked = await open(client, `/login?identifier=${org.owner.email}`);
@@ -529,7 +530,7 @@ describe('O8 O6 `user delete` by the operator is never refused', () => {
     );
   });
 
-  test('O6 `user delete` frees the address and the outside keys, and leaves no tombstone', async () => {
+  test('O6 `user delete` frees the address and the external identities, and leaves no tombstone', async () => {
     const { slug: org, id: organizationId } = await organization(idctl);
     const { id, email } = await person(idctl);
     await addMember(idctl.operator(), { org, email: email ?? '', role: 'member' });

@@ -7,8 +7,9 @@ import { fresh, person, signedIn, verifiedDomain } from '../support/builders.ts'
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { type ScimClient, scimClient } from '../support/scim-client.ts';
 
-// The attack: an organization pushes a stranger's address into itself by SCIM, which the specification allows, and reads
-// off what its owners are shown of members whether there is such an account, and what is on it.
+// The attack: an organization adds a stranger's address by SCIM, which the specification allows.
+// From what its owners see of members, it tries to learn whether the account exists, and what it
+// contains.
 
 let idctl: Idctl;
 beforeAll(async () => {
@@ -16,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => idctl.close());
 
-/** A stranger whom the organization has pushed into itself under a name of its own. */
+/** Adds the stranger by SCIM, under a name that the organization chose. */
 async function push(rival: ScimClient, email: string) {
   const pushed = await rival.create({ userName: email, displayName: 'Nobody Known' });
   const { id } = await Account.findOne({ where: { email }, rejectOnEmpty: true });
@@ -24,7 +25,7 @@ async function push(rival: ScimClient, email: string) {
 }
 
 describe('O8 a pushed membership tells the organization nothing', () => {
-  test('O8 P15 the owners do not see the tokens of scope admin of a stranger, nor that there are any', async () => {
+  test('O8 P15 the owners see neither a stranger’s tokens of scope admin nor that there are any', async () => {
     const rival = await scimClient(idctl);
     const stranger = await person(idctl);
     await createToken(idctl.operator(), {
@@ -36,7 +37,8 @@ describe('O8 a pushed membership tells the organization nothing', () => {
     const owner = await signedIn(idctl, rival.org.owner.email);
     const list = () => owner.get(`/api/v1/orgs/${rival.org.slug}/tokens?limit=1`);
     expect((await list()).body).toEqual({ items: [], nextCursor: null });
-    // Whoever is a member by their own will, or on a domain of the organization's, is listed.
+    // The list has the tokens of members who accepted an invitation, or whose address is on a
+    // domain of the organization.
     const domain = await verifiedDomain(idctl, rival.org.slug);
     const own = await person(idctl, `${fresh('bo')}@${domain}`);
     await createToken(idctl.operator(), { user: own.id, name: 'deploys', scope: 'admin' });
@@ -58,7 +60,7 @@ describe('O8 a pushed membership tells the organization nothing', () => {
     expect(all.body.items.map(({ name }: { name: string }) => name)).toEqual(['deploys', 'guest']);
   });
 
-  test('O8 I4 a stranger who leaves is named in its events as its client named them', async () => {
+  test('O8 I4 when a stranger leaves, the organization’s events show only the name that its client gave', async () => {
     const rival = await scimClient(idctl);
     const stranger = await person(idctl);
     await push(rival, stranger.email ?? '');
@@ -109,7 +111,7 @@ describe('O8 a pushed membership tells the organization nothing', () => {
     expect(answers).toEqual([409, 409]);
   });
 
-  test('O8 I4 after a person has left, a later name of theirs is not shown', async () => {
+  test('O8 I4 after a person has left, the organization does not see the person’s new name', async () => {
     const rival = await scimClient(idctl);
     const org = rival.org.slug;
     const guest = await person(idctl);
@@ -125,7 +127,7 @@ describe('O8 a pushed membership tells the organization nothing', () => {
       (await client.send('PATCH', '/api/v1/me', { body: { name: 'Secret Name' } })).status,
     ).toBe(200);
     expect(JSON.stringify((await rival.get('/Users')).body)).not.toContain('Secret Name');
-    // Back by their own will, they are called what they are called now.
+    // A person who accepts another invitation is shown with the new name.
     const again = await createInvitation(idctl.operator(), {
       org,
       email: guest.email ?? '',

@@ -47,7 +47,7 @@ import { service, suffix } from '../support/slapd.ts';
 import { comeBack, connected, registration } from '../support/sso.ts';
 import { failed, returning } from './returning.ts';
 
-// Somebody is shut out at the moment at which they come in.
+// A person loses access while they sign in.
 
 let idctl: Idctl;
 let provider: LyingProvider;
@@ -60,11 +60,14 @@ afterAll(async () => {
   await idctl.close();
 });
 
-/** Does the work, and has the other's answer when both are over; the work is not committed before the other waits for it or is through. */
+/**
+ * Runs `work` in a transaction and `other` beside it, and returns the answer of `other`. The
+ * transaction commits only once `other` waits for a lock or has finished.
+ */
 async function during<T>(
   work: () => Promise<unknown>,
   other: () => Promise<T>,
-  /** What the work ends with. */
+  /** Runs at the end of the transaction. */
   last: () => Promise<unknown> = async () => undefined,
 ): Promise<T> {
   const done = Promise.withResolvers<void>();
@@ -83,7 +86,7 @@ async function during<T>(
   return answer;
 }
 
-/** On PostgreSQL: somebody waits for a lock. On SQLite whoever writes waits for the writer, always. */
+/** On PostgreSQL, waits until a session waits for a lock. On SQLite, writers always wait. */
 async function someoneWaits(): Promise<void> {
   const sql =
     "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()";
@@ -99,7 +102,7 @@ const directoryOf = (uri: string) => ({
   emailAttribute: 'mail',
 });
 
-/** Somebody new, as a directory names them. */
+/** A new person, as a directory describes them. */
 function somebodyOn(domain: string) {
   const key = { dn: '', issuer: 'dn' as const, subject: fresh('ada') };
   return { ...key, emails: [`${key.subject}@${domain}`], name: 'Ada', groups: null };
@@ -107,7 +110,7 @@ function somebodyOn(domain: string) {
 
 const liveSessions = (accountId: string) => Session.count({ where: { accountId, endedAt: null } });
 
-describe('races between a sign-in and the end of its right', () => {
+describe('races between a sign-in and the loss of access', () => {
   test('I5 a person who is removed while they sign in through SSO is not added again', async () => {
     const { org, domain } = await connected(idctl, provider.issuer);
     const { email, id } = await person(idctl, `eve@${domain}`);
@@ -122,7 +125,7 @@ describe('races between a sign-in and the end of its right', () => {
     expect(await liveSessions(id)).toBe(0);
   });
 
-  test('P5 a sign-in with the old password leaves no session behind the change', async () => {
+  test('P5 a sign-in with the old password during a password change leaves no session', async () => {
     const { email, id } = await person(idctl);
     const answer = await during(
       () => setUserPassword(idctl.operator(), { user: id, password: 'another long one' }),
@@ -132,7 +135,7 @@ describe('races between a sign-in and the end of its right', () => {
     expect(await liveSessions(id)).toBe(0);
   });
 
-  test('P2 a sign-in while the account is disabled leaves no session that revives with it', async () => {
+  test('P2 a sign-in while the account is being disabled leaves no session that works after it is enabled again', async () => {
     const { email, id } = await person(idctl);
     const answer = await during(
       () => disableUser(idctl.operator(), { user: id }),
@@ -167,7 +170,7 @@ describe('races between a sign-in and the end of its right', () => {
       (accountId: string) => PendingSignIn.count({ where: { accountId } }),
     ],
   ])(
-    'P2 %s that is made while the account is disabled does not exist after it is enabled again',
+    'P2 %s that is made while the account is being disabled does not exist afterwards',
     async (_, make, left) => {
       const account = await person(idctl);
       await during(
@@ -211,14 +214,14 @@ test('P2 a sign-in in progress while its organization is deleted leaves no sessi
   expect(await liveSessions(account.id)).toBe(0);
 });
 
-describe('an organization is deleted', () => {
-  /** As the daemon has it where no domain must be verified: then nothing of it is held by a sign-in. */
+describe('deleting an organization', () => {
+  /** A context with `trust.domains: off`: then a sign-in locks no domain of the organization. */
   const trusting = () => {
     const ctx = idctl.operator();
     return { ...ctx, config: { ...ctx.config, trust: { domains: 'off' as const } } };
   };
 
-  test('P2 while a person signs in by LDAP: the sign-in fails like any other, under either trust.domains', async () => {
+  test('P2 while a person signs in by LDAP makes the sign-in fail like any other, even with trust.domains off', async () => {
     const { org, domain } = await joined(idctl, directoryOf('ldap://127.0.0.1:1'));
     const connection = await LdapConnection.findOne({
       where: { organizationId: org.id },
@@ -238,7 +241,7 @@ describe('an organization is deleted', () => {
     expect(await Account.count({ where: { email: ada.emails } })).toBe(0);
   });
 
-  test('P2 while a person signs in through SSO: the sign-in fails too', async () => {
+  test('P2 while a person signs in through SSO makes the sign-in fail too', async () => {
     const { org, domain, connection } = await connected(idctl, provider.issuer);
     const { issuer, clientId, redirectUri } = connection;
     const { id } = await SsoConnection.findOne({
@@ -275,7 +278,7 @@ describe('an organization is deleted', () => {
   });
 
   test.each([true, false])(
-    'while its provider changes a person (active: %s): no deadlock',
+    'while its provider changes a person (active: %s) causes no deadlock',
     async (active) => {
       const { org, create } = await scimClient(idctl);
       const { id } = await create({ userName: fresh('ada'), active });
@@ -290,7 +293,7 @@ describe('an organization is deleted', () => {
     },
   );
 
-  test('while something is created in it: the answer is not found, and no bug is logged', async () => {
+  test('while a project is created in it makes the answer to that request not_found', async () => {
     const org = await organization(idctl);
     const owner = await signedIn(idctl, org.owner.email);
     const answer = await during(
@@ -301,7 +304,7 @@ describe('an organization is deleted', () => {
   });
 });
 
-test('I2 a domain that is given up while a person signs in by LDAP links no account', async () => {
+test('I2 if a domain is removed while a person signs in by LDAP, no account is linked', async () => {
   const dn = `uid=ada,${suffix}`;
   const entered = { mail: '' };
   const directory = await startScriptedDirectory((request) =>
@@ -318,7 +321,7 @@ test('I2 a domain that is given up while a person signs in by LDAP links no acco
   expect(await Account.count({ where: { email: entered.mail } })).toBe(0);
 });
 
-test('I4 a domain that is given up while SCIM creates a person on it proves no address', async () => {
+test('I4 if a domain is removed while SCIM creates a person on it, the address is not proved', async () => {
   const client = await scimClient(idctl);
   const domain = await verifiedDomain(idctl, client.org.slug);
   const userName = `${fresh('ada')}@${domain}`;
@@ -330,7 +333,7 @@ test('I4 a domain that is given up while SCIM creates a person on it proves no a
   });
 });
 
-test('SCIM creates a person while they join: neither fails, and there is one membership', async () => {
+test('if SCIM creates a person who is just joining, SCIM gets 409, and there is one membership', async () => {
   const client = await scimClient(idctl);
   const { email, id } = await person(idctl);
   const [begun, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -351,7 +354,7 @@ test('SCIM creates a person while they join: neither fails, and there is one mem
   expect(await Membership.findAll({ where: { accountId: id } })).toMatchObject([{ role: 'admin' }]);
 });
 
-test('SCIM renames a person while their domain is given up: no deadlock', async () => {
+test('SCIM can rename a person while their domain is removed, without a deadlock', async () => {
   const client = await scimClient(idctl);
   const domain = await verifiedDomain(idctl, client.org.slug);
   const { id } = await client.create({ userName: `${fresh('ada')}@${domain}` });

@@ -8,7 +8,7 @@ import { reachOf } from '../../src/cli/reach.ts';
 import { type Answer, createdAt, id, json, serve } from '../support/fake-server.ts';
 import { typeLine } from '../support/typing.ts';
 
-// The command line from afar: a server that attacks its users, and what only the host may do.
+// The command line with a remote server: a hostile server, and commands that work only on the host.
 
 let home: string;
 beforeAll(async () => {
@@ -20,7 +20,7 @@ const typeAt = (url: string, words: string[]) =>
   typeLine(words, { HOME: home, IDCTL_SERVER: url, IDCTL_TOKEN: 'cos_pat_e' });
 
 const hostile = 'Eve\u001b]0;owned\u0007\u001b[2J\u009b1A\r\u202egpj.exe\u2066\u200f\u2028';
-// What a terminal acts on, but for the end of a line; and what turns text around.
+// Characters that a terminal acts on, except the newline, and characters that reverse text.
 const acted = /(?!\n)\p{Cc}|[\u202a-\u202e\u2066-\u2069\u200f\u2028]/u;
 
 const token = {
@@ -56,7 +56,7 @@ const refusals: Answer = (_, response) =>
     [hostile]: hostile,
   });
 
-describe('X9 a server cannot send a terminal what it acts on', () => {
+describe('X9 a server cannot send control characters to the terminal', () => {
   const user = ['--user', 'ada@acme.test'];
   test.each([
     ['org', 'list'],
@@ -67,7 +67,7 @@ describe('X9 a server cannot send a terminal what it acts on', () => {
     ['pat', 'create', ...user, '--name', 'x', '--quiet'],
     ['pat', 'revoke', id],
     ['pat', 'revoke', id, '--yes'],
-  ])('%s %s', async (...words) => {
+  ])('`idctl %s %s` escapes them', async (...words) => {
     for (const answer of [views, refusals]) {
       const { url } = await serve(answer);
       for (const more of [[], ['--json']]) {
@@ -90,7 +90,7 @@ test('a name that is a part of a path cannot reach another route', async () => {
   expect(asked).toEqual(['GET /api/v1/orgs/a%2F..%2Fb%3Fc%23d Bearer cos_pat_e']);
 });
 
-test('interface page: from afar --user is oneself only', async () => {
+test('interface page: on a remote server, --user must be the caller’s own account', async () => {
   const { url } = await serve(views);
   for (const user of ['ada@acme.test', 'ADA@acme.test', id])
     expect((await typeAt(url, ['pat', 'list', '--user', user])).exit).toBe(0);
@@ -101,7 +101,7 @@ test('interface page: from afar --user is oneself only', async () => {
   });
 });
 
-describe('interface page: what works only on the host is refused from afar, before anything is asked', async () => {
+describe('interface page: with a remote server, commands and options for the host alone are refused without a request', async () => {
   const leaves = (command: Command): Command[] =>
     command.commands.length === 0 ? [command] : command.commands.flatMap(leaves);
   const nameOf = (command: Command): string[] =>
@@ -121,7 +121,7 @@ describe('interface page: what works only on the host is refused from afar, befo
     ['domain', 'verify', 'acme.test', '--org', 'acme', '--assert'],
     ['domain', 'add', 'com', '--org', 'acme', '--override'],
     ['member', 'add', 'a@b.test', '--org', 'acme', '--role', 'member', '--keep-credentials'],
-  ])('%s %s', async (...words) => {
+  ])('`idctl %s %s` is refused', async (...words) => {
     const { url, asked } = await serve(views);
     const { exit, err } = await typeAt(url, words);
     expect([exit, err]).toEqual([
@@ -133,7 +133,7 @@ describe('interface page: what works only on the host is refused from afar, befo
     expect(asked).toEqual([]);
   });
 
-  test('their help says so', async () => {
+  test('the help of such a command says so', async () => {
     const { out } = await typeLine(['user', 'list', '--help'], { HOME: home });
     expect(out).toContain('This command works only on the host of the daemon.');
   });

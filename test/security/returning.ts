@@ -6,17 +6,17 @@ import type { Idctl } from '../support/idctl.ts';
 import type { LyingProvider } from '../support/lying-provider.ts';
 import { connected, start } from '../support/sso.ts';
 
-/** What a sign-in that fails looks like from outside. */
+/** The answer to a failed sign-in. */
 export const failed = { status: 401, body: { code: 'signin_failed' }, cookies: [] };
 
-/** What the browser carries on its way to the provider. */
+/** A browser on its way to the provider, with the state and nonce of its sign-in. */
 export interface Departure {
   browser: Client;
   state: string;
   nonce: string;
 }
 
-/** What a sign-in looks like from outside when the provider is at fault: no word of where it is, or why. */
+/** The answer to a sign-in whose provider failed. It says neither where the provider is nor why. */
 export const unusable = {
   status: 502,
   cookies: [],
@@ -31,7 +31,7 @@ export const unusable = {
   },
 };
 
-/** Why the domain's provider could not be used, as its admins are told: the last reason, and all that is said of it. */
+/** The reason and message of the last failure of the domain's provider, as its admins read them. */
 export async function whyUnusable(domain: string) {
   const events = await Event.findAll({
     where: { kind: 'sso.provider.failed' },
@@ -41,7 +41,7 @@ export async function whyUnusable(domain: string) {
   return { reason: last?.data['reason'], message: last?.data['message'] };
 }
 
-/** Someone whose browser has been sent to the provider of the domain. */
+/** Starts a sign-in, which sends the browser to the domain's provider. */
 export async function departing(idctl: Idctl, domain: string): Promise<Departure> {
   const browser = idctl.client({ keepCookies: true });
   const { searchParams } = new URL(await start(browser, domain));
@@ -52,7 +52,7 @@ export async function departing(idctl: Idctl, domain: string): Promise<Departure
   };
 }
 
-/** Where the provider sends the browser: the callback with these parameters. */
+/** The callback with these parameters, to which the provider sends the browser. */
 function callbackWith(idctl: Idctl, parameters: Record<string, string>): string {
   return `${idctl.baseUrl}/auth/sso/callback?${new URLSearchParams(parameters)}`;
 }
@@ -62,7 +62,7 @@ export function arrive(browser: Client, parameters: Record<string, string>): Pro
   return browser.get(`/auth/sso/callback?${new URLSearchParams(parameters)}`);
 }
 
-/** Makes the provider vouch for this person to whoever redeems a code of this nonce; claims may be twisted. */
+/** Makes the provider answer every code with this person, in an ID token with this nonce. */
 export async function vouch(
   provider: LyingProvider,
   nonce: string,
@@ -74,7 +74,7 @@ export async function vouch(
   provider.answers.userinfo = () => ({ body: userinfo });
 }
 
-/** Someone who has come back from the provider: the callback, and the browser that started. */
+/** Starts a sign-in and prepares the provider's answers. Returns the browser and its callback. */
 export async function returning(
   idctl: Idctl,
   provider: LyingProvider,

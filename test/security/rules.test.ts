@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { brokenLinks, names, pageOf, quoted } from './pages.ts';
 
-// Holds docs/security.md to the suite: every clause of every rule has a test, and every test's rule stands there.
+// Compares docs/security.md with the tests: every clause of every rule has a test, and the page has
+// every rule that a test cites.
 
 interface Rule {
   id: string;
-  /** Each clause with words from the names of its tests; without any where it is not built yet. */
+  /** Each clause, with the words that it quotes from test names: none if it is not built yet. */
   clauses: { clause: string; held: string[] }[];
 }
 
@@ -16,7 +17,7 @@ const attackers = sections
   .filter(isOfAttackers)
   .flatMap((section) => section.split(/^### /m).slice(1));
 const later = /^Not built yet: (.*?)\.$/ms.exec(page)?.[1]?.split(/,\s+/) ?? [];
-/** Every section of the third level is a rule, but for those of attackers. */
+/** Every section of the third level is a rule, except those about attackers. */
 const rules = sections
   .filter((section) => !isOfAttackers(section))
   .flatMap((section) => section.split(/^### /m).slice(1))
@@ -47,7 +48,7 @@ describe('docs/security.md', () => {
     expect(later).toContain('D6');
     for (const name of [
       'P3 refuses %s and never falls through',
-      "S5 a code that a lying provider got out of an honest one's user opens nothing",
+      "S5 an attacker cannot sign in with a code that a hostile provider got from the honest provider's user",
       'X8: run as root, the command line',
       'X4 none is in what `ps` shows of any process',
     ]) {
@@ -64,7 +65,7 @@ describe('docs/security.md', () => {
     expect([silent, missing]).toEqual([[], []]);
   });
 
-  test('every attacker is answered by existing rules and tests', () => {
+  test('every section about an attacker cites existing rules and tests', () => {
     expect(attackers.length).toBeGreaterThan(10);
     for (const text of attackers) {
       expect(text).toMatch(/\[[IDSLPOX]\d{1,2}\]/);

@@ -7,7 +7,8 @@ import type { Client } from '../support/http.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { clientOf, filtered, scimClient } from '../support/scim-client.ts';
 
-// An organization pushes addresses on domains that it has not verified: nothing tells whether there was an account.
+// An organization adds addresses on domains that it has not verified. Nothing that it sees may show
+// whether there was an account.
 
 let idctl: Idctl;
 beforeAll(async () => {
@@ -15,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => idctl.close());
 
-/** Ids, times and the name that is the person's alone, made the same. */
+/** The view as text, with the ids, the times and the person's own word replaced by constants. */
 function blurred(view: unknown, word: string): string {
   return JSON.stringify(view, null, 1)
     .replace(new RegExp(word, 'gi'), 'WORD')
@@ -23,7 +24,7 @@ function blurred(view: unknown, word: string): string {
     .replace(/\d{4}-\d{2}-\d{2}T[\d:.]+Z/g, 'TIME');
 }
 
-/** All that an organization sees of one person while its client does this and that. */
+/** Runs the steps with an organization's SCIM client; returns all that the organization sees. */
 async function watched(
   word: string,
   exists: boolean,
@@ -65,7 +66,7 @@ type Step = (
   id: string,
 ) => Promise<Awaited<ReturnType<ReturnType<typeof clientOf>['send']>>>;
 
-/** Lists of members, in the order of what is shown: theirs is that of the ids. */
+/** The lists of members, sorted by name because their order by id is random, and of SCIM users. */
 async function views(owner: Client, org: string) {
   const at = (path: string) => `/api/v1/orgs/${org}/${path}`;
   const read = async (path: string) => {
@@ -133,7 +134,7 @@ const journeys: [string, (email: string) => Step[]][] = [
     ],
   ],
   [
-    'a User without an address who gets this one, and a second User of it',
+    'a User without an address who gets this one, and a second User with it',
     (email) => [
       (client) => client.send('POST', '/Users', { userName: `login-${email.split('@')[0]}` }),
       moved(email),
@@ -153,7 +154,7 @@ test.each(journeys)(
   30_000,
 );
 
-test('I4 an account without an address gets one on a domain of the organization’s own, once that is verified', async () => {
+test('I4 an account without an address gets one on the organization’s own domain, once the domain is verified', async () => {
   const client = await scimClient(idctl);
   const domain = `${fresh('d')}.test`;
   const { id } = await client.create({ userName: fresh('login') });

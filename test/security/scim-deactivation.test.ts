@@ -25,7 +25,7 @@ afterAll(async () => {
   await idctl.close();
 });
 
-/** A person of an organization who signs in through its provider. */
+/** A person that SCIM created, and who has signed in through the organization's provider. */
 async function employee() {
   const { org, domain } = await connected(idctl, provider.issuer);
   const { token } = await rotateScimToken(idctl.operator(), { org: org.slug });
@@ -42,7 +42,7 @@ async function employee() {
   return { org, domain, client, sub, email, id: made.id, browser, session: answer.body };
 }
 
-test('I5 after a deactivation has returned, cookie, refresh token and PAT reach nothing of the organization, and SSO does not add the person back', async () => {
+test('I5 after the answer to a deactivation, cookie, refresh token and PAT get nothing of the organization, and SSO does not add the person again', async () => {
   const { org, client, domain, sub, email, id, browser, session } = await employee();
   const { user } = session;
   const { slug: project } = await createProject(idctl.operator(), {
@@ -83,7 +83,7 @@ test('I5 after a deactivation has returned, cookie, refresh token and PAT reach 
   expect((await idctl.client().get(place, withPat)).status).toBe(200);
 });
 
-test('the client finds a member who came by SSO, with an e-mail and a name in parts, and does not create them twice', async () => {
+test('the client finds a member who joined through SSO, with an address and a name in parts, and cannot create the member again', async () => {
   const { org, domain } = await connected(idctl, provider.issuer);
   const { token } = await rotateScimToken(idctl.operator(), { org: org.slug });
   const client = clientOf(idctl, org, token);
@@ -106,7 +106,7 @@ test('the client finds a member who came by SSO, with an e-mail and a name in pa
   expect(status).toBe(401);
 });
 
-test('I5 a deactivation ends only sessions through the organization if another owns the address’s domain', async () => {
+test('I5 if the organization does not own the address’s domain, a deactivation does not end the person’s own session', async () => {
   const client = await scimClient(idctl);
   const member = await person(idctl);
   const other = await organization(idctl);
@@ -123,7 +123,7 @@ test('I5 a deactivation ends only sessions through the organization if another o
   expect((await browser.get(`/api/v1/orgs/${other.slug}`)).status).toBe(200);
 });
 
-test('I5 every session of an address on the organization’s own domain ends, however it began', async () => {
+test('I5 if the address is on the organization’s own domain, a deactivation ends every session, however it began', async () => {
   const client = await scimClient(idctl);
   const domain = await verifiedDomain(idctl, client.org.slug);
   const { email } = await person(idctl, `${fresh('own')}@${domain}`);
@@ -133,7 +133,7 @@ test('I5 every session of an address on the organization’s own domain ends, ho
   expect((await browser.get('/api/v1/me')).status).toBe(401);
 });
 
-test('I5 under load no request that begins after the answer sees the organization', async () => {
+test('I5 under load, no request that begins after the answer to a deactivation sees the organization', async () => {
   const { org, client, email, id, session } = await employee();
   const pat = await createToken(idctl.operator(), { user: session.user.id, name: 'ci' });
   const headers = { authorization: `Bearer ${pat.token}` };
@@ -156,7 +156,7 @@ test('I5 under load no request that begins after the answer sees the organizatio
   expect(new Set(late)).toEqual(new Set([404]));
 });
 
-test('a POST whose answer was lost, sent again: one account, one membership, one event', async () => {
+test('if the answer to a POST is lost and the client sends it again, there is one User and one event', async () => {
   const client = await scimClient(idctl);
   const userName = `${fresh('lost')}@elsewhere.test`;
   const { hostname, port } = new URL(idctl.baseUrl);
@@ -171,7 +171,7 @@ test('a POST whose answer was lost, sent again: one account, one membership, one
         'Content-Type: application/scim+json',
         `Content-Length: ${body.length}`,
       ];
-      // Gone before there is an answer to read.
+      // Closes the connection without reading an answer.
       socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () =>
         setTimeout(() => socket.destroy(), 20),
       );

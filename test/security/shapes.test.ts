@@ -6,7 +6,7 @@ import { type Company, foundCompany, pathOf, samples } from '../support/company.
 import type { Answer } from '../support/http.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 
-// Security X6 and X9 on every route there is and every one to come: what is asked has the shape that was declared.
+// Security X6 and X9 on every route, also on later ones: a request must have the declared shape.
 
 let instance: Idctl;
 let company: Company;
@@ -18,7 +18,7 @@ afterAll(() => instance.close());
 
 const nameOf = ({ method, path }: Route) => `${method} ${path}`;
 const takesBody = ({ method }: Route) => /^(POST|PUT|PATCH)$/.test(method);
-// Forms as OAuth has them ignore what they do not know, and have tests of their own.
+// OAuth forms ignore unknown fields, and have their own tests.
 const withBody = surface.routes.filter((route) => takesBody(route) && route.speaks !== 'oauth');
 const withQuery = surface.routes.filter((route) => !takesBody(route));
 const sampleOf = (route: Route) => samples[nameOf(route)] ?? {};
@@ -42,7 +42,7 @@ async function everything(): Promise<string> {
   return JSON.stringify(await Promise.all(models.map((model) => model.findAll({ raw: true }))));
 }
 
-// What an object of JavaScript has before anybody gives it anything.
+// The properties that every JavaScript object inherits.
 const inherited = [
   '__proto__',
   'constructor',
@@ -91,7 +91,7 @@ describe('X6 shapes', () => {
     }
   });
 
-  test('X6 a scalar is a scalar: a list, an object and a query operator are refused', async () => {
+  test('X6 in place of a scalar, a list, an object and a query operator are refused', async () => {
     const before = await everything();
     const others = [[], ['a'], {}, { $ne: null }, { $like: '%' }, { gt: '' }, [{ $ne: 1 }]];
     for (const route of withBody) {
@@ -110,7 +110,7 @@ describe('X6 shapes', () => {
 });
 
 describe('X9 names', () => {
-  test('X9 no name or description takes invisible characters or ones that reverse text', async () => {
+  test('X9 no name or description accepts invisible characters or ones that reverse text', async () => {
     const before = await everything();
     const tried: string[] = [];
     for (const route of withBody) {

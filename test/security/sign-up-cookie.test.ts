@@ -6,18 +6,18 @@ import { open } from '../support/pages.ts';
 
 let idctl: MailingIdctl;
 beforeAll(async () => {
-  // As behind a proxy that speaks TLS.
+  // As behind a proxy that terminates TLS.
   idctl = await openMailingIdctl({ baseUrl: 'https://id.example.test', signup: { open: 'on' } });
 });
 afterAll(() => idctl?.close());
 
-/** Signs up in a browser, and answers the cookie that shows it. */
+/** Signs up in a browser, and returns the cookie that proves the sign-up. */
 async function signUp(client: Client, email: string) {
   const answer = await client.post('/api/v1/auth/signup', { email, password, name: 'Ada Byron' });
   return answer.cookies[0] ?? { name: '', value: '' };
 }
 
-/** Whether the password of the sign-ups opens the account. */
+/** Whether the password of the sign-ups still signs in. */
 async function isKept(email: string): Promise<boolean> {
   return (await idctl.client().post('/api/v1/auth/login', { email, password })).status === 200;
 }

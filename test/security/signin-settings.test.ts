@@ -48,7 +48,7 @@ describe('O1 O2 every setting, on and off, of two organizations at once', () => 
   afterAll(() => social.close());
 
   let lastId = 0;
-  /** An organization, somebody of its domain, and every way by which they may come in. */
+  /** Makes an organization and a person on its domain who can sign in in every way. */
   async function company() {
     const org = await organization(social.idctl);
     const domain = await verifiedDomain(social.idctl, org.slug);
@@ -93,7 +93,7 @@ describe('O1 O2 every setting, on and off, of two organizations at once', () => 
     };
   }
 
-  /** What must come of these settings: all addresses here are on verified domains. */
+  /** The expected outcomes of these settings. All addresses here are on verified domains. */
   function expected(settings: Settings) {
     const ways = ['password', 'magicCode', 'google', 'github'] as const;
     // Passkeys have tests of their own.
@@ -107,7 +107,7 @@ describe('O1 O2 every setting, on and off, of two organizations at once', () => 
     };
   }
 
-  test.each(settingNames)('O1 O2 %s', async (name) => {
+  test.each(settingNames)('O1 O2 %s applies to its own organization only', async (name) => {
     const [one, other] = [await company(), await company()];
     for (const on of [true, false]) {
       const [ones, others] = [
@@ -121,7 +121,7 @@ describe('O1 O2 every setting, on and off, of two organizations at once', () => 
     }
   });
 
-  test('X5 O1 each refusal above is an event', async () => {
+  test('X5 O1 each refusal above is recorded as an event', async () => {
     const events = await Event.findAll({ where: { kind: 'signin.refused' } });
     const off = events.filter(({ data }) => data['reason'] === 'method_off');
     const methods = new Set(off.map(({ data }) => data['method']));
@@ -137,7 +137,7 @@ const login = (instance: Idctl, email: string | null) =>
 const set = (instance: Idctl, org: string, settings: Partial<Settings>) =>
   changeSignInSettings(instance.operator(), { org, ...settings });
 
-/** An organization whose owner can come in by single sign-on, so that its settings may be what they like. */
+/** Makes an organization whose owner can sign in by SSO, so that every setting can be off. */
 async function withSso(instance: Idctl) {
   const { org, domain } = await connected(instance, 'https://idp.acme.test');
   const boss = await person(instance, `boss@${domain}`);
@@ -160,7 +160,7 @@ test('O1 the organization that verified the domain governs, else the only organi
   expect(await login(instance, ada.email)).toBe(403);
 });
 
-test('O1 if anyone can make organizations, none without a verified domain governs: making one voids no settings', async () => {
+test('O1 if anyone can make organizations, each governs only its verified domains, so a new one changes no outcome', async () => {
   const instance = await openInstance({ orgs: { creation: 'anyone' } });
   const { org, domain } = await withSso(instance);
   const ada = await person(instance);
@@ -172,14 +172,14 @@ test('O1 if anyone can make organizations, none without a verified domain govern
     await login(instance, eve.email),
     (await instance.client().post('/api/v1/auth/signup', signUp)).status,
   ];
-  // The only organization there is has no say over an address elsewhere, before and after.
+  // Even the only organization does not govern an address on another domain.
   const before = await outcomes();
   expect(before).toEqual([200, 403, 403]);
   expect((await bob.post('/api/v1/orgs', { name: 'Second' })).status).toBe(201);
   expect(await outcomes()).toEqual(before);
 });
 
-test('O1 a disabled method is refused before the second factor is asked, with an event, and no try is lost', async () => {
+test('O1 a disabled method is refused with an event, and the refusal does not count towards the lockout', async () => {
   const instance = await openInstance({ limits: { accountFailures: 2 } });
   const { org, domain } = await withSso(instance);
   const { email, id } = await person(instance, `ada@${domain}`);
@@ -193,7 +193,7 @@ test('O1 a disabled method is refused before the second factor is asked, with an
 });
 
 describe('O2 restricting to verified domains', () => {
-  test('O2 denies every social sign-in with none verified, and admits those of the verified domain', async () => {
+  test('O2 refuses every social sign-in if no domain is verified, and otherwise those from other domains', async () => {
     const social = await openSocial(openIdctl);
     onTestFinished(() => social.close());
     const org = await organization(social.idctl);
@@ -209,7 +209,7 @@ describe('O2 restricting to verified domains', () => {
     expect(await someone('elsewhere.test')).toBe('signin_method_off');
   });
 
-  test('O2 O5 a private account bound to a company account is refused from then on, and no new one is bound', async () => {
+  test('O2 O5 refuses a private account that was linked before, and links no new one', async () => {
     const social = await openSocial(openIdctl);
     onTestFinished(() => social.close());
     const { idctl, google, github } = social;
@@ -238,14 +238,14 @@ describe('O2 restricting to verified domains', () => {
       cookies: [],
     };
     expect((await withGoogle(social, 'ada')).answer).toMatchObject(off);
-    // By the address of today, not of then: any of the organization's own domains, and no other one's.
+    // The account's current address counts: it must be on a domain of the same organization.
     const comingAs = async (email: string) => {
       google.people.set('ada', { email, email_verified: true });
       return (await withGoogle(social, 'ada')).answer.status;
     };
     expect(await comingAs(`ada@${second}`)).toBe(200);
     expect(await comingAs(`ada@${foreign}`)).toBe(403);
-    // GitHub counts the same way, and what would not be let in is not bound either.
+    // The same rule applies to GitHub.
     github.people.set(9, {
       login: 'ada',
       emails: [{ email: `ada@${own}`, primary: true, verified: true }],
@@ -256,6 +256,7 @@ describe('O2 restricting to verified domains', () => {
       emails: [{ email: 'ada@private.test', primary: true, verified: true }],
     });
     expect((await withGitHub(social, 9)).answer).toMatchObject(off);
+    // A Google account that may not sign in cannot be linked either.
     await unlinkIdentities(idctl.operator(), { user: ada.id });
     expect(await bind()).toMatchObject({ status: 403, cookies: [] });
     expect(await Identity.count({ where: { accountId: ada.id } })).toBe(0);
@@ -265,7 +266,7 @@ describe('O2 restricting to verified domains', () => {
 describe('O3 no change of settings locks every owner out', () => {
   const lockedOut = { code: 'owners_locked_out' };
 
-  test('O3 the last way of the last owner stays, and the refusal names the owner', async () => {
+  test('O3 the last way in of the last owner cannot be switched off, and the refusal names the owner', async () => {
     const instance = await openInstance();
     const org = await organization(instance);
     const off = set(instance, org.slug, { password: false });
@@ -274,13 +275,13 @@ describe('O3 no change of settings locks every owner out', () => {
       message: expect.stringContaining(org.owner.email ?? 'nobody'),
     });
     expect(await login(instance, org.owner.email)).toBe(200);
-    // Of two owners one is enough.
+    // One owner with a way in is enough.
     const waiting = `${fresh('new')}@example.test`;
     await createUser(instance.operator(), { email: waiting, name: 'Without a password' });
     await addMember(instance.operator(), { org: org.slug, email: waiting, role: 'owner' });
     await set(instance, org.slug, { github: false });
     await disableUser(instance.operator(), { user: org.owner.id });
-    // What takes nothing away leaves nobody worse off.
+    // A change that removes no way in is allowed.
     await set(instance, org.slug, { github: true, magicCode: true });
     await expect(set(instance, org.slug, { password: false })).rejects.toMatchObject(lockedOut);
   });
@@ -313,7 +314,7 @@ describe('O3 no change of settings locks every owner out', () => {
     await expect(set(instance, org, { password: false })).rejects.toMatchObject(lockedOut);
   });
 
-  test('O3 a change that takes the last way of the last owner names the owner for the command line’s question, and is not made', async () => {
+  test('O3 the rehearsal of a change that removes the last way in names the owners it locks out, and changes nothing', async () => {
     const instance = await openInstance();
     const { org, domain, boss } = await withSso(instance);
     const told = (change: Change) => findShutOut(instance.operator(), { org, change, domain });
@@ -326,7 +327,7 @@ describe('O3 no change of settings locks every owner out', () => {
     expect((await showSso(instance.operator(), { org })).enabled).toBe(true);
   });
 
-  test('O3 mail makes a code and a new password ways, even for an owner without a password', async () => {
+  test('O3 if the instance sends mail, a mailed code counts as a way in', async () => {
     const instance = await openInstance({ mail: { smtpUrl: 'smtp://127.0.0.1:9' } });
     const org = await organization(instance);
     await set(instance, org.slug, { password: false, magicCode: true });
@@ -348,7 +349,7 @@ describe('O3 no change of settings locks every owner out', () => {
   });
 });
 
-test('O3 nor do they count while restricted to verified domains: an admin cannot lock out an owner whose Google account has a private address', async () => {
+test('O3 if social sign-in is restricted to verified domains, a Google account with a private address does not count, so an admin cannot lock out its owner', async () => {
   const social = await openSocial(openIdctl);
   onTestFinished(() => social.close());
   const { idctl, google } = social;
@@ -376,7 +377,7 @@ test('O3 nor do they count while restricted to verified domains: an admin cannot
     ...refused,
     body: { detail: expect.stringContaining(boss.email ?? 'nobody') },
   });
-  // Nor one after the other.
+  // The admin cannot do it in two steps either.
   expect((await save({})).status).toBe(200);
   expect(await save({ password: false })).toMatchObject(refused);
   expect(await login(idctl, boss.email)).toBe(200);
@@ -427,7 +428,7 @@ describe('GET /auth/methods', () => {
       'google',
       'github',
     ]);
-    // Elsewhere it has no say, although no other organization has a directory (security L1).
+    // Its settings and its directory do not apply to other domains (security L1).
     expect((await methodsOf(social.idctl, 'else.test')).methods).toEqual([
       'password',
       'passkey',

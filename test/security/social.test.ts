@@ -31,7 +31,8 @@ import {
 import { comeBack } from '../support/sso.ts';
 import { enrolled } from '../support/two-factor.ts';
 
-// What Sudhodanan and Paverd call account pre-hijacking (USENIX Security 2022), and providers that do not do their part.
+// Account pre-hijacking, as Sudhodanan and Paverd describe it (USENIX Security 2022), and providers
+// that assert what they have not verified.
 
 const failed = { status: 401, body: { code: 'signin_failed' }, cookies: [] };
 const signInFirst = { status: 409, body: { code: 'sign_in_first' }, cookies: [] };
@@ -48,7 +49,7 @@ describe('O5 pre-hijacking', () => {
     social.google.people.set(sub, { email, email_verified: true, ...claims });
     return sub;
   };
-  /** Somebody who was quicker: an account with the victim's address, made by signing up, and its session. */
+  /** Signs up as the attacker, with the victim's address. Returns the account and its session. */
   async function squatted() {
     const email = `${fresh('victim')}@example.test`;
     const attacker = social.idctl.client({ keepCookies: true });
@@ -68,7 +69,7 @@ describe('O5 pre-hijacking', () => {
     expect((await attacker.get('/api/v1/me')).body.email).toBe(email);
   });
 
-  test('O5 trojan identity: a key is bound to no account with an unproved address, even for its holder', async () => {
+  test('O5 trojan identity: an external identity is not linked to an account with an unproved address, even by its holder', async () => {
     const { email, attacker, id } = await squatted();
     const { body } = await attacker.post('/api/v1/me/social/google');
     const callback = await social.google.signIn(
@@ -100,10 +101,10 @@ describe('O5 pre-hijacking', () => {
   test.each([
     ['false', { email_verified: false }],
     ['"false"', { email_verified: 'false' }],
-    ['not said', { email_verified: undefined }],
+    ['missing', { email_verified: undefined }],
     ['1', { email_verified: 1 }],
   ])(
-    'O5 non-verifying provider: email_verified %s links and creates nothing',
+    'O5 non-verifying provider: with email_verified %s, a sign-in links and creates nothing',
     async (_, claims) => {
       const account = await person(social.idctl);
       const nobody = `${fresh('nobody')}@example.test`;
@@ -129,7 +130,7 @@ describe('O5 pre-hijacking', () => {
     expect(await Identity.count({ where: { accountId: id } })).toBe(0);
   });
 
-  test('I1 the operator removes a key, which ends the sessions through it and no others', async () => {
+  test('I1 when the operator unlinks an identity, only the sessions through it end', async () => {
     const account = await person(social.idctl);
     const other = await signedIn(social.idctl, account.email);
     const { client } = await withGoogle(social, victimAt(account.email ?? ''));
@@ -139,7 +140,7 @@ describe('O5 pre-hijacking', () => {
     expect((await other.get('/api/v1/me')).status).toBe(200);
   });
 
-  test('P12 the second factor is asked by the cookie, and only the needed claims of the provider wait', async () => {
+  test('P12 a sign-in that waits for the second factor needs its cookie, and stores only the needed claims of the provider', async () => {
     const { account, code } = await enrolled(social.idctl);
     const sub = victimAt(account.email ?? '', {
       name: 'x'.repeat(50_000),
@@ -155,7 +156,7 @@ describe('O5 pre-hijacking', () => {
     expect(done).toMatchObject({ status: 200, body: { user: { id: account.id } } });
   });
 
-  test('P12 the code of one account is refused for another, which a key leads to by then', async () => {
+  test('P12 the code of one account is refused if the identity leads to another account by then', async () => {
     const [first, second] = [await enrolled(social.idctl), await enrolled(social.idctl)];
     const sub = victimAt(first.account.email ?? '');
     const { client: linking } = await withGoogle(social, sub);
@@ -189,7 +190,7 @@ describe('O5 an address that Google does not manage', () => {
     return { sub, ...(await withGoogle(social, sub)) };
   };
 
-  test('O5 a Google account with an address that was theirs once opens and creates nothing', async () => {
+  test('O5 a Google account with such an address neither signs in nor creates an account', async () => {
     const org = await organization(social.idctl);
     const domain = await verifiedDomain(social.idctl, org.slug);
     await saveSignInSettings(social.idctl.operator(), { org: org.slug, allowSelfSignup: true });
@@ -206,7 +207,7 @@ describe('O5 an address that Google does not manage', () => {
     expect(refused.map(({ data }) => data['reason'])).toContain('sign_in_first');
   });
 
-  test('O5 Google’s own mail and addresses of an organization there count, and so does a bound key with any address', async () => {
+  test('O5 Gmail addresses and those that an organization manages at Google count, and so does a linked account with any address', async () => {
     const { email, id } = await person(social.idctl);
     expect((await comingAs(email ?? '', { hd: 'example.test' })).answer.body.user).toMatchObject({
       id,
@@ -226,7 +227,7 @@ describe('O5 an address that Google does not manage', () => {
     expect((await client.get('/api/v1/me')).status).toBe(200);
   });
 
-  test('O2 O5 such an address does not count as one on a verified domain if sign-in is restricted to those', async () => {
+  test('O2 O5 if sign-in is restricted to verified domains, such an address does not count as one on them', async () => {
     const org = await organization(social.idctl);
     const domain = await verifiedDomain(social.idctl, org.slug);
     const { email } = await person(social.idctl, `ada@${domain}`);
@@ -244,7 +245,7 @@ describe('O5 an address that Google does not manage', () => {
   });
 });
 
-describe('S4 Google’s ID token is validated whole', () => {
+describe('S4 Google’s ID token is validated completely', () => {
   const ada = { email: 'ada@acme.test', email_verified: true };
   let liar: LyingProvider;
   let social: Social;
@@ -259,7 +260,7 @@ describe('S4 Google’s ID token is validated whole', () => {
     await liar.stop();
   });
 
-  /** A sign-in whose ID token is made of the honest claims, with the nonce of the request. */
+  /** Signs in with an ID token made from the honest claims, with the nonce of the request. */
   async function comingBack(
     idToken: (honest: Record<string, unknown>) => Promise<string | undefined>,
   ) {
@@ -294,7 +295,7 @@ describe('S4 Google’s ID token is validated whole', () => {
     ['another nonce', { nonce: 'another' }],
     ['another audience', { aud: 'another client' }],
     ['another issuer', { iss: 'https://accounts.evil.test' }],
-    ['an end that is past', { exp: 1 }],
+    ['an expiry in the past', { exp: 1 }],
     ['another subject than userinfo', { sub: 'person-2' }],
   ])('S4 a token with %s is refused', async (_, changed) => {
     expect(await comingBack((claims) => liar.sign({ ...claims, ...changed }))).toMatchObject(
@@ -329,7 +330,7 @@ test('S8 X5 a provider that is down is reported in one sentence, without its add
   expect(other).toMatchObject({ status: 404, body: { code: 'social_not_configured' } });
 });
 
-test('X5 a provider that fails after the person returns is one event for each reason, which counts the failures', async () => {
+test('X5 if a provider fails after the person returns, one event for each reason counts the failures', async () => {
   const social = await openSocial(openIdctl);
   onTestFinished(() => social.close());
   const back: string[] = [];

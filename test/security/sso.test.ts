@@ -114,9 +114,9 @@ describe('S4 answers of the provider', () => {
     ['another iss', { iss: 'https://evil.test' }],
     ['another nonce', { nonce: 'other' }],
     ['no nonce', { nonce: undefined }],
-    ['an expired one', { exp: 1 }],
+    ['an expiry in the past', { exp: 1 }],
     ['another sub than userinfo', { sub: 'someone-else' }],
-  ])('S4 an ID token with %s is refused and makes nothing', async (_, twist) => {
+  ])('S4 an ID token with %s is refused and makes no account', async (_, twist) => {
     const { browser, callback, answerToken, idToken } = await returning();
     const accounts = await Account.count();
     answerToken(await idToken(twist));
@@ -136,7 +136,7 @@ describe('S4 answers of the provider', () => {
     }
   });
 
-  test('S4 a provider without ID tokens is served from userinfo alone, by its sub', async () => {
+  test('S4 if a provider sends no ID token, the sub of userinfo identifies the person', async () => {
     const { browser, callback, answerToken, userinfo } = await returning();
     answerToken();
     expect((await comeBack(browser, callback)).body.user.email).toBe(userinfo.email);
@@ -170,7 +170,7 @@ describe('S4 answers of the provider', () => {
     expect(JSON.stringify(refused.body)).not.toContain('hello');
   });
 
-  test('a provider that is down is 502 without a session', async () => {
+  test('a provider that fails gives 502 and no session', async () => {
     const { browser, callback } = await returning();
     provider.answers.token = () => ({ status: 500, body: 'oops' });
     expect(await comeBack(browser, callback)).toMatchObject({ status: 502, cookies: [] });
@@ -178,7 +178,7 @@ describe('S4 answers of the provider', () => {
 });
 
 describe('S6 S7 between start and callback', () => {
-  test('S6 a connection that was disabled, or got another client, ends the sign-in', async () => {
+  test('S6 if the connection is disabled, or gets another client, the sign-in fails', async () => {
     for (const change of ['disable', 'client'] as const) {
       const { org, domain } = await connected(idctl, provider.issuer);
       const { browser, callback } = await returning({ domain });

@@ -10,7 +10,8 @@ import { saveSso } from '../../src/services/tenancy/sso/operations.ts';
 import { saveSsoInput } from '../../src/services/tenancy/sso/schema.ts';
 import { type Installation, install } from '../support/installation.ts';
 
-// Security X9 at the operator's terminal: names and addresses as a stranger would have them, had they ever come in.
+// Security X9 at the operator's terminal: the rows contain hostile names, as if a stranger had
+// stored them.
 
 const hostile = 'Eve\u001b]0;owned\u0007\u001b[2J\u009b1A\r\u202egpj.exe\u2066\u200f\u2028';
 const email = 'olga@acme.test';
@@ -78,7 +79,7 @@ describe('X9 names of strangers', () => {
   });
 });
 
-/** What is there that could move the cursor or turn text round. */
+/** The characters that could move the cursor or reverse text. */
 function unseen(text: string): string[] {
   return [...text].filter(
     (sign) => sign !== '\n' && /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/u.test(sign),

@@ -8,7 +8,7 @@ import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { answering, type Receiver, startReceiver } from '../support/receiver.ts';
 import { connected } from '../support/sso.ts';
 
-// A provider that answers nothing until it is told to.
+// The provider answers only when the test lets it.
 
 let receiver: Receiver;
 let idctl: Idctl;
@@ -28,7 +28,7 @@ afterAll(async () => {
   await idctl.close();
 });
 
-test('S9 five tests of one organization run at once; another organization goes on', async () => {
+test('S9 an organization can run five tests at once; a sixth is refused, and another organization can still test', async () => {
   const issuer = (name: string) => receiver.url.replace('/hooks', `/${name}`);
   const { org } = await connected(idctl, issuer('one'));
   const { domain } = await addDomain(idctl.operator(), {
@@ -38,7 +38,7 @@ test('S9 five tests of one organization run at once; another organization goes o
   const owner = await signedIn(idctl, org.owner.email);
   const at = `/api/v1/orgs/${org.slug}`;
   const running: Promise<Answer>[] = [];
-  // Of its own issuer each: what is known of a provider is shared.
+  // Each has its own issuer, because tests of one issuer share its discovery document.
   const test = (name: string) => ({
     issuer: issuer(name),
     clientId: 'idctl',

@@ -61,7 +61,7 @@ const mapping = { group: 'Everybody', project: 'website', role: 'admin' };
 
 type Act = (client: Client) => ReturnType<Client['send']>;
 
-/** What lets others in, with a body that an attacker would send, by the row that it needs. */
+/** Requests that let others in: the right that each needs, its name, and an attacker's request. */
 const admissions: [Right, string, Act][] = [
   ['sso.change', 'a provider of one’s own', (c) => c.send('PUT', `${org}/sso`, { body: own })],
   ['sso.change', 'no provider', (c) => c.send('DELETE', `${org}/sso`)],
@@ -119,7 +119,7 @@ const admissions: [Right, string, Act][] = [
   ],
 ];
 
-/** What an owner alone may do, too. */
+/** Such requests that only an owner may send. */
 const ownerAdmissions: typeof admissions = [
   ['scim.rotate', 'a SCIM token', (c) => c.post(`${org}/scim-token`)],
 ];
@@ -165,7 +165,7 @@ describe('P15 admitting others needs a session or a token of scope admin', () =>
     expect((await client.send('PUT', path, { body: { role: 'member' } })).status).toBe(200);
   });
 
-  test('P15 an import of mappings gives no admin role by a token of scope write', async () => {
+  test('P15 a token of scope write cannot import a mapping to the admin role', async () => {
     const { token } = await createToken(idctl.operator(), { user: company.admin.id, name: 'ci' });
     const actor = await authenticate(idctl.operator(), token);
     const mappings = [{ group: 'Staff', project: 'website', role: 'viewer' as const }];
@@ -179,7 +179,7 @@ describe('P15 admitting others needs a session or a token of scope admin', () =>
     await expect(admins).rejects.toMatchObject({ code: 'scope_required' });
   });
 
-  test('P15 scope write does everything else that its owner may do', async () => {
+  test('P15 a token of scope write can do everything else that its owner may do', async () => {
     const pat = await tokenClient(idctl, company.admin.id);
     const done = [
       await pat.post(`${org}/projects`, { name: 'Built' }),
@@ -194,7 +194,7 @@ describe('P15 admitting others needs a session or a token of scope admin', () =>
     expect(done.map(({ status }) => status)).toEqual([201, 201, 201, 200, 200, 200]);
   });
 
-  test('P15 a session, and a token of scope admin, are not asked for more', async () => {
+  test('P15 a session or a token of scope admin is enough', async () => {
     const admin = await tokenClient(idctl, company.admin.id, 'admin');
     const owner = await tokenClient(idctl, company.owner.id, 'admin');
     for (const [, what, act] of admissions)
@@ -247,7 +247,7 @@ describe('P15 admitting others needs a session or a token of scope admin', () =>
 });
 
 describe('P15 scope read', () => {
-  test('P15 read changes nothing, on every route', async () => {
+  test('P15 a token of scope read changes nothing, on every route', async () => {
     const idctl = await openIdctl({
       orgs: { creation: 'anyone' },
       tokens: { manageCredentials: 'on' },
@@ -293,7 +293,7 @@ describe('P15 scope read', () => {
   });
 });
 
-describe('P15 a token of scope admin is made', () => {
+describe('P15 making a token of scope admin', () => {
   let idctl: Idctl;
   let provider: OpenIdProvider;
   beforeAll(async () => {
@@ -319,7 +319,7 @@ describe('P15 a token of scope admin is made', () => {
   const days = ({ createdAt, expiresAt }: Record<string, string>) =>
     (Date.parse(expiresAt ?? '') - Date.parse(createdAt ?? '')) / dayMs;
 
-  /** Somebody with a second factor, who has signed in with it. */
+  /** A person with a second factor, and a client that signed in with it. */
   async function proved() {
     const { account, code, client: earlier } = await enrolled(idctl);
     const client = idctl.client({ keepCookies: true });
@@ -331,7 +331,7 @@ describe('P15 a token of scope admin is made', () => {
     return { account, code, client, earlier };
   }
 
-  test('P15 in a session that passed the account’s own second factor, for 90 days', async () => {
+  test('P15 works in a session that passed the account’s own second factor, for at most 90 days', async () => {
     const { client } = await proved();
     const made = await ask(client);
     expect(made).toMatchObject({ status: 201, body: { scope: 'admin' } });
@@ -352,14 +352,14 @@ describe('P15 a token of scope admin is made', () => {
     ]);
   });
 
-  test('P15 by no account without a second factor; the refusal says to enable it', async () => {
+  test('P15 fails for an account without a second factor; the refusal says to enable one', async () => {
     const { email } = await person(idctl);
     const answer = await ask(await signedIn(idctl, email));
     expect(answer).toMatchObject(sessionNeeded);
     expect(answer.body.hint).toMatch(/passkey or enable two-factor authentication/);
   });
 
-  test('P15 by no session that began without it, or with an earlier authenticator', async () => {
+  test('P15 fails in a session that began without the second factor, or with an earlier authenticator', async () => {
     const { client, earlier, code } = await proved();
     const answer = await ask(earlier);
     expect(answer).toMatchObject(sessionNeeded);
@@ -370,7 +370,7 @@ describe('P15 a token of scope admin is made', () => {
     expect(await ask(client)).toMatchObject(sessionNeeded);
   });
 
-  test('P15 by no session of a provider, whose second factor does not count, unless idctl’s own was asked', async () => {
+  test('P15 fails in a provider’s session, whose second factor does not count, unless idctl asked for its own', async () => {
     const arrive = async (requireLocalTwoFactor: boolean) => {
       const { domain } = await connected(idctl, provider.issuer, { requireLocalTwoFactor });
       const email = `${fresh('ada')}@${domain}`;
@@ -392,7 +392,7 @@ describe('P15 a token of scope admin is made', () => {
     expect((await ask(client)).status).toBe(201);
   });
 
-  test('P15 by no token, whatever `tokens.manageCredentials` says; nor can a token regenerate one', async () => {
+  test('P15 fails with a token, even if `tokens.manageCredentials` is on; a token cannot regenerate one either', async () => {
     const { account, client } = await proved();
     const admin = await tokenClient(idctl, account.id, 'admin');
     const write = await tokenClient(idctl, account.id);
@@ -404,7 +404,7 @@ describe('P15 a token of scope admin is made', () => {
     expect((await write.post('/api/v1/me/tokens', { name: 'other' })).body.scope).toBe('write');
   });
 
-  test('P15 regenerating one asks for the same, and keeps its expiry', async () => {
+  test('P15 regenerating one needs the same session, and keeps the expiry', async () => {
     const { client, earlier } = await proved();
     const { id, expiresAt, token } = (await ask(client, { expiresInDays: 7 })).body;
     expect(await earlier.post(`/api/v1/me/tokens/${id}/regenerate`)).toMatchObject(sessionNeeded);
@@ -414,7 +414,7 @@ describe('P15 a token of scope admin is made', () => {
     expect((await clientOf(idctl, token).get('/api/v1/me')).status).toBe(401);
   });
 
-  test('P15 on the account page too, which shows the scope of each', async () => {
+  test('P15 works on the account page too, which shows the scope of each token', async () => {
     const { client, earlier } = await proved();
     const create = async (of: Client, scope: string) =>
       (await open(of, '/')).submit('/account/tokens', { name: `for ${scope}`, scope });
@@ -428,7 +428,7 @@ describe('P15 a token of scope admin is made', () => {
     expect(refused.text).toContain('Sign in again in a way that asks for your second factor.');
   });
 
-  test('P15 by the operator, for 90 days too', async () => {
+  test('P15 works for the operator, for at most 90 days too', async () => {
     const { id: user } = await person(idctl);
     const made = await createToken(idctl.operator(), { user, name: 'ci', scope: 'admin' });
     expect(made.scope).toBe('admin');

@@ -89,7 +89,7 @@ describe('P3 the first credential present decides', () => {
     expect(await asked({ cookie: `access_token=${ada.token}` })).toBe(ada.user);
   });
 
-  test('an invalid token is 401, whatever credential is behind it', async () => {
+  test('an invalid token is refused with 401, whatever other credentials the request has', async () => {
     const { token } = await tokenOf(idctl);
     const eve = await signedInPerson(idctl);
     const mistyped = token.slice(0, 20) + (token[20] === 'a' ? 'b' : 'a') + token.slice(21);
@@ -196,7 +196,7 @@ describe('P13 regenerating is atomic', () => {
     }
   });
 
-  test('of two at the same moment one succeeds, and its value works', async () => {
+  test('if two requests regenerate a token at the same moment, one succeeds, and its value works', async () => {
     const { id } = await tokenOf(idctl);
     const read = vi.spyOn(AccessToken, 'findOne');
     const [held, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -229,7 +229,7 @@ describe('P13 last use', () => {
     (await AccessToken.findByPk(id, { rejectOnEmpty: true })).lastUsedAt;
   const clock = () => writeTokenUses(idctl.as({ kind: 'system', name: 'test' }));
 
-  test('is not written by the request, but by the clock, and at most once a minute', async () => {
+  test('is written by a job, not by the request, and at most once a minute', async () => {
     const { id, use } = await tokenOf(idctl);
     await use();
     expect(await lastUse(id)).toBeNull();
@@ -338,7 +338,7 @@ describe('interface page: a token cannot do everything that its owner can', () =
   });
 });
 
-test('I3 the tokens of a holder whose address was never proved end when the organization proves another person', async () => {
+test('I3 the tokens of a holder whose address was never proved are revoked when an organization reclaims the account', async () => {
   const org = await organization(idctl);
   const { user, use } = await tokenOf(idctl);
   await transaction(async () => {

@@ -44,11 +44,11 @@ import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { type OpenIdProvider, startOpenIdProvider } from '../support/openid-provider.ts';
 import { connected, registration, signInAt, start } from '../support/sso.ts';
 
-// The organization admin who wants the neighbour's accounts, the provider that lies, and the stranger who
-// was there first.
+// The attackers: an admin who wants another organization's accounts, a provider that lies, and a
+// stranger who had the address first.
 
 let idctl: Idctl;
-/** Two providers; a test says whose each one is. */
+/** Two providers. Each test decides which organization has which. */
 let provider: OpenIdProvider;
 let other: OpenIdProvider;
 beforeAll(async () => {
@@ -70,18 +70,18 @@ afterAll(async () => {
 
 const refused = { status: 401, body: { code: 'signin_failed' }, cookies: [] };
 
-/** Somebody at a provider, by a subject of their own, whom it says to have the address. */
+/** Makes the provider assert a person with this verified address; returns the subject. */
 function asserted(at: OpenIdProvider, email: string, sub = fresh('sub')): string {
   at.people.set(sub, { email, email_verified: true, name: 'Ada Byron' });
   return sub;
 }
 
-/** What an organization's connection says of itself, to save it again with a change. */
+/** The settings of an organization's connection, to save it again with a change. */
 function settings(org: string, emailDomain: string, issuer: string, more: object = {}) {
   return saveSsoInput.parse({ org, emailDomain, issuer, ...registration, enabled: true, ...more });
 }
 
-/** Somebody who signed up with the address, before its organization was here. */
+/** Signs up as a stranger with the address, before the domain's organization came. */
 async function stranger(email: string) {
   const client = idctl.client({ keepCookies: true });
   const answer = await client.post('/api/v1/auth/signup', { email, password, name: 'Mallory' });
@@ -89,7 +89,7 @@ async function stranger(email: string) {
   return { client, id: String(answer.body.user.id), accessToken: String(answer.body.accessToken) };
 }
 
-/** An organization whose domain is not verified yet; `open` verifies it and opens single sign-on. */
+/** Makes an organization with a domain name. `open` verifies the domain and enables SSO. */
 async function newcomer(issuer: string) {
   const org = await organization(idctl);
   const domain = `${fresh('d')}.test`;
@@ -108,8 +108,8 @@ async function reasons(org: string): Promise<unknown[]> {
   return (await eventsOf(org, 'sso.signin.refused')).map(({ data }) => data['reason']);
 }
 
-describe('I1 one place links accounts, by the key', () => {
-  test('I1 a changed subject is refused with an event until the operator unlinks, which ends the sessions through it', async () => {
+describe('I1 one place links accounts, by the external identity', () => {
+  test('I1 a changed subject is refused and recorded until the operator unlinks the old identity, which ends its sessions', async () => {
     const { org, domain } = await connected(idctl, provider.issuer);
     const email = `ada@${domain}`;
     const first = await signInAt(idctl, provider, domain, asserted(provider, email));
@@ -128,7 +128,7 @@ describe('I1 one place links accounts, by the key', () => {
     expect(again.answer.body.user.id).toBe(first.answer.body.user.id);
   });
 
-  test('I1 a key is of one connection: the same subject at a neighbour’s connection is another person', async () => {
+  test('I1 an identity belongs to one connection: the same subject at another organization’s connection is another person', async () => {
     const [mine, theirs] = [
       await connected(idctl, provider.issuer),
       await connected(idctl, provider.issuer),
@@ -142,7 +142,7 @@ describe('I1 one place links accounts, by the key', () => {
     expect(await Identity.count({ where: { accountId: me.answer.body.user.id } })).toBe(1);
   });
 
-  test('I1 after a change of provider people conflict until `sso relink`, and then reach their accounts again', async () => {
+  test('I1 after a change of provider, people with accounts are refused until `sso relink`, and then reach their accounts again', async () => {
     const { org, domain } = await connected(idctl, provider.issuer);
     const [ada, bob] = [`ada@${domain}`, `bob@${domain}`];
     const before = await signInAt(idctl, provider, domain, asserted(provider, ada));
@@ -151,7 +151,7 @@ describe('I1 one place links accounts, by the key', () => {
     const sub = asserted(other, ada);
     expect((await signInAt(idctl, other, domain, sub)).answer).toMatchObject(refused);
     expect(await reasons(org.slug)).toEqual(['identity_conflict']);
-    // Somebody new at the new provider does not wait for the others.
+    // A new person at the new provider can sign in before the relink.
     const late = await signInAt(idctl, other, domain, asserted(other, `cy@${domain}`));
     expect(late.answer.status).toBe(200);
 
@@ -183,7 +183,7 @@ describe('I1 one place links accounts, by the key', () => {
     });
   });
 
-  test('I1 a key from another connection of the same organization stays beside the new one', async () => {
+  test('I1 an identity from another connection of the same organization stays beside the new one', async () => {
     const { org, domain } = await connected(idctl, provider.issuer);
     const { id, email } = await person(idctl, `ada@${domain}`);
     const directory = {
@@ -197,7 +197,7 @@ describe('I1 one place links accounts, by the key', () => {
     expect(items.map(({ kind }) => kind).toSorted()).toEqual(['ldap', 'sso']);
   });
 
-  test('I1 a relink touches the one organization, and only the operator can unlink', async () => {
+  test('I1 a relink changes only its own organization, and only the operator can unlink', async () => {
     const [mine, theirs] = [
       await connected(idctl, provider.issuer),
       await connected(idctl, provider.issuer),
@@ -225,8 +225,8 @@ describe('I1 one place links accounts, by the key', () => {
   });
 });
 
-describe('I2 verified domains carry the trust', () => {
-  test('I2 a neighbour’s provider that asserts my address is refused, and my account does not change', async () => {
+describe('I2 a provider is trusted only for verified domains', () => {
+  test('I2 another organization’s provider that asserts my address is refused, and my account does not change', async () => {
     const [mine, theirs] = [
       await connected(idctl, provider.issuer),
       await connected(idctl, other.issuer),
@@ -236,7 +236,7 @@ describe('I2 verified domains carry the trust', () => {
     expect(
       (await signInAt(idctl, other, theirs.domain, asserted(other, email))).answer,
     ).toMatchObject(refused);
-    // Linked honestly first, the address changed afterwards.
+    // The identity is linked honestly first, and its address changes afterwards.
     const sub = asserted(other, `eve@${theirs.domain}`);
     await signInAt(idctl, other, theirs.domain, sub);
     asserted(other, email, sub);
@@ -246,7 +246,7 @@ describe('I2 verified domains carry the trust', () => {
     expect(items.map((member) => member.email)).not.toContain(email);
   });
 
-  test('I2 D4 a neighbour who claimed my domain first holds nothing, neither before I verify it nor after', async () => {
+  test('I2 D4 an organization that claimed my domain first gains nothing, neither before I verify it nor after', async () => {
     const theirs = await organization(idctl);
     const { org, domain, open } = await newcomer(provider.issuer);
     await addDomain(idctl.operator(), { org: theirs.slug, domain });
@@ -277,19 +277,20 @@ describe('I2 verified domains carry the trust', () => {
     expect(org.slug).not.toBe(theirs.slug);
   });
 
-  test('I2 D5 a domain removed and verified by another organization takes its accounts along: keys of the old one are void', async () => {
+  test('I2 D5 an organization that verifies a removed domain gets its accounts, and the identities of the old organization are void', async () => {
     const theirs = await connected(idctl, other.issuer);
     const email = `ada@${theirs.domain}`;
     const sub = asserted(other, email);
     const old = await signInAt(idctl, other, theirs.domain, sub);
     const accountId = old.answer.body.user.id;
-    // What the provider of the old owner can leave behind on any address of the domain.
+    // The old owner's provider can leave such a token on any address of the domain.
     const { token } = (await old.client.post('/api/v1/me/tokens', { name: 'for later' })).body;
     await removeDomain(idctl.operator(), { org: theirs.org.slug, domain: theirs.domain });
     await expect(enableSso(idctl.operator(), { org: theirs.org.slug })).rejects.toMatchObject({
       code: 'domain_unverified',
     });
-    // The domain is mine now; the neighbour goes on with another one, and its provider with the old subject.
+    // The domain is mine now. The other organization verifies another domain, and its provider
+    // sends the old subject.
     const { org } = await newcomer(provider.issuer);
     await verifiedDomain(idctl, org.slug, theirs.domain);
     await saveSso(idctl.operator(), settings(org.slug, theirs.domain, provider.issuer));
@@ -306,7 +307,7 @@ describe('I2 verified domains carry the trust', () => {
     expect(await eventsOf(org.slug, 'account.reclaimed')).toHaveLength(1);
   });
 
-  test('I3 proof that an organization gave ends with the organization too', async () => {
+  test('I3 after an organization is deleted, the next owner of its domain does not trust its proofs', async () => {
     const theirs = await connected(idctl, other.issuer);
     const email = `ada@${theirs.domain}`;
     const old = await signInAt(idctl, other, theirs.domain, asserted(other, email));
@@ -321,7 +322,7 @@ describe('I2 verified domains carry the trust', () => {
     expect((await idctl.client().get('/api/v1/me', { 'x-api-key': token })).status).toBe(401);
   });
 
-  test('I3 a domain given up and taken back by the same organization changes nothing for its people but their sessions', async () => {
+  test('I3 if an organization removes a domain and verifies it again, its people lose only their sessions', async () => {
     const { org, domain } = await connected(idctl, provider.issuer);
     const sub = asserted(provider, `ada@${domain}`);
     const { client } = await signInAt(idctl, provider, domain, sub);
@@ -333,7 +334,7 @@ describe('I2 verified domains carry the trust', () => {
     expect(await eventsOf(org.slug, 'account.reclaimed')).toEqual([]);
   });
 
-  test('D5 I2 a domain is given up after the sign-ins in progress, not during them', async () => {
+  test('D5 I2 a domain is removed after the sign-ins in progress, not during them', async () => {
     const { org, domain } = await connected(idctl, provider.issuer);
     const owner = await signedIn(idctl, org.owner.email);
     const order: string[] = [];
@@ -342,7 +343,7 @@ describe('I2 verified domains carry the trust', () => {
       await findVerified(org.id, domain);
       const remove = owner.send('DELETE', `/api/v1/orgs/${org.slug}/domains/${domain}`);
       removal = remove.then(({ status }) => order.push(`removed ${status}`));
-      // Long enough for a removal that does not wait; one that waits does not mind.
+      // A removal that does not wait finishes within this time.
       await Promise.race([removal, setTimeout(500)]);
       order.push('signed in');
     });
@@ -369,7 +370,7 @@ describe('I2 verified domains carry the trust', () => {
     expect(await eventsOf(theirs.org.slug, 'identity.unlinked')).toHaveLength(1);
   });
 
-  test('I2 a company that changes its domain keeps its people: a key stays valid until another organization verifies the old domain', async () => {
+  test('I2 a company that changes its domain keeps its people: an identity stays valid until another organization verifies the old domain', async () => {
     const { org, domain } = await connected(idctl, provider.issuer);
     const sub = asserted(provider, `ada@${domain}`);
     const before = await signInAt(idctl, provider, domain, sub);
@@ -383,7 +384,7 @@ describe('I2 verified domains carry the trust', () => {
 });
 
 describe('I3 a stranger who had the address first', () => {
-  test('I3 proof auto: password, sessions, tokens, second factor and other links end, with an event', async () => {
+  test('I3 with proof auto, the password, sessions, tokens, second factor and other links are removed, with an event', async () => {
     const { org, domain, open } = await newcomer(provider.issuer);
     const email = `ada@${domain}`;
     const { client, id, accessToken } = await stranger(email);
@@ -423,7 +424,7 @@ describe('I3 a stranger who had the address first', () => {
       { subject: { type: 'user', id } },
     ]);
     expect(await Account.findByPk(id)).toMatchObject({ emailProof: 'domain', totpSecret: null });
-    // Once is enough: what the person then makes is theirs.
+    // The account is reclaimed only once: the person's own session stays.
     const mine = await signInAt(idctl, provider, domain, sub);
     expect(mine.answer.status).toBe(200);
     expect(await eventsOf(org.slug, 'account.reclaimed')).toHaveLength(1);
@@ -432,7 +433,7 @@ describe('I3 a stranger who had the address first', () => {
     );
   });
 
-  test('I3 the name of a stranger ends too: if the provider gives none, it is the local part of the address', async () => {
+  test('I3 the stranger’s name is removed too: if the provider gives none, it is the local part of the address', async () => {
     const { domain, open } = await newcomer(provider.issuer);
     const email = `boss@${domain}`;
     const { id } = await stranger(email);
@@ -443,7 +444,7 @@ describe('I3 a stranger who had the address first', () => {
     expect(answer.body.user).toMatchObject({ id, name: 'boss' });
   });
 
-  test('I3 a login link, a sign-in that waits for its code, and a link to a provider end too', async () => {
+  test('I3 a login link, a sign-in that waits for its code, and a link to a provider in progress are cancelled too', async () => {
     const { domain, open } = await newcomer(provider.issuer);
     const email = `ada@${domain}`;
     const { id, accessToken } = await stranger(email);
@@ -463,7 +464,7 @@ describe('I3 a stranger who had the address first', () => {
       ...(continuation === undefined ? {} : { pending: continuation }),
     };
     await expect(answerPendingSignIn(anonymous, code)).rejects.toMatchObject(gone);
-    // Its holder was signed in when the provider was asked, and is not any more.
+    // The stranger was signed in when the linking began, and is signed out now.
     const holder = idctl.as({
       kind: 'user',
       accountId: id,
@@ -565,7 +566,7 @@ describe('I3 a stranger who had the address first', () => {
 });
 
 describe('I5 a deactivation lasts until it is undone', () => {
-  test('I5 on a removal by the organization that owns the domain, all sessions end; by another, only those through it', async () => {
+  test('I5 a removal by the organization that owns the domain ends all sessions; by another, only those through it', async () => {
     const mine = await connected(idctl, provider.issuer);
     const guest = await organization(idctl);
     const email = `ada@${mine.domain}`;
@@ -595,12 +596,12 @@ describe('I5 a deactivation lasts until it is undone', () => {
 
 describe('I6 the provider’s `email_verified`', () => {
   test.each([false, 'false', 'FALSE', 'no', 0, ''])(
-    'I6 email_verified %j does not reach an existing account',
+    'I6 a sign-in with email_verified %j does not reach an existing account',
     async (email_verified) => {
       const { org, domain } = await connected(idctl, provider.issuer);
       const victim = await person(idctl, `ada@${domain}`);
       const sub = fresh('sub');
-      // A provider may answer anything; what it is allowed to is typed.
+      // A provider may send any value; the type has only the allowed ones.
       provider.people.set(sub, {
         email: victim.email ?? '',
         email_verified: email_verified as string,
@@ -613,7 +614,7 @@ describe('I6 the provider’s `email_verified`', () => {
 
   test('I6 an address that Google verified once counts only if an organization manages the account', async () => {
     const { outbound } = idctl.app;
-    // The provider of the test under Google's own name.
+    // The test's provider acts as Google.
     const redeem: typeof outbound.redeem = async (client, response) => ({
       ...(await outbound.redeem(client, response)),
       issuer: 'https://accounts.google.com',
@@ -648,7 +649,7 @@ describe('I6 the provider’s `email_verified`', () => {
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
-/** A link of the account's to somewhere else. */
+/** The row of a link from the account to another provider. */
 function elsewhere(accountId: string) {
   const key = { connectionId: 'social', issuer: 'https://social.test', subject: fresh('s') };
   const row = { id: crypto.randomUUID(), accountId, kind: 'social' as const, organizationId: null };

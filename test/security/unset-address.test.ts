@@ -5,7 +5,7 @@ import { createLog } from '../../src/log.ts';
 import { createClient } from '../support/http.ts';
 import { openIdctl } from '../support/idctl.ts';
 
-test('X4 input that cannot be an address is not logged as an unset address', async () => {
+test('X4 if the base URL is unset, a host that cannot be an address is not written to the log', async () => {
   const idctl = await openIdctl();
   const lines: string[] = [];
   const log = createLog(

@@ -10,7 +10,8 @@ import { fresh, organization, password } from '../support/builders.ts';
 import { type MailingIdctl, openMailingIdctl } from '../support/mail.ts';
 import { scimClient } from '../support/scim-client.ts';
 
-// An account that waits for a mailed code, on an instance whose operator takes the mail settings out and puts them back.
+// An account waits for a mailed code while the operator removes the mail settings and restores
+// them.
 
 let idctl: MailingIdctl;
 beforeAll(async () => {
@@ -27,7 +28,7 @@ async function signUp(email: string): Promise<void> {
   await idctl.deliver();
 }
 
-/** Does it while the instance has no mail settings. */
+/** Runs `work` while the instance has no mail settings. */
 async function withoutMail<T>(work: () => Promise<T>): Promise<T> {
   const { config } = idctl.app;
   const { smtpUrl: _, ...mail } = config.mail;
@@ -57,7 +58,7 @@ test('I3 removing the mail settings confirms no sign-up that waits for its code'
   expect((await withoutMail(() => login(email))).status).toBe(200);
 });
 
-test('I3 nor one that a stranger began on an account that an organization’s provisioning made', async () => {
+test('I3 removing the mail settings confirms no sign-up that a stranger began on a provisioned account', async () => {
   const { create } = await scimClient(idctl);
   const [pushed, squatted] = [address(), address()];
   for (const userName of [pushed, squatted]) await create({ userName });
@@ -67,21 +68,21 @@ test('I3 nor one that a stranger began on an account that an organization’s pr
     expect(await showUser(idctl.operator(), { user: squatted })).toMatchObject({
       emailVerified: false,
     });
-    // Without credentials it waits for nothing: it reads as the specification has it.
+    // An account without credentials waits for no code, and counts as verified, as specified.
     expect(await showUser(idctl.operator(), { user: pushed })).toMatchObject({
       emailVerified: true,
     });
   });
 });
 
-test('I3 nor one whose account an operator has made a member since', async () => {
+test('I3 removing the mail settings confirms no sign-up whose account an operator has made a member since', async () => {
   const email = address();
   await signUp(email);
   const { slug: org } = await organization(idctl);
   await addMember(idctl.operator(), { org, email, role: 'admin' });
   await withoutMail(async () => {
     expect((await login(email)).status).toBe(401);
-    // Nor does signing up again, which then asks for no code.
+    // Signing up again, which asks for no code without mail, does not confirm the account either.
     const again = await post('signup', { email, password, name: 'Mallory' });
     expect(again).toMatchObject({ status: 409, body: { code: 'already_exists' } });
   });
@@ -101,7 +102,7 @@ test('I3 doctor reports that accounts wait for a code which is not mailed', asyn
   });
 });
 
-test('P11 a sign-up alone ends nothing that an operator put on an account without proof; the code does', async () => {
+test('P11 a sign-up revokes no token that an operator made for an unproved account; the code does', async () => {
   const { create } = await scimClient(idctl);
   const [untouched, squatted] = [address(), address()];
   for (const userName of [untouched, squatted]) await create({ userName });
@@ -122,7 +123,7 @@ test('P11 a sign-up alone ends nothing that an operator put on an account withou
 });
 
 test.each(['verification', 'sign-in', 'reset'])(
-  'P11 the name and language that a stranger chose end by a code for %s, and those of provisioning stay',
+  'P11 a code for %s removes the name and language that a stranger chose, and keeps those from SCIM',
   async (purpose) => {
     const { create } = await scimClient(idctl);
     const [squatted, member] = [address(), address()];

@@ -5,7 +5,7 @@ import { createClient } from '../support/http.ts';
 import { type Installation, install } from '../support/installation.ts';
 import { answering, isSignedBy, type Receiver, startReceiver } from '../support/receiver.ts';
 
-// Webhooks of the real daemon: what arrives, whichever of them delivers it, and after one was killed.
+// Webhooks of real daemons: one of two daemons delivers each event, also after a daemon was killed.
 
 let site: Installation;
 let at: Receiver;
@@ -75,7 +75,7 @@ test('X7 the daemon delivers the events of a command that runs beside it', async
   await expect.poll(arrived).toEqual(['shell.test']);
 });
 
-test('X7 §8 a daemon killed between the answer and the delivery: the next one delivers, with the same id', async () => {
+test('X7 §8 if a daemon is killed between the answer and the delivery, the next one delivers with the same id', async () => {
   at.behave(() => undefined);
   const { status } = await (await owner(daemon)).post('/api/v1/orgs/acme/domains', {
     domain: 'killed.test',
@@ -90,7 +90,7 @@ test('X7 §8 a daemon killed between the answer and the delivery: the next one d
   expect(new Set(arrived())).toEqual(new Set(['killed.test']));
 }, 60_000);
 
-test('X7 §8 of two daemons on one database each event is delivered by one, in order', async () => {
+test('X7 §8 with two daemons on one database, each event is delivered once, in order', async () => {
   const other = await site.serve();
   at.behave(async (response) => {
     await pause(20);
@@ -109,7 +109,7 @@ test('X7 §8 of two daemons on one database each event is delivered by one, in o
   await other.stop();
 }, 60_000);
 
-test('a daemon told to stop while a receiver hangs ends at once, and the next one delivers at once', async () => {
+test('a daemon that is told to stop while a receiver hangs exits within nine seconds, and the next one delivers', async () => {
   at.behave(() => undefined);
   await (await owner(daemon)).post('/api/v1/orgs/acme/domains', { domain: 'stopped.test' });
   await expect.poll(() => at.received.length).toBe(1);
