@@ -256,7 +256,7 @@ test('O12 an origin on the host of idctl is refused: the application would get t
   });
 });
 
-test('O12 an origin of an admin is removed when its nearest verified domain is no longer the organization’s; an origin of the operator stays', async () => {
+test('O12 an admin’s origin is removed when its organization no longer owns the nearest verified domain; the operator’s origin stays', async () => {
   const { org, domain, owner, at } = await company();
   await make(org, { name: 'Operated', ...origins(`https://operated.${domain}`) });
   const team = `team.${domain}`;

@@ -79,7 +79,7 @@ async function exchange(one: string, other: string): Promise<void> {
     await changeAt(inject('databases'), `ALTER DATABASE "${from}" RENAME TO "${to}"`);
 }
 
-/** Starts a move, and kills it after it marks the old database and before it releases the new one. */
+/** Starts a move, and kills it when the old database is marked and the new one not released. */
 async function halfMove() {
   const move = await moves.begin();
   await moves.killHalfway(move);

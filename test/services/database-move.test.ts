@@ -148,7 +148,7 @@ describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
     }
   });
 
-  test('leaves an unfinished copy that commands refuse with the next step, and that only the same move overwrites', async () => {
+  test('leaves an unfinished copy if killed: commands refuse the copy and name the next step, and only the same move overwrites it', async () => {
     const { statements, begin } = await interruptions(site, both, otherKind);
     const move = await begin();
     await move.run(Math.floor(0.8 * statements));
@@ -183,7 +183,7 @@ describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
     expect((await moveTo(site, to, at(from))).code).toBe(0);
   });
 
-  test('works at once after a daemon was killed on SQLite; on PostgreSQL, the refusal says how long to wait', async () => {
+  test('after the kill of a daemon, works at once on SQLite; on PostgreSQL, the refusal says until when to wait', async () => {
     const from = await copyOfDatabase(site.database);
     const daemon = await site.serve(at(from));
     process.kill(daemon.pid, 'SIGKILL');
@@ -221,7 +221,7 @@ describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
     },
   );
 
-  test('with --dry-run lists what it would copy and each refusal, and writes nothing', async () => {
+  test('lists with --dry-run what it would copy and each refusal, and writes nothing', async () => {
     const from = await copyOfDatabase(site.database);
     const to = await both.fresh('sqlite');
     const { code, out, err } = await moveTo(site, to, at(from), '--dry-run', '--json');
@@ -293,7 +293,7 @@ describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
   );
 });
 
-/** Holds the database open until the returned function is called; on PostgreSQL, in a transaction. */
+/** Holds the database open until the returned function is called. */
 async function holdOpen(database: string): Promise<() => Promise<unknown>> {
   if (database.startsWith('sqlite:')) {
     const sqlite = new DatabaseSync(database.slice('sqlite:'.length));

@@ -46,7 +46,7 @@ describe.skipIf(counterpartMissing('slapd'))('explain tells the truth', () => {
     await fc.assert(property, { ...more, examples: obstacles.map((each) => [each]) });
   }, 1_800_000);
 
-  test('O8 an admin sees no more about a member than the operator, and nothing about other people', async () => {
+  test('O8 explain shows an admin no more about a member than it shows the operator, and nothing about other people', async () => {
     const property = fc.asyncProperty(cases, async (given) => {
       const { org, domain, email } = await stage(site, given);
       const { idctl } = site;

@@ -337,7 +337,7 @@ describe.skipIf(counterpartMissing('slapd'))('§4.2 signing in', () => {
     });
   });
 
-  test('O3 removing the connection names the owners who signed in by it, and they no longer can', async () => {
+  test('O3 removing the connection names the owners who then can no longer sign in by it', async () => {
     const { org, email, signIn } = await staffed();
     await signIn();
     await changeMemberRole(idctl.operator(), { org: org.slug, user: email, role: 'owner' });

@@ -118,7 +118,7 @@ describe('spec §4.4 sign-up on an instance that sends mail', () => {
     return (await idctl.lettersTo(email)).length - before;
   }
 
-  test('P10 resends before the mail of a sign-up is written send no further mail, and do not count', async () => {
+  test('P10 resends before the mail of a sign-up is written send no further mail, and do not count against the limit', async () => {
     idctl.wait(61);
     const email = await signedUp();
     for (let at = 0; at < 4; at += 1) await post('verify-email/resend', { email });
@@ -160,7 +160,7 @@ describe('spec §4.4 sign-up on an instance that sends mail', () => {
     expect((await idctl.lettersTo(email)).length - before).toBe(1);
   });
 
-  test('P7 a sign-up with the address of an account gets the same answer, and a mail tells of the account', async () => {
+  test('P7 a sign-up with the address of an existing account gets the same answer, and the mail says that the account exists', async () => {
     const email = await known();
     const [ours, theirs] = [
       await post('signup', whole()),
