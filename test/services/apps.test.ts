@@ -23,7 +23,7 @@ const eventsOf = async (id: string) =>
   (await Event.findAll({ order: ['id'] })).filter(({ subject }) => subject?.id === id);
 
 describe('§2.8 apps', () => {
-  test('are registered with a client id and a secret that is shown once, listed without it, and revoked', async () => {
+  test('are registered with a client id and a secret that only the first answer shows, and can be revoked', async () => {
     const ada = await signedInPerson(idctl);
     const made = await ada.post('/api/v1/me/apps', { name: 'builder' });
     expect(made.status).toBe(201);
@@ -42,7 +42,7 @@ describe('§2.8 apps', () => {
     expect((await ada.send('DELETE', `/api/v1/me/apps/${view.id}`)).body.code).toBe('not_found');
   });
 
-  test('get a new secret under the same client id; the old one stops at once', async () => {
+  test('get a new secret under the same client id; the old secret is refused at once', async () => {
     const ada = await signedInPerson(idctl);
     const { body: old } = await ada.post('/api/v1/me/apps', { name: 'builder' });
     const made = await ada.post(`/api/v1/me/apps/${old.id}/regenerate`);
@@ -74,7 +74,7 @@ describe('§2.8 apps', () => {
     expect(JSON.stringify(row)).not.toContain(clientSecret.slice(-20));
   });
 
-  test('each account has its own apps only; the operator names an account, or any app by id', async () => {
+  test('an account sees and revokes only its own apps; the operator can revoke any app by its id', async () => {
     const { id, user, ask } = await appOf(idctl);
     const eve = await signedInPerson(idctl);
     expect((await eve.get('/api/v1/me/apps')).body.items).toEqual([]);
@@ -96,7 +96,7 @@ describe('§2.8 apps', () => {
     expect((await ask()).status).toBe(401);
   });
 
-  test('session_required: neither a token nor a bot token registers or revokes apps', async () => {
+  test('session_required: a bot token lists apps, but cannot register or revoke them', async () => {
     const { id, mint } = await appOf(idctl);
     const bot = idctl.client({ headers: { authorization: `Bearer ${await mint()}` } });
     expect((await bot.post('/api/v1/me/apps', { name: 'more' })).body.code).toBe(
@@ -122,7 +122,7 @@ describe('§2.8 apps', () => {
     expect(await OAuthApp.count({ where: { accountId: ada.id } })).toBe(0);
   });
 
-  test('X5 registering, minting and revoking are events with the actor and without secrets', async () => {
+  test('X5 registering an app, issuing a token and revoking the app write events with the actor and no secrets', async () => {
     const ada = await signedInPerson(idctl);
     const { id, clientId, clientSecret } = (await ada.post('/api/v1/me/apps', { name: 'builder' }))
       .body;
@@ -169,7 +169,7 @@ describe('§4.4 bot tokens', () => {
   });
 
   test.each(['post', 'basic'] as const)(
-    "openid-client's client-credentials grant, client by %s",
+    'openid-client gets a token by the client-credentials grant, with client_secret_%s',
     async (by) => {
       const { clientId, clientSecret, user } = await appOf(idctl);
       const endpoint = {
@@ -187,8 +187,8 @@ describe('§4.4 bot tokens', () => {
   );
 });
 
-describe('P14 tokens of an app end', () => {
-  test('with the app, which makes no more', async () => {
+describe('P14 the tokens of an app', () => {
+  test('are refused after the app is revoked, and the app gets no more tokens', async () => {
     const { id, ask, mint } = await appOf(idctl);
     const token = await mint();
     await revokeApp(idctl.operator(), { id, keepTokens: false });
@@ -196,7 +196,7 @@ describe('P14 tokens of an app end', () => {
     expect(await ask()).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
   });
 
-  test('when they expire, if keepTokens is set', async () => {
+  test('stay valid if the app is revoked with keepTokens, but the app gets no more tokens', async () => {
     const ada = await signedInPerson(idctl);
     const { id, mint, ask } = await appOf(idctl, { user: ada.id });
     const token = await mint();
@@ -210,7 +210,7 @@ describe('P14 tokens of an app end', () => {
     });
   });
 
-  test('P2 while the owner is disabled, and the app is refused like an unknown one', async () => {
+  test('P2 are refused while the owner is disabled; the app gets the same answer as an unknown app', async () => {
     const { user, ask, mint } = await appOf(idctl);
     const token = await mint();
     const nobody = await ask({ client_id: 'app-none' });
@@ -222,7 +222,7 @@ describe('P14 tokens of an app end', () => {
     expect((await ask()).status).toBe(200);
   });
 
-  test('O6 with the account', async () => {
+  test('O6 are refused after the account is deleted, which also deletes the app', async () => {
     const { id, user, ask, mint } = await appOf(idctl);
     const token = await mint();
     await deleteUser(idctl.operator(), { user });
@@ -231,7 +231,7 @@ describe('P14 tokens of an app end', () => {
     expect((await ask()).status).toBe(401);
   });
 
-  test('I3 with the holder whose address was never proved, and so do the apps', async () => {
+  test('I3 are refused after an organization reclaims an account whose address was never proved; the app is deleted', async () => {
     const { id: organizationId } = await organization(idctl);
     const { user, ask, mint } = await appOf(idctl);
     const token = await mint();
@@ -246,7 +246,7 @@ describe('P14 tokens of an app end', () => {
   });
 });
 
-test('X5 refused clients are one counted event for an app, with the reason that the client does not see', async () => {
+test('X5 repeated refusals of an app are one event with a count and the reason, which the client does not see', async () => {
   const { id, ask } = await appOf(idctl);
   for (let n = 0; n < 3; n += 1) await ask({ client_secret: 'cos_secret_guess' });
   expect(await eventsOf(id)).toMatchObject([

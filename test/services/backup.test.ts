@@ -32,7 +32,7 @@ import { dialect, freshDatabaseUrl } from '../support/database.ts';
 import { createClient } from '../support/http.ts';
 import { type Installation, install } from '../support/installation.ts';
 
-// Security, section 8: a backup made while others write, restored elsewhere.
+// The backup is made during writes, and restored into another database.
 
 const missing = dialect === 'postgres' && counterpartMissing('postgresql-client');
 const user = 'olga@acme.test';
@@ -43,7 +43,7 @@ let site: Installation;
 let backup: string;
 let session: string;
 let botToken: string;
-/** How many writes had been acknowledged when the backup began, and when it was there. */
+/** The number of acknowledged writes when the backup began, and when it was complete. */
 let [before, after] = [0, 0];
 
 beforeAll(async () => {
@@ -99,7 +99,7 @@ async function backUpUnderLoad(): Promise<void> {
   ]);
 }
 
-/** A webhook's delivery and a mail, both for tomorrow. */
+/** Adds a webhook with a waiting delivery, and a mail. Both are due tomorrow. */
 async function leaveToSend(ctx: Context): Promise<void> {
   const [organization] = await Organization.findAll();
   const [id, at] = [orderedId(), ctx.now];
@@ -151,7 +151,7 @@ describe.skipIf(missing)('a backup made under load', () => {
     expect((await readdir(site.folder)).sort()).toEqual(['idctl.backup', 'master.key']);
   });
 
-  test('restores every write acknowledged before it began, each one whole', async () => {
+  test('restores every write that was acknowledged before it began, and no write in part', async () => {
     expect(after).toBeGreaterThan(before);
     const { code, target, out } = await restore('--json');
     expect(code).toBe(0);
@@ -167,7 +167,7 @@ describe.skipIf(missing)('a backup made under load', () => {
     });
   });
 
-  test('revives no session or token: sessions and bot tokens end; tokens, apps and SCIM tokens wait to be renewed', async () => {
+  test('revives no session or token: a restore ends sessions and bot tokens, and suspends tokens, apps and SCIM tokens until they are renewed', async () => {
     const { at, target, out } = await restore('--json');
     const told = {
       ended: { sessions: 1, botTokens: 1, invitations: 1 },
@@ -208,7 +208,7 @@ describe.skipIf(missing)('a backup made under load', () => {
       expect([table, await count(target, table)]).toEqual([table, 0]);
   });
 
-  test('sends nothing: webhooks are off, and get no message', async () => {
+  test('sends nothing after a restore: its webhooks are disabled and have no waiting delivery', async () => {
     const { at, err, target } = await restore();
     expect(err).toContain(
       'Webhooks are disabled, because this may be a test copy. To enable one: idctl webhook enable ID',
@@ -223,7 +223,7 @@ describe.skipIf(missing)('a backup made under load', () => {
     expect(JSON.parse(out)).toMatchObject([{ data: { reason: 'restored' } }]);
   });
 
-  test('with --keep-tokens keeps all of them, except sessions', async () => {
+  test('keeps tokens, apps, invitations and webhooks if restored with --keep-tokens, but no sessions', async () => {
     const { target } = await restore('--keep-tokens');
     expect(await count(target, 'webhooks WHERE enabled')).toBe(1);
     expect(await count(target, 'access_tokens WHERE suspended_at IS NULL')).toBe(2);
@@ -233,7 +233,7 @@ describe.skipIf(missing)('a backup made under load', () => {
     expect(await count(target, 'sessions WHERE ended_at IS NULL')).toBe(0);
   });
 
-  test('--check shows its contents and writes nothing', async () => {
+  test('can be checked with --check, which shows its contents and writes nothing', async () => {
     const { code, out, err, target } = await restore('--check');
     expect([code, err]).toEqual([0, expect.stringContaining('The backup is complete')]);
     expect(out).toMatch(/^Master key: +[\w-]{11}$/m);
@@ -248,7 +248,7 @@ describe.skipIf(missing)('a backup made under load', () => {
       ).toEqual([]);
   });
 
-  test('a changed byte anywhere, or a missing end, is refused', async () => {
+  test('is refused if any byte is changed or its end is missing', async () => {
     const copy = join(site.folder, 'copy');
     const bytes = await readFile(backup);
     const keyId = bytes.indexOf('"keyId":"') + 9;
@@ -275,7 +275,7 @@ describe.skipIf(missing)('a backup made under load', () => {
     }
   });
 
-  test('another key is refused by its id, without a database', async () => {
+  test('--check with another key is refused, and the message has the id of the right key', async () => {
     const keyFile = join(site.folder, 'other.key');
     await createKeyFile(keyFile);
     const { keyId } = createKeyring(await readKeyFile(site.keyFile));
@@ -285,13 +285,13 @@ describe.skipIf(missing)('a backup made under load', () => {
     expect([code, err]).toEqual([3, expect.stringContaining(`needs the master key ${keyId}`)]);
   });
 
-  test('a database with data is not overwritten', async () => {
+  test('a restore does not overwrite a database with data', async () => {
     const { code, err } = await site.run(['restore', backup]);
     expect([code, err]).toEqual([1, expect.stringMatching(/already|not empty/)]);
     expect(await count(site.database, 'sessions WHERE ended_at IS NULL')).toBe(1);
   });
 
-  test('a backup of a newer idctl, or of another kind of database, is refused by name', async () => {
+  test('a backup of a newer idctl or another kind of database is refused, and the message names the version or the kind', async () => {
     const refusal = async (change: object) => {
       const path = await forged(change);
       const { code, err } = await site.run(['restore', path], '', {
@@ -308,7 +308,7 @@ describe.skipIf(missing)('a backup made under load', () => {
     );
   });
 
-  test('an interrupted restore leaves nothing that idctl would start with', async () => {
+  test('idctl does not start on a database whose restore was interrupted', async () => {
     const target = await freshDatabaseUrl();
     const file = await openBackupFile(backup);
     const address = { url: target, sqliteDriver: 'node' as const };
@@ -323,7 +323,7 @@ describe.skipIf(missing)('a backup made under load', () => {
     await file.close();
   });
 
-  test('a backup from before the master key was rotated restores while the key file holds the old key', async () => {
+  test('a backup made before a rotation of the master key can be restored while the key file has the old key', async () => {
     const masters = async (more?: Record<string, string>) =>
       (await site.run(['key', 'list', '--json'], '', more)).out.match(
         /"id":"[^"]*","purpose":"master"/g,
@@ -335,7 +335,7 @@ describe.skipIf(missing)('a backup made under load', () => {
     expect([code, await masters(at)]).toEqual([0, [former]]);
   });
 
-  test('overwrites no other file unless told to', async () => {
+  test('does not overwrite an existing file without --yes', async () => {
     const kept = await readFile(backup);
     const { code, err } = await site.run(['backup', backup]);
     expect([code, err]).toEqual([2, expect.stringContaining('--yes')]);
@@ -355,14 +355,14 @@ if (dialect === 'sqlite') {
       env: { ...surroundings(), ...env },
     });
     const ended = once(child, 'exit');
-    // Nobody reads, so it waits with its copy made.
+    // No process reads the output, so the command waits after it has made its copy.
     await expect.poll(() => readdir(folder)).toEqual([expect.stringContaining('idctl')]);
     child.kill('SIGINT');
     expect(await ended).toEqual([null, 'SIGINT']);
     expect(await readdir(folder)).toEqual([]);
   });
 
-  test('a backup of an older idctl is migrated before its sessions and tokens end', async () => {
+  test('a restore migrates a backup of an older idctl before it suspends the tokens', async () => {
     const older = join(site.folder, 'older.db');
     const file = await openBackupFile(backup);
     const { database } = await openBackup(file, site.keyFile);
@@ -385,7 +385,7 @@ if (dialect === 'sqlite') {
     expect(await readdir(dirname(target.slice('sqlite:'.length)))).toEqual(['idctl.db']);
   });
 
-  test('files that SQLite left beside a deleted database are not used for the restored one', async () => {
+  test('a restore is refused if SQLite left a -wal file of a deleted database at the target', async () => {
     const target = await freshDatabaseUrl();
     await writeFile(`${target.slice('sqlite:'.length)}-wal`, 'left');
     const { code, err } = await site.run(['restore', backup], '', { IDCTL_DATABASE: target });
@@ -396,7 +396,7 @@ if (dialect === 'sqlite') {
     ['#!/bin/sh\necho "pg_dump (PostgreSQL) 9.6.24"\n', 'pg_dump 9 is older than the server'],
     [null, 'pg_dump is not installed'],
   ])(
-    'a pg_dump that is too old is refused, with the package to install',
+    'a backup with no pg_dump or a pg_dump that is too old is refused, and the message names the package to install',
     async (script, message) => {
       const folder = join(site.folder, crypto.randomUUID());
       await mkdir(folder);
@@ -408,7 +408,7 @@ if (dialect === 'sqlite') {
   );
 }
 
-/** Any place in the database of the backup. */
+/** A random offset in the database part of the backup. */
 function anywhere(bytes: Buffer): number {
   return 500 + Math.floor(Math.random() * (bytes.length - 600));
 }
@@ -422,7 +422,7 @@ async function read(path: string) {
   }
 }
 
-/** The backup with another header, sealed by the right key. */
+/** Writes the backup with a changed header, sealed with the right key, and returns its path. */
 async function forged(change: object, other?: AsyncIterable<Buffer>): Promise<string> {
   const path = join(site.folder, 'forged');
   const file = await openBackupFile(backup);

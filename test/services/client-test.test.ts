@@ -29,7 +29,7 @@ interface Step {
   hint?: string;
 }
 
-/** An owner, signed in, and a client whose addresses are on the person's own machine. */
+/** An organization with a signed-in owner, and a client with redirect URIs on localhost. */
 async function site(given: object = {}) {
   const org = await organization(idctl);
   const owner = await signedIn(idctl, org.owner.email);
@@ -52,7 +52,7 @@ async function site(given: object = {}) {
   return { org, made, path, ask };
 }
 
-test('the key of each algorithm is found, and no sign-in is tried without a person', async () => {
+test('the key for the algorithm of the client is found once it exists, and no sign-in is tried without a person', async () => {
   const { ask } = await site({ idTokenAlg: 'RS256' });
   expect((await ask()).step('keys')).toMatchObject({ ok: true, skipped: true });
   await keysOfIdTokens(idctl.operator());
@@ -63,7 +63,7 @@ test('the key of each algorithm is found, and no sign-in is tried without a pers
   expect(body.claims).toBeNull();
 });
 
-test('interface page: POST …/clients/{clientId}/test passes, and says what the ID token would', async () => {
+test('interface page: POST …/clients/{clientId}/test passes, and shows the claims of the ID token', async () => {
   const { org, made, ask } = await site({ idTokenAlg: 'EdDSA' });
   const before = [await Session.count(), await Event.count()];
   const { body, step, failed } = await ask({ user: org.owner.email });
@@ -84,10 +84,13 @@ test('interface page: POST …/clients/{clientId}/test passes, and says what the
 });
 
 test.each([
-  ['with a secret, RS256', { redirectUris: ['http://localhost/a', 'http://localhost/b?c=d'] }],
-  ['with a secret, EdDSA, without PKCE', { idTokenAlg: 'EdDSA', pkce: false }],
-  ['public', { public: true }],
-])('a whole sign-in is rehearsed, and leaves no trace: a client %s', async (_name, given) => {
+  [
+    'a client with a secret and RS256',
+    { redirectUris: ['http://localhost/a', 'http://localhost/b?c=d'] },
+  ],
+  ['a client with a secret and EdDSA, without PKCE', { idTokenAlg: 'EdDSA', pkce: false }],
+  ['a public client', { public: true }],
+])('the test of %s runs a whole sign-in and leaves no trace', async (_name, given) => {
   const { org, made, ask } = await site(given);
   await keysOfIdTokens(idctl.operator());
   const traces = () =>
@@ -113,20 +116,20 @@ test.each([
   expect(await traces()).toEqual(before);
 });
 
-test('of many redirect URIs each is checked, and one gets a code', async () => {
+test('the test checks every redirect URI, and requests a code for only one', async () => {
   const redirectUris = [1, 2, 3, 4, 5].map((at) => `http://localhost/${at}`);
   const { org } = await site({ redirectUris });
   const ctx = idctl.operator();
-  // One code, its tokens and their refresh.
+  // Enough for one code, its tokens and their refresh.
   const limits = { ...ctx.config.limits, tokenRequests: 3 };
   const input = { org: org.slug, client: 'Wiki', user: org.owner.email ?? '' };
   const { steps } = await testClient({ ...ctx, config: { ...ctx.config, limits } }, input);
   expect(steps.at(-1)).toMatchObject({ name: 'refresh', ok: true });
 });
 
-test('the rehearsal ends at the step that fails', async () => {
+test('the sign-in of the test stops at the step that fails', async () => {
   const { org, ask } = await site();
-  // Set behind the operation's back, as no client can have this address.
+  // Written directly, because no operation accepts this redirect URI.
   await transaction(() =>
     Client.update({ redirectUris: ['http://localhost/#a'] }, { where: { organizationId: org.id } }),
   );
@@ -136,7 +139,7 @@ test('the rehearsal ends at the step that fails', async () => {
   expect(step('tokens')).toBeUndefined();
 });
 
-test('an organization tests at most 20 times in ten minutes', async () => {
+test('an organization can run at most 20 client tests in ten minutes', async () => {
   const { ask, path, org } = await site();
   for (let turn = 0; turn < 20; turn += 1) await ask();
   const owner = await signedIn(idctl, org.owner.email);
@@ -144,7 +147,7 @@ test('an organization tests at most 20 times in ten minutes', async () => {
   expect([status, Number(headers['retry-after']) > 0]).toEqual([429, true]);
 });
 
-test('a person is refused for the reason that the rules give', async () => {
+test('the test shows why the client refuses a person: no role in the project, or no membership', async () => {
   const org = await organization(idctl);
   const owner = await signedIn(idctl, org.owner.email);
   const { slug } = await createProject(idctl.operator(), { org: org.slug, name: fresh('web') });
@@ -167,12 +170,12 @@ test('a person is refused for the reason that the rules give', async () => {
   expect(await signIn(member)).toMatch(/access_denied, as the person lacks the role/);
   const told = await signIn(stranger);
   expect(told).toMatch(/access_denied, as no member/);
-  // An account elsewhere and no account at all read alike.
+  // An account outside the organization and an unknown address get the same answer.
   const unknown = `${fresh('no')}@example.test`;
   expect(await signIn(unknown)).toBe(told.replace(stranger, unknown));
 });
 
-test('O8 of a pushed member whose domain is not verified, an admin learns nothing', async () => {
+test('O8 if SCIM added a member on an unverified domain, the test tells an admin nothing about the account', async () => {
   const rival = await scimClient(idctl);
   const admin = await signedIn(idctl, rival.org.owner.email);
   const org = rival.org.slug;
@@ -194,11 +197,11 @@ test('O8 of a pushed member whose domain is not verified, an admin learns nothin
   expect(new Set(told).size).toBe(1);
 });
 
-test('a name without an address, an inner address of idctl and a suspended secret are named', async () => {
+test('the test reports a host that does not resolve, a private back-channel address and a suspended secret', async () => {
   const { org, ask } = await site({
     redirectUris: ['https://wiki.invalid/a', 'https://wiki.invalid/b', 'https://10.255.0.1/cb'],
   });
-  // Set behind the operation's back, as an address can change after it was checked.
+  // Written directly, because no operation accepts this address.
   const changed = { backchannelLogoutUri: 'https://127.0.0.1/logout', suspendedAt: new Date() };
   await transaction(() => Client.update(changed, { where: { organizationId: org.id } }));
   const { body, step, failed } = await ask();
@@ -216,7 +219,7 @@ test('a name without an address, an inner address of idctl and a suspended secre
   expect(step('client secret')?.hint).toMatch(/idctl client rotate client-/);
 });
 
-test('a base URL that this machine cannot reach is an answer, and no error', async () => {
+test('a base URL that this machine cannot reach is a failed step, not an error', async () => {
   const { org } = await site();
   const ctx = idctl.operator();
   const [port] = await freePorts(1);

@@ -39,7 +39,7 @@ const wiki = { name: 'Wiki', redirectUris: ['https://wiki.acme.test/callback'] }
 const make = (org: string, given: object = {}) =>
   createClient(idctl.operator(), createClient.input.parse({ ...wiki, ...given, org }));
 
-test('O12 P13 a client is made with a secret that is shown once and stored as its hash', async () => {
+test('O12 P13 a client is created with a secret that is shown once and stored as a hash', async () => {
   const { owner, at, id } = await company();
   const { status, body } = await owner.post(at, wiki);
   expect([status, body]).toEqual([
@@ -108,7 +108,7 @@ test('O12 P13 a rotated secret replaces the old one at once; a public client has
   expect((await change(owner, `${at}/Wiki`, { public: false })).body).not.toHaveProperty(
     'clientSecret',
   );
-  // A new one, which no answer showed.
+  // The client has a new secret, which no answer has shown.
   expect(await hash()).not.toBe(hashOfSecret('cos_secret_', body.clientSecret));
   expect((await remove(owner, `${at}/Wiki`)).status).toBe(204);
   expect((await owner.get(`${at}/${clientId}`)).status).toBe(404);
@@ -135,7 +135,7 @@ test.each([
   expect(body.errors[0].message).toContain(words);
 });
 
-test('interface page: settings that contradict each other are refused', async () => {
+test('interface page: invalid or contradictory settings are refused, and the error names the field', async () => {
   const { owner, at } = await company();
   const faultOf = async (given: object) => (await owner.post(at, given)).body.errors?.[0]?.path;
   expect(await faultOf({ name: 'Wiki' })).toBe('redirectUris');
@@ -151,7 +151,7 @@ test('interface page: settings that contradict each other are refused', async ()
   expect((await owner.post(at, { ...wiki, redirectUris: local })).status).toBe(201);
 });
 
-test('O12 a client admits active members of its organization, and with a project those with the role', async () => {
+test('O12 a client admits active members of its organization; if it has a project, only those with at least its role', async () => {
   const { org, id: organizationId } = await company();
   const { slug: project, id: projectId } = await createProject(idctl.operator(), {
     org,
@@ -176,7 +176,7 @@ test('O12 a client admits active members of its organization, and with a project
   expect(await judged()).toEqual(['not_a_member', 'not_a_member']);
 });
 
-test('X5 a refused person is one counted event in a quarter of an hour, and strangers stay unknown', async () => {
+test('X5 repeated refusals within 15 minutes are one event with a count, which does not name people who are not members', async () => {
   const { org, id: organizationId } = await company();
   const client = await find((await make(org)).clientId);
   if (client === null) throw new Error('the client is gone');
@@ -214,7 +214,7 @@ test('O12 a project that a client requires cannot be deleted, but its organizati
 
 const origins = (...forwardAuthOrigins: string[]) => ({ forwardAuthOrigins });
 
-test('O12 an origin lies on or under a verified domain, or the operator registers it', async () => {
+test('O12 an admin registers an origin only on or under a verified domain; the operator can register others', async () => {
   const { org, domain, owner, at } = await company();
   await make(org, { name: 'Mine', ...origins(`https://grafana.${domain}`) });
   const post = (origin: string) => owner.post(at, { name: fresh('app'), ...origins(origin) });
@@ -228,7 +228,7 @@ test('O12 an origin lies on or under a verified domain, or the operator register
   expect((await post(`https://*.${domain}`)).status).toBe(400);
   expect((await post(`https://${domain}.`)).status).toBe(400);
   expect((await post(`https://x.${domain}/path`)).status).toBe(400);
-  // The registered one of the operator stays when an admin keeps it.
+  // An admin can keep an origin that the operator registered.
   await make(org, { name: 'Theirs', ...origins('https://elsewhere.test') });
   const kept = await change(owner, `${at}/Theirs`, {
     ...origins('https://elsewhere.test', `https://kept.${domain}`),
@@ -236,7 +236,7 @@ test('O12 an origin lies on or under a verified domain, or the operator register
   expect(kept.status).toBe(200);
 });
 
-test('O12 an origin belongs to one client of the instance, else 409', async () => {
+test('O12 an origin belongs to one client of the instance; a second client gets 409', async () => {
   const { org, domain, owner, at } = await company();
   const origin = `https://app.${domain}`;
   await make(org, { name: 'One', ...origins(origin) });
@@ -248,7 +248,7 @@ test('O12 an origin belongs to one client of the instance, else 409', async () =
   });
 });
 
-test('O12 an origin with the host of idctl itself is refused: its cookies would reach the application', async () => {
+test('O12 an origin on the host of idctl is refused: the application would get the cookies of idctl', async () => {
   const { org } = await company();
   const { hostname } = new URL(idctl.baseUrl);
   await expect(make(org, origins(`http://${hostname}:9`))).rejects.toMatchObject({
@@ -256,7 +256,7 @@ test('O12 an origin with the host of idctl itself is refused: its cookies would 
   });
 });
 
-test('O12 an origin ends with the domain that it stood on, and the nearest verified domain decides', async () => {
+test('O12 an admin’s origin is removed when its organization no longer owns the nearest verified domain; the operator’s origin stays', async () => {
   const { org, domain, owner, at } = await company();
   await make(org, { name: 'Operated', ...origins(`https://operated.${domain}`) });
   const team = `team.${domain}`;

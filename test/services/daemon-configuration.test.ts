@@ -70,7 +70,7 @@ describe('a daemon and its configuration file', { timeout: 120_000 }, () => {
     provider?.close();
   });
 
-  test('interface page: each command says that the daemon runs with an older configuration file', async () => {
+  test('interface page: status, doctor and the connection tests say that the daemon runs with an older configuration file', async () => {
     expect(await say('status')).not.toContain(older);
     expect(await say('doctor --json')).toContain(`runs the current ${configFile}`);
     await write('# changed\nlog:\n  level: info\n');
@@ -142,7 +142,7 @@ describe('a daemon and its configuration file', { timeout: 120_000 }, () => {
     expect((await fetch(`${daemon.url}/api/v1/auth/magic-code`, code)).status).toBe(202);
   });
 
-  test('SIGHUP names the settings that need a restart, and the commands still say so', async () => {
+  test('after SIGHUP, the log names the settings that need a restart, and status still reports an older configuration', async () => {
     await write(
       'instance: { name: Other }\nlog: { level: info }\noutbound: { allow: [127.0.0.1] }\n',
     );
@@ -159,7 +159,7 @@ describe('a daemon and its configuration file', { timeout: 120_000 }, () => {
     expect((await fetch(`${daemon.url}/readyz`)).status).toBe(200);
   });
 
-  test('a stopped daemon is not compared', async () => {
+  test('status does not report an older configuration after the daemon has stopped', async () => {
     await write('log: { level: warn }\n');
     expect(await say('status')).toContain(older);
     expect(await daemon.stop()).toBe(0);

@@ -20,7 +20,7 @@ import {
 } from '../support/move.ts';
 import { postgresMissing } from '../support/postgres.ts';
 
-// What keeps a move from losing data when machines stop, files change places and others hold locks.
+// A move loses no data if processes stop, databases are swapped or other processes hold locks.
 
 const crowd = 20;
 const known = { pat: '', org: '' };
@@ -57,7 +57,7 @@ async function emptyAt(database: string): Promise<void> {
   for (const end of ['', '-wal', '-shm']) await rm(`${pathOf(database)}${end}`, { force: true });
 }
 
-/** Lets two databases change their places. */
+/** Swaps two databases. */
 async function exchange(one: string, other: string): Promise<void> {
   const aside = crypto.randomUUID().slice(0, 8);
   if (one.startsWith('sqlite:')) {
@@ -79,7 +79,7 @@ async function exchange(one: string, other: string): Promise<void> {
     await changeAt(inject('databases'), `ALTER DATABASE "${from}" RENAME TO "${to}"`);
 }
 
-/** A move killed after the old database was marked, and before the new one was released. */
+/** Starts a move, and kills it when the old database is marked and the new one not released. */
 async function halfMove() {
   const move = await moves.begin();
   await moves.killHalfway(move);
@@ -88,7 +88,7 @@ async function halfMove() {
 
 describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
   test.runIf(dialect === 'postgres')(
-    'a daemon that stood still during the move ends as soon as it goes on',
+    'a daemon that was suspended during the move writes nothing more, and exits with code 3',
     async () => {
       const from = await copyOfDatabase(site.database);
       const daemon = await site.serve(at(from));
@@ -96,7 +96,7 @@ describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
       const bearer = { authorization: `Bearer ${known.pat}` };
       expect((await client.get('/api/v1/me', bearer)).status).toBe(200);
       process.kill(daemon.pid, 'SIGSTOP');
-      // As 150 seconds of silence would.
+      // After 150 seconds without a report, a daemon counts as stopped too.
       await changeAt(from, 'DELETE FROM daemons');
       const { code, err } = await moveTo(site, await both.fresh('sqlite'), at(from));
       process.kill(daemon.pid, 'SIGCONT');
@@ -119,7 +119,7 @@ describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
     },
   );
 
-  test.runIf(dialect === 'sqlite')('a daemon that stands still counts as running', async () => {
+  test.runIf(dialect === 'sqlite')('a suspended daemon counts as running', async () => {
     const from = await copyOfDatabase(site.database);
     const daemon = await site.serve(at(from));
     process.kill(daemon.pid, 'SIGSTOP');
@@ -130,7 +130,7 @@ describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
 
   test('an unfinished copy is finished only from the database that it was copied from', async () => {
     const late = await moves.begin();
-    // Another copy of the same instance was moved there before, and then put aside.
+    // Before, another copy of the instance was moved to the same target, which was then emptied.
     const earlier = await copyOfDatabase(site.database);
     await exchange(late.from, earlier);
     expect((await late.run()).code).toBe(0);
@@ -150,7 +150,7 @@ describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
     expect((await late.look()).to.code).toBe(0);
   });
 
-  test('an interrupted move is compared again before its copy is used', async () => {
+  test('after an interruption, the next run compares the copy again before it is used', async () => {
     const move = await halfMove();
     await changeAt(move.to, "DELETE FROM accounts WHERE email <> 'olga@acme.test'");
     expect((await move.run()).code).toBe(0);
@@ -171,7 +171,7 @@ describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
     expect([from.code, to.code]).toEqual([3, 0]);
   });
 
-  test('a marked database is moved nowhere else, and into no other instance', async () => {
+  test('a marked database cannot be moved to another address, or over another database', async () => {
     const move = await halfMove();
     const elsewhere = await moveTo(site, await both.fresh(otherKind), at(move.from));
     expect([elsewhere.code, elsewhere.err]).toEqual([
@@ -191,7 +191,7 @@ describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
     ]);
   });
 
-  test('a new database that cannot be made is named, with the user who may not', async () => {
+  test('if the new database cannot be created, the message names the database and the user', async () => {
     const from = await copyOfDatabase(site.database);
     const to = 'sqlite:/proc/idctl.db';
     const { code, err } = await moveTo(site, to, at(from));
@@ -220,7 +220,7 @@ describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
       });
       await holder.query('COMMIT');
     }
-    // As VACUUM does. A dry run that takes a lock would wait for it.
+    // VACUUM takes this lock. A dry run that locked tables like a move would wait for it.
     await holder.query('BEGIN; LOCK TABLE accounts IN SHARE UPDATE EXCLUSIVE MODE');
     const dry = await moveTo(site, await both.fresh('sqlite'), at(from), '--dry-run');
     expect([dry.code, dry.err]).toEqual([0, expect.stringContaining('Dry run')]);
@@ -249,7 +249,7 @@ describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
     },
   );
 
-  test('X4 a file with a password that others may read is named', async () => {
+  test('X4 a warning names a file with a password that other users can read', async () => {
     const file = join(site.folder, `url-${crypto.randomUUID()}`);
     const url = await both.fresh('postgres');
     await writeFile(file, url);
@@ -269,7 +269,7 @@ describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
   });
 
   test.runIf(dialect === 'postgres')(
-    'an address with quotes is only text in what PostgreSQL is told',
+    'an address with quotes and backslashes stays text in the SQL that PostgreSQL runs',
     async () => {
       const from = await copyOfDatabase(site.database);
       const name = new URL(from).pathname.slice(1);

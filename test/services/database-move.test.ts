@@ -54,7 +54,7 @@ beforeAll(async () => {
   await browser.post('/api/v1/auth/login', site.owner);
   cookie = stringifyCookie(Object.fromEntries(browser.jar));
   await daemon.stop();
-  // No daemon runs, so its delivery waits.
+  // No daemon runs, so the delivery of the event waits.
   await site.run(['project', 'create', 'Rocket', '--org', 'acme']);
   await addCrowd(site.database, known.org, crowd);
 }, 120_000);
@@ -68,7 +68,7 @@ const rowsIn = async (database: string, table: string) =>
   Number((await site.query(`SELECT count(*) AS n FROM ${table}`, database))[0]?.['n']);
 
 describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
-  test('to the other kind: sessions, tokens, secrets and waiting deliveries go on, and the old one is refused', async () => {
+  test('to the other kind keeps sessions, tokens, secrets and waiting deliveries, and the old database is then refused', async () => {
     const from = await copyOfDatabase(site.database);
     const to = await both.fresh(otherKind);
     const { code, out, err } = await moveTo(site, to, at(from), '--json');
@@ -107,7 +107,7 @@ describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
     await daemon.stop();
   });
 
-  test('there and back again, and to the same kind, the checksums stay the same', async () => {
+  test('to the other kind, back, and to the same kind changes no checksum', async () => {
     const from = await copyOfDatabase(site.database);
     const there = await both.fresh(otherKind);
     const back = await both.fresh(dialect);
@@ -136,7 +136,7 @@ describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
     );
   });
 
-  test('killed at any statement and run again, it ends with everything in one place', async () => {
+  test('that is killed at any statement is completed by the next run, with all data in one database', async () => {
     const { statements, begin } = await interruptions(site, both, otherKind);
     const anywhere = () => 1 + Math.floor(Math.random() * statements);
     for (const killAt of [anywhere(), anywhere(), statements]) {
@@ -148,7 +148,7 @@ describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
     }
   });
 
-  test('an unfinished copy is refused with the next step, and only its own move may overwrite it', async () => {
+  test('leaves an unfinished copy if killed: commands refuse the copy and name the next step, and only the same move overwrites it', async () => {
     const { statements, begin } = await interruptions(site, both, otherKind);
     const move = await begin();
     await move.run(Math.floor(0.8 * statements));
@@ -164,13 +164,13 @@ describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
     }
     const other = await moveTo(site, move.to, at(await copyOfDatabase(site.database)));
     expect([other.code, other.err]).toEqual([1, expect.stringContaining('is not empty')]);
-    // The present database still serves, and what is written there meanwhile is moved too.
+    // The old database still works, and later writes to it are moved too.
     await site.run(['org', 'create', 'Late Ltd'], '', at(move.from));
     expect((await move.run()).code).toBe(0);
     expect(await rowsIn(move.to, `organizations WHERE name = 'Late Ltd'`)).toBe(1);
   });
 
-  test('while a daemon serves, it is refused; after the daemon has stopped, it is not', async () => {
+  test('is refused while a daemon serves, and works after the daemon has stopped', async () => {
     const from = await copyOfDatabase(site.database);
     const to = await both.fresh(otherKind);
     const daemon = await site.serve(at(from));
@@ -183,7 +183,7 @@ describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
     expect((await moveTo(site, to, at(from))).code).toBe(0);
   });
 
-  test('after a daemon was killed, SQLite knows at once that it is gone, and PostgreSQL after a while', async () => {
+  test('after the kill of a daemon, works at once on SQLite; on PostgreSQL, the refusal says until when to wait', async () => {
     const from = await copyOfDatabase(site.database);
     const daemon = await site.serve(at(from));
     process.kill(daemon.pid, 'SIGKILL');
@@ -200,7 +200,7 @@ describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
     expect((await moveTo(site, to, at(from))).code).toBe(0);
   });
 
-  test('while another process has the database open, it is refused', async () => {
+  test('is refused while another process has the database open', async () => {
     const from = await copyOfDatabase(site.database);
     const to = await both.fresh(otherKind);
     const hold = await holdOpen(from);
@@ -210,7 +210,7 @@ describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
   });
 
   test.runIf(dialect === 'postgres')(
-    'a process that has the moved database open can no longer write it',
+    'stops writes by a process that has the moved database open',
     async () => {
       const from = await copyOfDatabase(site.database);
       const client = new pg.Client(from);
@@ -221,7 +221,7 @@ describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
     },
   );
 
-  test('--dry-run says what would be copied and each refusal, and writes nothing', async () => {
+  test('lists with --dry-run what it would copy and each refusal, and writes nothing', async () => {
     const from = await copyOfDatabase(site.database);
     const to = await both.fresh('sqlite');
     const { code, out, err } = await moveTo(site, to, at(from), '--dry-run', '--json');
@@ -244,7 +244,7 @@ describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
     ]);
   });
 
-  test('X8 an existing file that others may read, or an empty one, is refused', async () => {
+  test('X8 refuses a file that already exists at the new address, even if it is empty', async () => {
     const from = await copyOfDatabase(site.database);
     for (const [text, mode] of [
       ['', 0o600],
@@ -258,7 +258,7 @@ describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
     }
   });
 
-  test('a database that is not empty is refused, and so is the present one', async () => {
+  test('to a database that is not empty is refused, and so is a move to the current one', async () => {
     const from = await copyOfDatabase(site.database);
     const other = await copyOfDatabase(site.database);
     for (const to of [from, other]) {
@@ -268,9 +268,9 @@ describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
     expect((await site.run(['org', 'list'], '', at(from))).code).toBe(0);
   });
 
-  // Refused before any database is opened.
+  // The command refuses these before it opens a database, so one kind is enough.
   test.runIf(dialect === 'sqlite')(
-    'X4 a password in an argument is refused, and so is an address that is none',
+    'X4 refuses a password in an argument, and invalid or contradictory options',
     async () => {
       for (const [words, said] of [
         [
@@ -293,11 +293,11 @@ describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
   );
 });
 
-/** Has the database open, in a transaction that writes, until told to end. */
+/** Holds the database open until the returned function is called. */
 async function holdOpen(database: string): Promise<() => Promise<unknown>> {
   if (database.startsWith('sqlite:')) {
     const sqlite = new DatabaseSync(database.slice('sqlite:'.length));
-    // Even a reader that does nothing at the moment.
+    // An idle reader is enough.
     sqlite.prepare('SELECT count(*) FROM accounts').get();
     return async () => sqlite.close();
   }

@@ -62,7 +62,7 @@ describe.skipIf(absent)('interface page: idctl doctor', { timeout: 120_000 }, ()
     ]);
   });
 
-  /** What the command answers about this instance, seen from another process. */
+  /** Runs `idctl doctor` on this instance in another process, and parses its answer. */
   async function doctor(words: string[] = [], env: Record<string, string> = {}) {
     const { config } = idctl.app;
     const settings = {
@@ -86,7 +86,7 @@ describe.skipIf(absent)('interface page: idctl doctor', { timeout: 120_000 }, ()
     return { code, out, err, view, failed };
   }
 
-  test('without faults: a note for each check, and exit 0', async () => {
+  test('prints a line for each check and exits with code 0 if there are no faults', async () => {
     const { org } = await connected(idctl, provider.issuer, { autoRemove: true });
     const { code, out, err } = await doctor(['--org', org.slug]);
     expect(err).toBe('');
@@ -113,7 +113,7 @@ describe.skipIf(absent)('interface page: idctl doctor', { timeout: 120_000 }, ()
     expect(apps?.message).not.toContain(asking.id);
   });
 
-  test('every planted fault has its name, and one thing to change', async () => {
+  test('names every planted fault, with one thing to change', async () => {
     const [nowhere] = await freePorts(1);
     const wrongIssuer = await connected(idctl, `${provider.issuer}/`);
     const otherName = await connected(idctl, provider.issuer.replace('127.0.0.1', 'localhost'));
@@ -129,7 +129,7 @@ describe.skipIf(absent)('interface page: idctl doctor', { timeout: 120_000 }, ()
       IDCTL_DOH_RESOLVER_URL: `https://127.0.0.1:${nowhere}/dns-query`,
       IDCTL_MAIL_SMTP_URL: `smtp://127.0.0.1:${nowhere}`,
       IDCTL_SIGNIN_PASSWORD: 'off',
-      // No way in while mail does not work.
+      // Mailed codes are no way to sign in while mail does not work.
       IDCTL_SIGNIN_MAGIC_CODE: 'on',
     });
     expect(code).toBe(1);
@@ -138,7 +138,7 @@ describe.skipIf(absent)('interface page: idctl doctor', { timeout: 120_000 }, ()
     expect(seen(`single sign-on of ${wrongIssuer.org.slug}`)).toMatch(
       /issuer, failed: the same except for a trailing slash/,
     );
-    // What to copy is shown to whoever is at the shell, and to nobody else (security S8).
+    // Only the operator at the shell sees the other issuer (security S8).
     expect(seen(`single sign-on of ${otherName.org.slug}`)).toContain(
       `another issuer: ${provider.issuer}`,
     );
@@ -164,7 +164,7 @@ describe.skipIf(absent)('interface page: idctl doctor', { timeout: 120_000 }, ()
     expect(seen(`SCIM of ${unused.slug}`)).toMatch(
       /^no call with this token yet at http.*\/scim\/v2\/orgs\//,
     );
-    // Their own domain's settings, and theirs alone, let its owners in; the others have none.
+    // The instance's settings decide, because the owner's address is on no verified domain.
     expect(seen(`owners of ${unused.slug}`)).toBe(`no way to sign in for ${unused.owner.email}`);
     for (const { hint, expected } of Object.values(failed)) {
       expect(hint).toMatch(/\w/);
@@ -172,7 +172,7 @@ describe.skipIf(absent)('interface page: idctl doctor', { timeout: 120_000 }, ()
     }
   });
 
-  test('X3 a key file that is missing or open to others is a fault; checks without the key still run', async () => {
+  test('X3 reports a key file that is missing or readable by others, and still runs the checks that need no key', async () => {
     const { keyFile } = idctl.app.config;
     await rename(keyFile, `${keyFile}.away`);
     const missing = await doctor(['--json']);
@@ -188,7 +188,7 @@ describe.skipIf(absent)('interface page: idctl doctor', { timeout: 120_000 }, ()
     expect([missing.code, open.code]).toEqual([1, 1]);
   });
 
-  test('a database that is not migrated or cannot be reached, and a configuration that cannot be read', async () => {
+  test('reports a database that is not migrated or cannot be reached, and an invalid configuration', async () => {
     const [nowhere] = await freePorts(1);
     const fresh = await freshDatabaseUrl();
     if (dialect === 'sqlite') await writeFile(fresh.slice('sqlite:'.length), '', { mode: 0o600 });
@@ -211,22 +211,25 @@ describe.skipIf(absent)('interface page: idctl doctor', { timeout: 120_000 }, ()
     expect([pending.code, gone.code, broken.code]).toEqual([1, 1, 1]);
   });
 
-  test.skipIf(dialect !== 'sqlite')('X8 a database that other users can read', async () => {
-    const file = idctl.app.config.database.url.slice('sqlite:'.length);
-    await chmod(file, 0o644);
-    const { failed } = await doctor(['--json', '--org', (await organization(idctl)).slug]);
-    await chmod(file, 0o600);
-    expect(failed['database files']).toMatchObject({ hint: `chmod 600 ${file}` });
-    expect(Object.keys(failed)).toEqual(['database files']);
-  });
+  test.skipIf(dialect !== 'sqlite')(
+    'X8 reports a database file that other users can read',
+    async () => {
+      const file = idctl.app.config.database.url.slice('sqlite:'.length);
+      await chmod(file, 0o644);
+      const { failed } = await doctor(['--json', '--org', (await organization(idctl)).slug]);
+      await chmod(file, 0o600);
+      expect(failed['database files']).toMatchObject({ hint: `chmod 600 ${file}` });
+      expect(Object.keys(failed)).toEqual(['database files']);
+    },
+  );
 
-  test('an unknown organization is refused', async () => {
+  test('refuses an unknown organization', async () => {
     const { code, err } = await doctor(['--org', 'nobody']);
     expect(err).toMatch(/^idctl: There is no organization "nobody"\.\n/);
     expect(code).toBe(1);
   });
 
-  test('a base URL at which another program answers', async () => {
+  test('reports a base URL that differs from the base URL of the daemon', async () => {
     await verifiedDomain(idctl, (await organization(idctl)).slug);
     const { failed } = await doctor(['--json', '--org', (await organization(idctl)).slug], {
       IDCTL_BASE_URL: idctl.baseUrl.replace('127.0.0.1', 'localhost'),
@@ -234,7 +237,7 @@ describe.skipIf(absent)('interface page: idctl doctor', { timeout: 120_000 }, ()
     expect(failed['base URL']?.message).toMatch(/ is set up as http:\/\/127\.0\.0\.1:\d+$/);
   });
 
-  test('the daemon of another instance is not taken for the one of this database', async () => {
+  test('reports that the daemon at the base URL serves another database', async () => {
     const other = {
       IDCTL_CONFIG: join(idctl.app.config.keyFile, '../other/idctl.yaml'),
       IDCTL_DATABASE: await freshDatabaseUrl(),
@@ -254,7 +257,7 @@ describe.skipIf(absent)('interface page: idctl doctor', { timeout: 120_000 }, ()
     expect(out).toMatch(/\nDaemon: +the daemon at this address serves another database\n/);
   });
 
-  test('a daemon of this database at another address is named', async () => {
+  test('names the address of a daemon of this database that listens elsewhere', async () => {
     const id = randomUUID();
     const configuration = { file: 'none', digest: '', restDigest: '' };
     const daemon = { id, listen: 'http://127.0.0.1:9000', configuration };
@@ -270,7 +273,7 @@ describe.skipIf(absent)('interface page: idctl doctor', { timeout: 120_000 }, ()
     expect(out).toContain(told);
   });
 
-  test('a base URL where nothing answers: the name, the port or TLS is named as the thing to change', async () => {
+  test('says whether to change the host name, the port or TLS if the base URL cannot be reached', async () => {
     const [nowhere] = await freePorts(1);
     const { slug } = await organization(idctl);
     const hintAt = async (baseUrl: string) => {
@@ -288,7 +291,7 @@ describe.skipIf(absent)('interface page: idctl doctor', { timeout: 120_000 }, ()
   });
 });
 
-/** Runs the program; its exit code, and what it wrote. */
+/** Runs the program, and returns its exit code and output. */
 function run(
   words: string[],
   env: Record<string, string>,

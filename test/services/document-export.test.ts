@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => idctl.close());
 
-test('exports an organization in a stable order, without ids, times and secrets', async () => {
+test('an export of an organization has a stable order, and no ids, times or secrets', async () => {
   await addDomain(idctl.operator(), { org: 'acme', domain: 'a.acme.test' });
   const text = await writeDocument(await exportOrganization(idctl.operator(), { org: 'acme' }));
   expect(

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => idctl.close());
 
-test('a pruned plan tells who loses a role of a SCIM group, and reads only the groups that decide', async () => {
+test('a plan with prune lists the people who lose a role of a SCIM group, and reads only the mapped groups of these people', async () => {
   const client = await scimClient(idctl);
   const org = client.org.slug;
   const operator = idctl.operator();

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => idctl.close());
 
-/** The document with the secrets that stay. */
+/** The document as an export shows it: the client secret is `unchanged`. */
 function keeping(document: Sent): Sent {
   const { sso } = document;
   return sso === null
@@ -23,7 +23,7 @@ function keeping(document: Sent): Sent {
 
 const runs = { numRuns: 10 };
 
-test('a generated document applied twice changes nothing, and its export equals it', async () => {
+test('a generated document that has been applied changes nothing when applied again, and the export equals it', async () => {
   const { slug, people } = await foundEmpty(idctl);
   const operator = () => idctl.operator();
   await fc.assert(
@@ -39,7 +39,7 @@ test('a generated document applied twice changes nothing, and its export equals 
   );
 }, 240_000);
 
-test('of two applies of one plan at once, one wins and the other is outdated', async () => {
+test('if one plan is applied twice at once, one apply succeeds and the other is refused as outdated', async () => {
   const { slug, people } = await foundEmpty(idctl);
   const [first = '', second = ''] = people;
   const members = [{ email: first, role: 'owner' }];
@@ -56,7 +56,7 @@ test('of two applies of one plan at once, one wins and the other is outdated', a
   });
 });
 
-test('a plan of another document, prune or secret than the applied is outdated', async () => {
+test('an apply is refused as outdated if its document, prune or a secret differs from the plan', async () => {
   const { slug } = await foundEmpty(idctl, 0);
   const project = { slug: 'web', name: 'Web' };
   const document = { idctl: 1, projects: [project] };
@@ -86,7 +86,7 @@ const connection = {
   enabled: true,
 };
 
-test('a connection for an unproved domain is saved disabled and blocked, until it is verified', async () => {
+test('a connection for an unverified domain is saved disabled and listed as blocked, until the domain is verified', async () => {
   const { slug } = await foundEmpty(idctl, 0);
   const domain = `${fresh('d')}.test`;
   const sso = { ...connection, emailDomain: domain, clientSecret: { value: 's' } };
@@ -109,7 +109,7 @@ test('a connection for an unproved domain is saved disabled and blocked, until i
   expect(await showSso(idctl.operator(), { org: slug })).toMatchObject({ enabled: true });
 });
 
-test('what the document does not list is kept, and removed with prune', async () => {
+test('entries that the document does not list are kept, or removed with prune', async () => {
   const { slug, people } = await foundEmpty(idctl);
   const [owner = '', other = ''] = people;
   const whole = {

@@ -55,7 +55,7 @@ describe.skipIf(counterpartMissing('bind9'))(
       });
     });
 
-    test('§3.1 verify finds the record beside others and records when and how', async () => {
+    test('§3.1 verify finds the record among others, and stores when and how the domain was verified', async () => {
       const { client, base } = await admin();
       const domain = name();
       const { value } = (await client.post(base, { domain })).body.txtRecord;
@@ -67,7 +67,7 @@ describe.skipIf(counterpartMissing('bind9'))(
       expect((await client.post(`${base}/${domain}/verify`)).body).toEqual(answer.body);
     });
 
-    test('§3.1 keeps the domain Pending when the TXT record is missing, and says what to do', async () => {
+    test('§3.1 verify keeps the domain Pending if the TXT record is missing, and says what to do', async () => {
       const { client, base } = await admin();
       const domain = name();
       const { value } = (await client.post(base, { domain })).body.txtRecord;
@@ -81,7 +81,7 @@ describe.skipIf(counterpartMissing('bind9'))(
       expect((await client.get(base)).body.items).toMatchObject([{ domain, state: 'Pending' }]);
     });
 
-    test('D3 a value with something more, an old token, a CNAME target or a parent domain is no proof', async () => {
+    test('D3 a longer value, an old token, or a value at a CNAME target or a parent domain is no proof', async () => {
       const { client, base } = await admin();
       const [longer, old, alias, target] = [name(), name(), name(), name()];
       const values = new Map<string, string>();
@@ -110,7 +110,7 @@ describe.skipIf(counterpartMissing('bind9'))(
       expect((await client.post(`${base}/${domain}/verify`)).status).toBe(200);
     });
 
-    test('D4 of two organizations that verify one domain at once, exactly one wins and the other gets 409', async () => {
+    test('D4 if two organizations verify one domain at once, exactly one succeeds and the other gets 409', async () => {
       const [one, two] = [await admin(), await admin()];
       const domain = name();
       for (const { client, base } of [one, two]) {
@@ -139,7 +139,7 @@ describe.skipIf(counterpartMissing('bind9'))(
       expect((await two.client.post(`${two.base}/${domain}/verify`)).status).toBe(200);
     });
 
-    test('a second add of the same domain is 409, and an unknown domain 404', async () => {
+    test('adding a domain again is refused with 409, and an unknown domain with 404', async () => {
       const { client, base } = await admin();
       const domain = name();
       await client.post(base, { domain });
@@ -152,7 +152,7 @@ describe.skipIf(counterpartMissing('bind9'))(
     });
 
     test.each(['co.uk', 'github.io', 'gmail.com', 'https://GMX.de/', 'ada@outlook.com'])(
-      'D2 %s belongs to no organization and is refused, unless the operator insists',
+      'D2 %s is refused as a shared domain, unless the operator overrides this',
       async (text) => {
         const { org, client, base } = await admin();
         const refused = await client.post(base, { domain: text });
@@ -175,7 +175,7 @@ describe.skipIf(counterpartMissing('bind9'))(
       expect(sub).toBe(`sub.${domain}`);
     });
 
-    test("I2 the operator's command verifies and is recorded as the operator's, an admin's does not", async () => {
+    test('I2 the operator can verify a domain without DNS, and this is recorded; an admin cannot', async () => {
       const { org, client, base } = await admin();
       const domain = name();
       await addDomain(idctl.operator(), { org: org.slug, domain });
@@ -185,7 +185,7 @@ describe.skipIf(counterpartMissing('bind9'))(
       expect(asserted).toMatchObject({ state: 'Verified', verifiedBy: 'operator' });
     });
 
-    test('X5 adding, verifying and removing are events with the actor', async () => {
+    test('X5 adding, verifying and removing a domain write events with the actor', async () => {
       const { org, client, base } = await admin();
       const domain = name();
       await client.post(base, { domain });

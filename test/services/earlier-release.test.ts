@@ -27,7 +27,7 @@ test('a database of an earlier release is migrated, and all credentials and data
   await writeFile(keyFile, await readFile(join(fixture, `${dialect}.key`)), { mode: 0o600 });
   const held: Held = JSON.parse(await readFile(join(fixture, `${dialect}.json`), 'utf8'));
   const idctl = await openIdctl({ baseUrl }, { url: await restored(), keyFile });
-  // Nothing that the fixture holds has expired then.
+  // At this time, nothing in the fixture has expired.
   idctl.wait((Date.parse('2026-11-22T10:00:00Z') - Date.now()) / 1000);
   try {
     const by = (token: string) => idctl.client({ headers: { authorization: `Bearer ${token}` } });
@@ -54,7 +54,7 @@ test('a database of an earlier release is migrated, and all credentials and data
   }
 });
 
-/** The fixture in a database of its own. */
+/** Restores the fixture into a fresh database, and returns its URL. */
 async function restored(): Promise<string> {
   const url = await freshDatabaseUrl();
   if (dialect === 'sqlite') {

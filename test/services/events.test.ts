@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => idctl.close());
 
-test('spec §6 a cursor reads the list whole, each event once and in order, then new events', async () => {
+test('spec §6 a cursor reads each event once and in order, and later the new events', async () => {
   const { slug, owner } = await organization(idctl);
   const client = await signedIn(idctl, owner.email);
   const path = `/api/v1/orgs/${slug}/events`;
@@ -43,7 +43,7 @@ test('spec §6 a cursor reads the list whole, each event once and in order, then
   expect(await client.get(`${path}?kind=domain.verifed`)).toMatchObject({ status: 400 });
 });
 
-test('spec §6 a list covers a kind, a group of kinds or all, from a time or a period ago', async () => {
+test('spec §6 a list can be limited to a kind or a group of kinds, and to events since a time or within a period', async () => {
   const { slug, owner } = await organization(idctl);
   const client = await signedIn(idctl, owner.email);
   await pause(2);
@@ -65,7 +65,7 @@ test('spec §6 a list covers a kind, a group of kinds or all, from a time or a p
   }
 });
 
-/** The cursor behind every event. */
+/** The cursor after the latest event. */
 async function nowCursor(ctx: Context): Promise<string | undefined> {
   let page = await listAllEvents(ctx, { limit: 200 });
   while (page.hasMore)
@@ -73,7 +73,7 @@ async function nowCursor(ctx: Context): Promise<string | undefined> {
   return page.nextCursor ?? undefined;
 }
 
-test('the operator also sees events without an organization, from now on or from the start', async () => {
+test('only the operator lists the events of all organizations, and events without an organization', async () => {
   const from = await nowCursor(idctl.operator());
   const { id } = await person(idctl);
   const { slug } = await organization(idctl);
@@ -95,7 +95,7 @@ test('the operator also sees events without an organization, from now on or from
   });
 });
 
-test('events.retention: older events are deleted, however many; the others stay', async () => {
+test('events older than events.retention are deleted, however many; the others stay', async () => {
   const ctx = idctl.operator();
   await transaction(async () => {
     for (let n = 0; n < 2500; n += 1) await recordEvent(ctx, { kind: 'user.enabled' });
@@ -110,7 +110,7 @@ test('events.retention: older events are deleted, however many; the others stay'
 }, 60_000);
 
 test.runIf(dialect === 'postgres')(
-  'spec §6 a slow transaction’s events are not skipped: the cursor waits, and an event comes twice rather than never',
+  'spec §6 the events of a slow transaction are not skipped: the cursor waits, and a later event may come twice',
   async () => {
     const ctx = idctl.operator();
     const cursor = await nowCursor(ctx);

@@ -7,7 +7,7 @@ import { type Case, cases, obstacles, type Staged, stage } from '../support/expl
 import { openSite, type Site, signInBy } from '../support/explain-site.ts';
 import { long } from '../support/scim.ts';
 
-// `explain` against real sign-ins, of generated people in generated organizations.
+// Compares `explain` with real sign-ins of generated people in generated organizations.
 
 describe.skipIf(counterpartMissing('slapd'))('explain tells the truth', () => {
   let site: Site;
@@ -16,7 +16,7 @@ describe.skipIf(counterpartMissing('slapd'))('explain tells the truth', () => {
   });
   afterAll(() => site?.close());
 
-  /** What the operator is told of each way, and what a sign-in by it then does. */
+  /** For each way, what `explain` tells the operator, and what a real sign-in then does. */
   async function compare(person: Staged, order: Case['order']) {
     const told: Record<string, unknown> = {};
     const seen: Record<string, unknown> = {};
@@ -35,18 +35,18 @@ describe.skipIf(counterpartMissing('slapd'))('explain tells the truth', () => {
     return { told, seen };
   }
 
-  test('each way lets in exactly the people that explain names', async () => {
+  test('a sign-in by each way succeeds exactly if explain says so', async () => {
     const property = fc.asyncProperty(cases, async (given) => {
       const person = await stage(site, given);
       const { told, seen } = await compare(person, given.order);
       expect(told).toEqual(seen);
     });
-    // A failure prints the seed. The long run takes a new one each time.
+    // A failure prints the seed. The long run uses a new seed each time.
     const more = long ? { numRuns: 100 } : { numRuns: obstacles.length + 4, seed: 20261122 };
     await fc.assert(property, { ...more, examples: obstacles.map((each) => [each]) });
   }, 1_800_000);
 
-  test('O8 an admin is told the same of members, and nothing of others', async () => {
+  test('O8 explain shows an admin no more about a member than it shows the operator, and nothing about other people', async () => {
     const property = fc.asyncProperty(cases, async (given) => {
       const { org, domain, email } = await stage(site, given);
       const { idctl } = site;

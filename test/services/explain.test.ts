@@ -38,7 +38,7 @@ async function member() {
   return { org, domain, email, account, ask };
 }
 
-test('a way that lacks only the second factor could let the person in', async () => {
+test('a way to sign in that then asks for the second factor is shown as possible', async () => {
   const { org, ask } = await member();
   const { ways, blocks } = await ask();
   expect(ways[0]).toEqual({
@@ -50,7 +50,7 @@ test('a way that lacks only the second factor could let the person in', async ()
   expect(blocks).toEqual([]);
 });
 
-test('a lockout names its end, and does not shut out the network where the person has signed in', async () => {
+test('explain shows when a lockout ends, and that it does not affect a network where the person has signed in', async () => {
   const { org, email, account, ask } = await member();
   const own = '127.0.0.1';
   const fail = (from: string) =>
@@ -79,7 +79,7 @@ test('a lockout names its end, and does not shut out the network where the perso
   expect(await Session.count({ where: { accountId: account.id } })).toBeGreaterThan(0);
 });
 
-test('next is what the groups of the last sign-in would change, while each sign-in applies them', async () => {
+test('`next` shows what the groups of the last sign-in would change, unless only the first sign-in applies groups', async () => {
   const { org, domain, account, ask } = await member();
   const operator = idctl.operator();
   const input = { org: org.slug, emailDomain: domain, issuer: 'https://idp.test' };
@@ -117,7 +117,7 @@ test('next is what the groups of the last sign-in would change, while each sign-
   expect((await ask()).next).toEqual(none);
 });
 
-test('§3.2 if SCIM has deactivated a person, explain and preview say so, and name the groups kept', async () => {
+test('§3.2 if SCIM has deactivated a person, explain and preview say so, and name the groups that SCIM keeps', async () => {
   const client = await scimClient(idctl);
   const { slug: org } = client.org;
   const user = `mia@${org}.test`;

@@ -46,7 +46,7 @@ async function connection() {
   return { id, org, row, link };
 }
 
-/** Somebody linked to both connections, with a session through each and one by password. */
+/** An account linked to two connections, with a session through each and one by password. */
 async function linkedTwice() {
   const [one, two] = [await connection(), await connection()];
   const { id, email } = await person(idctl);
@@ -67,7 +67,7 @@ async function linkedTwice() {
   return { id, email, one, two, keys, live };
 }
 
-test('interface page: an account’s identities are listed, by address or id, in pages', async () => {
+test('interface page: the identities of an account, given by address or id, are listed in pages', async () => {
   const { id, email, one, keys } = await linkedTwice();
   const first = await listIdentities(idctl.operator(), { user: email ?? '', limit: 1 });
   expect(first).toEqual({
@@ -87,7 +87,7 @@ test('interface page: an account’s identities are listed, by address or id, in
   expect(rest).toMatchObject({ items: [{ id: keys[1].id }], nextCursor: null });
 });
 
-test('I1 one identity is unlinked by its id, with the sessions of its connection only', async () => {
+test('I1 unlinking one identity by its id ends only the sessions of its connection', async () => {
   const { id, email, two, keys, live } = await linkedTwice();
   expect(await unlinkIdentities(idctl.operator(), { id: keys[0].id })).toMatchObject({
     email,
@@ -98,7 +98,7 @@ test('I1 one identity is unlinked by its id, with the sessions of its connection
   expect(await Identity.findAll({ where: { accountId: id } })).toMatchObject([{ id: keys[1].id }]);
 });
 
-test('I1 all identities of an account are unlinked by its name; its other credentials stay', async () => {
+test('I1 unlinking all identities of an account ends the sessions of their connections; its other session stays', async () => {
   const { id, one, two, live } = await linkedTwice();
   const answer = await unlinkIdentities(idctl.operator(), { user: id });
   expect(answer).toMatchObject({ identities: [{ connection: one.id }, { connection: two.id }] });

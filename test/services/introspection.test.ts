@@ -32,7 +32,7 @@ const introspect = async (app: App, token: string) => {
 const revoke = (app: App, token: string) =>
   idctl.client().form('/api/v1/oauth/revoke', { ...app.credentials, token });
 
-/** An organization, an app of its owner's, and a member. */
+/** An organization, an app of its owner, and a member. */
 async function workplace() {
   const { id, slug, owner } = await organization(idctl);
   const app = await appOf(idctl, { user: owner.id, organization: slug });
@@ -44,7 +44,7 @@ async function workplace() {
 const nothing = { active: false };
 
 describe('RFC 7662 introspection', () => {
-  test('describes a member’s personal token: owner, start and end', async () => {
+  test('shows the owner, scope, organization, start and expiry of a member’s access token', async () => {
     const { id, slug, app, member } = await workplace();
     const { token, createdAt, expiresAt } = await tokenOf(idctl, {
       user: member.id,
@@ -68,7 +68,7 @@ describe('RFC 7662 introspection', () => {
     expect(await introspect(app, lasting.token)).toEqual({ ...known, iat: at(lasting.createdAt) });
   });
 
-  test('P15 introspection answers the scope of a token', async () => {
+  test('P15 introspection shows the scope of a token', async () => {
     const { app, member } = await workplace();
     for (const scope of ['read', 'write', 'admin'] as const) {
       const { token } = await tokenOf(idctl, { user: member.id, scope });
@@ -85,7 +85,7 @@ describe('RFC 7662 introspection', () => {
     expect(told.exp - told.iat).toBe(86_400);
   });
 
-  test('describes the access token of a session, and no refresh token', async () => {
+  test('describes the access token of a session, but not its refresh token', async () => {
     const { app, member } = await workplace();
     const { accessToken, refreshToken, post } = await signedIn(idctl, member.email);
     const told = await introspect(app, accessToken);
@@ -96,13 +96,13 @@ describe('RFC 7662 introspection', () => {
     expect(await introspect(app, accessToken)).toEqual(nothing);
   });
 
-  test("a stranger's app learns nothing, and does not change the token", async () => {
+  test('tells an app of a stranger or a plain member nothing, and does not count as a use of the token', async () => {
     const { slug, member } = await workplace();
     const stranger = (await workplace()).app;
     const colleague = await appOf(idctl, { user: (await person(idctl)).id });
     const { id, token } = await tokenOf(idctl, { user: member.id });
     expect(await introspect(stranger, token)).toEqual(nothing);
-    // A member like any other administers nothing, not even themselves.
+    // A plain member administers no organization, so the member's own app learns nothing either.
     expect(await introspect(await appOf(idctl, { user: member.id }), token)).toEqual(nothing);
     expect(await introspect(colleague, token)).toEqual(nothing);
     await writeTokenUses(idctl.operator());
@@ -114,7 +114,7 @@ describe('RFC 7662 introspection', () => {
     expect((await AccessToken.findByPk(id))?.lastUsedAt).not.toBeNull();
   });
 
-  test('tokens that are revoked, malformed or invented, and those of disabled or removed people, are inactive', async () => {
+  test('reports tokens that are revoked, malformed or invented, or of disabled or removed people, as inactive', async () => {
     const { slug, app, member } = await workplace();
     const { id, token } = await tokenOf(idctl, { user: member.id });
     for (const text of ['none', `${token}x`, 'cos_pat_', 'a.b.c']) {
@@ -133,7 +133,7 @@ describe('RFC 7662 introspection', () => {
     expect(await introspect(app, theirs.token)).toEqual(nothing);
   });
 
-  test('only a client gets an answer, and the token is a required parameter', async () => {
+  test('answers only an authenticated client, and requires the parameter `token`', async () => {
     const { app, member } = await workplace();
     const { token } = await tokenOf(idctl, { user: member.id });
     const ask = (form: Record<string, string>, headers = {}) =>
@@ -150,7 +150,7 @@ describe('RFC 7662 introspection', () => {
 });
 
 describe('RFC 7009 revocation', () => {
-  test("ends the app's own token, with an event, and a second revocation succeeds too", async () => {
+  test('revokes a token of the app itself, with an event, and answers a second request the same', async () => {
     const app = await appOf(idctl);
     const [token, other] = [await app.mint(), await app.mint()];
     for (const answer of [await revoke(app, token), await revoke(app, token)]) {
@@ -164,7 +164,7 @@ describe('RFC 7009 revocation', () => {
     ]);
   });
 
-  test("ends no other token, and answers the same: other apps', the owner's own, sessions, invented ones", async () => {
+  test('revokes no token of another app or of the owner, and gives the same answer for them and for invented tokens', async () => {
     const app = await appOf(idctl);
     const sibling = await appOf(idctl, { user: app.user });
     const others = [await sibling.mint(), (await tokenOf(idctl, { user: app.user })).token];
@@ -175,7 +175,7 @@ describe('RFC 7009 revocation', () => {
     for (const token of others) expect((await useToken(idctl, token)).status).toBe(200);
   });
 
-  test('needs a client that authenticates', async () => {
+  test('is refused if the client does not authenticate', async () => {
     const app = await appOf(idctl);
     const token = await app.mint();
     const wrong = { ...app.credentials, client_secret: 'wrong', token };
@@ -185,7 +185,7 @@ describe('RFC 7009 revocation', () => {
   });
 });
 
-test('RFC 8414 openid-client configures itself from the issuer alone, and mints, introspects and revokes', async () => {
+test('RFC 8414 openid-client configures itself from the issuer alone, and gets, introspects and revokes a token', async () => {
   const { app, owner } = await workplace();
   const config = await oidc.discovery(
     new URL(idctl.baseUrl),

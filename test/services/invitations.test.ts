@@ -48,7 +48,7 @@ describe('O6 invitations', () => {
     return { org, owner, invite, operator: idctl.operator() };
   }
 
-  /** Somebody with an account, signed in. */
+  /** A client signed in to a new account. */
   async function somebody(email = address()) {
     await person(idctl, email);
     return signedIn(idctl, email);
@@ -57,7 +57,7 @@ describe('O6 invitations', () => {
   const accept = (client: Client, token: string) =>
     client.post('/api/v1/invitations/accept', { token });
 
-  test('O6 an invitation is for an address, shown once with its 128-bit token and its link, and kept as a hash', async () => {
+  test('O6 an invitation for an address has a 128-bit token and a link, which are shown once; only a hash is stored', async () => {
     const { org, owner, invite } = await company();
     const email = address();
     const answer = await invite(email.toUpperCase(), 'admin');
@@ -105,7 +105,7 @@ describe('O6 invitations', () => {
     expect(answer).toMatchObject({ status: 201, body: { role: 'member', mailed: false } });
   });
 
-  test('O6 it is bound to its address: only a person signed in with the address accepts it', async () => {
+  test('O6 only a person signed in with the invited address can accept an invitation', async () => {
     const { invite } = await company();
     const { body } = await invite(address());
     const other = await somebody();
@@ -120,7 +120,7 @@ describe('O6 invitations', () => {
     });
   });
 
-  test('O6 I5 it works once, in parallel too: a removed person comes back by a new one alone', async () => {
+  test('O6 I5 an invitation is accepted once, even by parallel requests; a removed person needs a new one', async () => {
     const { org, invite, operator } = await company();
     const email = address();
     const client = await somebody(email);
@@ -135,12 +135,12 @@ describe('O6 invitations', () => {
       status: 404,
       body: { code: 'invitation_invalid' },
     });
-    // A new one lifts the tombstone (security I5).
+    // A new invitation lifts the tombstone (security I5).
     const again = await invite(email);
     expect((await accept(client, again.body.token)).status).toBe(200);
   });
 
-  test('O6 it is invalid after seven days, once revoked, or once another was made for the address', async () => {
+  test('O6 an invitation is invalid after seven days, once revoked, or once another was made for the address', async () => {
     const { org, owner, invite } = await company();
     const [late, revoked, replaced] = [address(), address(), address()];
     const clients = await Promise.all([late, revoked, replaced].map((email) => somebody(email)));
@@ -160,7 +160,7 @@ describe('O6 invitations', () => {
     idctl.wait(-7 * 86_400 - 1);
   });
 
-  test('O6 an inviter gives no role above their own, also if their role changes before the invitation is accepted', async () => {
+  test('O6 an inviter cannot give a role above their own, even if their role changes before the invitation is accepted', async () => {
     const { org, operator } = await company();
     const admin = await person(idctl);
     await addMember(operator, { org: org.slug, email: admin.email ?? '', role: 'admin' });
@@ -180,7 +180,7 @@ describe('O6 invitations', () => {
     expect((await accept(invited, body.token)).status).toBe(200);
   });
 
-  test('O6 members are not invited, and an organization invites fifty people a day', async () => {
+  test('O6 a member cannot be invited, and an organization can invite at most fifty people a day', async () => {
     const { org, invite, operator } = await company();
     expect(await invite(org.owner.email ?? '')).toMatchObject({
       status: 409,
@@ -198,7 +198,7 @@ describe('O6 invitations', () => {
     idctl.wait(-86_401);
   });
 
-  test('interface page: it lets its address sign up where sign-up is closed, and makes the person a member', async () => {
+  test('interface page: an invitation lets its address sign up although sign-up is closed, and makes the person a member', async () => {
     const { org, invite } = await company();
     const email = address();
     const { body } = await invite(email);
@@ -211,7 +211,7 @@ describe('O6 invitations', () => {
     expect(answer).toMatchObject({ status: 201, body: { emailVerification: 'done' } });
     const client = await signedIn(idctl, email);
     expect((await client.get('/api/v1/me')).body.organizations).toMatchObject([{ slug: org.slug }]);
-    // Asked again by the same person, as a page does that does not know: the same answer.
+    // A page may accept it again for the same person, and gets the same answer.
     expect((await accept(client, body.token)).status).toBe(200);
   });
 
@@ -227,8 +227,8 @@ describe('O6 invitations', () => {
   });
 });
 
-describe('O6 invitations if the instance sends mail', () => {
-  test('O6 an invitation is mailed with its `url` as the link; sign-up still takes a code, which makes the person a member', async () => {
+describe('O6 invitations on an instance that sends mail', () => {
+  test('O6 an invitation is mailed with its `url` as the link; sign-up still needs a code, which makes the person a member', async () => {
     const idctl = await openMailingIdctl();
     try {
       const { slug: org, id: organizationId } = await organization(idctl);
@@ -297,7 +297,7 @@ describe('O6 invitations if the instance sends mail', () => {
     }
   });
 
-  test('O6 five invitations a day are mailed to one address, two from one organization, which learns only its own count; a further one has only its link', async () => {
+  test('O6 an address gets at most five invitation mails a day, two from one organization; an organization learns only of its own limit', async () => {
     const idctl = await openMailingIdctl();
     try {
       const orgs = [
@@ -330,7 +330,7 @@ describe('O6 invitations if the instance sends mail', () => {
     }
   });
 
-  test('O6 organizations without a verified domain leave two of the five to those with one, one place each, whatever tag the address has', async () => {
+  test('O6 two of the five mails are kept for organizations with a verified domain, one each; all tags of an address share the limit', async () => {
     const idctl = await openMailingIdctl();
     try {
       const hostile = [
@@ -362,7 +362,7 @@ describe('O6 invitations if the instance sends mail', () => {
     }
   });
 
-  test('O6 an organization that invites and takes back does not use up the mails of another', async () => {
+  test('O6 an organization that makes and revokes invitations does not use up the mails of another', async () => {
     const idctl = await openMailingIdctl();
     try {
       const [hostile, own] = [await organization(idctl), await organization(idctl)];

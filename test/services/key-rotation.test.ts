@@ -17,7 +17,7 @@ import { person, signedIn } from '../support/builders.ts';
 import type { Client } from '../support/http.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 
-// Security X2: the keys that sign sessions overlap when they are rotated, and nobody is signed out.
+// Security X2: signing keys overlap during a rotation, so no person is signed out.
 
 let idctl: Idctl;
 beforeEach(async () => {
@@ -63,7 +63,7 @@ test('the new key is published at once, signs two minutes later, and the old one
   expect((await idctl.client().get('/api/v1/me', bearer)).status).toBe(200);
 });
 
-test('sessions are not signed out: they refresh across the rotation, and change to the new key', async () => {
+test('sessions continue: they refresh after the rotation, and change to the new key', async () => {
   const [ada, bob] = [await newcomer(), await newcomer()];
   const { id } = await rotateSigningKey(idctl.operator(), {});
   idctl.wait(13 * day);
@@ -73,7 +73,7 @@ test('sessions are not signed out: they refresh across the rotation, and change 
   await refresh(bob);
 });
 
-test('P4 a refresh token used twice around the change answers the same successor, by the key that signed it', async () => {
+test('P4 a refresh token used just before and just after the change of key gives the same successor, signed by the old key', async () => {
   const ada = await newcomer();
   const again = idctl.client();
   await rotateSigningKey(idctl.operator(), {});
@@ -85,7 +85,7 @@ test('P4 a refresh token used twice around the change answers the same successor
   expect(kidOf(second.body.accessToken)).not.toBe(kidOf(first.refreshToken));
 });
 
-test('X2 a retired key stays as long as a session can live, for its ID tokens, and is then deleted', async () => {
+test('X2 a retired key is kept as long as a session can last, to verify its ID tokens, and is then deleted', async () => {
   const old = kidOf((await newcomer()).refreshToken);
   await rotateSigningKey(idctl.operator(), {});
   const kept: number[] = [];
@@ -100,7 +100,7 @@ test('X2 a retired key stays as long as a session can live, for its ID tokens, a
   ]);
 });
 
-test('another daemon knows the new key before any token is signed with it, even after invented key ids', async () => {
+test('another daemon knows the new key before any token is signed with it, even after requests with invented key ids', async () => {
   const now = (seconds: number) => new Date(Date.now() + seconds * 1000);
   const keyring = createKeyring(await readKeyFile(idctl.app.config.keyFile));
   const other = (seconds: number) => ({ keyring, now: now(seconds) });
@@ -126,7 +126,7 @@ test('after several rotations the last key signs, and every key verifies', async
   await refresh(ada);
 });
 
-test('X5 a rotation is an event, and its private half is stored sealed', async () => {
+test('X5 a rotation is an event, and the private half of the new key is stored sealed', async () => {
   const { id } = await rotateSigningKey(idctl.operator(), {});
   const row = await SigningKey.findByPk(id);
   expect(row?.privateJwk).toMatch(/^v1\./);
@@ -145,7 +145,7 @@ test('interface page: /readyz is 503 while the key file lacks the master key of 
   const other = { keyId: 'another', sealed: 'x', createdAt: new Date(Date.now() + day * 1000) };
   await transaction(() => KeyCanary.create(other));
   expect(await ready()).toEqual([503, 'not_ready']);
-  // Whatever is wrong with the key file, a stranger does not read where it is.
+  // The public answer never contains the path of the key file.
   await chmod(idctl.app.config.keyFile, 0o644);
   const { body } = await idctl.client().get('/readyz');
   expect(JSON.stringify(body)).not.toContain(idctl.app.config.keyFile);

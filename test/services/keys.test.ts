@@ -53,7 +53,7 @@ const claims: TokenClaims = {
 
 const at = (now: Date, ring = keyring) => ({ keyring: ring, now });
 
-/** The claims as a process with this keyring reads them at this time. */
+/** Verifies a token as a process with this keyring would, and returns its claims. */
 const read = (token: string, ctx: { keyring: Keyring; now: Date }) =>
   verifyToken(token, {
     typ: 'at+jwt',
@@ -63,7 +63,7 @@ const read = (token: string, ctx: { keyring: Keyring; now: Date }) =>
     now: start,
   });
 
-/** Another process of the same instance adds a key. */
+/** Adds a signing key, as another process of the instance would. */
 async function addKey(createdAt: Date): Promise<string> {
   const { kid, publicJwk, privateJwk } = await generateSigningKey();
   const sealed = keyring.seal(JSON.stringify(privateJwk), placeOfPrivateJwk(kid));
@@ -71,7 +71,7 @@ async function addKey(createdAt: Date): Promise<string> {
   return kid;
 }
 
-test('X3 the first key becomes the database’s key; any other is refused by the name of its file', async () => {
+test('X3 the first master key becomes the key of the database; another is refused, and the message names its file', async () => {
   await requireRightKey({ keyring, keyFile, now: start });
   await requireRightKey({ keyring: createKeyring(masterKey), keyFile, now: later(1) });
   await expect(
@@ -83,7 +83,7 @@ test('X3 the first key becomes the database’s key; any other is refused by the
   expect(await KeyCanary.count()).toBe(1);
 });
 
-test('X3 a missing canary does not let another key in over sealed rows', async () => {
+test('X3 if the canary is missing but the database has sealed rows, another key is refused', async () => {
   await requireRightKey({ keyring, keyFile, now: start });
   await ensureSigningKey(at(start));
   await transaction(() => KeyCanary.destroy({ where: {} }));
@@ -106,7 +106,7 @@ test('X3 an altered canary is refused', async () => {
   });
 });
 
-test('X3 two daemons that start at once with the same key both run', async () => {
+test('X3 daemons that start at once with the same key all run', async () => {
   const starts = Array.from({ length: 4 }, () =>
     requireRightKey({ keyring: createKeyring(masterKey), keyFile, now: start }),
   );
@@ -114,7 +114,7 @@ test('X3 two daemons that start at once with the same key both run', async () =>
   expect(await KeyCanary.count()).toBe(1);
 });
 
-test('X3 of two that start at once on an empty database with two keys, one is refused', async () => {
+test('X3 if two daemons start at once on an empty database with different keys, one is refused', async () => {
   const starts = [keyring, stranger].map((ring) =>
     requireRightKey({ keyring: ring, keyFile, now: start }),
   );
@@ -126,12 +126,12 @@ test('X3 of two that start at once on an empty database with two keys, one is re
   expect(await KeyCanary.count()).toBe(1);
 });
 
-test('X2 without a signing key no daemon invents one', async () => {
+test('X2 if the database has no signing key, signing is refused and no key is made', async () => {
   await expect(currentSigner(at(start))).rejects.toMatchObject({ code: 'not_ready' });
   expect(await SigningKey.count()).toBe(0);
 });
 
-test('X2 one signing key is made, once, and its private half is stored sealed', async () => {
+test('X2 exactly one signing key is made, and its private half is stored sealed', async () => {
   await ensureSigningKey(at(start));
   await ensureSigningKey(at(later(1)));
   const [row, ...more] = await SigningKey.findAll();
@@ -161,7 +161,7 @@ test('X2 daemons that start at once verify each other’s signatures', async () 
   }
 });
 
-test('X2 a token of a key that another daemon has just made is verified at once', async () => {
+test('X2 a signing key that another daemon has just made is found at once', async () => {
   await ensureSigningKey(at(start));
   await currentSigner(at(start));
   const kid = await addKey(later(1));
@@ -182,7 +182,7 @@ test('P1 invented key ids do not cost a query each', async () => {
   expect(query).toHaveBeenCalledTimes(2);
 });
 
-test('X2 the keys are read once a minute, whatever the number of requests', async () => {
+test('X2 the keys are read at most once a minute, whatever the number of requests', async () => {
   await ensureSigningKey(at(start));
   const query = vi.spyOn(SigningKey, 'findAll');
   await Promise.all(Array.from({ length: 20 }, () => currentSigner(at(start))));
@@ -192,7 +192,7 @@ test('X2 the keys are read once a minute, whatever the number of requests', asyn
   expect(query).toHaveBeenCalledTimes(2);
 });
 
-test('X2 a retired key signs nothing new, verifies its tokens, and signs them again to the same bytes', async () => {
+test('X2 a retired key signs no new tokens, verifies its own, and signs the same claims to the same bytes', async () => {
   await ensureSigningKey(at(start));
   const old = await currentSigner(at(start));
   const token = await signToken({ typ: 'at+jwt', signer: old, claims });
@@ -215,7 +215,7 @@ test('X2 a deleted key verifies and signs nothing', async () => {
   });
 });
 
-test('X2 anyone can read the public keys, and nothing private with them', async () => {
+test('X2 the public keys are published without their private halves', async () => {
   await ensureSigningKey(at(start));
   const kid = await addKey(later(1));
   const { keys } = jwksView.parse(await viewJwks(at(later(61))));

@@ -17,7 +17,7 @@ import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { joined, settingsFor, signInByLdap } from '../support/ldap.ts';
 import { type Slapd, startSlapd, suffix } from '../support/slapd.ts';
 
-// memberOf is what slapd's overlay writes, when groups change over the wire.
+// The overlay of slapd writes memberOf when groups change.
 
 let idctl: Idctl;
 let slapd: Slapd;
@@ -31,7 +31,7 @@ afterAll(async () => {
   await idctl.close();
 });
 
-describe.skipIf(missing)('groups of a directory feed the mappings', () => {
+describe.skipIf(missing)('groups of a directory', () => {
   let org: string;
   let orgId: string;
   let domain: string;
@@ -55,7 +55,7 @@ describe.skipIf(missing)('groups of a directory feed the mappings', () => {
   const map = (group: string, project: string, role: 'viewer' | 'member' | 'admin') =>
     addMapping(idctl.operator(), { org, group, project, role });
   const signIn = () => signInByLdap(idctl, { username: uid, org });
-  /** The person's projects, each with role and marker. */
+  /** Signs the person in, and returns the projects, each with its role and `synced`. */
   const projects = async () => {
     const client = idctl.client({ keepCookies: true });
     await client.post('/auth/ldap/login', { username: uid, org, password: 'Ada directory 1' });
@@ -69,7 +69,7 @@ describe.skipIf(missing)('groups of a directory feed the mappings', () => {
   const connection = () =>
     LdapConnection.findOne({ where: { organizationId: orgId }, rejectOnEmpty: true });
 
-  test('by DN in any spelling, and by common name; the membership remembers its connection', async () => {
+  test('match mappings by DN in any spelling and by common name; the membership stores its connection', async () => {
     await map(`CN=${dev.toUpperCase()}, OU=Groups,${suffix}`, 'one', 'member');
     await map(dev.toLowerCase(), 'two', 'viewer');
     await map(`cn=${dev},ou=others,${suffix}`, 'two', 'admin');
@@ -88,7 +88,7 @@ describe.skipIf(missing)('groups of a directory feed the mappings', () => {
     expect(items).toMatchObject([{ data: { adds: [{ role: 'member' }, { role: 'viewer' }] } }]);
   });
 
-  test('changes memberships of its own, and removes none', async () => {
+  test('change memberships that they gave, and remove none', async () => {
     const mapping = await map(dev, 'one', 'viewer');
     expect(await projects()).toEqual([['one', 'viewer', true]]);
     await map(dev, 'one', 'admin');
@@ -99,7 +99,7 @@ describe.skipIf(missing)('groups of a directory feed the mappings', () => {
     expect(await projects()).toEqual([['one', 'admin', true]]);
   });
 
-  test('the groups of the directory and of single sign-on are one union; each ends by its own rule', async () => {
+  test('count together with the groups of single sign-on, which removes only its own roles while the directory exists', async () => {
     await map(dev, 'one', 'viewer');
     await map('sso-devs', 'one', 'admin');
     await map('sso-devs', 'two', 'viewer');
@@ -109,18 +109,18 @@ describe.skipIf(missing)('groups of a directory feed the mappings', () => {
     const sso = await singleSignOn(accountId);
     await sso.sync(['sso-devs']);
     expect(await roles(accountId)).toEqual({ one: 'admin', two: 'viewer' });
-    // The last known claim of single sign-on still counts at the directory's sign-in.
+    // The groups of the last single sign-on still count at a sign-in by the directory.
     await signIn();
     expect(await roles(accountId)).toEqual({ one: 'admin', two: 'viewer' });
     await sso.sync([]);
     expect(await roles(accountId)).toEqual({ one: 'viewer' });
-    // Once the directory is gone, single sign-on keeps house for it.
+    // Once the directory's connection is removed, single sign-on removes its roles too.
     await removeLdap(idctl.operator(), { org });
     await sso.sync([]);
     expect(await roles(accountId)).toEqual({});
   });
 
-  test('the preview plans with the directory’s last groups, by the same rules', async () => {
+  test('are used by the preview as of the last sign-in, by the same rules', async () => {
     await map(dev, 'one', 'viewer');
     const user = `${uid}@${domain}`;
     const preview = (more: object = {}) =>
@@ -136,7 +136,7 @@ describe.skipIf(missing)('groups of a directory feed the mappings', () => {
     expect(await preview({ groups: [] })).toMatchObject({ adds: [], changes: [], removes: [] });
   });
 
-  test('without the attribute no groups are read', async () => {
+  test('are not read if the connection names no attribute for them', async () => {
     const { org: plain, domain: other } = await joined(idctl, settingsFor(slapd));
     const who = fresh('bob');
     await slapd.person(who, { mail: `${who}@${other}` });
@@ -150,7 +150,7 @@ describe.skipIf(missing)('groups of a directory feed the mappings', () => {
     return Object.fromEntries(rows.map(({ project, role }) => [project.slug, role]).sort());
   }
 
-  /** A connection of the organization for single sign-on that removes, and a sign-in of the person through it. */
+  /** Adds a single sign-on connection with autoRemove, linked to the person. `sync` is a sign-in. */
   async function singleSignOn(accountId: string) {
     const registered = {
       emailDomain: domain,

@@ -55,7 +55,7 @@ describe.skipIf(counterpartMissing('slapd'))('interface page: POST …/ldap/test
   });
   afterAll(() => slapd?.stop());
 
-  /** An admin of a connected organization with a person in its directory, and what `ldap test` answers them. */
+  /** A connected organization with a person in its directory. `ask` runs `ldap test` as its owner. */
   async function tester(more: Record<string, unknown> = {}) {
     const branch = `ou=${fresh('branch')},${suffix}`;
     await slapd.apply(`dn: ${branch}\nobjectClass: organizationalUnit\n`);
@@ -74,7 +74,7 @@ describe.skipIf(counterpartMissing('slapd'))('interface page: POST …/ldap/test
     return { org, domain, branch, add, ask };
   }
 
-  test('§4.2 L9 the stored connection passes every step, and the answer has how many sample entries were returned', async () => {
+  test('§4.2 L9 the stored connection passes every step, and the answer has the number of sample entries', async () => {
     const { ask, add } = await tester();
     expect(await ask()).toMatchObject({
       status: 200,
@@ -99,7 +99,7 @@ describe.skipIf(counterpartMissing('slapd'))('interface page: POST …/ldap/test
     expect((await ask()).body).toMatchObject({ ok: true, entries: 10 });
   });
 
-  test('L9 each fault ends the test at its step, with its sentence and one thing to change', async () => {
+  test('L9 each fault stops the test at its step, with a message and one thing to change', async () => {
     const { ask } = await tester();
     const [port] = await freePorts(1);
     const again = { bindPassword: service.bindPassword };
@@ -144,7 +144,7 @@ describe.skipIf(counterpartMissing('slapd'))('interface page: POST …/ldap/test
     }
   });
 
-  test('L9 another name in the certificate, and no TLS on the port', async () => {
+  test('L9 a certificate for another name, or a port without TLS, fails the step TLS', async () => {
     const { ask } = await tester();
     const again = { bindPassword: service.bindPassword };
     const narrow = await startSlapd({ names: ['DNS:ldap.acme.test'] });
@@ -161,7 +161,7 @@ describe.skipIf(counterpartMissing('slapd'))('interface page: POST …/ldap/test
     });
   });
 
-  test('L9 a certificate that is not trusted is named with its issuer', async () => {
+  test('L9 the test names an untrusted certificate and its issuer', async () => {
     const { ask } = await tester();
     const answer = await ask({ caCertificate: null, bindPassword: service.bindPassword });
     expect(last(answer)).toMatchObject({
@@ -192,7 +192,7 @@ describe.skipIf(counterpartMissing('slapd'))('interface page: POST …/ldap/test
     );
   });
 
-  test('L9 the LDAP result code stands beside a refusal by the directory', async () => {
+  test('L9 a refusal by the directory is shown with its LDAP result code', async () => {
     const { ask } = await tester();
     expect(last(await ask({ bindPassword: 'wrong' })).seen).toBe(
       'the name or the password is refused (LDAP result code 49)',
@@ -286,7 +286,7 @@ describe.skipIf(counterpartMissing('slapd'))('interface page: POST …/ldap/test
     });
   });
 
-  test('an address on no verified domain, and an address of another entry’s account', async () => {
+  test('the test fails for an address on no verified domain, or an address of another entry’s account', async () => {
     const { ask, add, org, domain } = await tester();
     await add('bob', `givenName: Bob\nsn: B\nmail: bob@elsewhere.test\n`);
     const foreign = await ask({ username: 'bob', password: directoryPassword });
@@ -305,14 +305,14 @@ describe.skipIf(counterpartMissing('slapd'))('interface page: POST …/ldap/test
     });
   });
 
-  test('groups that no sample entry has are a note, not a failure', async () => {
+  test('if no sample entry has the groups attribute, the test adds a note and passes', async () => {
     const { ask } = await tester({ groupsAttribute: 'memberOf' });
     const answer = await ask();
     expect(answer.body.ok).toBe(true);
     expect(answer.body.steps[6].hint).toContain('None of these entries has memberOf');
   });
 
-  test('members cannot run the test, and no answer has a password or a directory’s text', async () => {
+  test('members cannot run the test, and no answer contains a password or a text from the directory', async () => {
     const { ask, org } = await tester();
     const { email } = await person(idctl);
     await addMember(idctl.operator(), { org: org.slug, email: email ?? '', role: 'member' });
@@ -332,7 +332,7 @@ describe.skipIf(counterpartMissing('slapd'))('interface page: POST …/ldap/test
   });
 });
 
-test('L9 Active Directory tells the service account what is wrong with it', async () => {
+test('L9 the test shows why Active Directory refused the service account, such as an expired password', async () => {
   const data = '532';
   const said = `80090308: LdapErr: DSID-0C0903A9, comment: AcceptSecurityContext error, data ${data}, v1db1`;
   const directory = await startScriptedDirectory((request) => result(request, 49, said));
@@ -359,7 +359,7 @@ test('L9 Active Directory tells the service account what is wrong with it', asyn
   expect(JSON.stringify(answer.body)).not.toContain('AcceptSecurityContext');
 });
 
-/** What `ldap test` sees of a server on loopback with a certificate of this subject. */
+/** Runs `ldap test` against a server with a self-signed certificate, and returns what it saw. */
 async function seenOf(name: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'idctl-certificate-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
@@ -376,17 +376,20 @@ async function seenOf(name: string): Promise<string> {
 }
 
 test.each([
-  ['what anybody can read', 'Acme "Root" CA', 'that of "Acme \\"Root\\" CA", issued by itself'],
+  ['plain text', 'Acme "Root" CA', 'that of "Acme \\"Root\\" CA", issued by itself'],
   [
-    'what turns text round',
+    'a text direction override',
     'Acme \u202egnp.exe',
     'that of a name with hidden characters, issued by itself',
   ],
   [
-    'what moves a cursor',
+    'a cursor sequence',
     'Acme \u001b[2J',
     'that of a name with hidden characters, issued by itself',
   ],
-])('L9 X9 a certificate with %s in its name', async (_what, name, said) => {
-  expect(await seenOf(name)).toBe(`localhost has a TLS certificate that is not trusted: ${said}`);
-});
+])(
+  'L9 X9 the test names the issuer of an untrusted certificate safely: %s',
+  async (_what, name, said) => {
+    expect(await seenOf(name)).toBe(`localhost has a TLS certificate that is not trusted: ${said}`);
+  },
+);

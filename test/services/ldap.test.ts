@@ -23,7 +23,7 @@ import { type Slapd, service, startSlapd, suffix } from '../support/slapd.ts';
 
 let idctl: Idctl;
 beforeAll(async () => {
-  // Its sign-ins come from one address, and some are refused.
+  // All sign-ins here come from one address, and some are refused.
   idctl = await openIdctl({
     outbound: { allow: ['127.0.0.1'] },
     limits: { addressFailures: 1000 },
@@ -40,7 +40,7 @@ describe('§2.5 the connection', () => {
     emailAttribute: 'mail',
   };
 
-  /** An admin of an organization, and the path of its connection. */
+  /** A client of an organization's owner, and the path of its connection. */
   async function admin() {
     const org = await organization(idctl);
     const { send, ...client } = await signedIn(idctl, org.owner.email);
@@ -87,7 +87,7 @@ describe('§2.5 the connection', () => {
     expect(moved).toMatchObject({ status: 409, body: { code: 'secret_required' } });
   });
 
-  test('L5 plaintext is accepted on this machine only, and never with ldaps', async () => {
+  test('L5 a connection without TLS is accepted only to this machine, and never with ldaps', async () => {
     const { send, path } = await admin();
     const save = (uri: string) => send('PUT', path, { body: { ...body, uri, tls: false } });
     for (const uri of [
@@ -103,7 +103,7 @@ describe('§2.5 the connection', () => {
     }
   });
 
-  test('I2 is enabled once the organization has a verified domain', async () => {
+  test('I2 can be enabled once the organization has a verified domain', async () => {
     const { org, send, path } = await admin();
     const refused = {
       status: 409,
@@ -125,7 +125,7 @@ describe('§2.5 the connection', () => {
     });
   });
 
-  test('every change is an event, without the password', async () => {
+  test('writes an event for every change, without the password', async () => {
     const { org, send, path } = await admin();
     await send('PUT', path, { body });
     await verifiedDomain(idctl, org.slug);
@@ -145,7 +145,7 @@ describe.skipIf(counterpartMissing('slapd'))('§4.2 signing in', () => {
   });
   afterAll(() => slapd?.stop());
 
-  /** An organization that signs in by the directory, with one person in it. */
+  /** An organization with a directory connection, and one person in the directory. */
   async function staffed(settings: Record<string, unknown> = {}) {
     const { org, domain } = await joined(idctl, { ...settingsFor(slapd), ...settings });
     const uid = fresh('ada');
@@ -157,7 +157,7 @@ describe.skipIf(counterpartMissing('slapd'))('§4.2 signing in', () => {
   }
 
   test.each(['ldaps', 'ldap'] as const)(
-    '§4.2 over %s: account, membership and session',
+    '§4.2 over %s makes an account, a membership and a session',
     async (scheme) => {
       const { org, uid, email } = await staffed({ uri: slapd[scheme] });
       const client = idctl.client({ keepCookies: true });
@@ -198,7 +198,7 @@ describe.skipIf(counterpartMissing('slapd'))('§4.2 signing in', () => {
     },
   );
 
-  test('I1 the second sign-in goes by entryUUID, after mail and name have changed', async () => {
+  test('I1 the second sign-in finds the account by entryUUID, although mail and name have changed', async () => {
     const { uid, domain, email, signIn } = await staffed();
     const first = await signIn();
     await slapd.apply(
@@ -214,7 +214,7 @@ describe.skipIf(counterpartMissing('slapd'))('§4.2 signing in', () => {
     });
   });
 
-  test('I1 another entry with the address of a person who signs in by LDAP is a conflict', async () => {
+  test('I1 another entry with the address of a person who signs in by LDAP is refused as a conflict', async () => {
     const { org, email, signIn } = await staffed();
     await signIn();
     const thief = fresh('thief');
@@ -230,7 +230,7 @@ describe.skipIf(counterpartMissing('slapd'))('§4.2 signing in', () => {
     ]);
   });
 
-  test('an existing account is linked, and keeps its name, role and password', async () => {
+  test('an existing account is linked, and keeps its role and password', async () => {
     const { org, email, signIn } = await staffed();
     const account = await person(idctl, email);
     await addMember(idctl.operator(), { org: org.slug, email, role: 'admin' });
@@ -241,7 +241,7 @@ describe.skipIf(counterpartMissing('slapd'))('§4.2 signing in', () => {
     });
   });
 
-  test('P12 the second factor is asked for after the right password', async () => {
+  test('P12 the second factor is required after the right password', async () => {
     const { email, signIn } = await staffed();
     await person(idctl, email);
     const client = await signedIn(idctl, email);
@@ -268,7 +268,7 @@ describe.skipIf(counterpartMissing('slapd'))('§4.2 signing in', () => {
     expect(await signIn({ totpCode })).toMatchObject({ body: { code: 'second_factor_invalid' } });
   });
 
-  test('I5 a person that SCIM deactivated is not added again', async () => {
+  test('I5 a person who was deactivated by SCIM is not added again', async () => {
     const { org, signIn } = await staffed();
     const { body } = await signIn();
     const organizationId = org.id;
@@ -282,10 +282,10 @@ describe.skipIf(counterpartMissing('slapd'))('§4.2 signing in', () => {
     expect(await Membership.count({ where: { organizationId, accountId: account.id } })).toBe(0);
   });
 
-  test('I2 D5 linking ends with the domain: an address on it no longer counts for this organization', async () => {
+  test('I2 D5 after a domain is removed, a person with an address on it can no longer sign in by the directory', async () => {
     const { org, domain, signIn } = await staffed();
     const { body } = await signIn();
-    // Whom that shuts out is named (D5).
+    // The answer names the people who can no longer sign in (D5).
     expect(await removeDomain(idctl.operator(), { org: org.slug, domain })).toMatchObject({
       ssoDisabled: false,
       people: [body.user.email],
@@ -294,7 +294,7 @@ describe.skipIf(counterpartMissing('slapd'))('§4.2 signing in', () => {
     expect(await signIn()).toMatchObject({ status: 401 });
   });
 
-  test('two first sign-ins at once make one account', async () => {
+  test('parallel first sign-ins make one account', async () => {
     const { email, signIn } = await staffed();
     const answers = await Promise.all([signIn(), signIn(), signIn()]);
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
@@ -303,7 +303,7 @@ describe.skipIf(counterpartMissing('slapd'))('§4.2 signing in', () => {
 
   // On SQLite, the second transaction would wait for the first.
   test.runIf(dialect === 'postgres')(
-    'a first sign-in that another one overtakes finds the account',
+    'a first sign-in that another sign-in overtakes finds the account',
     async () => {
       const { email, signIn } = await staffed();
       const overtaken = await overtake(signIn, signIn);
@@ -312,7 +312,7 @@ describe.skipIf(counterpartMissing('slapd'))('§4.2 signing in', () => {
     },
   );
 
-  test('§4.2 DNs with commas, backslashes, quotes and umlauts are bound with unchanged', async () => {
+  test('§4.2 a bind uses DNs with commas, backslashes, quotes and umlauts unchanged', async () => {
     const { org, domain } = await staffed({ searchFilter: '(mail={username})' });
     for (const cn of ['Byron, Ada', 'Ada\\Byron', 'Jürgen "Jo" Müller', '#1 + <2>', ' spaced ']) {
       const mail = `${fresh('dn')}@${domain}`;
@@ -326,7 +326,7 @@ describe.skipIf(counterpartMissing('slapd'))('§4.2 signing in', () => {
     }
   });
 
-  test('§4.2 no family name, no given name, several mails', async () => {
+  test('§4.2 an entry without names gets the user name as its name, and of several mails the one on the verified domain counts', async () => {
     const { org, domain } = await staffed({ familyNameAttribute: 'title' });
     const uid = fresh('bob');
     await slapd.person(uid, { mail: ['x@elsewhere.test', `${uid}@${domain}`] });
@@ -337,7 +337,7 @@ describe.skipIf(counterpartMissing('slapd'))('§4.2 signing in', () => {
     });
   });
 
-  test('O3 removing the connection names the owners who signed in by it, and ends that sign-in', async () => {
+  test('O3 removing the connection names the owners who then can no longer sign in by it', async () => {
     const { org, email, signIn } = await staffed();
     await signIn();
     await changeMemberRole(idctl.operator(), { org: org.slug, user: email, role: 'owner' });

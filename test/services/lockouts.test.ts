@@ -5,7 +5,7 @@ import { password, person, signedIn } from '../support/builders.ts';
 import { type Installation, install } from '../support/installation.ts';
 import { openInstance } from '../support/instance.ts';
 
-test('user show shows the lockout, its client addresses, and its end', async () => {
+test('the operator sees each lockout of an account, with its network and its end', async () => {
   const idctl = await openInstance({ limits: { accountFailures: 3, addressFailures: 1000 } });
   const { email } = await person(idctl);
   const shown = async () => (await showUser(idctl.operator(), { user: email ?? '' })).lockouts;
@@ -32,7 +32,7 @@ test('user show shows the lockout, its client addresses, and its end', async () 
   expect(await shown()).toEqual([]);
 });
 
-test('the terminal shows a lockout, and the events show the reason and the person', async () => {
+test('user show prints a lockout, and event list prints the reason and the person of each refused sign-in', async () => {
   const site: Installation = await install({ env: { IDCTL_LIMITS_ACCOUNT_FAILURES: '2' } });
   try {
     const daemon = await site.serve();

@@ -11,7 +11,7 @@ import { enrolled } from '../support/two-factor.ts';
 let idctl: Idctl;
 beforeAll(async () => {
   idctl = await openIdctl();
-  // Beside it, an organization governs its own domains only.
+  // With a second organization, each one governs only its own domains.
   await organization(idctl);
 });
 afterAll(() => idctl.close());
@@ -54,7 +54,7 @@ test('O4 the operator’s link signs in once, within ten minutes, whatever the s
   expect(await look(late.url)).toMatchObject(spent);
 });
 
-test('O4 opening the link spends nothing: neither a mail scanner, a preview nor a browser’s prefetch', async () => {
+test('O4 a mail scanner, a preview or a prefetch that opens the link does not use it up', async () => {
   const { id, email } = await person(idctl);
   const { url } = await linkFor(id);
   const path = url.slice(idctl.baseUrl.length);
@@ -70,7 +70,7 @@ test('O4 opening the link spends nothing: neither a mail scanner, a preview nor 
       expect(answer.cookies.map(({ name }) => name)).toEqual(['form']);
     }
   }
-  // Nor is it pressed by another site, in a browser that it has led here.
+  // Another site cannot submit the form, even in a browser that has opened the link.
   const client = browser();
   const shown = await look(url, client);
   expect(shown.text).toContain(`as ${email}`);
@@ -84,7 +84,7 @@ test('O4 opening the link spends nothing: neither a mail scanner, a preview nor 
   expect(callback).toMatchObject({ status: 405, headers: { allow: 'GET' } });
 });
 
-test('O4 a link opened twice at once begins one session; a new one voids the last', async () => {
+test('O4 a link used several times at once begins one session, and a new link voids the one before', async () => {
   const account = await person(idctl);
   const old = await linkFor(account.id);
   const { url } = await linkFor(account.id);
@@ -94,7 +94,7 @@ test('O4 a link opened twice at once begins one session; a new one voids the las
   expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 401, 401]);
 });
 
-test('P12 O4 the second factor is still asked, by the cookie, and the link is spent by then', async () => {
+test('P12 O4 a link still asks for the second factor, and is already spent when it asks', async () => {
   const { account, code } = await enrolled(idctl);
   const { url } = await linkFor(account.id);
   const asked = await enter(url);
@@ -103,7 +103,7 @@ test('P12 O4 the second factor is still asked, by the cookie, and the link is sp
   expect(isIn(await asked.submit('/login/code', { totpCode: code() }))).toBe(true);
 });
 
-test('O4 no link signs a disabled account in', async () => {
+test('O4 a link does not sign in a disabled account', async () => {
   const account = await person(idctl);
   const { url } = await linkFor(account.id);
   await disableUser(idctl.operator(), { user: account.id });

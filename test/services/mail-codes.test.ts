@@ -34,7 +34,7 @@ const login = (email: string | null, secret = password) =>
   post('login', { email, password: secret });
 const accountOf = (email: string) => Account.findOne({ where: { email }, rejectOnEmpty: true });
 
-/** Somebody with an account that the operator made. */
+/** Makes an account as the operator, and returns its address. */
 async function known(): Promise<string> {
   return (await person(idctl)).email ?? '';
 }
@@ -57,8 +57,8 @@ async function kindsAbout(email: string): Promise<string[]> {
   return events.filter(({ subject }) => subject?.id === id).map(({ kind }) => kind);
 }
 
-describe('spec §4.4 sign-up where the instance sends mail', () => {
-  test('§2.6 P10 a new account is unverified until the emailed code of six digits confirms it, which signs in', async () => {
+describe('spec §4.4 sign-up on an instance that sends mail', () => {
+  test('§2.6 P10 a new account is unverified until the mailed six-digit code confirms it and signs the person in', async () => {
     const body = { ...whole(), locale: 'de' };
     const asked = await post('signup', body);
     expect([asked.status, asked.body]).toEqual([201, { emailVerification: 'required' }]);
@@ -87,7 +87,7 @@ describe('spec §4.4 sign-up where the instance sends mail', () => {
     ]);
   });
 
-  test('P10 the code works once, and not after ten minutes; a resend mails another, which ends the first', async () => {
+  test('P10 the code is valid once and for ten minutes; a resend mails a new code, which replaces the first', async () => {
     const email = await signedUp();
     const first = await idctl.codeFor(email);
     const second = await mailed('verify-email/resend', email);
@@ -102,13 +102,13 @@ describe('spec §4.4 sign-up where the instance sends mail', () => {
         .status,
     ).toBe(200);
     expect((await post('verify-email', { email, code: third })).status).toBe(401);
-    // Confirmed: there is nothing to send again.
+    // After the confirmation, a resend sends nothing.
     const before = (await idctl.lettersTo(email)).length;
     await post('verify-email/resend', { email });
     expect(await idctl.lettersTo(email)).toHaveLength(before);
   });
 
-  /** Letters that resends bring when each waits for the one before. */
+  /** The number of mails that resends send if each is delivered before the next is requested. */
   async function lettersFromResends(email: string, times: number): Promise<number> {
     const before = (await idctl.lettersTo(email)).length;
     for (let at = 0; at < times; at += 1) {
@@ -118,7 +118,7 @@ describe('spec §4.4 sign-up where the instance sends mail', () => {
     return (await idctl.lettersTo(email)).length - before;
   }
 
-  test('P10 resends in the second of the sign-up are answered by its mail, and do not count', async () => {
+  test('P10 resends before the mail of a sign-up is written send no further mail, and do not count against the limit', async () => {
     idctl.wait(61);
     const email = await signedUp();
     for (let at = 0; at < 4; at += 1) await post('verify-email/resend', { email });
@@ -128,7 +128,7 @@ describe('spec §4.4 sign-up where the instance sends mail', () => {
     expect(status).toBe(200);
   });
 
-  test('P10 so are resends after a second sign-up, and between the account and its mail', async () => {
+  test('P10 resends right after a second sign-up, or between the account and its mail, send no further mail either', async () => {
     idctl.wait(61);
     const squatted = await signedUp();
     await idctl.deliver();
@@ -160,7 +160,7 @@ describe('spec §4.4 sign-up where the instance sends mail', () => {
     expect((await idctl.lettersTo(email)).length - before).toBe(1);
   });
 
-  test('P7 a person who has an account gets the same answer, and a mail that says so', async () => {
+  test('P7 a sign-up with the address of an existing account gets the same answer, and the mail says that the account exists', async () => {
     const email = await known();
     const [ours, theirs] = [
       await post('signup', whole()),
@@ -178,7 +178,7 @@ describe('spec §4.4 sign-up where the instance sends mail', () => {
     await signedIn(idctl, email);
   });
 
-  test('P7 nor does the password of such a sign-up tell it: at sign-in it fails like a wrong one', async () => {
+  test('P7 the password of a sign-up does not reveal whether the account existed: at sign-in it fails like a wrong one', async () => {
     const emails = [await known(), whole().email];
     for (const email of emails) await post('signup', { ...whole(email), password: newPassword });
     await idctl.deliver();
@@ -200,7 +200,7 @@ describe('spec §4.4 sign-up where the instance sends mail', () => {
       password: newPassword,
       name: 'Grace',
     });
-    // As the account is the other's, and the code of that not mailed yet.
+    // The account belongs to the second sign-up before its code is mailed.
     const { passwordHash } = await accountOf(email);
     const other = {
       email,
@@ -219,7 +219,7 @@ describe('spec §4.4 sign-up where the instance sends mail', () => {
     ]);
   });
 
-  test('P11 a sign-up that is not confirmed ends after seven days, and the address is free; other accounts stay', async () => {
+  test('P11 a sign-up that is not confirmed is deleted after seven days, and its address is free; other accounts stay', async () => {
     const emails = Object.fromEntries(
       ['idle', 'member', 'removed', 'asking', 'disabled', 'late', 'confirmed'].map((name) => [
         name,
@@ -263,7 +263,7 @@ describe('spec §4.4 sign-up where the instance sends mail', () => {
     ).toBe(200);
   });
 
-  test('§2.9 on a verified domain allow self-signup decides, and a code makes a Member, but not a removed person (I5)', async () => {
+  test('§2.9 on a verified domain, allow self-signup decides; the code makes the person a member, unless SCIM deactivated them (I5)', async () => {
     const { slug: org, id: organizationId } = await organization(idctl);
     const domain = await verifiedDomain(idctl, org);
     const email = `${fresh('ada')}@${domain}`;
@@ -301,7 +301,7 @@ describe('magic code', () => {
     await signedIn(idctl, email);
   });
 
-  test('P10 P12 with a second factor on, the code is spent when the sign-in completes and not before', async () => {
+  test('P10 P12 if the account has a second factor, the code is spent when the sign-in completes and not before', async () => {
     const { account, code: totp } = await enrolled(idctl);
     const email = account.email ?? '';
     const code = await mailed('magic-code', email);
@@ -321,7 +321,7 @@ describe('magic code', () => {
     expect(await ask({ totpCode: totp() })).toMatchObject({ body: { code: 'code_invalid' } });
   });
 
-  test('P10 a code is for one purpose, one account and one mail only', async () => {
+  test('P10 a code is valid for one purpose and one account only', async () => {
     const [email, other] = [await known(), await known()];
     const code = await mailed('magic-code', email);
     const wrong = [
@@ -333,7 +333,7 @@ describe('magic code', () => {
     expect((await post('magic-code/verify', { email, code })).status).toBe(200);
   });
 
-  test('P10 five wrong codes end it, even before a right sixth', async () => {
+  test('P10 after five wrong codes, even the right code is refused', async () => {
     const email = await known();
     const code = await mailed('magic-code', email);
     const wrong = code === '000000' ? '000001' : '000000';
@@ -346,7 +346,7 @@ describe('magic code', () => {
     expect((await post('magic-code/verify', { email, code: another })).status).toBe(200);
   });
 
-  test('X6 input other than six digits is refused as input, and costs no try', async () => {
+  test('X6 input other than six digits is refused as invalid, and does not count as an attempt', async () => {
     const email = await known();
     const code = await mailed('magic-code', email);
     for (const wrong of ['12345', '1234567', 'abcdef', '', '１２３４５６']) {
@@ -355,7 +355,7 @@ describe('magic code', () => {
     expect((await post('magic-code/verify', { email, code })).status).toBe(200);
   });
 
-  test('O1 if the settings disable codes, a right code is refused with the allowed methods, and stays', async () => {
+  test('O1 if the settings disable codes, a right code is refused with the allowed methods, and stays valid', async () => {
     const { slug: org } = await organization(idctl);
     const domain = await verifiedDomain(idctl, org);
     await changeSignInSettings(idctl.operator(), { org, magicCode: false });
@@ -385,7 +385,7 @@ describe('password reset', () => {
     expect(await kindsAbout(email)).toContain('user.password.reset');
   });
 
-  test('P7 P10 an unacceptable password is refused by field, and the code stays', async () => {
+  test('P7 P10 a password that is not allowed is refused with the name of the field, and the code stays valid', async () => {
     const email = await known();
     const code = await mailed('password/reset', email);
     const weak = await post('password/reset/confirm', { email, code, newPassword: 'password123' });
@@ -393,7 +393,7 @@ describe('password reset', () => {
     expect((await post('password/reset/confirm', { email, code, newPassword })).status).toBe(204);
   });
 
-  test('P12 with a second factor on, it is asked for', async () => {
+  test('P12 a reset requires the second factor if the account has one', async () => {
     const { account, code: totp } = await enrolled(idctl);
     const email = account.email ?? '';
     const code = await mailed('password/reset', email);
@@ -412,7 +412,7 @@ describe('password reset', () => {
 });
 
 describe('mails sent', () => {
-  test('P10 at most five codes an hour go to an address, for all purposes; beyond that the answer is the same, until it is unlocked', async () => {
+  test('P10 an address gets at most five codes an hour for all purposes, until it is unlocked; the answer stays the same', async () => {
     const email = await known();
     const paths = [
       'magic-code',
@@ -469,14 +469,14 @@ describe('mails sent', () => {
     await unlockUser(idctl.operator(), { user: under(plain, 'a') });
     await post('magic-code', { email: plain });
     expect(await sent()).toBe(6);
-    // Another mailbox: the limits join addresses, accounts do not.
+    // Another mailbox has its own limit. Addresses with a tag share the limit, but not the account.
     await person(idctl, tagged);
     await post('magic-code', { email: tagged });
     expect(await idctl.lettersTo(tagged ?? '')).toHaveLength(1);
     expect((await login(under(tagged, 'x'))).status).toBe(401);
   });
 
-  test('P10 strangers do not use up the mails of a person by a `+tag` of their address, nor by leaving it out', async () => {
+  test('P10 strangers do not use up the mails of a person by adding a `+tag` to the address or leaving one out', async () => {
     idctl.wait(61);
     const name = fresh('ada');
     const stranger = (at: number) => ({
@@ -496,13 +496,13 @@ describe('mails sent', () => {
     }
   });
 
-  test('P8 one client can ask for a limited number a minute, for all addresses, and learns the limit', async () => {
+  test('P8 one network can request a limited number of mails a minute, to all addresses together, and then gets 429', async () => {
     idctl.wait(61);
     const most = idctl.app.config.limits.addressFailures;
     const ask = () => post('magic-code', { email: `${fresh('nobody')}@example.test` });
     for (let count = 0; count < most; count += 1) expect((await ask()).status).toBe(202);
     expect(await ask()).toMatchObject({ status: 429, body: { code: 'too_many_requests' } });
-    // Nothing is hashed for them then (security P6).
+    // A refused sign-up hashes no password (security P6).
     const { hash } = idctl.app.passwords;
     idctl.app.passwords.hash = () => Promise.reject(new Error('hashed'));
     expect(await post('signup', whole())).toMatchObject({ status: 429 });
@@ -510,7 +510,7 @@ describe('mails sent', () => {
     idctl.wait(61);
   });
 
-  test('P9 links in mail lead to the base URL alone; a mail to a stranger has no text of the sender’s', async () => {
+  test('P9 links in mail lead only to the base URL; a mail to a stranger has no text from the person who signed up', async () => {
     const email = await known();
     const forged = { host: 'evil.test', 'x-forwarded-host': 'evil.test', origin: idctl.baseUrl };
     const client = idctl.client({ headers: forged });
@@ -528,7 +528,7 @@ describe('mails sent', () => {
     }
   });
 
-  test('P7 nothing goes to an address without an account, nor to a disabled one', async () => {
+  test('P7 no mail goes to an address without an account or to a disabled account', async () => {
     const nobody = `${fresh('nobody')}@example.test`;
     const disabled = await known();
     const code = await mailed('magic-code', disabled);

@@ -16,14 +16,14 @@ afterEach(() => idctl.close());
 const turn = () => idctl.deliver();
 const abandoned = () => Event.findAll({ where: { kind: 'mail.abandoned' } });
 
-/** Somebody who has asked for a new password. */
+/** Requests a new password for a new account, and returns its address. */
 async function asking(): Promise<string> {
   const email = (await person(idctl)).email ?? '';
   expect((await idctl.client().post('/api/v1/auth/password/reset', { email })).status).toBe(202);
   return email;
 }
 
-test('a mail that cannot be sent is tried again, less and less often, and the request never waits for it', async () => {
+test('a mail that cannot be sent is tried again at growing intervals, and the request does not wait for it', async () => {
   idctl.smtp.refuse(450);
   const email = await asking();
   const waits: number[] = [];
@@ -34,7 +34,7 @@ test('a mail that cannot be sent is tried again, less and less often, and the re
     expect(idctl.smtp.connections()).toBe(tries);
     const [item] = await OutboxItem.findAll();
     const left = (item?.nextAt.getTime() ?? 0) - idctl.app.clock().getTime();
-    // Some of it has passed on a busy machine.
+    // On a busy machine, a part of the wait has already passed.
     waits.push(Math.ceil(left / 10_000) * 10);
     idctl.wait(1 + (waits.at(-1) ?? 0));
   }
@@ -50,7 +50,7 @@ test('a mail that cannot be sent is tried again, less and less often, and the re
   expect(await abandoned()).toEqual([]);
 });
 
-test('after a day it is given up, with an event that has the reason', async () => {
+test('idctl gives a mail up after a day, with an event that has the reason', async () => {
   idctl.smtp.refuse(450);
   const email = await asking();
   idctl.wait(24 * 3600 - 5);
@@ -71,13 +71,13 @@ test('a mail that the server refuses for good is given up at once', async () => 
   expect(await OutboxItem.count()).toBe(0);
 });
 
-test('of parallel turns one sends a mail; a killed one leaves it to the next, a minute later', async () => {
+test('only one of several parallel turns sends a mail; the mail of a killed turn is sent by a turn a minute later', async () => {
   const email = await asking();
   await Promise.all(Array.from({ length: 8 }, turn));
   expect(await idctl.lettersTo(email)).toHaveLength(1);
 
   await asking();
-  // What a daemon leaves that is killed between claim and result.
+  // A daemon that is killed between claim and result leaves this row.
   const claim = { attempts: 1, nextAt: new Date(idctl.app.clock().getTime() + 60_000) };
   await transaction(() => OutboxItem.update(claim, { where: {} }));
   await turn();
@@ -87,7 +87,7 @@ test('of parallel turns one sends a mail; a killed one leaves it to the next, a 
   expect(idctl.smtp.letters).toHaveLength(2);
 });
 
-test('X4 P10 code and address are deleted once a mail is sent, and the outbox has no code before', async () => {
+test('X4 P10 the outbox never contains the code, and its row is deleted once the mail is sent', async () => {
   const email = await asking();
   expect(JSON.stringify(await OutboxItem.findAll())).not.toMatch(/\b\d{6}\b/);
   const code = await idctl.codeFor(email);
@@ -99,7 +99,7 @@ test('X4 P10 code and address are deleted once a mail is sent, and the outbox ha
   expect(await OutboxItem.count()).toBe(0);
 });
 
-test('a process that stops does not wait for a silent server', async () => {
+test('a process that stops does not wait for a silent mail server', async () => {
   const silent = await startSilentSmtp();
   idctl.app.config.mail.smtpUrl = silent.url;
   await asking();

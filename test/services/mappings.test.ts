@@ -47,7 +47,10 @@ afterAll(async () => {
   await idctl.close();
 });
 
-/** An organization with a connection, three projects and the mappings dev → member of p1, ops → admin of p1 and viewer of p2. */
+/**
+ * An organization with a connection, three projects and the mappings dev → member of p1, ops →
+ * admin of p1 and viewer of p2.
+ */
 async function mapped(more: Record<string, unknown> = {}) {
   const { org, domain, connection } = await connected(idctl, provider.issuer, more);
   const base = { org: org.slug };
@@ -109,7 +112,7 @@ describe('§3.3 group sync at a sign-in', () => {
     expect(connection.syncOnLogin).toBe(true);
   });
 
-  test('§3.3 changes a synced role at the next sign-in, and keeps a membership without a group unless autoRemove', async () => {
+  test('§3.3 changes a synced role at the next sign-in, and keeps a membership without a group unless autoRemove is on', async () => {
     const { signIn, projects } = await mapped();
     await signIn(['ops']);
     await signIn(['dev']);
@@ -143,7 +146,7 @@ describe('§3.3 group sync at a sign-in', () => {
     expect(JSON.stringify(await rows())).toBe(before);
   });
 
-  test('I7 unknown groups leave everything as it is, with an event that has the reason', async () => {
+  test('I7 an absent, malformed or oversized groups claim changes nothing, and an event has the reason', async () => {
     const { org, signIn, projects } = await mapped({ autoRemove: true });
     await signIn(['dev']);
     for (const groups of [undefined, ['dev', 5], {}, Array(1001).fill('dev')]) await signIn(groups);
@@ -162,7 +165,7 @@ describe('§3.3 group sync at a sign-in', () => {
     ]);
   });
 
-  test('I7 an absent claim is "none" if the connection says so', async () => {
+  test('I7 an absent claim counts as no groups if the connection says so', async () => {
     const { signIn, projects } = await mapped({ autoRemove: true, absentGroups: 'none' });
     await signIn(['dev']);
     expect(await projects()).toEqual({});
@@ -175,7 +178,7 @@ describe('§3.3 group sync at a sign-in', () => {
     expect(await projects()).toEqual({ p1: 'member synced' });
   });
 
-  test('§4.1 a removed role counts at the next request with the old access token', async () => {
+  test('§4.1 the removal of a role takes effect at the next request, even with the old access token', async () => {
     const { org, signIn } = await mapped({ autoRemove: true });
     const client = await signIn(['ops']);
     const members = `/api/v1/orgs/${org.slug}/projects/p1/members`;
@@ -184,7 +187,7 @@ describe('§3.3 group sync at a sign-in', () => {
     expect((await client.get(members)).status).not.toBe(200);
   });
 
-  test('§2.3 I7 a mapping leads only to a project of its own organization, on write and at reconcile', async () => {
+  test('§2.3 I7 a mapping leads only to a project of its own organization, when it is added and when it is applied', async () => {
     const { org } = await mapped();
     const other = await organization(idctl);
     const foreign = await createProject(idctl.operator(), { org: other.slug, name: 'theirs' });
@@ -205,7 +208,7 @@ describe('§3.3 group sync at a sign-in', () => {
     });
   });
 
-  test('fifty reconciles racing a manual change leave one row, manual', async () => {
+  test('fifty syncs in parallel with a manual change leave one row, the manual one', async () => {
     const { base, email, signIn, org } = await mapped({ autoRemove: true });
     const client = await signIn(['dev']);
     const { id } = (await client.get('/api/v1/me')).body;
@@ -234,9 +237,9 @@ describe('§3.3 group sync at a sign-in', () => {
     expect(items).toMatchObject([{ role: 'commenter', synced: false }]);
   });
 
-  test('I7 a reconcile that fails leaves nothing half done, is an event, and does not fail the sign-in', async () => {
+  test('I7 a sync that fails changes nothing, writes an event, and does not fail the sign-in', async () => {
     const { org, signIn, projects } = await mapped();
-    // The events come after the memberships.
+    // Writing the event reads the webhooks, and happens after the memberships change.
     Webhook.addHook('beforeFind', 'break', () => {
       throw new Error('broken for a test');
     });
@@ -256,7 +259,7 @@ describe('§3.3 group sync at a sign-in', () => {
 });
 
 describe('§4.1 the dry-run preview', () => {
-  test('§4.1 equals the next sign-in, for add, change and remove, and writes nothing', async () => {
+  test('§4.1 shows what the next sign-in adds, changes and removes, and writes nothing', async () => {
     const { email, signIn, projects, preview } = await mapped({ autoRemove: true });
     const steps: [string[], object, object][] = [
       [['dev'], { adds: ['p1 member dev'], changes: [], removes: [] }, { p1: 'member synced' }],
@@ -280,7 +283,7 @@ describe('§4.1 the dry-run preview', () => {
     }
   });
 
-  test('without groups those of the last sign-in are used; a person without a sign-in is 409 groups_unknown', async () => {
+  test('uses the groups of the last sign-in if none are given, and answers 409 groups_unknown if the person has not signed in', async () => {
     const { org, email, signIn, preview } = await mapped();
     await expect(preview({ user: email })).rejects.toMatchObject({ code: 'groups_unknown' });
     await signIn(['dev']);
@@ -300,7 +303,7 @@ describe('§4.1 the dry-run preview', () => {
     expect(refused).toMatchObject({ status: 409, body: { code: 'groups_unknown' } });
   });
 
-  test('a person who has never signed in is planned for as a new one', async () => {
+  test('plans for an unknown address as for a new person', async () => {
     const { preview } = await mapped();
     const plan = await preview({ user: 'new@nowhere.test', groups: ['ops'] });
     expect(short(plan)).toEqual({
@@ -310,7 +313,7 @@ describe('§4.1 the dry-run preview', () => {
     });
   });
 
-  test('an attempt supplies its person and its groups', async () => {
+  test('takes the person and the groups from a sign-in attempt of the same organization', async () => {
     const { org, signIn, preview } = await mapped();
     await signIn(['ops']);
     await signIn(['dev']);
@@ -330,7 +333,7 @@ describe('§4.1 the dry-run preview', () => {
   });
 });
 
-test('--dry-run of disabling or removing a connection, or its domain, names people and memberships, and changes nothing', async () => {
+test('--dry-run of disabling or removing a connection, or removing its domain, names people and memberships, and changes nothing', async () => {
   const { base, domain, email, signIn } = await mapped();
   await signIn(['dev', 'ops']);
   const affected = {
@@ -353,7 +356,7 @@ test('--dry-run of disabling or removing a connection, or its domain, names peop
 });
 
 describe('mappings over REST and in bulk', () => {
-  test('§2.3 I7 group names are kept exactly, and each triple exists once', async () => {
+  test('§2.3 I7 group names are kept exactly, and the same mapping cannot be added twice', async () => {
     const { org, base } = await mapped();
     const admin = await signedIn(idctl, org.owner.email);
     const path = `/api/v1/orgs/${org.slug}/group-mappings`;
@@ -395,7 +398,7 @@ describe('mappings over REST and in bulk', () => {
     [{ role: 'owner' }, 'role'],
     [{ project: undefined }, 'project'],
     [{ project: undefined, role: undefined, orgRole: 'owner' }, 'orgRole'],
-  ])('wrong input %j is 400 and names %s', async (wrong, path) => {
+  ])('invalid input %j is refused with 400, and the error names %s', async (wrong, path) => {
     const { org } = await mapped();
     const admin = await signedIn(idctl, org.owner.email);
     const body = { group: 'g', project: 'p1', role: 'viewer', ...wrong };
@@ -403,7 +406,7 @@ describe('mappings over REST and in bulk', () => {
     expect(answer).toMatchObject({ status: 400, body: { errors: [{ path }] } });
   });
 
-  test('removing a mapping names the memberships it gave, and leaves them until the next sign-in', async () => {
+  test('removing a mapping names the memberships that it gave, which stay until the next sign-in', async () => {
     const { base, dev, email, signIn, projects } = await mapped({ autoRemove: true });
     await signIn(['dev']);
     const removed = await removeMapping(idctl.operator(), { ...base, id: dev.id });
@@ -413,7 +416,7 @@ describe('mappings over REST and in bulk', () => {
     expect(await projects()).toEqual({});
   });
 
-  test('an import adds missing mappings, and with replace removes the others; all or nothing', async () => {
+  test('an import adds missing mappings, and with replace removes the others; if one is invalid, nothing changes', async () => {
     const { base } = await mapped();
     const list = (
       replace: boolean,
@@ -437,7 +440,7 @@ describe('mappings over REST and in bulk', () => {
     expect(await list(false)).toMatchObject({ kept: 2 });
   });
 
-  test('§2.3, I7 an organization has at most 10000 mappings, by any route', async () => {
+  test('§2.3, I7 an organization has at most 10000 mappings, whether added or imported', async () => {
     const { org, base } = await mapped();
     const [project] = await Project.findAll({ where: { organizationId: org.id, slug: 'p3' } });
     const row = {

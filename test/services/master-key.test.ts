@@ -53,10 +53,10 @@ const rows = async () => {
   const models = Object.values(Account.sequelize?.models ?? {});
   return JSON.stringify(await Promise.all(models.map((model) => model.findAll({ raw: true }))));
 };
-/** How many values in the whole database this key has sealed; its canary is one. */
+/** The number of values in the database that this key has sealed, including its canary. */
 const sealedBy = async (keyId: string) => (await rows()).split(sealedPrefix(keyId)).length - 1;
 
-/** What is sealed, opened. */
+/** All sealed secrets of the company, opened. */
 async function secrets() {
   const ctx = idctl.operator();
   const found = { rejectOnEmpty: true } as const;
@@ -70,7 +70,7 @@ async function secrets() {
 }
 
 describe('X1 `key rotate master`', () => {
-  test('X1 seals every secret anew, and all of them open; sessions go on', async () => {
+  test('X1 seals every secret with the new key, all of them open, and sessions continue', async () => {
     const before = await secrets();
     const { keyId: former } = idctl.app.keyring;
     const made = await rotate();
@@ -79,7 +79,7 @@ describe('X1 `key rotate master`', () => {
     forgetKeys(idctl.operator());
     expect(await secrets()).toEqual(before);
     expect((await company.owner.get('/api/v1/me')).status).toBe(200);
-    // The canaries: each of its own key.
+    // Each key has sealed its own canary.
     expect([await sealedBy(former), await sealedBy(made.id)]).toEqual([1, 7]);
     const [event] = await Event.findAll({ where: { kind: 'key.master.rotated' } });
     expect(event).toMatchObject({ subject: { type: 'key', id: made.id }, data: { former } });
@@ -90,7 +90,7 @@ describe('X1 `key rotate master`', () => {
     ]);
   });
 
-  test('X1 X8 the key file has the new key and the old one, for its owner only; a third is deleted', async () => {
+  test('X1 X8 leaves the new and the former key in the key file, which only its owner can read; an older key is deleted', async () => {
     const [first] = await lines();
     const { former } = await rotate();
     const [second, ...kept] = await lines();
@@ -125,7 +125,7 @@ describe('X1 `key rotate master`', () => {
     });
   });
 
-  test('X1 broken off before it counts, it continues with the key that waits in the file', async () => {
+  test('X1 continues with the key that a prepared or interrupted rotation left in the file', async () => {
     const { id } = await rotate(true);
     expect(idctl.app.keyring.keyId).not.toBe(id);
     expect(await lines()).toHaveLength(2);
@@ -135,7 +135,7 @@ describe('X1 `key rotate master`', () => {
     expect(await lines()).toHaveLength(2);
   });
 
-  test('X1 broken off half-way, every secret opens, and the next one completes it without another key', async () => {
+  test('X1 if interrupted half-way, leaves every secret readable; the next rotation or sweep completes it without another key', async () => {
     const before = await secrets();
     const account = await Account.findByPk(company.member.id, { rejectOnEmpty: true });
     const { totpSecret } = account;
@@ -151,7 +151,7 @@ describe('X1 `key rotate master`', () => {
     expect(await sealedBy(id)).toBe(7);
   });
 
-  test('X1 another process opens at once secrets sealed with the new key, and uses it', async () => {
+  test('X1 lets another process open secrets sealed with the new key at once, and then seal with it', async () => {
     const keys = () => createKeyring(reader(), reader);
     let file = await readKeyFile(keyFile());
     const reader = () => file;
@@ -168,7 +168,7 @@ describe('X1 `key rotate master`', () => {
     expect(other.keyring.keyId).toBe(id);
   });
 
-  test('X3 a key file that cannot be replaced, or lacks the key, leaves everything unchanged', async () => {
+  test('X3 is refused if the key file lacks the key in use, and changes nothing', async () => {
     const before = await rows();
     await createKeyFile(`${keyFile()}.other`);
     await writeFile(keyFile(), await readFile(`${keyFile()}.other`));
@@ -177,13 +177,13 @@ describe('X1 `key rotate master`', () => {
   });
 });
 
-test('X1 every column with sealed values is sealed anew', async () => {
+test('X1 a rotation seals every column with sealed values again', async () => {
   const folder = new URL('../../src/services/', import.meta.url);
   const files = (await readdir(folder, { recursive: true })).filter((file) => file.endsWith('.ts'));
   const named: string[] = [];
   for (const file of files.filter((one) => !one.endsWith('reseal.ts'))) {
     const text = await readFile(new URL(file, folder), 'utf8');
-    // Where the table has several, `Column` is the type of them.
+    // If the table has several such columns, the type `Column` lists them.
     const several = [...(/^type Column = (.*);$/m.exec(text)?.[1] ?? '').matchAll(/'(\w+)'/g)];
     const here = [...text.matchAll(/table: '(\w+)',\s*column(?:: '(\w+)')?/g)].flatMap(
       ([, table, one]) =>
