@@ -80,7 +80,7 @@ test('a process killed during a migration leaves nothing of that migration', asy
   });
 });
 
-test('a migration that throws is undone, and the ones before it stay', async () => {
+test('a migration that throws is undone, and earlier migrations stay', async () => {
   const failing: Migration = {
     name: '0002-failing',
     async up({ queryInterface }) {
@@ -95,7 +95,7 @@ test('a migration that throws is undone, and the ones before it stay', async () 
   });
 });
 
-test('an older idctl neither reads nor applies migrations on the database of a newer idctl', async () => {
+test('an older idctl neither lists nor applies migrations on the database of a newer idctl', async () => {
   await onLink(await freshDatabaseUrl(), async (link) => {
     await applyMigrations(link, [parents]);
     await expect(pendingMigrations(link.sequelize, [])).rejects.toMatchObject({

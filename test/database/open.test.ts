@@ -50,7 +50,7 @@ if (dialect === 'sqlite') {
     }
   });
 
-  // /proc/locks names a file by its inode.
+  // /proc/locks names the file of a lock by its inode.
   test.skipIf(!existsSync('/proc/locks'))(
     'closing a second connection keeps the locks of the first, so the -wal stays',
     async () => {
@@ -87,7 +87,7 @@ if (dialect === 'sqlite') {
   );
 }
 
-test('a process has one database open at a time, and can open another after closing it', async () => {
+test('a process can have only one database open, and can open another after it closes the first', async () => {
   const address = { url: await freshDatabaseUrl(), sqliteDriver } as const;
   const database = await openDatabase(address);
   await expect(openDatabase(address)).rejects.toThrow('already open');

@@ -123,7 +123,7 @@ if (dialect === 'sqlite') {
   test('on a full disk, writes fail with database_full and reads work; with space, writes work again', async () => {
     const database = await openFreshDatabase();
     onTestFinished(() => database.close());
-    // At this limit, SQLite reports a full disk. It applies to the writer's open connection.
+    // SQLite reports a full disk at this limit, which applies to the writer's open connection.
     const limit = (pages: number) =>
       transaction(() => database.sequelize.query(`PRAGMA max_page_count = ${pages}`));
     await limit(1);
@@ -196,7 +196,7 @@ if (dialect === 'postgres') {
       },
     );
     const backend = row?.pid ?? 0;
-    // Freezes both: a schema check may hold the frozen connection, and the write would open another.
+    // Freezes both: if a schema check held the frozen connection, the write would open another.
     const frozen = [server.pid, backend];
     for (const one of frozen) process.kill(one, 'SIGSTOP');
     const codes = await codesOf([write()]);

@@ -8,7 +8,7 @@ import { main, surroundings } from '../support/daemon.ts';
 import { dialect } from '../support/database.ts';
 import { type Installation, install } from '../support/installation.ts';
 
-// A killed process leaves the file that it was writing. idctl ignores it, and the next run removes it.
+// A killed process leaves a half-written file. idctl ignores the file, and the next run removes it.
 
 let site: Installation;
 beforeEach(async () => {

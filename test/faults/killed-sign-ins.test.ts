@@ -2,8 +2,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createClient } from '../support/http.ts';
 import { install } from '../support/installation.ts';
 
-// An attempt is counted before it is checked (security P8). If the daemon is killed before the
-// check, the attempt stays counted, because no other process knows about it.
+// The daemon counts an attempt before the check (security P8). If the daemon is killed in between,
+// the attempt stays counted, because no other process knows about it.
 
 test('if the daemon is killed, each running sign-in costs at most one attempt, and the next sign-in succeeds', async () => {
   const site = await install();

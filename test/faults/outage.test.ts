@@ -62,7 +62,7 @@ describe.skipIf(dialect !== 'postgres')('a database server', () => {
         ({ pid }) => pid,
       );
     await expect.poll(async () => (await connections()).length).toBeGreaterThan(3);
-    // New connections can write. Those from before become read-only, as on a former primary.
+    // New connections can write. Older connections become read-only, as on a former primary.
     await site.query('ALTER DATABASE idctl SET default_transaction_read_only = off');
     const before = await connections();
     await site.query('ALTER SYSTEM SET default_transaction_read_only = on');

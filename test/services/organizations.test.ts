@@ -50,7 +50,7 @@ test('by default only the operator creates organizations', async () => {
   expect(refused).toMatchObject({ status: 403, body: { code: 'forbidden' } });
 });
 
-test('§2.6 members have the roles member, admin and owner, and a missing role is 403', async () => {
+test('§2.6 members, admins and owners have different rights, and a request without the right is 403', async () => {
   const { member, admin, base, people } = await team();
   expect((await member.get(`${base}/members`)).body.items).toHaveLength(3);
   expect((await member.get(`${base}/domains`)).status).toBe(403);
@@ -62,7 +62,7 @@ test('§2.6 members have the roles member, admin and owner, and a missing role i
   ).toBe(200);
 });
 
-test('only an owner gives or removes the owner role', async () => {
+test('only an owner can give or remove the owner role', async () => {
   const { admin, owner, base, people } = await team();
   const role = (who: typeof admin, user: string, to: string) =>
     who.send('PATCH', `${base}/members/${user}`, { body: { role: to } });

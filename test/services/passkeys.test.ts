@@ -22,7 +22,7 @@ afterAll(() => idctl.close());
 
 const browser = () => idctl.client({ keepCookies: true });
 
-test('a passkey is added with a mail, listed and renamed; a session without the second factor cannot remove it', async () => {
+test('adding a passkey sends a mail; a session without the second factor can rename but not remove the passkey', async () => {
   const { email } = await person(idctl);
   const client = await signedIn(idctl, email);
   expect((await client.get('/api/v1/me')).body.twoFactorEnabled).toBe(false);
@@ -47,7 +47,7 @@ test('a passkey is added with a mail, listed and renamed; a session without the 
   expect(subjects).toEqual(['A passkey was added - idctl']);
 });
 
-test('a passkey signs in alone; its session has both factors and can remove the passkey, which is mailed', async () => {
+test('a passkey signs in alone; its session has both factors, and can remove the passkey, which sends a mail', async () => {
   const { account, held, passkey } = await personWithPasskey(idctl);
   const client = browser();
   const answer = await signInByPasskey(client, held);

@@ -61,7 +61,7 @@ afterAll(async () => {
   vi.restoreAllMocks();
 });
 
-/** The frequent statements. Each must be among those collected, or the test would not check it. */
+/** Statements that must be among those collected: otherwise the test would not check them. */
 const hot: Record<string, RegExp> = {
   'a token of a person or an app': /FROM access_tokens t JOIN accounts/,
   'the session of a request': /FROM sessions s JOIN accounts/,
@@ -153,7 +153,7 @@ async function prepare() {
   await createProject(operator(), { org: slug, name: 'Web', slug: 'web' });
   const mapped = { group: 'u7', project: 'web', role: 'viewer' as const };
   await addMapping(operator(), { org: slug, ...mapped });
-  // Creates a session, a refresh token and a bot token: `fillRows` copies a row of each table.
+  // Creates a session, a refresh token and a bot token, because `fillRows` copies existing rows.
   await idctl.client().post('/api/v1/auth/login', { email: owner.email, password });
   await app.mint();
   const scim = clientOf(idctl, org, token);
@@ -209,7 +209,7 @@ async function askAll(site: Awaited<ReturnType<typeof prepare>>): Promise<void> 
   await listDeliveries(operator(), { org, id: webhookId, limit: 50 });
 }
 
-/** Makes requests about groups, also about `u7`, which has everyone and which a mapping names. */
+/** Makes requests about groups. A mapping names the group `u7`, which has everyone as a member. */
 async function askGroups(scim: ReturnType<typeof clientOf>, org: string): Promise<void> {
   const { id: person } = await scim.create({ userName: 'grouped@elsewhere.test' });
   const filters = ['displayName eq "U7"', 'externalId eq "e7"', `members.value eq "${person}"`];

@@ -17,7 +17,7 @@ import { open } from '../support/pages.ts';
 import { clientOf } from '../support/scim-client.ts';
 import { connected, registration, signInAt } from '../support/sso.ts';
 
-// These people have groups from a claim at real sign-ins and groups that SCIM pushes.
+// The people in these tests have groups from a claim at real sign-ins, and groups from SCIM.
 
 let idctl: Idctl;
 let provider: OpenIdProvider;

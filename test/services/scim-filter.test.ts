@@ -34,7 +34,7 @@ beforeAll(async () => {
   );
   const names = new Set<string>();
   for (const user of users) {
-    // A name is unique in its organization.
+    // A userName is unique in its organization.
     const userName = names.has(fold(user.userName))
       ? `${user.userName}${names.size}`
       : user.userName;

@@ -20,8 +20,8 @@ beforeAll(async () => {
 afterAll(() => idctl.close());
 
 /**
- * Inserts records into the database, created an hour ago in the order of their names. All have the
- * `externalId`, if given.
+ * Inserts records into the database, with creation times an hour ago, in the order of their names.
+ * All have the `externalId`, if given.
  */
 async function fill(
   client: ScimClient,

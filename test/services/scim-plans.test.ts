@@ -78,7 +78,7 @@ test.each([false, true])(
     ] as const) {
       const plan = await planOf(filter);
       expect(`${filter}: ${plan}`).toContain(index);
-      // No scan of a whole table or of the ordered list, and no skip-scan over all organizations.
+      // The plan scans neither a whole table nor the ordered list, and skip-scans no index.
       expect(`${filter}: ${plan}`).not.toMatch(
         /SCAN r\b|Seq Scan on scim_(records|emails)|scim_records_order|ANY\(/,
       );

@@ -104,7 +104,7 @@ test('the members of a group are put on the list in parts, and other work gets t
   const [little, much] = [await turnsFor(few.body.id), await turnsFor(groupId)];
   if (dialect === 'sqlite') expect(much - little).toBeGreaterThanOrEqual(6);
   const listed = await select<{ id: string }>('SELECT account_id AS id FROM scim_replans', []);
-  // The owner has a record, and is not in the group.
+  // The owner has a record, but is not in the group.
   expect(listed).toHaveLength(accounts.length - 1);
   await plan();
 }, 180_000);

@@ -56,7 +56,7 @@ describe('§2.9 sign-in settings of an organization', () => {
   });
 });
 
-test('O1 if passwords are off, the right password is refused with the allowed methods, and a wrong one as before', async () => {
+test('O1 with passwords off, the right password is refused with the allowed methods; a wrong password gets the usual answer', async () => {
   const org = await organization(idctl);
   const domain = await verifiedDomain(idctl, org.slug);
   const { email } = await person(idctl, `ada@${domain}`);

@@ -45,7 +45,7 @@ function hubber(emails?: { email: string; primary: boolean; verified: boolean }[
 const failed = { status: 401, body: { code: 'signin_failed' }, cookies: [] };
 
 describe('§5.4 signing in with a social provider', () => {
-  test('S1 §5.4 the authorization URL at Google has code, exact scope, PKCE and nonce; a browser is redirected', async () => {
+  test('S1 §5.4 the authorization URL at Google has code, exact scope, PKCE and nonce; a browser is redirected to the provider', async () => {
     const url = new URL(await startAt(social.idctl.client(), 'google'));
     expect(url.origin).toBe(social.google.issuer);
     expect(Object.fromEntries(url.searchParams)).toMatchObject({

@@ -43,7 +43,7 @@ async function watched(issuer = provider.issuer, more: Record<string, unknown> =
   return { org, domain, owner, attempts };
 }
 
-/** Signs a new person with these claims in; by default, the address is on the domain. */
+/** Signs in a new person with these claims. By default, the address is on the domain. */
 async function arrive(domain: string, claims: Record<string, unknown> = {}) {
   const sub = fresh('sub');
   provider.people.set(sub, {
@@ -137,7 +137,7 @@ describe('a sign-in attempt', () => {
     ['a group of 256 characters', ['é'.repeat(256)], ['é'.repeat(256)]],
     ['a group of 257 characters', ['x'.repeat(257)], null],
     ['characters that databases dislike', ['a\u0000b\ud800"\'\\'], ['a\u0000b\ud800"\'\\']],
-  ])('I7 an attempt has the groups as received, or null if they are unreadable: %s', async (_, groups, kept) => {
+  ])('I7 groups are stored as received, unreadable ones as null: %s', async (_, groups, kept) => {
     const { domain, attempts } = await watched();
     await arrive(domain, { groups });
     expect((await attempts())[0]).toMatchObject({ ok: true, groups: kept });
@@ -157,7 +157,7 @@ describe('a sign-in attempt', () => {
     ['email_missing', 'claims', { email: undefined }, undefined],
     ['email_malformed', 'claims', { email: 'not an address' }, undefined],
     ['email_not_verified', 'claims', { email_verified: false }, expect.stringContaining('@')],
-  ])('§4.1 step 4 an attempt that is refused with %s has its stage, code and groups', async (code, stage, claims, email) => {
+  ])('§4.1 step 4 a refused attempt has the code %s', async (code, stage, claims, email) => {
     const { domain, attempts } = await watched();
     await arrive(domain, { groups: ['g'], ...claims });
     const [attempt, ...others] = await attempts();

@@ -58,7 +58,7 @@ test('a daemon that stops does not wait for the whole sweep', async () => {
   expect(await SpentState.count()).toBe(1500);
 });
 
-test.runIf(dialect === 'postgres')('a sweep does not wait for rows that another daemon has locked', async () => {
+test.runIf(dialect === 'postgres')('a sweep skips rows locked by another daemon', async () => {
   await makeStates(1200);
   const other = Promise.withResolvers<void>();
   const locked = Promise.withResolvers<void>();

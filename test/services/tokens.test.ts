@@ -47,7 +47,7 @@ test('§2.7 a token is shown once, and listed without its value afterwards', asy
   expect(listed.body).toEqual({ items: [view], nextCursor: null });
 });
 
-test('§2.7 description and expiry are optional; without an expiry the token lasts until revoked', async () => {
+test('§2.7 description and expiry are optional; without an expiry, the token is valid until it is revoked', async () => {
   const ada = await signedInPerson(idctl);
   const { body } = await ada.post('/api/v1/me/tokens', { name: 'ci' });
   expect(body).toMatchObject({ description: null, expiresAt: null });
@@ -99,7 +99,7 @@ test('§2.7 a name is required, and must follow the rules for names', async () =
   expect(parse(createToken.input, { name: 'ci', description: '  ' }).description).toBeNull();
 });
 
-test('§5.1 a token acts as its owner, with exactly their permissions', async () => {
+test('§5.1 a token has exactly the permissions of its owner', async () => {
   const { owner, slug } = await organization(idctl);
   const stranger = await person(idctl);
   const bearer = async (user: string) => ({
@@ -206,7 +206,7 @@ test('only the operator can name an account', async () => {
   expect((await use()).status).toBe(200);
 });
 
-test('a list continues after the end of its page', async () => {
+test('the cursor of a page continues the list after that page', async () => {
   const ada = await signedInPerson(idctl);
   for (const name of ['a', 'b', 'c']) await ada.post('/api/v1/me/tokens', { name });
   const first = await ada.get('/api/v1/me/tokens?limit=2');

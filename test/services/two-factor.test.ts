@@ -35,7 +35,7 @@ function codeOf(secret: string, ahead = 0): string {
   return generateSync({ secret, epoch: Math.floor(idctl.app.clock().getTime() / 1000) + ahead });
 }
 
-/** Creates a person with the second factor on, and waits until the code that enabled it has expired. */
+/** Creates a person with the second factor on, and waits until the code of the setup expires. */
 async function enrolled(email?: string) {
   const account = await person(idctl, email);
   const client = await signedIn(idctl, account.email);

@@ -114,7 +114,7 @@ test('X2 a rotation of the signing key breaks no sign-in at applications, and ea
   await rotateSigningKey(idctl.operator(), {});
   expect(kidOf((await app.signIn(browser)).id_token)).toBe(kidOf(before));
   idctl.wait(130);
-  // Discover again, because openid-client reads the keys at most once a minute.
+  // Runs discovery again, because openid-client reads the keys at most once a minute.
   const { path: next, checks } = await app.begin();
   const fresh = await app.discover();
   const callback = new URL(await walk(browser, next));

@@ -4,9 +4,9 @@ import type { Client } from '../../support/http.ts';
 import { type Idctl, openIdctl } from '../../support/idctl.ts';
 import { application, browserOf, walk } from '../../support/relying-party.ts';
 
-// These tests have the names of modules from the certification suite's plans "Basic OP" and "Config
-// OP". idctl offers no request objects and no `claims` parameter. Other files test prompts that show
-// a page, code reuse and form_post.
+// These tests have the names of modules in the certification plans "Basic OP" and "Config OP". There
+// are none for request objects and the `claims` parameter, which idctl does not offer. Other files
+// test prompts that show a page, code reuse and form_post.
 
 let idctl: Idctl;
 let app: Awaited<ReturnType<typeof application>>;

@@ -126,7 +126,7 @@ test('a waiting sign-out is deleted if its client no longer has a logout URI', a
   await browser.post('/api/v1/auth/logout');
   expect(await told()).toHaveLength(1);
   receiver.behave(answering(200));
-  // Updates the row directly, as if the sign-out and the change happened at the same moment.
+  // Changes the row directly, as if the change and the sign-out had happened at the same moment.
   await transaction(() => app.row.update({ backchannelLogoutUri: null }));
   await makeDue(app.row.id);
   expect(await told()).toEqual([]);
