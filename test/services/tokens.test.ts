@@ -99,7 +99,7 @@ test('§2.7 a name is required, and must follow the rules for names', async () =
   expect(parse(createToken.input, { name: 'ci', description: '  ' }).description).toBeNull();
 });
 
-test('§5.1 a token has exactly the permissions of its owner', async () => {
+test('§5.1 a token acts as its owner, and can do only what the owner’s roles allow', async () => {
   const { owner, slug } = await organization(idctl);
   const stranger = await person(idctl);
   const bearer = async (user: string) => ({
