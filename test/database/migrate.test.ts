@@ -15,7 +15,7 @@ const names = migrations.map((migration) => migration.name);
 
 const open = (url: string) => openDatabase({ url, sqliteDriver });
 
-/** Runs the work over a connection as migrations have it. */
+/** Runs the work over a connection like that of migrations, without foreign keys. */
 async function onLink<T>(url: string, work: (link: Link) => Promise<T>): Promise<T> {
   const link = await connect(
     { url, sqliteDriver },
@@ -46,7 +46,7 @@ const parents: Migration = {
   },
 };
 
-test('migrates an empty database, and does nothing the second time', async () => {
+test('an empty database is migrated, and a second migration does nothing', async () => {
   const database = await open(await freshDatabaseUrl());
   try {
     expect(await database.pending()).toEqual(names);
@@ -66,21 +66,21 @@ test('five processes that migrate at once apply each migration exactly once', as
   expect(said.flat().sort()).toEqual(names);
 });
 
-test('a process killed during a migration leaves the whole migration or nothing', async () => {
+test('a process killed during a migration leaves nothing of that migration', async () => {
   const url = await freshDatabaseUrl();
   const child = databaseChild(url, 'migrateHalf');
   await child.says();
   child.process.kill('SIGKILL');
   await child.ends().catch(() => {});
   await onLink(url, async (link) => {
-    // PostgreSQL notices the lost client only when it next speaks to it; the lock tells.
+    // PostgreSQL notices late that the client is gone; the migration waits for its lock.
     await applyMigrations(link, migrations);
     expect(await link.sequelize.getQueryInterface().tableExists('half')).toBe(false);
     expect(await pendingMigrations(link.sequelize)).toEqual([]);
   });
 });
 
-test('a migration that throws is undone, and the ones before it stay', async () => {
+test('a migration that throws is undone, and earlier migrations stay', async () => {
   const failing: Migration = {
     name: '0002-failing',
     async up({ queryInterface }) {
@@ -95,7 +95,7 @@ test('a migration that throws is undone, and the ones before it stay', async () 
   });
 });
 
-test('an older idctl refuses the database of a newer one, before and during a migration', async () => {
+test('an older idctl neither lists nor applies migrations on the database of a newer idctl', async () => {
   await onLink(await freshDatabaseUrl(), async (link) => {
     await applyMigrations(link, [parents]);
     await expect(pendingMigrations(link.sequelize, [])).rejects.toMatchObject({
@@ -167,7 +167,7 @@ test('I3 accounts that wait for a mailed code from an older idctl still wait aft
   });
 });
 
-test('I7 the migration knows the last claim of each identity, but for those that were never applied', async () => {
+test('I7 the migration keeps the last claim of each identity, except where only the first sign-in synced', async () => {
   await onLink(await freshDatabaseUrl(), async (link) => {
     await applyMigrations(
       link,
@@ -202,7 +202,7 @@ test('I7 the migration knows the last claim of each identity, but for those that
     const rows = (issuer: string, known: 'NULL' | 'NOT NULL') =>
       rowsOf(link.sequelize, `identities WHERE issuer = '${issuer}' AND known_groups IS ${known}`);
     expect(await rows('each', 'NOT NULL')).toHaveLength(2);
-    // The other one is of a directory.
+    // The row with known groups is the identity without a connection in `sso_connections`.
     for (const known of ['NULL', 'NOT NULL'] as const)
       expect(await rows('first', known)).toHaveLength(1);
   });
@@ -243,7 +243,7 @@ test('P15 the migration gives existing tokens the scope write', async () => {
 });
 
 if (dialect === 'sqlite') {
-  test('rebuilding a parent table keeps its children', async () => {
+  test('rebuilding a parent table keeps the rows of its child table', async () => {
     const rebuild: Migration = {
       name: '0002-rebuild',
       async up({ sequelize }) {
@@ -275,7 +275,7 @@ if (dialect === 'sqlite') {
   });
 }
 
-test('the migrated schema equals the models', async () => {
+test('the migrated schema equals the schema of the models', async () => {
   const migrated = await openFreshDatabase();
   const byMigrations = await schemaOf(migrated.sequelize).finally(() => migrated.close());
   const synced = await open(await freshDatabaseUrl());
@@ -304,7 +304,7 @@ async function schemaOf(sequelize: Sequelize): Promise<Record<string, unknown>> 
   return described;
 }
 
-/** No default and a default of NULL are the same to everybody but SQLite's own tables. */
+/** Reads a table's columns. No default and a default of NULL count as equal. */
 async function columnsOf(schema: QueryInterface, table: string): Promise<Record<string, unknown>> {
   const columns = Object.entries(await schema.describeTable(table));
   return Object.fromEntries(
@@ -333,7 +333,7 @@ async function referencesOf(sequelize: Sequelize, table: string): Promise<unknow
   return rows;
 }
 
-test('I1 the migration gives existing keys the server of their directory', async () => {
+test('I1 the migration gives existing directory identities the server of their directory', async () => {
   const at = names.indexOf('0021-former-keys');
   const then = new Date();
   const ids = {

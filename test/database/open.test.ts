@@ -34,7 +34,7 @@ if (dialect === 'sqlite') {
     }
   });
 
-  test('every connection has a write-ahead log, full synchronisation and foreign keys', async () => {
+  test('every connection uses a write-ahead log, full synchronisation and foreign keys, and no busy timeout', async () => {
     const database = await openFreshDatabase();
     const settings = async () => {
       const names = ['journal_mode', 'synchronous', 'foreign_keys', 'busy_timeout'];
@@ -50,7 +50,7 @@ if (dialect === 'sqlite') {
     }
   });
 
-  // The locks of a file are listed by its inode, and those of SQLite begin beyond its first gibibyte.
+  // /proc/locks names the file of a lock by its inode.
   test.skipIf(!existsSync('/proc/locks'))(
     'closing a second connection keeps the locks of the first, so the -wal stays',
     async () => {
@@ -87,7 +87,7 @@ if (dialect === 'sqlite') {
   );
 }
 
-test('a process has one database open at a time, and can open another after closing it', async () => {
+test('a process can have only one database open, and can open another after it closes the first', async () => {
   const address = { url: await freshDatabaseUrl(), sqliteDriver } as const;
   const database = await openDatabase(address);
   await expect(openDatabase(address)).rejects.toThrow('already open');

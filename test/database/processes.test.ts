@@ -29,7 +29,7 @@ beforeEach(async () => {
 
 afterEach(() => database.close());
 
-test('two processes increment one number 800 times, and not one increment is lost', async () => {
+test('two processes increment one number 800 times in all, and no increment is lost', async () => {
   const children = [databaseChild(url, 'increment', 400), databaseChild(url, 'increment', 400)];
   await Promise.all(children.map((child) => child.ends()));
   expect((await OutboxItem.findOne())?.attempts).toBe(800);
@@ -44,18 +44,18 @@ test('the event loop stays free while another process holds the write lock, and 
   await transaction(() => OutboxItem.increment('attempts', { where: {} }));
   const waited = performance.now() - started;
   expect(watch.stop()).toBeLessThan(held / 3);
-  // The lock was waited for, not passed by.
+  // The write waited for the lock.
   expect(waited).toBeGreaterThan(held / 3);
   expect((await OutboxItem.findOne())?.attempts).toBe(1);
 });
 
-test('reads go on while another process holds the write lock', async () => {
+test('reads succeed while another process holds the write lock', async () => {
   const child = databaseChild(url, 'hold', 30_000);
   await child.says();
   expect((await OutboxItem.findOne())?.kind).toBe('mail');
 });
 
-test('a lock held for longer than five seconds is refused as database_busy', async () => {
+test('a write that waits longer than five seconds for a lock is refused as database_busy', async () => {
   const child = databaseChild(url, 'hold', 30_000);
   await child.says();
   const refused = await transaction(() => OutboxItem.increment('attempts', { where: {} })).catch(

@@ -31,7 +31,7 @@ const item = () => {
 
 const write = () => transaction(() => OutboxItem.create(item()));
 
-/** The codes of the refusals that so many writes and reads end in; whatever is no refusal is thrown. */
+/** Waits for the work; returns the codes of its refusals, and throws any other error. */
 async function codesOf(work: Promise<unknown>[]): Promise<string[]> {
   const codes: string[] = [];
   for (const result of await Promise.allSettled(work)) {
@@ -49,12 +49,12 @@ async function opened(url: string): Promise<Database> {
   return database;
 }
 
-test('an error that does not come from the database stays the error it was', () => {
+test('an error that does not come from the database is not turned into a refusal', () => {
   expect(databaseRefusal(new TypeError('x is not a function'))).toBeNull();
   expect(databaseRefusal('text')).toBeNull();
 });
 
-test('a refusal says what to do, and keeps its cause for the log', () => {
+test('a refusal has a hint, and keeps its cause for the log', () => {
   const reason = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
   const refusal = databaseRefusal(new Error('outer', { cause: reason }));
   expect(refusal).toMatchObject({
@@ -64,7 +64,7 @@ test('a refusal says what to do, and keeps its cause for the log', () => {
   expect(refusal?.cause).toMatchObject({ cause: reason });
 });
 
-test('an unreadable database file is named to the operator, with the cause in words', () => {
+test('the refusal of an unreadable database file names the file and the reason to the operator', () => {
   const path = '/var/lib/idctl/idctl.db';
   const reason = Object.assign(new Error('EACCES: permission denied'), {
     code: 'EACCES',
@@ -98,7 +98,7 @@ if (dialect === 'sqlite') {
     });
   });
 
-  test('a file that is no database, or cannot be opened, is database_unreachable', async () => {
+  test('a file that is not a database, or cannot be opened, is database_unreachable', async () => {
     const url = await freshDatabaseUrl();
     writeFileSync(
       url.replace('sqlite:', ''),
@@ -120,10 +120,10 @@ if (dialect === 'sqlite') {
     });
   });
 
-  test('writes on a full disk are database_full while reads go on; with space, writes go on', async () => {
+  test('on a full disk, writes fail with database_full and reads work; with space, writes work again', async () => {
     const database = await openFreshDatabase();
     onTestFinished(() => database.close());
-    // SQLite itself says "full" at this limit, which holds for the writer kept open.
+    // SQLite reports a full disk at this limit, which applies to the writer's open connection.
     const limit = (pages: number) =>
       transaction(() => database.sequelize.query(`PRAGMA max_page_count = ${pages}`));
     await limit(1);
@@ -170,12 +170,12 @@ if (dialect === 'postgres') {
     expect(await codesOf(Array.from({ length: 20 }, write))).toEqual([]);
   });
 
-  test('a connection that the server ends before Sequelize has it ends no daemon, and is not used', async () => {
+  test('a connection that the server closes before Sequelize has it does not crash the daemon, and is not used', async () => {
     const { Client } = withDeadline(pg);
     const client = new Client(await freshDatabaseUrl());
     await client.connect();
     const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
-    // Nothing of Sequelize listens for errors yet.
+    // Sequelize does not listen for errors of this connection yet.
     const ended = new Promise((resolve) => client.once('end', resolve));
     const database = await openFreshDatabase();
     onTestFinished(() => database.close());
@@ -184,7 +184,7 @@ if (dialect === 'postgres') {
     expect(generationOf(client)).not.toBe(newestGeneration());
   });
 
-  test('a stopped or frozen server is database_unreachable instead of a hang, and is used again when it answers', async () => {
+  test('a frozen server is database_unreachable instead of a hang, and is used again when it answers', async () => {
     const server = await startPostgres();
     onTestFinished(() => server.stop());
     const database = await opened(server.url);
@@ -196,7 +196,7 @@ if (dialect === 'postgres') {
       },
     );
     const backend = row?.pid ?? 0;
-    // Both: a check of the schema may hold the frozen connection, and the write would open another.
+    // Freezes both: if a schema check held the frozen connection, the write would open another.
     const frozen = [server.pid, backend];
     for (const one of frozen) process.kill(one, 'SIGSTOP');
     const codes = await codesOf([write()]);
@@ -205,14 +205,14 @@ if (dialect === 'postgres') {
     expect(await codesOf([write(), database.ping()])).toEqual([]);
   });
 
-  test('a connection lost as its transaction begins is refused, and prints nothing past the log', async () => {
+  test('a write that loses its connection as the transaction begins is refused, and nothing is printed outside the log', async () => {
     const database = await openFreshDatabase();
     onTestFinished(() => database.close());
     const printed = vi.spyOn(console, 'warn').mockReturnValue();
     onTestFinished(() => printed.mockRestore());
     const endItself = 'SELECT pg_terminate_backend(pg_backend_pid())';
     database.sequelize.addHook('afterPoolAcquire', 'end', (connection) =>
-      // Sequelize's types omit what the driver's connection is.
+      // Sequelize's types do not say that this is the driver's connection.
       (connection as pg.Client).query(endItself).then(
         () => {},
         () => {},
@@ -224,7 +224,7 @@ if (dialect === 'postgres') {
     expect(await codesOf([write()])).toEqual([]);
   });
 
-  test('a read beside Sequelize that freezes, ends or fails is refused, and leaves no broken connection', async () => {
+  test('a read without Sequelize that freezes, loses its connection or fails leaves no broken connection', async () => {
     const database = await openFreshDatabase();
     onTestFinished(() => database.close());
     const pid = async () =>

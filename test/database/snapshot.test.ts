@@ -7,7 +7,7 @@ import { dialect, freshDatabaseUrl, openFreshDatabase } from '../support/databas
 import { type Installation, install } from '../support/installation.ts';
 import { sqliteDriver } from '../support/sqlite-driver.ts';
 
-// On PostgreSQL a migration is one transaction, and copies are the administrator's.
+// On PostgreSQL, idctl makes no copy: copies are the administrator's task.
 if (dialect === 'sqlite') {
   let site: Installation;
   let file: string;
@@ -25,7 +25,7 @@ if (dialect === 'sqlite') {
     database.exec(sql);
     database.close();
   };
-  /** Makes the database one of an idctl that did not know the migration yet. */
+  /** Undoes migration 0018, so that the database is like that of an older idctl. */
   const takeBack = () =>
     execute(`
       DELETE FROM migrations WHERE name = '0018-suspensions';
@@ -33,7 +33,7 @@ if (dialect === 'sqlite') {
       ALTER TABLE apps DROP COLUMN suspended_at;
       ALTER TABLE scim_tokens DROP COLUMN suspended_at;`);
 
-  test('a database is copied before it is migrated, readable by its owner only', async () => {
+  test('a database is copied before it is migrated, and only its owner can read the copy', async () => {
     expect((await site.run(['migrate'])).code).toBe(0);
     expect(copies()).toEqual([]);
     takeBack();
@@ -72,7 +72,7 @@ if (dialect === 'sqlite') {
   test('an older idctl names the copy to go back to, and works with it', async () => {
     takeBack();
     const copy = (await copyBeforeMigration(address(), new Date())) ?? '';
-    // To an idctl that knows none of them, the first migration after the copy has another name.
+    // As if a newer idctl had made the copy: its name contains a migration that this one lacks.
     const newer = `${file}.before-9999-later-20300101T000000Z`;
     renameSync(copy, newer);
     expect((await site.run(['migrate'])).code).toBe(0);
@@ -88,7 +88,7 @@ if (dialect === 'sqlite') {
   });
 }
 
-test('a missing file or a database without accounts is not copied', async () => {
+test('copyFirst does not copy a database without accounts', async () => {
   const database = await openFreshDatabase();
   expect(await database.copyFirst(new Date())).toBeNull();
   await database.close();

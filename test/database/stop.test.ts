@@ -8,7 +8,7 @@ import { createClient } from '../support/http.ts';
 import { install } from '../support/installation.ts';
 import { portOf } from '../support/ports.ts';
 
-/** A way to the PostgreSQL of this URL that can be frozen: then nothing comes through, and nothing is closed. */
+/** Starts a proxy to a PostgreSQL server. A frozen proxy forwards no data and closes nothing. */
 async function freezable(database: string) {
   const { hostname, port } = new URL(database);
   const sockets: Socket[] = [];
@@ -35,7 +35,7 @@ async function freezable(database: string) {
 }
 
 test.skipIf(dialect !== 'postgres')(
-  'a daemon whose database is frozen exits with 0 within ten seconds of SIGTERM',
+  'a daemon whose database is frozen exits with code 0 within ten seconds of SIGTERM',
   async () => {
     let token = '';
     const site = await install({
@@ -48,7 +48,7 @@ test.skipIf(dialect !== 'postgres')(
     const daemon = await site.serve({ IDCTL_DATABASE: way.url });
     const client = createClient(daemon.url);
     const authorization = `Bearer ${token}`;
-    // Its use is still to be written down.
+    // The daemon has not yet written the last use of the token.
     expect((await client.get('/api/v1/me', { authorization })).status).toBe(200);
     way.freeze();
     const hanging = Array.from({ length: 5 }, () =>

@@ -38,7 +38,7 @@ test('40 transactions at once all commit without an error', async () => {
   expect(await slugs('many-')).toHaveLength(40);
 });
 
-test('a nested call joins the transaction: both are committed or neither', async () => {
+test('a nested call joins the transaction: both are committed, or neither is', async () => {
   const failing = transaction(async () => {
     await create('outer-1');
     await transaction(() => create('inner-1'));

@@ -22,8 +22,8 @@ import { directoryPassword, type Slapd, startSlapd } from '../support/slapd.ts';
 import { registration } from '../support/sso.ts';
 import { enrolOwn } from '../support/two-factor.ts';
 
-// An application behind Apache's mod_auth_openidc, and a second idctl, in a real Chromium. Nothing of
-// it depends on the database, so one is enough.
+// Tests an application behind Apache's mod_auth_openidc, and a second idctl, in a real Chromium, on
+// SQLite only: nothing in the tests depends on the database.
 
 const missing =
   counterpartMissing('chromium') ||
@@ -78,7 +78,7 @@ describe.skipIf(dialect !== 'sqlite' || missing)(
         `OIDCScope "openid email profile groups"`,
         'OIDCPKCEMethod S256',
         'OIDCUserInfoRefreshInterval 1',
-        // Otherwise the claims of the ID token, which stays as it was, come first.
+        // Otherwise the claims of the ID token, which is not renewed, override those of userinfo.
         'OIDCPassIDTokenAs serialized',
       ]);
       browser = await startBrowser([idctl.baseUrl, wikiUrl, secondUrl, provider.issuer]);
@@ -98,7 +98,7 @@ describe.skipIf(dialect !== 'sqlite' || missing)(
       }
     });
 
-    /** A window that was sent from the application to the sign-in page. */
+    /** Opens the application in a new window, which redirects to the sign-in page. */
     async function arrive(url = wikiUrl): Promise<Page> {
       const window = await browser.open();
       opened.push(window);
@@ -123,7 +123,7 @@ describe.skipIf(dialect !== 'sqlite' || missing)(
       await page.getByRole('heading', { name: 'Wiki' }).waitFor();
     }
 
-    test('by password; a new role is seen at the next refresh; a sign-out here ends it there', async () => {
+    test('a person signs in by password; a new role shows after a refresh; signing out of idctl signs out of the application', async () => {
       const page = await arrive();
       await signInByPassword(page, wiki.email);
       await shown(page, 'email').toBe(wiki.email);
@@ -146,7 +146,7 @@ describe.skipIf(dialect !== 'sqlite' || missing)(
       await page.getByText('Sign in to continue to Wiki').waitFor();
     });
 
-    test("by the organization's own provider", async () => {
+    test("a person signs in through the organization's own provider", async () => {
       await saveSso(
         idctl.operator(),
         saveSsoInput.parse({
@@ -165,7 +165,7 @@ describe.skipIf(dialect !== 'sqlite' || missing)(
       await shown(page, 'email').toBe(email);
     });
 
-    test('by the directory, with a second factor', async () => {
+    test('a person signs in through the directory, with a second factor', async () => {
       const settings = { ...settingsFor(slapd), org: wiki.org.slug, enabled: true };
       await saveLdap(idctl.operator(), saveLdapInput.parse(settings));
       const email = `ada@${domain}`;
@@ -182,7 +182,7 @@ describe.skipIf(dialect !== 'sqlite' || missing)(
       await shown(page, 'email').toBe(email);
     });
 
-    test('a second idctl signs its people in with the first, by its own single sign-on', async () => {
+    test('a second idctl signs a person in through the first, with its own single sign-on', async () => {
       const email = `linus@${domain}`;
       await person(idctl, email);
       await addMember(idctl.operator(), { org: wiki.org.slug, email, role: 'member' });
@@ -208,7 +208,7 @@ describe.skipIf(dialect !== 'sqlite' || missing)(
       await page.locator('input[name=identifier]').fill(domain);
       await page.keyboard.press('Enter');
       await present(page, email);
-      // The directory of the test before shows its form first.
+      // The directory of the test before is still connected, so its form comes first.
       await page.getByRole('link', { name: /password instead/ }).click();
       await page.getByLabel('Password').fill(password);
       await page.keyboard.press('Enter');

@@ -10,7 +10,8 @@ import { directoryPassword, type Slapd, startSlapd } from '../support/slapd.ts';
 const base = 'http://id.localhost';
 const missing = counterpartMissing('chromium') || counterpartMissing('slapd');
 
-// The filter is the one that docs/ldap.md recommends. Nothing depends on the database, so one is enough.
+// Tests the filter that docs/ldap.md recommends. Runs on SQLite only: nothing depends on the
+// database.
 
 describe.skipIf(dialect !== 'sqlite' || missing)(
   '§4.2 the directory form in a real Chromium',
@@ -27,7 +28,7 @@ describe.skipIf(dialect !== 'sqlite' || missing)(
       const searchFilter = '(|(uid={username})(mail={username}))';
       ({ org, domain } = await joined(idctl, { ...settingsFor(slapd), searchFilter }));
       await slapd.person('ada', { givenName: 'Ada', mail: `ada@${domain}` });
-      // A user name that is not the part before the `@`.
+      // This user name differs from the part of the address before the `@`.
       await slapd.person('ghopper', { givenName: 'Grace', mail: `grace.hopper@${domain}` });
       browser = await startBrowser([base], idctl.baseUrl);
     });
@@ -68,7 +69,7 @@ describe.skipIf(dialect !== 'sqlite' || missing)(
       test('L1 a person signs in by address; the user name is filled in', () =>
         enter(`ada@${domain}`, { as: null, name: 'Ada Byron' }));
 
-      test('L1 a person whose user name differs types the address into the form', () =>
+      test('L1 a person whose user name differs from the address signs in with the address', () =>
         enter(`grace.hopper@${domain}`, { as: `grace.hopper@${domain}`, name: 'Grace Byron' }));
     });
   },

@@ -7,7 +7,7 @@ import { type Slapd, service, startSlapd, suffix } from '../support/slapd.ts';
 import { playTranscript } from '../support/transcript.ts';
 
 describe.skipIf(counterpartMissing('slapd'))(
-  'from nothing to a person who signed in through the directory',
+  'from an empty instance to a sign-in through the directory',
   () => {
     let slapd: Slapd;
     let port: number;
@@ -22,7 +22,7 @@ describe.skipIf(counterpartMissing('slapd'))(
     });
     afterAll(() => slapd?.stop());
 
-    it('spec §4.2: connecting, testing and signing in through a directory at the terminal', async () => {
+    it('spec §4.2: an operator connects and tests a directory at the terminal, and a person signs in through it', async () => {
       const { ldaps: uri, ldap: starttls, ca } = slapd;
       await playTranscript(`${import.meta.dirname}/directory.transcript`, {
         env: { IDCTL_DATABASE: await freshDatabaseUrl(), IDCTL_OUTBOUND_ALLOW: '127.0.0.1' },
@@ -31,7 +31,7 @@ describe.skipIf(counterpartMissing('slapd'))(
       });
     }, 300_000);
 
-    /** One sign-in; its status and body, and the cookies by their names. */
+    /** Signs a person in; returns the status, the body and the names of the cookies. */
     async function signIn(username = '', ...words: string[]): Promise<string> {
       const given = { username, password: words.join(' ') };
       const { status, body, cookies } = await createClient(`http://127.0.0.1:${port}`).post(

@@ -9,7 +9,7 @@ import { type Nginx, startNginx } from '../support/nginx.ts';
 import { freePorts } from '../support/ports.ts';
 import { nginxBlocks, startEcho } from '../support/proxies.ts';
 
-// A person, a real browser, nginx and an application. Chromium sends names below localhost to this machine.
+// Tests an application behind nginx in a real Chromium. Names below localhost are this machine.
 
 const missing = counterpartMissing('nginx') || counterpartMissing('chromium');
 
@@ -44,7 +44,7 @@ describe.skipIf(missing)('an application behind forward auth', () => {
   });
 
   test.each([true, false])(
-    'O11 a person signs in and comes to the page that they asked for (script: %s)',
+    'O11 a person signs in and gets the page that they asked for (script: %s)',
     { timeout: 120_000 },
     async (script) => {
       const { page, complaints, foreign } = await browser.open({ script });
@@ -57,13 +57,13 @@ describe.skipIf(missing)('an application behind forward auth', () => {
       const { headers } = JSON.parse(await page.locator('body').innerText());
       expect(headers).toMatchObject({ 'x-idctl-email': email, 'x-idctl-groups': 'member' });
       expect(headers.cookie ?? '').not.toContain('idctl');
-      // The session at idctl goes on, so another window comes in without a page.
+      // The session at idctl continues, so a visit without cookies needs no sign-in page.
       const cookies = await page.context().cookies(origin);
       expect(cookies.map(({ name }) => name).toSorted()).toEqual(['idctl', 'idctl-flow']);
       await page.context().clearCookies({ domain: 'app.localhost' });
       await page.goto(`${origin}/again`);
       expect(page.url()).toBe(`${origin}/again`);
-      // The browser may ask for the icon of the application before the page has let it in.
+      // The browser may request the application's icon before the sign-in is complete.
       const faults = complaints.filter((complaint) => !complaint.includes('NotSameOrigin'));
       expect([faults, foreign]).toEqual([[], []]);
       await page.context().close();

@@ -11,10 +11,10 @@ import { type MailingIdctl, openMailingIdctl } from '../support/mail.ts';
 import { type OpenIdProvider, startOpenIdProvider } from '../support/openid-provider.ts';
 import { connected, registration } from '../support/sso.ts';
 
-// Not where it listens, as behind a proxy: the browser is told the way.
+// As behind a proxy, idctl listens at another address. The browser maps this host to it.
 const base = 'http://id.localhost';
 
-// What a person sees, in a real Chromium. Nothing of it depends on the database, so one is enough.
+// Tests the pages in a real Chromium, on SQLite only: nothing in the tests depends on the database.
 
 describe.skipIf(dialect !== 'sqlite' || counterpartMissing('chromium'))(
   '§5.4 the screens in a real Chromium',
@@ -55,7 +55,7 @@ describe.skipIf(dialect !== 'sqlite' || counterpartMissing('chromium'))(
       }
     });
 
-    /** A window at the sign-in screen. */
+    /** Opens a window at the sign-in page. */
     async function arrive(script: boolean, atProvider = '') {
       const window = await browser.open({ script });
       opened.push(window);
@@ -64,13 +64,13 @@ describe.skipIf(dialect !== 'sqlite' || counterpartMissing('chromium'))(
       return window.page;
     }
 
-    /** Says who comes. */
+    /** Enters an address or a domain on the sign-in page. */
     async function present(page: Page, who: string) {
       await page.getByLabel('E-mail address or company domain').fill(who);
       await page.keyboard.press('Enter');
     }
 
-    /** Enters a password, at its screen. */
+    /** Enters a password on its page. */
     async function enterPassword(page: Page, given = password) {
       await page.getByLabel('Password').fill(given);
       await page.keyboard.press('Enter');
@@ -104,7 +104,7 @@ describe.skipIf(dialect !== 'sqlite' || counterpartMissing('chromium'))(
         await told(page, 'status').toBe('You are signed out.');
       });
 
-      test('§3.4 a person sets an authenticator up from the secret of the QR code, and the next sign-in asks for it', async () => {
+      test('§3.4 a person sets up an authenticator with the secret that the page shows, and the next sign-in asks for a code', async () => {
         const { email } = await person(idctl);
         const page = await arrive(script);
         await present(page, email ?? '');
@@ -130,7 +130,7 @@ describe.skipIf(dialect !== 'sqlite' || counterpartMissing('chromium'))(
         await greeted(page, 'Ada Byron');
       });
 
-      test('§5.4 an address of the company leads to its provider, and back into the account', async () => {
+      test('§5.4 a company domain leads to the company’s provider, and from there to the account page', async () => {
         const { domain } = await connected(idctl, provider.issuer);
         provider.people.set('grace', {
           email: `grace@${domain}`,
@@ -143,7 +143,7 @@ describe.skipIf(dialect !== 'sqlite' || counterpartMissing('chromium'))(
         expect(await page.getByText('with single sign-on').count()).toBe(1);
       });
 
-      test('an address of the company leads to its provider, and the page shows the provider’s refusal', async () => {
+      test('a company address leads to the company’s provider, and a refused person returns to a page with an error', async () => {
         const { domain } = await connected(idctl, provider.issuer);
         provider.people.set('mallory', { email: 'mallory@elsewhere.test', email_verified: true });
         const page = await arrive(script, 'mallory');
@@ -152,7 +152,7 @@ describe.skipIf(dialect !== 'sqlite' || counterpartMissing('chromium'))(
         await told(page, 'alert').toContain('You could not be signed in.');
       });
 
-      test('§5.4 a social provider is offered at once, and no idctl password is asked', async () => {
+      test('§5.4 the sign-in page offers a social provider at once, which signs in without an idctl password', async () => {
         const sub = fresh('linus');
         provider.people.set(sub, {
           email: `${sub}@example.test`,
@@ -209,7 +209,7 @@ describe.skipIf(dialect !== 'sqlite' || counterpartMissing('chromium'))(
         await greeted(page, 'Ada Byron');
       });
 
-      test('a person who signs in with its address accepts an invitation', async () => {
+      test('a person signs in with the invited address and accepts the invitation', async () => {
         const org = await organization(idctl);
         const { email } = await person(idctl);
         const input = { org: org.slug, email: email ?? '', role: 'member' as const };
@@ -224,7 +224,7 @@ describe.skipIf(dialect !== 'sqlite' || counterpartMissing('chromium'))(
         expect(await organizations.getByText(org.name).count()).toBe(1);
       });
 
-      test('O4 the button of the operator’s link signs in, and a mistyped link leads back to sign-in', async () => {
+      test('O4 the button of the operator’s link signs in, and an unknown page links back to the start', async () => {
         const { id } = await person(idctl);
         const { url } = await createLoginLink(idctl.operator(), { user: id });
         const page = await arrive(script);
@@ -255,7 +255,7 @@ describe.skipIf(dialect !== 'sqlite' || counterpartMissing('chromium'))(
         expect(await page.getByLabel('Language').inputValue()).toBe('de-AT');
       });
 
-      test('a token is shown once, and revoked', async () => {
+      test('a person creates a token, which the page shows once, and revokes it', async () => {
         const { email } = await person(idctl);
         const page = await arrive(script);
         await present(page, email ?? '');
@@ -276,7 +276,7 @@ describe.skipIf(dialect !== 'sqlite' || counterpartMissing('chromium'))(
         await told(page, 'status').toBe('The token was revoked.');
       });
 
-      test('X10 S7 the policy lets a sign-in return to a configured origin', async () => {
+      test('X10 S7 the CSP allows a sign-in to redirect to a configured origin', async () => {
         const { email } = await person(idctl);
         const page = await arrive(script);
         const returnTo = `${provider.issuer}/.well-known/openid-configuration`;
@@ -288,7 +288,7 @@ describe.skipIf(dialect !== 'sqlite' || counterpartMissing('chromium'))(
       });
     });
 
-    test('X10 the test notices a broken policy and a foreign request', async () => {
+    test('X10 the browser of these tests reports a CSP violation and a request to another origin', async () => {
       const { page, complaints, foreign } = await browser.open();
       await page.goto(`${base}/login`);
       await page.evaluate(

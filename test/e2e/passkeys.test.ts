@@ -8,24 +8,25 @@ import { counterpartMissing } from '../support/counterpart.ts';
 import { dialect } from '../support/database.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 
-// Passkeys in a real Chromium with its virtual authenticator. Nothing of it depends on the database.
+// Tests passkeys in a real Chromium with its virtual authenticator, on SQLite only: nothing in the
+// tests depends on the database.
 
 const base = 'http://id.localhost';
-/** Where screenshots go, if they are wanted. */
+/** The folder for screenshots. If it is not set, the tests take none. */
 const shots = process.env['IDCTL_TEST_SHOTS'];
 
 /** The virtual authenticator of a window. */
 interface Authenticator {
   cdp: CDPSession;
   id: string;
-  /** Whether the person touches it, and whether it knows the person. */
+  /** Sets whether the person touches the authenticator, and whether it verifies the person. */
   set(of: { touched?: boolean; verified?: boolean }): Promise<void>;
   counted(): Promise<number>;
 }
 
-/** Plugs in an authenticator. Only where `offered`, the page offers its passkeys at the field. */
+/** Adds an authenticator. The page offers its passkeys in the field only if `offered` is true. */
 async function plugIn(page: Page, { offered = false } = {}): Promise<Authenticator> {
-  // A touch answers whichever request comes first: the offer would race with the button.
+  // A touch answers the first request, so the offer in the field would race with the button.
   if (!offered)
     await page.addInitScript(
       'PublicKeyCredential.isConditionalMediationAvailable = async () => false',
@@ -110,7 +111,7 @@ describe.skipIf(dialect !== 'sqlite' || counterpartMissing('chromium'))(
       await told(page, 'status').toBe('You are signed out.');
     }
 
-    /** A person with a passkey in the authenticator of a window, signed out again. */
+    /** Creates a person with a passkey in this authenticator, and signs the person out again. */
     async function withPasskey(page: Page, authenticator: Authenticator) {
       const { email, id } = await person(idctl);
       await authenticator.set({ touched: false });
@@ -151,7 +152,7 @@ describe.skipIf(dialect !== 'sqlite' || counterpartMissing('chromium'))(
       await shoot(page, 'refused-wide');
     });
 
-    test('a passkey is offered at the field, without a button', async () => {
+    test('the page offers a passkey in the field, without a button', async () => {
       const page = await window();
       const authenticator = await plugIn(page, { offered: true });
       await withPasskey(page, authenticator);
@@ -161,7 +162,7 @@ describe.skipIf(dialect !== 'sqlite' || counterpartMissing('chromium'))(
       await greeted(page);
     });
 
-    test('the button takes over from the offer at the field', async () => {
+    test('the button cancels the offer in the field, and asks for a passkey', async () => {
       const page = await window();
       const authenticator = await plugIn(page, { offered: true });
       await authenticator.set({ touched: false });
@@ -182,7 +183,7 @@ describe.skipIf(dialect !== 'sqlite' || counterpartMissing('chromium'))(
       ]);
     });
 
-    test('P16 an authenticator that does not verify the person signs no one in', async () => {
+    test('P16 a passkey does not sign in if the authenticator does not verify the person', async () => {
       const page = await window();
       const authenticator = await plugIn(page);
       await withPasskey(page, authenticator);
@@ -205,7 +206,7 @@ describe.skipIf(dialect !== 'sqlite' || counterpartMissing('chromium'))(
       await page.context().close();
     });
 
-    test('P12 a passkey is the second factor of a password, by keyboard alone', async () => {
+    test('P12 a passkey is the second factor after a password, by keyboard alone', async () => {
       const page = await window({ narrow: true });
       const authenticator = await plugIn(page);
       const { email } = await withPasskey(page, authenticator);
@@ -223,7 +224,7 @@ describe.skipIf(dialect !== 'sqlite' || counterpartMissing('chromium'))(
       await shoot(page, 'account-narrow');
     });
 
-    test('P16 after ten minutes the page asks who it is, and a passkey confirms', async () => {
+    test('P16 after ten minutes, the account page asks the person to confirm with a passkey', async () => {
       const page = await window();
       const authenticator = await plugIn(page);
       await withPasskey(page, authenticator);
@@ -241,7 +242,7 @@ describe.skipIf(dialect !== 'sqlite' || counterpartMissing('chromium'))(
       await told(page, 'alert').toContain('already has a passkey for your account');
     });
 
-    test('two accounts on one authenticator: each passkey signs its own account in', async () => {
+    test('with passkeys of two accounts on one authenticator, the first signs in after the second is removed', async () => {
       const page = await window();
       const authenticator = await plugIn(page);
       const first = await withPasskey(page, authenticator);
@@ -272,7 +273,7 @@ describe.skipIf(dialect !== 'sqlite' || counterpartMissing('chromium'))(
       await page.getByText(first.email ?? 'none').waitFor();
     });
 
-    test('without script there is no button for a passkey, and everything else is as before', async () => {
+    test('without script, there is no button for a passkey, and a password signs in as before', async () => {
       const page = await window({ script: false });
       const { email } = await person(idctl);
       await page.goto(`${base}/login`);
@@ -285,7 +286,7 @@ describe.skipIf(dialect !== 'sqlite' || counterpartMissing('chromium'))(
     test.each([
       ['light', false],
       ['dark', true],
-    ])('the pages fit 1280 and 390 pixels, in %s', async (name, dark) => {
+    ])('in %s mode, the sign-in page fits widths of 1280 and 390 pixels', async (name, dark) => {
       for (const narrow of [false, true]) {
         const page = await window({ dark, narrow });
         await plugIn(page);

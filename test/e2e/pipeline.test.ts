@@ -6,8 +6,8 @@ import { playTranscript } from '../support/transcript.ts';
 
 describe.skipIf(counterpartMissing('bind9')).each([
   ['on the host', ''],
-  ['from afar', '--server far'],
-])('an organization as a file, %s', (_, at) => {
+  ['over the network', '--server far'],
+])('an organization as a document, %s', (_, at) => {
   let site: SignOnSite;
   beforeAll(async () => {
     site = await startSignOnSite(['Developers']);

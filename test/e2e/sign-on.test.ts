@@ -4,14 +4,14 @@ import { createClient } from '../support/http.ts';
 import { clientSecret, type SignOnSite, startSignOnSite } from '../support/sign-on-site.ts';
 import { playTranscript } from '../support/transcript.ts';
 
-describe.skipIf(counterpartMissing('bind9'))('from nothing to a person who signed in', () => {
+describe.skipIf(counterpartMissing('bind9'))('from an empty instance to a sign-in', () => {
   let site: SignOnSite;
   beforeAll(async () => {
     site = await startSignOnSite();
   });
   afterAll(() => site?.stop());
 
-  it('spec §3.1, §4.1: a domain is verified over DNS, a provider connected, and a person signs in', async () => {
+  it('spec §3.1, §4.1: an operator verifies a domain over DNS and connects a provider, and a person signs in', async () => {
     await playTranscript(`${import.meta.dirname}/sign-on.transcript`, {
       env: await site.env(),
       values: { port: String(site.port), issuer: site.issuer, secret: clientSecret },
@@ -27,7 +27,7 @@ describe.skipIf(counterpartMissing('bind9'))('from nothing to a person who signe
     });
   }, 180_000);
 
-  /** One request, as `[BODY] [header: value]`; its status, body and cookies as lines. */
+  /** Sends a request with `[BODY] [header: value]`; returns status, body and cookies as lines. */
   async function ask(method: string, path: string, words: string[]): Promise<string> {
     const body = words[0]?.startsWith('{') ? words[0] : undefined;
     const [name, ...value] = body === undefined ? words : words.slice(1);

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { install } from '../support/installation.ts';
 
-test('a database that comes later than the daemon is waited for, by systemd', async () => {
+test('if the database is not there yet, the daemon exits with code 3 and systemd starts it again', async () => {
   const site = await install();
   onTestFinished(() => site.close());
   const away = { IDCTL_DATABASE: 'postgres://idctl:secret@127.0.0.1:1/idctl' };
@@ -15,7 +15,7 @@ test('a database that comes later than the daemon is waited for, by systemd', as
   expect([code, /^RestartPreventExitStatus=(.*)$/m.exec(service)?.[1]]).toEqual([3, '2']);
 });
 
-test('a database URL with several hosts is refused in words', async () => {
+test('a database URL with several hosts is refused with a hint, and its password is not printed', async () => {
   const site = await install();
   onTestFinished(() => site.close());
   const several = [
@@ -29,7 +29,7 @@ test('a database URL with several hosts is refused in words', async () => {
     expect(err).toContain('HAProxy');
     expect(err).not.toContain('s3cret');
   }
-  // A password with a comma is no second host.
+  // A comma in the password does not count as a second host.
   const one = { IDCTL_DATABASE: 'postgres://idctl:s3,cret@127.0.0.1:1/idctl' };
   expect((await site.run(['org', 'list'], '', one)).code).toBe(3);
 });

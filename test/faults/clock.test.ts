@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { password, person } from '../support/builders.ts';
 import { openIdctl } from '../support/idctl.ts';
 
-test('a clock that jumps back ends lockouts, and prolongs none', async () => {
+test('a clock that is set back by a day ends lockouts; by half a minute, it neither ends nor prolongs them', async () => {
   const idctl = await openIdctl({ limits: { accountFailures: 3, addressFailures: 1000 } });
   onTestFinished(() => idctl.close());
   const { email } = await person(idctl);
@@ -12,12 +12,12 @@ test('a clock that jumps back ends lockouts, and prolongs none', async () => {
   };
   for (let time = 0; time < 3; time += 1) expect(await signIn('wrong')).toEqual([401, true]);
   expect(await signIn(password)).toEqual([429, true]);
-  // As much as two daemons may differ: the lockout stays, for both.
+  // The clocks of two daemons may differ by this much, so the lockout stays.
   idctl.wait(-30);
   expect(await signIn(password)).toEqual([429, true]);
   idctl.wait(-86_400);
   expect(await signIn(password)).toEqual([200, true]);
-  // From then on everything counts as before.
+  // After that, everything counts as before.
   for (let time = 0; time < 3; time += 1) expect(await signIn('wrong')).toEqual([401, true]);
   expect((await signIn(password))[0]).toBe(429);
 });

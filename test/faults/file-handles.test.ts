@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { rotateScimToken } from '../../src/services/provisioning/scim/token.ts';
 import { install } from '../support/installation.ts';
 
-test('without file handles a write is refused as one to try again, and with handles it succeeds', async () => {
+test('without file handles, a write is refused with 503 and Retry-After; with handles, it succeeds', async () => {
   let [token, base] = ['', ''];
   const site = await install({
     prepare: async (operator) => {
@@ -14,7 +14,7 @@ test('without file handles a write is refused as one to try again, and with hand
   });
   onTestFinished(() => site.close());
   const { url, pid } = await site.serve();
-  // A connection that is there before the handles are gone.
+  // This connection opens before the file handles are used up.
   const dispatcher = new Agent({ connections: 1, pipelining: 1, keepAliveTimeout: 60_000 });
   onTestFinished(() => dispatcher.close());
   const send = async (method: 'GET' | 'POST', path: string, sent?: [string, unknown]) => {

@@ -8,7 +8,7 @@ import { main, surroundings } from '../support/daemon.ts';
 import { dialect } from '../support/database.ts';
 import { type Installation, install } from '../support/installation.ts';
 
-// A process that is killed leaves what it was writing. It counts as nothing, and the next one removes it.
+// A killed process leaves a half-written file. idctl ignores the file, and the next run removes it.
 
 let site: Installation;
 beforeEach(async () => {
@@ -16,7 +16,7 @@ beforeEach(async () => {
   onTestFinished(() => site.close());
 });
 
-/** Starts a command, and kills it as soon as it writes something of its own into this folder. */
+/** Starts a command, and kills it as soon as it writes a file of its own into this folder. */
 async function killWhileWriting(words: string[], folder: string, more = {}): Promise<void> {
   const { database, keyFile } = site;
   const settings = { IDCTL_DATABASE: database, IDCTL_KEY_FILE: keyFile };
@@ -35,7 +35,7 @@ async function killWhileWriting(words: string[], folder: string, more = {}): Pro
 }
 
 test.each(['-', 'idctl.backup'])(
-  'the folder of a backup to %s that was killed is removed by the next backup',
+  'the next backup removes the folder of a killed backup to %s',
   async (to) => {
     const folder = join(site.folder, 'temporary');
     mkdirSync(folder);
@@ -43,7 +43,7 @@ test.each(['-', 'idctl.backup'])(
     await killWhileWriting(['backup', to === '-' ? to : join(folder, to)], folder, here);
     const [left = '', ...more] = readdirSync(folder);
     expect([left, more]).toEqual([expect.stringMatching(/^\.idctl-/), []]);
-    // One that is still being written, by a process that lives.
+    // The folder of a backup that is still running stays.
     const lives = left.replace(/-\d+-(?=\w{6}$)/, `-${process.pid}-`);
     mkdirSync(join(folder, lives));
     expect((await site.run(['backup', join(folder, 'whole')], '', here)).code).toBe(0);
@@ -52,12 +52,12 @@ test.each(['-', 'idctl.backup'])(
 );
 
 test.skipIf(dialect !== 'sqlite')(
-  'a copy from before a migration that was killed is none to go back to, and is removed',
+  'the half copy of a killed migration does not count as a copy, and the next migration removes it',
   async () => {
     const file = site.database.slice('sqlite:'.length);
     const folder = dirname(file);
     const database = new DatabaseSync(file);
-    // Long enough to copy that the kill comes in between.
+    // Large enough that the kill comes during the copy.
     database.exec(`
       DELETE FROM migrations WHERE name = '0018-suspensions';
       ALTER TABLE access_tokens DROP COLUMN suspended_at;
@@ -68,7 +68,7 @@ test.skipIf(dialect !== 'sqlite')(
     database.close();
     const copies = () =>
       readdirSync(folder).filter((name) => !/^idctl\.db(-wal|-shm)?$/.test(name));
-    // As an earlier idctl called it.
+    // An earlier idctl gave half copies such a name.
     writeFileSync(`${file}.before-999999999-20260101T000000Z`, 'half a copy');
     await killWhileWriting(['migrate'], folder);
     const left = copies();

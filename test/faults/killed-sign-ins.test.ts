@@ -2,10 +2,10 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createClient } from '../support/http.ts';
 import { install } from '../support/installation.ts';
 
-// A try is counted before it is checked (security P8), and what a killed daemon had not checked yet stays counted.
-// Only the kill knows those tries, so they cannot be given back; this is how much they cost.
+// The daemon counts an attempt before the check (security P8). If the daemon is killed in between,
+// the attempt stays counted, because no other process knows about it.
 
-test('sign-ins under way when the daemon is killed cost one try each, and lock nobody out', async () => {
+test('if the daemon is killed, each running sign-in costs at most one attempt, and the next sign-in succeeds', async () => {
   const site = await install();
   onTestFinished(() => site.close());
   const used = async () => {
@@ -23,7 +23,7 @@ test('sign-ins under way when the daemon is killed cost one try each, and lock n
 
   const next = await site.serve();
   expect((await signIn(next.url)).status).toBe(200);
-  // A stop finishes what is under way, and counts nothing.
+  // A normal stop finishes the running sign-ins, and none of them stays counted.
   const before = await used();
   const finished = Array.from({ length: 3 }, () => signIn(next.url).catch(() => null));
   await expect.poll(used, { interval: 1 }).toBeGreaterThan(before);

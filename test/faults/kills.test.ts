@@ -1,7 +1,7 @@
 import { test } from 'vitest';
 import { killUnderLoad } from '../support/kills.ts';
 
-// `npm run test:long` kills it a hundred times on each database.
+// `npm run test:long` kills the daemon a hundred times on each database.
 
 test('§8 a daemon killed twice under load loses nothing and leaves no half write', async () => {
   await killUnderLoad(2);

@@ -34,7 +34,7 @@ describe.skipIf(dialect !== 'postgres')('a database server', () => {
     ]);
   });
 
-  test('that becomes read-only is left for the primary, also by connections that only read', {
+  test('that becomes read-only loses all connections of the daemon, also those that only read', {
     timeout: 60_000,
   }, async () => {
     const server = await startPostgres();
@@ -62,7 +62,7 @@ describe.skipIf(dialect !== 'postgres')('a database server', () => {
         ({ pid }) => pid,
       );
     await expect.poll(async () => (await connections()).length).toBeGreaterThan(3);
-    // Only connections from before are on a server that takes no writes.
+    // New connections can write. Older connections become read-only, as on a former primary.
     await site.query('ALTER DATABASE idctl SET default_transaction_read_only = off');
     const before = await connections();
     await site.query('ALTER SYSTEM SET default_transaction_read_only = on');
@@ -74,7 +74,7 @@ describe.skipIf(dialect !== 'postgres')('a database server', () => {
     expect((await client.get('/readyz')).status).toBe(200);
   });
 
-  test('that is away for a while is told of once when it goes and once when it is back', async () => {
+  test('that is unreachable for a while is logged once when it fails and once when it is back', async () => {
     const site = await install();
     onTestFinished(() => site.close());
     const way = await wayTo(site.database);
@@ -90,7 +90,7 @@ describe.skipIf(dialect !== 'postgres')('a database server', () => {
         .map((line) => JSON.parse(line))
         .filter((line) => line.level === level);
     await way.close();
-    // The jobs of the daemon run every second, and fail too.
+    // The daemon's jobs run every second, and fail too.
     await expect.poll(() => linesOf('error').length).toBeGreaterThan(0);
     for (let time = 0; time < 100; time += 1) expect(await signIn()).toBe(503);
     await way.open();
@@ -106,7 +106,7 @@ describe.skipIf(dialect !== 'postgres')('a database server', () => {
   });
 });
 
-/** A way to a database that can be closed and opened again. */
+/** Starts a proxy to a database that can be closed and opened again. */
 async function wayTo(database: string) {
   const { hostname, port } = new URL(database);
   const sockets = new Set<Socket>();

@@ -34,7 +34,7 @@ async function team() {
   return { org, base, ...clients, people: { owner: org.owner, admin, member } };
 }
 
-test('an organization is found by id or slug, and another organization is 404, not 403', async () => {
+test('an organization is found by id or slug; a person who is not a member gets 404, not 403', async () => {
   const { org, owner, base } = await team();
   const stranger = await signedIn(idctl, (await person(idctl)).email);
   expect((await owner.get(base)).body).toMatchObject({ id: org.id, slug: org.slug, role: 'owner' });
@@ -50,7 +50,7 @@ test('by default only the operator creates organizations', async () => {
   expect(refused).toMatchObject({ status: 403, body: { code: 'forbidden' } });
 });
 
-test('§2.6 members have the roles member, admin and owner, and a missing role is 403', async () => {
+test('§2.6 members, admins and owners have different rights, and a request without the right is 403', async () => {
   const { member, admin, base, people } = await team();
   expect((await member.get(`${base}/members`)).body.items).toHaveLength(3);
   expect((await member.get(`${base}/domains`)).status).toBe(403);
@@ -62,7 +62,7 @@ test('§2.6 members have the roles member, admin and owner, and a missing role i
   ).toBe(200);
 });
 
-test('only an owner gives or removes the owner role', async () => {
+test('only an owner can give or remove the owner role', async () => {
   const { admin, owner, base, people } = await team();
   const role = (who: typeof admin, user: string, to: string) =>
     who.send('PATCH', `${base}/members/${user}`, { body: { role: to } });
@@ -96,7 +96,7 @@ test('an admin cannot remove the owner role, even at the moment it is given', as
   }
 });
 
-test('session_required: a token of an owner gives no owner role, but removes it', async () => {
+test('session_required: an owner’s token cannot give the owner role, but can remove it', async () => {
   const { org, owner, base, people } = await team();
   const { token } = await createToken(idctl.operator(), { user: org.owner.id, name: 'ci' });
   const client = idctl.client({ headers: { authorization: `Bearer ${token}` } });
@@ -111,7 +111,7 @@ test('session_required: a token of an owner gives no owner role, but removes it'
   });
 });
 
-test('orgs.creation anyone: the person who makes an organization is its owner', async () => {
+test('with orgs.creation: anyone, a person who creates an organization is its owner', async () => {
   const { member, people } = await team();
   const config = { ...idctl.app.config, orgs: { creation: 'anyone' as const } };
   const server = createServer({ ...idctl.app, config }, surface);
@@ -139,7 +139,7 @@ test('O3 the last owner cannot be demoted or removed', async () => {
   expect(await owner.send('DELETE', `${base}/members/${people.owner.id}`)).toMatchObject(last);
 });
 
-test('O3 of two owners who demote each other at once one stays', async () => {
+test('O3 if two owners demote each other at once, one stays owner', async () => {
   const { owner, base, people } = await team();
   await owner.send('PATCH', `${base}/members/${people.admin.id}`, { body: { role: 'owner' } });
   const second = await signedIn(idctl, people.admin.email);
@@ -154,7 +154,7 @@ test('O3 of two owners who demote each other at once one stays', async () => {
   expect(answers.map(({ status }) => status).sort()[0]).toBe(200);
 });
 
-test('a removed role and a removed membership count at the next request of the same session', async () => {
+test('a lowered role and a removed membership take effect at the session’s next request', async () => {
   const { owner, admin, base, people } = await team();
   await owner.send('PATCH', `${base}/members/${people.admin.id}`, { body: { role: 'member' } });
   expect((await admin.get(`${base}/domains`)).status).toBe(403);
@@ -163,7 +163,7 @@ test('a removed role and a removed membership count at the next request of the s
   expect((await admin.get('/api/v1/me')).body.organizations).toEqual([]);
 });
 
-test('a member is added once, by a canonical address, and an unknown one is 404', async () => {
+test('a member is added once, whatever the case of the address; an unknown address is 404', async () => {
   const { org, admin, base } = await team();
   const domain = await verifiedDomain(idctl, org.slug);
   const stranger = await person(idctl, `ada@${domain}`);
@@ -183,7 +183,7 @@ test('a member is added once, by a canonical address, and an unknown one is 404'
   });
 });
 
-test('lists come in pages that together are the whole list, in a stable order', async () => {
+test('the pages of a list together have each member once; invalid page parameters are refused', async () => {
   const { org, owner, base } = await team();
   for (let i = 0; i < 4; i++) {
     await addMember(idctl.operator(), {
@@ -211,7 +211,7 @@ test('lists come in pages that together are the whole list, in a stable order', 
   }
 });
 
-test('deleting an organization ends it for every member, and its accounts stay', async () => {
+test('a deleted organization is 404 for its members, and their accounts stay', async () => {
   const { org, owner, member, base } = await team();
   expect((await owner.send('DELETE', base)).status).toBe(204);
   expect((await member.get(base)).status).toBe(404);
@@ -221,7 +221,7 @@ test('deleting an organization ends it for every member, and its accounts stay',
   });
 });
 
-test('events are the organization’s own, oldest first, and continue from nextCursor', async () => {
+test('an organization’s events are listed oldest first, and continue from nextCursor', async () => {
   const { admin, base } = await team();
   const first = await admin.get(`${base}/events?limit=2`);
   expect(first.body.items.map((one: { kind: string }) => one.kind)).toEqual([
@@ -248,7 +248,7 @@ test.each([
   ['slug', { name: fresh('n'), slug: '018f6b1e-8c1d-7c3a-9a3e-1d2f3a4b5c6d' }],
   ['slug', { name: fresh('n'), slug: 'api' }],
   ['owner', { name: fresh('n'), owner: 'me' }],
-])('X6 X9 wrong input names the field %s: %j', async (path, body) => {
+])('X6 X9 the refusal of wrong input names the field %s: %j', async (path, body) => {
   const { owner } = await team();
   expect(await owner.post('/api/v1/orgs', body)).toMatchObject({
     status: 400,

@@ -22,7 +22,7 @@ afterAll(() => idctl.close());
 
 const browser = () => idctl.client({ keepCookies: true });
 
-test('a passkey is added, listed, renamed and removed, and each addition and removal is mailed', async () => {
+test('adding a passkey sends a mail; a session without the second factor can rename but not remove the passkey', async () => {
   const { email } = await person(idctl);
   const client = await signedIn(idctl, email);
   expect((await client.get('/api/v1/me')).body.twoFactorEnabled).toBe(false);
@@ -47,7 +47,7 @@ test('a passkey is added, listed, renamed and removed, and each addition and rem
   expect(subjects).toEqual(['A passkey was added - idctl']);
 });
 
-test('a passkey signs in alone, and the session counts as both factors', async () => {
+test('a passkey signs in alone; its session has both factors, and can remove the passkey, which sends a mail', async () => {
   const { account, held, passkey } = await personWithPasskey(idctl);
   const client = browser();
   const answer = await signInByPasskey(client, held);
@@ -63,7 +63,7 @@ test('a passkey signs in alone, and the session counts as both factors', async (
   expect(subjects).toEqual(['A passkey was added - idctl', 'A passkey was removed - idctl']);
 });
 
-test('P12 a passkey is the second factor of a password, a mailed code and a new password', async () => {
+test('P12 a passkey is the second factor for a password, a mailed code and a password reset', async () => {
   const { account, held } = await personWithPasskey(idctl);
   const { email } = account;
   const client = browser();
@@ -96,7 +96,7 @@ test('P12 a passkey is the second factor of a password, a mailed code and a new 
   expect(await client.post(confirm, last)).toMatchObject({ status: 204 });
 });
 
-test('P12 a passkey completes a sign-in in two steps, with the cookie of the first', async () => {
+test('P12 a passkey completes a sign-in in two steps, with the cookie of the first step', async () => {
   const { account, held } = await personWithPasskey(idctl);
   const { url } = await createLoginLink(idctl.operator(), { user: account.id });
   const client = browser();
@@ -109,7 +109,7 @@ test('P12 a passkey completes a sign-in in two steps, with the cookie of the fir
   });
 });
 
-test('an authenticator app and a passkey are asked for together, and either answers', async () => {
+test('a sign-in accepts either the authenticator app or a passkey; an operator removes each separately', async () => {
   const { account, held } = await personWithPasskey(idctl);
   const own = browser();
   expect((await signInByPasskey(own, held)).status).toBe(200);
@@ -140,7 +140,7 @@ test('an authenticator app and a passkey are asked for together, and either answ
   });
 });
 
-test('POST /auth/confirm makes a session recent: by passkey, code, or the password of an account without either', async () => {
+test('POST /auth/confirm makes a session recent: by password, or by passkey if the account has one', async () => {
   const { email } = await person(idctl);
   const client = await signedIn(idctl, email);
   idctl.wait(11 * 60);

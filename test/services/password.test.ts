@@ -17,8 +17,8 @@ afterAll(() => idctl.close());
 const path = '/api/v1/me/password';
 const another = 'a staple of another kind';
 
-describe('P5 the password is changed', () => {
-  test('P5 with the current one: the new one counts, the other sessions end, and this one goes on', async () => {
+describe('P5 changing the password', () => {
+  test('P5 with the current password, the new one is set, other sessions end and this session continues', async () => {
     const { email, id } = await person(idctl);
     const [here, there] = [await signedIn(idctl, email), await signedIn(idctl, email)];
     const answer = await here.post(path, { currentPassword: password, newPassword: another });
@@ -34,7 +34,7 @@ describe('P5 the password is changed', () => {
     expect(await changes(id)).toMatchObject([{ actor: { kind: 'user', id }, data: {} }]);
   });
 
-  test('P5 not without the current one: the field is named, and everything stays', async () => {
+  test('P5 without the current password, the refusal names the field and nothing changes', async () => {
     const { email, id } = await person(idctl);
     const [here, there] = [await signedIn(idctl, email), await signedIn(idctl, email)];
     const wrong = await here.post(path, {
@@ -61,7 +61,7 @@ describe('P5 the password is changed', () => {
     expect((await here.get('/api/v1/me')).status).toBe(200);
   });
 
-  test('P5 an account without a password is told which methods it signs in with', async () => {
+  test('P5 for an account without a password, the hint says that the operator can set one', async () => {
     const { email, id } = await person(idctl);
     const here = await signedIn(idctl, email);
     await setNoPassword(id);
@@ -72,7 +72,7 @@ describe('P5 the password is changed', () => {
     });
   });
 
-  test('interface page: it needs a session: a token, and no credential, are refused', async () => {
+  test('interface page: only a session can change the password; a token or no credential is refused', async () => {
     const { email, id } = await person(idctl);
     const { token } = await createToken(idctl.operator(), { user: id, name: 'ci' });
     const body = { currentPassword: password, newPassword: another };
@@ -82,7 +82,7 @@ describe('P5 the password is changed', () => {
     await signedIn(idctl, email);
   });
 
-  test('P5 of two changes at once one counts', async () => {
+  test('P5 of two concurrent changes, exactly one succeeds', async () => {
     const { email } = await person(idctl);
     const here = await signedIn(idctl, email);
     const wanted = ['the first staple of all', 'the second staple of all'];
@@ -98,7 +98,7 @@ describe('P5 the password is changed', () => {
 });
 
 describe('P2 sessions', () => {
-  test('P2 P5 a person sees their own, and an ended one is refused at its next request, its refresh token too', async () => {
+  test('P2 P5 a person lists their own sessions; an ended session and its refresh token are refused at once', async () => {
     const { email } = await person(idctl);
     const [here, there] = [await signedIn(idctl, email), await signedIn(idctl, email)];
     const { items } = (await here.get('/api/v1/me/sessions')).body;
@@ -122,7 +122,7 @@ describe('P2 sessions', () => {
   });
 });
 
-describe('P7 which passwords are accepted', () => {
+describe('P7 the rules for new passwords', () => {
   const create = (password: string, more: object = {}) =>
     createUser(idctl.operator(), {
       email: `${fresh('ada')}@acme-works.test`,
@@ -139,7 +139,7 @@ describe('P7 which passwords are accepted', () => {
     'iloveyou',
     'p@ssw0rd',
     'administrator',
-  ])('P7 the common password %j is refused, in any case', async (common) => {
+  ])('P7 the common password %j is refused; upper and lower case do not matter', async (common) => {
     const refusal = {
       code: 'invalid_input',
       faults: [{ path: 'password', message: /most common/ }],
@@ -149,13 +149,13 @@ describe('P7 which passwords are accepted', () => {
 
   test.each([
     ['the address', 'lovelace@acme-works.test'],
-    ['its local part with trimmings', 'Lovelace2026!'],
-    ['its domain', 'acme-works.test'],
-    ['a word of its domain with trimmings', 'Acme2026!'],
+    ['the local part of the address and a few characters', 'Lovelace2026!'],
+    ['the domain of the address', 'acme-works.test'],
+    ['a word of the domain and a few characters', 'Acme2026!'],
     ['the name', 'Ada Byron'],
-    ['the name with trimmings', 'byron-ada-1'],
+    ['the name and a few characters', 'byron-ada-1'],
     ['the name of the instance', 'wonderland'],
-    ['several of them', 'AdaByronWonderland1'],
+    ['several of these words', 'AdaByronWonderland1'],
   ])('P7 a password made of %s is refused: %j', async (_, chosen) => {
     const refusal = { faults: [{ path: 'password', message: /characters besides name/ }] };
     await expect(create(chosen, { email: 'lovelace@acme-works.test' })).rejects.toMatchObject(
@@ -163,10 +163,10 @@ describe('P7 which passwords are accepted', () => {
     );
   });
 
-  test('P7 a common password behind the name counts as a common password', async () => {
+  test('P7 a common password after the name is refused as a common password', async () => {
     const refusal = { faults: [{ path: 'password', message: /most common/ }] };
     await expect(create('Byron12345678')).rejects.toMatchObject(matching(refusal));
-    // And one that holds a word of theirs by chance stays one.
+    // A common password that contains the name by chance is refused too.
     await expect(create('administrator', { name: 'Min' })).rejects.toMatchObject(matching(refusal));
   });
 
@@ -175,11 +175,11 @@ describe('P7 which passwords are accepted', () => {
     '8374659283746501',
     'ünïcödé is välid',
     'Byron likes horses a lot',
-  ])('P7 there are no rules of composition: %j is accepted', async (chosen) => {
+  ])('P7 there are no composition rules: %j is accepted', async (chosen) => {
     expect((await create(chosen)).name).toBe('Ada Byron');
   });
 
-  test('§5.3 P7 8 to 128 characters, counted as people see them', async () => {
+  test('§5.3 P7 a password has 8 to 128 characters; an emoji counts as one', async () => {
     for (const wrong of ['1 short', '🐎'.repeat(7), 'x'.repeat(129)]) {
       await expect(create(wrong)).rejects.toMatchObject({ faults: [{ path: 'password' }] });
     }
@@ -187,7 +187,7 @@ describe('P7 which passwords are accepted', () => {
       expect((await create(right)).name).toBe('Ada Byron');
   });
 
-  test('P7 the rules apply wherever a password is chosen, and not at sign-in', async () => {
+  test('P7 the rules apply when a password is set or changed, and not at sign-in', async () => {
     const { email, id } = await person(idctl);
     const user = { user: id, password: 'password1' };
     await expect(setUserPassword(idctl.operator(), user)).rejects.toMatchObject({
@@ -219,7 +219,7 @@ async function setNoPassword(id: string): Promise<void> {
   await transaction(() => Account.update({ passwordHash: null }, { where: { id } }));
 }
 
-/** The refusal with its messages as patterns. */
+/** Matches a refusal whose messages fit these patterns. */
 function matching({
   faults,
   ...rest

@@ -37,8 +37,8 @@ import { clientOf } from '../support/scim-client.ts';
 import { sqliteDriver } from '../support/sqlite-driver.ts';
 import { connected, registration, signInAt } from '../support/sso.ts';
 
-// The statements of frequent requests and jobs, as the driver gets them, with 20,000 rows in each
-// table that grows. None may read or sort a whole table.
+// Collects the statements of frequent requests and jobs, with 20,000 rows in each table that grows.
+// None of them may read or sort a whole table.
 
 const rows = 20_000;
 let idctl: Idctl;
@@ -61,7 +61,7 @@ afterAll(async () => {
   vi.restoreAllMocks();
 });
 
-/** The hot statements. Each must be among those taken, or the test would hold nothing. */
+/** Statements that must be among those collected: otherwise the test would not check them. */
 const hot: Record<string, RegExp> = {
   'a token of a person or an app': /FROM access_tokens t JOIN accounts/,
   'the session of a request': /FROM sessions s JOIN accounts/,
@@ -139,7 +139,7 @@ test.skipIf(sqliteDriver === 'sqlite3')(
   180_000,
 );
 
-/** An organization with a credential of each kind. */
+/** Creates an organization with the credentials that the requests use. */
 async function prepare() {
   const { org, domain } = await connected(idctl, provider.issuer);
   const { operator } = idctl;
@@ -153,7 +153,7 @@ async function prepare() {
   await createProject(operator(), { org: slug, name: 'Web', slug: 'web' });
   const mapped = { group: 'u7', project: 'web', role: 'viewer' as const };
   await addMapping(operator(), { org: slug, ...mapped });
-  // The seed of the sessions, the refresh tokens and the bot tokens.
+  // Creates a session, a refresh token and a bot token, because `fillRows` copies existing rows.
   await idctl.client().post('/api/v1/auth/login', { email: owner.email, password });
   await app.mint();
   const scim = clientOf(idctl, org, token);
@@ -209,7 +209,7 @@ async function askAll(site: Awaited<ReturnType<typeof prepare>>): Promise<void> 
   await listDeliveries(operator(), { org, id: webhookId, limit: 50 });
 }
 
-/** Requests about groups, for a group of everyone that a mapping names. */
+/** Makes requests about groups. A mapping names the group `u7`, which has everyone as a member. */
 async function askGroups(scim: ReturnType<typeof clientOf>, org: string): Promise<void> {
   const { id: person } = await scim.create({ userName: 'grouped@elsewhere.test' });
   const filters = ['displayName eq "U7"', 'externalId eq "e7"', `members.value eq "${person}"`];
@@ -231,7 +231,7 @@ async function askGroups(scim: ReturnType<typeof clientOf>, org: string): Promis
   await listScimGroupMembers(idctl.operator(), { org, members: group, limit: 50 });
 }
 
-/** Runs every job once. */
+/** Runs each job that uses these tables once. */
 async function runJobs(): Promise<void> {
   const { operator } = idctl;
   const turn = { stop: new AbortController().signal, anew: operator };

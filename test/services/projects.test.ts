@@ -19,14 +19,14 @@ beforeAll(async () => {
 });
 afterAll(() => idctl.close());
 
-/** Somebody new in the organization, signed in. */
+/** Adds a new person to the organization and signs them in. */
 async function hired(org: string, role: 'member' | 'admin' = 'member') {
   const { id, email } = await person(idctl);
   await addMember(idctl.operator(), { org, email: email ?? '', role });
   return { ...(await signedIn(idctl, email)), id, email: email ?? '' };
 }
 
-/** An organization with an admin, and a project of it. */
+/** Creates an organization with an admin and a project. */
 async function withProject() {
   const org = await organization(idctl);
   const project = await createProject(idctl.operator(), { org: org.slug, name: fresh('web') });
@@ -37,7 +37,7 @@ async function withProject() {
     projects,
     at: `${projects}/${project.slug}`,
     admin: await hired(org.slug, 'admin'),
-    /** A member of the organization with this role in the project. */
+    /** Adds a new member of the organization to the project with this role. */
     inProject: async (role: ProjectRole) => {
       const somebody = await hired(org.slug);
       await putProjectMember(idctl.operator(), {
@@ -48,7 +48,7 @@ async function withProject() {
       });
       return somebody;
     },
-    /** A member of the organization whom group sync has put into the project. */
+    /** Adds a new member of the organization to the project as group sync does. */
     synced: async (role: ProjectRole) => {
       const somebody = await hired(org.slug);
       const origin = { kind: 'mapping' as const, by: org.id, group: 'Web', mappingId: org.id };
@@ -70,7 +70,7 @@ async function withProject() {
 const rowsOf = (accountId: string) =>
   ProjectMembership.findAll({ where: { accountId }, raw: true });
 
-test('§2.3 the roles rank viewer, commenter, member, admin, and each describes its rights', () => {
+test('§2.3 the roles from lowest to highest are viewer, commenter, member and admin, each with its rights', () => {
   const ranked = projectRoles.map(({ role }) => role);
   expect(ranked).toEqual(['viewer', 'commenter', 'member', 'admin']);
   for (const [at, role] of ranked.entries()) {
@@ -122,7 +122,7 @@ test.each([
   { name: 'a\u202eb' },
   { name: 'x', slug: 'Not A Slug' },
   { name: 'x', owner: 'me' },
-])('X6 X9 a project of %j is refused', async (body) => {
+])('X6 X9 the input %j for a project is refused', async (body) => {
   const { admin, projects } = await withProject();
   expect((await admin.post(projects, body)).status).toBe(400);
 });
@@ -141,7 +141,7 @@ test('O7 a project of another organization is not found, even by its id', async 
   expect(await rowsOf(own.admin.id)).toEqual([]);
 });
 
-test('members see the projects they belong to, with their role; admins see all', async () => {
+test('members see the projects they belong to, with their role; admins see all projects', async () => {
   const { org, project, projects, admin, inProject } = await withProject();
   const viewer = await inProject('viewer');
   const other = await createProject(idctl.operator(), { org: org.slug, name: fresh('other') });
@@ -162,7 +162,7 @@ test('members see the projects they belong to, with their role; admins see all',
   });
 });
 
-test('lists of projects and their members come in pages that together are the whole list', async () => {
+test('the pages of a list of projects or members together have each entry once', async () => {
   const { org, projects, at, admin, inProject } = await withProject();
   for (const _ of [1, 2]) {
     await createProject(idctl.operator(), { org: org.slug, name: fresh('more') });
@@ -197,7 +197,7 @@ test('a member outside the project gets the same answer whether the project exis
   expect(told[1]).toEqual(told[0]);
 });
 
-test('§2.3 members of a project see its members; only its admins and the organization’s change them', async () => {
+test('§2.3 members of a project see its members; only its admins and the organization’s admins change them', async () => {
   const { org, at, inProject } = await withProject();
   const newcomer = await hired(org.slug);
   const put = (who: Awaited<ReturnType<typeof hired>>, role: string) =>
@@ -228,7 +228,7 @@ test('§2.3 members of a project see its members; only its admins and the organi
   expect((await lead.send('DELETE', `${at}/members/${newcomer.id}`)).status).toBe(404);
 });
 
-test('only members of the organization join its projects', async () => {
+test('only members of the organization can be added to its projects', async () => {
   const { at, admin, inProject } = await withProject();
   const lead = await inProject('admin');
   const stranger = await person(idctl);
@@ -239,13 +239,13 @@ test('only members of the organization join its projects', async () => {
   expect(await rowsOf(stranger.id)).toEqual([]);
 });
 
-test.each(['owner', 'Admin', '', null])('the role %j is no role of a project', async (role) => {
+test.each(['owner', 'Admin', '', null])('a project refuses the role %j', async (role) => {
   const { at, admin } = await withProject();
   const put = await admin.send('PUT', `${at}/members/${admin.id}`, { body: { role } });
   expect(put).toMatchObject({ status: 400, body: { errors: [{ path: 'role' }] } });
 });
 
-test('§2.3 a synced membership says so, with the group and mapping it came from', async () => {
+test('§2.3 a synced membership is marked as synced, and names its group and mapping', async () => {
   const { at, admin, synced } = await withProject();
   const { id, origin } = await synced('member');
   const [member] = (await admin.get(`${at}/members`)).body.items;
@@ -267,7 +267,7 @@ test('§3.3 changing a synced membership makes it manual, even with the same rol
   }
 });
 
-test('only the organization’s admins make a synced membership manual, or remove it', async () => {
+test('only the organization’s admins can edit or remove a synced membership', async () => {
   const { at, admin, inProject, synced } = await withProject();
   const lead = await inProject('admin');
   const { id } = await synced('member');
@@ -281,7 +281,7 @@ test('only the organization’s admins make a synced membership manual, or remov
   expect(await rowsOf(id)).toEqual([]);
 });
 
-test('a removed role in a project counts at the next request of the same session', async () => {
+test('a lowered role and a removal from a project take effect at the session’s next request', async () => {
   const { at, admin, inProject } = await withProject();
   const lead = await inProject('admin');
   expect((await lead.get(`${at}/members`)).status).toBe(200);
@@ -293,7 +293,7 @@ test('a removed role in a project counts at the next request of the same session
   expect((await lead.get(`${at}/members`)).status).toBe(403);
 });
 
-test('I5 a person who leaves the organization leaves its projects with it, and no others', async () => {
+test('I5 a person removed from an organization is removed from its projects, and from no others', async () => {
   const { org, at, admin, inProject } = await withProject();
   const other = await withProject();
   const somebody = await inProject('admin');
@@ -318,7 +318,7 @@ test('I5 a person added to a project while being removed from the organization i
   }
 });
 
-test('two people who add the same person at once leave one membership', async () => {
+test('concurrent requests that add one person to a project leave one membership', async () => {
   const { org, project } = await withProject();
   const { id: user } = await hired(org.slug);
   const put = (role: ProjectRole) =>
@@ -329,7 +329,7 @@ test('two people who add the same person at once leave one membership', async ()
   expect(await rowsOf(user)).toHaveLength(1);
 });
 
-test('deleting a project, an account or an organization ends its project memberships', async () => {
+test('deleting a project, an account or an organization deletes its project memberships', async () => {
   const { org, at, admin, project, inProject } = await withProject();
   const [one, two] = [await inProject('viewer'), await inProject('member')];
   await deleteUser(idctl.operator(), { user: one.id });
@@ -353,7 +353,7 @@ test('deleting a project, an account or an organization ends its project members
   expect(await rowsOf(two.id)).toEqual([]);
 });
 
-test('GET /me lists the projects of each organization, with role and marker', async () => {
+test('GET /me lists the person’s projects in each organization, with role and synced', async () => {
   const { org, project, synced } = await withProject();
   const somebody = await synced('commenter');
   const other = await organization(idctl);
@@ -366,7 +366,7 @@ test('GET /me lists the projects of each organization, with role and marker', as
   ]);
 });
 
-test('X5 every change of a project and its members is an event, and a request without a change is none', async () => {
+test('X5 every change of a project or its members records an event; a request that changes nothing records none', async () => {
   const { org, at, admin, project } = await withProject();
   const { id, email } = await hired(org.slug);
   const put = (role: string) => admin.send('PUT', `${at}/members/${email}`, { body: { role } });

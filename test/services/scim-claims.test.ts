@@ -17,7 +17,7 @@ import { open } from '../support/pages.ts';
 import { clientOf } from '../support/scim-client.ts';
 import { connected, registration, signInAt } from '../support/sso.ts';
 
-// A claim at real sign-ins and groups that SCIM pushes, for the same people.
+// The people in these tests have groups from a claim at real sign-ins, and groups from SCIM.
 
 let idctl: Idctl;
 let provider: OpenIdProvider;
@@ -32,7 +32,7 @@ afterAll(async () => {
   await idctl.close();
 });
 
-/** An organization with single sign-on, a SCIM client, three projects and a group for each. */
+/** Creates an organization with SSO, a SCIM client, three projects and a mapped group for each. */
 async function founded(more: Record<string, unknown> = {}) {
   const { org, domain } = await connected(idctl, provider.issuer, more);
   const base = { org: org.slug };
@@ -79,7 +79,7 @@ async function founded(more: Record<string, unknown> = {}) {
   return { org, base, scim, person, push, members };
 }
 
-test('I7 a claim and pushed groups are one union at a sign-in; explain and the account page name the source of each role', async () => {
+test('I7 a sign-in unites the claim’s groups and the pushed groups; explain and the account page name the source of each role', async () => {
   const { base, scim, person, push } = await founded({ autoRemove: true });
   await addMapping(idctl.operator(), { ...base, group: 'pushed', orgRole: 'admin' });
   const ada = await person();
@@ -110,7 +110,7 @@ test('I7 a claim and pushed groups are one union at a sign-in; explain and the a
   expect(await ada.told()).toEqual({ org: 'member' });
 });
 
-test('I7 the last claim of a disabled connection gives no role, and what it gave stays', async () => {
+test('I7 the last claim of a disabled connection gives no new role, and its earlier roles stay', async () => {
   const { base, scim, person, push } = await founded({ autoRemove: true });
   const ada = await person();
   await ada.signIn(['claimed']);

@@ -34,7 +34,7 @@ beforeAll(async () => {
   );
   const names = new Set<string>();
   for (const user of users) {
-    // A name is unique in its organization.
+    // A userName is unique in its organization.
     const userName = names.has(fold(user.userName))
       ? `${user.userName}${names.size}`
       : user.userName;
@@ -95,7 +95,7 @@ function expected(filter: string): string[] {
     .sort();
 }
 
-test('RFC 7644 §3.4.2.2 the database finds the same as the filter, for any filter and any resources', async () => {
+test('RFC 7644 §3.4.2.2 a query finds the same records as the filter in memory, for any filter and any resources', async () => {
   let some = 0;
   const property = fc.asyncProperty(filters([...views.keys()].slice(0, 3)), async (filter) => {
     const ids = await found(filter);
@@ -140,14 +140,14 @@ test.each([
   const explain = dialect === 'sqlite' ? 'EXPLAIN QUERY PLAN' : 'EXPLAIN';
   const text = `SELECT r.id FROM scim_records r WHERE r.organization_id = $1 AND ${sql}`;
   const plan = await transaction(async () => {
-    // So few rows are quicker read one after the other; what counts is that the index can be used.
+    // With so few rows, PostgreSQL prefers to scan. The test is whether it can use the index.
     if (dialect === 'postgres') await select('SET LOCAL enable_seqscan = off', []);
     return select(`${explain} ${text}`, [mine, ...bind]);
   });
   expect(JSON.stringify(plan)).toContain(index);
 });
 
-test('RFC 7644 §3.4.2.3 sorts by the folded text, of several values by the primary or first, without one last', async () => {
+test('RFC 7644 §3.4.2.3 records are sorted by folded text, or by the primary or first of several values; records without a value come last', async () => {
   const key = (view: ScimResource, by: string) => {
     const elements = Array.isArray(view['emails']) ? view['emails'] : [];
     const primary =

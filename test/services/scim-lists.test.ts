@@ -19,7 +19,10 @@ beforeAll(async () => {
 });
 afterAll(() => idctl.close());
 
-/** Writes this many records past the service, an hour ago, in order of their names; all of one externalId, if there is one. */
+/**
+ * Inserts records into the database, with creation times an hour ago, in the order of their names.
+ * All have the `externalId`, if given.
+ */
 async function fill(
   client: ScimClient,
   count: number,
@@ -62,7 +65,7 @@ async function fill(
   });
 }
 
-/** The names in the whole list, page by page, and the totals said on the way. */
+/** Reads the whole list in pages; returns the names, and the different totals of the pages. */
 async function crawl(client: ScimClient, size: number) {
   const [names, totals] = [[] as string[], new Set<number>()];
   for (let startIndex = 1; ; startIndex += size) {
@@ -87,7 +90,7 @@ test('a crawl by startIndex sees every User once, in order, with a constant tota
   expect(idctl.app.scim.places.get(client.org.id)?.at).toHaveLength(4);
 });
 
-test('a deep page is fast, and one past the end is empty', async () => {
+test('a page far into the list is right, and a page past the end is empty', async () => {
   const client = await scimClient(idctl);
   await fill(client, 1700);
   const page = async (startIndex: number) =>
@@ -104,7 +107,7 @@ test('a deep page is fast, and one past the end is empty', async () => {
   expect(await page(1702)).toMatchObject({ itemsPerPage: 0, totalResults: 1701 });
 });
 
-test('a new User is at the end of the list at once; a removed one is missing at once, at any place', async () => {
+test('a new User is at the end of the list at once; a deleted User is missing at once, also for later pages', async () => {
   const client = await scimClient(idctl);
   await fill(client, 1200);
   await client.get('/Users?startIndex=1101&count=1');
@@ -119,7 +122,7 @@ test('a new User is at the end of the list at once; a removed one is missing at 
   expect(body).toMatchObject({ totalResults: 1201, Resources: [{ userName: 'u001101' }] });
 });
 
-test('an admin pages through them in the same order, which an index has', async () => {
+test('an admin pages through the Users in the same order; the cursor of a deleted User is refused', async () => {
   const client = await scimClient(idctl);
   await fill(client, 250);
   const page = (cursor?: string) =>
@@ -143,7 +146,7 @@ test('an admin pages through them in the same order, which an index has', async 
   await expect(page(id)).rejects.toMatchObject({ code: 'invalid_input' });
 });
 
-test('a filter without an index is answered, with its total, and so are sorted lists', async () => {
+test('a filter without an index and a sorted list are answered, with their totals', async () => {
   const client = await scimClient(idctl);
   await fill(client, 1400);
   const { body } = await client.get(`${filtered('title eq "T3"')}&startIndex=100&count=3`);
@@ -158,7 +161,7 @@ test('a filter that runs out of time is 400 tooMany, and a filter with an index 
   const client = await scimClient(idctl);
   const busy = inListTurn(client.org.id, performance.now() + 60_000, () => pause(2500));
   const slow = client.get(filtered('title eq "x"'));
-  // A search of everything answers no part of it.
+  // A search over all resource types is refused as a whole.
   const everything = client.send('POST', '/.search', { filter: 'externalId co "x"' });
   expect((await client.get(filtered('userName eq "x"'))).status).toBe(200);
   expect((await client.get('/Users')).status).toBe(200);
@@ -168,7 +171,7 @@ test('a filter that runs out of time is 400 tooMany, and a filter with an index 
   expect((await client.get(filtered('title eq "x"'))).status).toBe(200);
 });
 
-test('a key that many Users share is not looked up at once: it waits its turn beside the event loop', async () => {
+test('a filter by a key that many Users share waits for its turn; filters by other keys do not wait', async () => {
   const client = await scimClient(idctl);
   await fill(client, 60, 'same');
   await client.create({ userName: fresh('one'), externalId: 'own' });
@@ -187,7 +190,7 @@ test('a key that many Users share is not looked up at once: it waits its turn be
   });
 });
 
-test('a query that takes too long is given up, and the reading thread is free for the next', async () => {
+test('a query that takes too long is stopped, and the next query runs', async () => {
   const endless = `WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE ${whileInTime(dialect)})
     SELECT count(*) AS c FROM n`;
   const started = performance.now();

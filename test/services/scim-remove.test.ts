@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => idctl.close());
 
-test('RFC 7644 §3.6 under scim.deleteMode: remove the client no longer sees a deleted User, who is deactivated', async () => {
+test('RFC 7644 §3.6 with scim.deleteMode: remove, a deleted User is deactivated and the client no longer sees it', async () => {
   const client = await scimClient(idctl);
   const userName = `${fresh('ada')}@elsewhere.test`;
   const { id } = await client.create({ userName });
@@ -29,7 +29,7 @@ test('RFC 7644 §3.6 under scim.deleteMode: remove the client no longer sees a d
   expect(await client.events('scim.user.deactivated')).toHaveLength(1);
 });
 
-test('an inactive User is deleted too, and is back when created again', async () => {
+test('an inactive User can be deleted too, and is listed again after it is created again', async () => {
   const client = await scimClient(idctl);
   const userName = `${fresh('ada')}@elsewhere.test`;
   const { id } = await client.create({ userName, active: false });
@@ -39,7 +39,7 @@ test('an inactive User is deleted too, and is back when created again', async ()
   expect((await client.get('/Users')).body.totalResults).toBe(2);
 });
 
-test('a User that an admin adds again is back', async () => {
+test('the client sees a deleted User again after an admin adds the person as a member', async () => {
   const client = await scimClient(idctl);
   const userName = `${fresh('ada')}@elsewhere.test`;
   const { id } = await client.create({ userName });
@@ -48,7 +48,7 @@ test('a User that an admin adds again is back', async () => {
   expect((await client.get(`/Users/${id}`)).body.active).toBe(true);
 });
 
-test('Microsoft’s validator: removes values that are not there, then adds them; a deleted User is 404', async () => {
+test('Microsoft’s validator removes absent values, then adds them, and expects 404 for a deleted User', async () => {
   const client = await scimClient(idctl);
   const { id } = await client.create({ userName: `${fresh('ada')}@elsewhere.test` });
   const path = 'emails[type eq "work"]';
@@ -68,7 +68,7 @@ test('Microsoft’s validator: removes values that are not there, then adds them
   expect((await client.get(`/Users/${id}`)).status).toBe(404);
 });
 
-test('a deleted User leaves all groups, and a later POST brings none back', async () => {
+test('a deleted User is removed from all groups, and a later POST restores the User without groups', async () => {
   const client = await scimClient(idctl);
   const userName = `${fresh('ada')}@elsewhere.test`;
   const { id: value } = await client.create({ userName });

@@ -25,7 +25,7 @@ afterAll(() => idctl.close());
 const plan = (more = {}) =>
   planWaiting(idctl.operator(), { anew: () => idctl.operator(), ...more });
 
-/** A group of one person, which a mapping names, and the person's account. */
+/** Pushes a group of `count` people. A mapping gives the group a role in a project. */
 async function pushed(count = 1) {
   const client = await scimClient(idctl);
   const org = client.org.slug;
@@ -51,7 +51,7 @@ async function pushed(count = 1) {
   return { client, organizationId: client.org.id, groupId: body.id, people, accounts, members };
 }
 
-/** Whether a transaction waits for another one. */
+/** Whether a transaction waits for a lock. */
 async function isAwaited(): Promise<boolean> {
   const waiting = await select(
     `SELECT 1 FROM pg_stat_activity
@@ -62,12 +62,12 @@ async function isAwaited(): Promise<boolean> {
 }
 
 test.runIf(dialect === 'postgres')(
-  'I7 a push is planned after its commit, also for people who were on the list before',
+  'I7 the job plans the people of a push after its commit, even if they were on the list before',
   async () => {
     const { organizationId, groupId, people, accounts } = await pushed(51);
     await plan();
     expect(await people()).toBe(51);
-    // A push before has left the same people to the job.
+    // An earlier push has put the same people on the list.
     await transaction(() => planLater(organizationId, accounts));
     const made = Promise.withResolvers<void>();
     const ended = Promise.withResolvers<void>();
@@ -91,7 +91,7 @@ test.runIf(dialect === 'postgres')(
   },
 );
 
-test('the members of a group go on the list in parts, with turns for others', async () => {
+test('the members of a group are put on the list in parts, and other work gets turns in between', async () => {
   const { client, organizationId, groupId, accounts, members } = await pushed(301);
   await transaction(() => execute('DELETE FROM scim_replans', []));
   const few = await client.send('POST', '/Groups', {
@@ -100,16 +100,16 @@ test('the members of a group go on the list in parts, with turns for others', as
   });
   const turnsFor = (id: string) =>
     turnsDuring(transaction(() => planMembersLater(organizationId, [id])));
-  // A statement is a turn on SQLite.
+  // On SQLite, each statement takes a turn of the event loop.
   const [little, much] = [await turnsFor(few.body.id), await turnsFor(groupId)];
   if (dialect === 'sqlite') expect(much - little).toBeGreaterThanOrEqual(6);
   const listed = await select<{ id: string }>('SELECT account_id AS id FROM scim_replans', []);
-  // The owner has a record, and is not in the group.
+  // The owner has a record, but is not in the group.
   expect(listed).toHaveLength(accounts.length - 1);
   await plan();
 }, 180_000);
 
-test('no organization holds up the plans of another, by an error', async () => {
+test('an error in one organization does not delay the plans of another', async () => {
   const [one, other] = [await pushed(), await pushed()];
   const isInOrder = one.organizationId < other.organizationId;
   const [first, second] = isInOrder ? [one, other] : [other, one];
@@ -147,7 +147,7 @@ test.runIf(dialect === 'postgres')(
     await plan();
     const held = Promise.withResolvers<void>();
     const waited = Promise.withResolvers<void>();
-    // The order of a deletion: the account, then its records.
+    // A deletion locks the account first, then its records.
     const deletion = transaction(async () => {
       await select('SELECT id FROM accounts WHERE id = $1 FOR UPDATE', [accounts.at(-1)]);
       held.resolve();
@@ -166,12 +166,12 @@ test.runIf(dialect === 'postgres')(
 );
 
 test.runIf(dialect === 'postgres')(
-  'a push that ends roles and the deletion of their project do not deadlock',
+  'a push that removes roles and the deletion of their project do not deadlock',
   async () => {
     const { client, groupId, organizationId } = await pushed(2);
     const held = Promise.withResolvers<void>();
     const waited = Promise.withResolvers<void>();
-    // The order of a deletion: the project, then its memberships, here the last one first.
+    // A deletion locks the project first, then its memberships; here, the last membership first.
     const deletion = transaction(async () => {
       const [project] = await select<{ id: string }>(
         'SELECT id FROM projects WHERE organization_id = $1 FOR UPDATE',
@@ -197,7 +197,7 @@ test.runIf(dialect === 'postgres')(
   },
 );
 
-test('a new mapping tells which SCIM group it is about, and a group is listed by its name', async () => {
+test('a new mapping names the SCIM group that it matches, and members are listed by the group’s name', async () => {
   const client = await scimClient(idctl);
   const org = client.org.slug;
   const { id } = await client.create({ userName: `p@${org}.test` });

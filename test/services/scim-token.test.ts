@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => idctl.close());
 
-/** An organization's owner and what they ask about its token. */
+/** Creates an organization with a signed-in owner; `path` is its SCIM token. */
 async function owner() {
   const org = await organization(idctl);
   const client = await signedIn(idctl, org.owner.email);
@@ -24,7 +24,7 @@ async function owner() {
   return { org, client, path };
 }
 
-test('§2.4 there is no token at first; a new one is shown once, and later only that it exists', async () => {
+test('§2.4 at first there is no token; a new token is shown once, and later only its prefix and times', async () => {
   const { org, client, path } = await owner();
   const baseUrl = `${idctl.baseUrl}/scim/v2/orgs/${org.id}`;
   const none = { configured: false, prefix: null, createdAt: null, lastUsedAt: null, baseUrl };
@@ -43,7 +43,7 @@ test('§2.4 there is no token at first; a new one is shown once, and later only 
   expect((await clientOf(idctl, org, token).get('/Users')).status).toBe(200);
 });
 
-test('§2.4 a SCIM request without a token gets the same answer, also for an unknown organization', async () => {
+test('§2.4 a SCIM request without a token gets the same answer for a known and an unknown organization', async () => {
   const { org } = await owner();
   for (const id of [org.id, '0199c3a4-7c1e-7d55-8d1f-3f0e8a1b2c3d']) {
     const answer = await idctl.client().get(`/scim/v2/orgs/${id}/Users`);
@@ -55,7 +55,7 @@ test('§2.4 a SCIM request without a token gets the same answer, also for an unk
   }
 });
 
-test('P13 a token is kept as a hash alone, in no event and no log', async () => {
+test('P13 a token is stored only as a hash; no event and no logged request contains it', async () => {
   const { org, client, path } = await owner();
   const { token } = (await client.post(path)).body;
   await clientOf(idctl, org, token).get('/Users');
@@ -64,7 +64,7 @@ test('P13 a token is kept as a hash alone, in no event and no log', async () => 
   expect(JSON.stringify(rows)).not.toContain(token.slice(0, 20));
 });
 
-test('§3.5 generating again revokes the old token at once; revoking ends the connection', async () => {
+test('§3.5 a new token revokes the old one at once; a revoked token is refused', async () => {
   const { org, client, path } = await owner();
   const [first, second] = [
     (await client.post(path)).body.token,
@@ -86,7 +86,7 @@ test('§3.5 generating again revokes the old token at once; revoking ends the co
   ]);
 });
 
-test('§8 one token is active, after any number of requests at once', async () => {
+test('§8 after several concurrent requests for a token, exactly one token is active', async () => {
   const { org, client, path } = await owner();
   const answers = await Promise.all(Array.from({ length: 8 }, () => client.post(path)));
   const statuses = await Promise.all(
@@ -96,7 +96,7 @@ test('§8 one token is active, after any number of requests at once', async () =
   expect(statuses.filter((status) => status === 200)).toHaveLength(1);
 });
 
-test('§2.4 the last use of the token is shown to the minute, and no request writes it', async () => {
+test('§2.4 a job writes the last use of the token to the minute; a request does not write it', async () => {
   const client = await scimClient(idctl);
   const lastUsed = async () => (await ScimToken.findByPk(client.org.id))?.lastUsedAt?.getTime();
   await client.get('/Users');
@@ -133,7 +133,7 @@ test('the log has the last requests, newest first, with the reason of a refusal,
   expect(JSON.stringify(body)).not.toMatch(/a secret of theirs|scim_/);
 });
 
-test('the log accepts any request of a client, and no request fails because of it', async () => {
+test('the log accepts requests with any path, and still stores those of other clients', async () => {
   const [strange, usual] = [await scimClient(idctl), await scimClient(idctl)];
   await strange.get('/Users%00');
   await strange.get(`/${'😀'.repeat(200)}`);
@@ -144,7 +144,7 @@ test('the log accepts any request of a client, and no request fails because of i
   expect([await count(strange), await count(usual)]).toEqual([2, 1]);
 });
 
-test('the log is limited: 500 requests, 50 more without the right token, 7 days; none of an unknown organization', async () => {
+test('the log keeps 500 requests, 50 more without a valid token, for 7 days, and none of unknown organizations', async () => {
   const { id: organizationId } = await organization(idctl);
   const note = (status: number, whose = organizationId) =>
     noteRequest(idctl.app.scim, {
@@ -157,7 +157,7 @@ test('the log is limited: 500 requests, 50 more without the right token, 7 days;
     });
   for (let round = 0; round < 2; round += 1) {
     for (let n = 0; n < 300; n += 1) note(200);
-    // A stranger's flood costs a client none of its requests, and the database no transaction.
+    // Requests for unknown organizations push out none of the client's, and cause no transaction.
     for (let n = 0; n < 3000; n += 1) note(401, crypto.randomUUID());
     for (let n = 0; n < 600; n += 1) note(401);
     const written = vi.spyOn(Organization, 'count');
@@ -173,7 +173,7 @@ test('the log is limited: 500 requests, 50 more without the right token, 7 days;
   expect(await count({})).toBe(0);
 });
 
-test('scim-users shows the person, the externalId, whether they are active and the last change', async () => {
+test('scim-users shows each User’s address, externalId, whether it is active, and its last change', async () => {
   const client = await scimClient(idctl);
   const userName = `${fresh('ada')}@elsewhere.test`;
   const { id, meta } = await client.create({ userName, externalId: 'x1' });

@@ -82,7 +82,7 @@ describe('§4.3 POST /Users', () => {
 });
 
 describe('§4.3 POST /Users, where specification, RFC and providers differ', () => {
-  test('a userName without an address, and an e-mail without a userName', async () => {
+  test('a userName need not be an address, and an e-mail can replace it; one of the two is required', async () => {
     const client = await scimClient(idctl);
     const email = address();
     expect(await client.create({ emails: [{ value: email }] })).toMatchObject({ userName: email });
@@ -99,7 +99,7 @@ describe('§4.3 POST /Users, where specification, RFC and providers differ', () 
     }
   });
 
-  test('the answer has the values as sent, and no others', async () => {
+  test('the answer has the values as the client sent them, and no others', async () => {
     const client = await scimClient(idctl);
     const userName = address().toUpperCase();
     const sent = {
@@ -112,7 +112,7 @@ describe('§4.3 POST /Users, where specification, RFC and providers differ', () 
     expect((await client.get(`/Users/${id}`)).body).toMatchObject(sent);
   });
 
-  test('an active member is 409 uniqueness, in any case of letters', async () => {
+  test('a POST for an active member is 409 uniqueness, whatever the case of the userName', async () => {
     const client = await scimClient(idctl);
     const userName = address();
     await client.create({ userName });
@@ -126,14 +126,14 @@ describe('§4.3 POST /Users, where specification, RFC and providers differ', () 
     expect(await client.events('scim.user.provisioned')).toHaveLength(1);
   });
 
-  test('externalId is not unique', async () => {
+  test('externalId need not be unique, and its case matters', async () => {
     const client = await scimClient(idctl);
     for (const _ of [1, 2]) await client.create({ userName: address(), externalId: 'same' });
     expect((await client.get(filtered('externalId eq "same"'))).body.totalResults).toBe(2);
     expect((await client.get(filtered('externalId eq "SAME"'))).body.totalResults).toBe(0);
   });
 
-  test('a member that the client does not know yet is 409 by address, and adopted by id', async () => {
+  test('a POST with the e-mail of an existing member is 409; a PUT to the member’s id adopts the member', async () => {
     const client = await scimClient(idctl);
     const member = await person(idctl);
     const email = String(member.email);
@@ -150,7 +150,7 @@ describe('§4.3 POST /Users, where specification, RFC and providers differ', () 
     expect(third.id).not.toBe(found.id);
   });
 
-  test('a PATCH by id adopts a member too, and then another User can have the address', async () => {
+  test('a PATCH to the id adopts a member too; after that, another User can have the address as an e-mail', async () => {
     const client = await scimClient(idctl);
     const member = await person(idctl);
     const email = String(member.email);
@@ -163,7 +163,7 @@ describe('§4.3 POST /Users, where specification, RFC and providers differ', () 
     expect((await client.create(other)).id).not.toBe(found.id);
   });
 
-  test('members that an admin added are listed with an e-mail and a name in parts', async () => {
+  test('members from before the SCIM client are listed with an e-mail, given name and family name', async () => {
     const client = await scimClient(idctl);
     const { email } = client.org.owner;
     const { Resources } = (await client.get('/Users')).body;
@@ -177,7 +177,7 @@ describe('§4.3 POST /Users, where specification, RFC and providers differ', () 
     ]);
   });
 
-  test('a member’s new name reaches clients that have not set a name themselves, once', async () => {
+  test('a member’s new name reaches clients that have not set a name themselves, with one new version', async () => {
     const [own, client, naming] = [
       await scimClient(idctl),
       await scimClient(idctl),
@@ -207,7 +207,7 @@ describe('§4.3 POST /Users, where specification, RFC and providers differ', () 
     expect((await seenBy(naming)).displayName).toBe('Theirs');
   });
 
-  test('members from before the records get one when a token is made', async () => {
+  test('a new SCIM token creates records for members who have none', async () => {
     const client = await scimClient(idctl);
     await transaction(() => ScimRecord.destroy({ where: { organizationId: client.org.id } }));
     expect((await client.get('/Users')).body.totalResults).toBe(0);
@@ -216,7 +216,7 @@ describe('§4.3 POST /Users, where specification, RFC and providers differ', () 
     expect(body.Resources).toMatchObject([{ userName: client.org.owner.email }]);
   });
 
-  test('the address of another record is no merge: 201, an account without an address, an event', async () => {
+  test('a POST with the address of another record is 201: it creates an account without an address, and an event', async () => {
     const client = await scimClient(idctl);
     const email = address();
     const first = await client.create({ userName: email });
@@ -231,7 +231,7 @@ describe('§4.3 POST /Users, where specification, RFC and providers differ', () 
     expect(await Account.count({ where: { email } })).toBe(1);
   });
 
-  test('an account without an address gets the first known one, and no other afterwards', async () => {
+  test('an account without an address gets the first address that the client sends, and keeps it', async () => {
     const client = await scimClient(idctl);
     const { id } = await client.create({ userName: fresh('login') });
     const domain = await verifiedDomain(idctl, client.org.slug);
@@ -241,7 +241,7 @@ describe('§4.3 POST /Users, where specification, RFC and providers differ', () 
     expect((await scimUsers(client)).find((user) => user.id === id)?.email).toBe(first);
   });
 
-  test('active false: record and account, no membership; active true makes the person a member', async () => {
+  test('active: false creates a record and an account without a membership; active: true adds the membership', async () => {
     const client = await scimClient(idctl);
     const userName = address();
     const made = await client.create({ userName, active: false });
@@ -257,7 +257,7 @@ describe('§4.3 POST /Users, where specification, RFC and providers differ', () 
     expect(await memberNames(client)).toContain(userName);
   });
 
-  test('§3.2 I5 a deactivated person comes back under the same id, with scim.user.provisioned', async () => {
+  test('§3.2 I5 a deactivated User that is created again keeps the id, with the event scim.user.provisioned', async () => {
     const client = await scimClient(idctl);
     const userName = address();
     const made = await client.create({ userName, externalId: 'old' });
@@ -268,7 +268,7 @@ describe('§4.3 POST /Users, where specification, RFC and providers differ', () 
     expect(await client.events('scim.user.provisioned')).toHaveLength(2);
   });
 
-  test("Entra's rename of a deleted User: kept as userName, and the old name finds the person by address", async () => {
+  test("Entra's rename of a deleted User is stored as userName, and a POST of the old name finds the person by address", async () => {
     const client = await scimClient(idctl);
     const userName = address();
     const made = await client.create({ userName });
@@ -284,7 +284,7 @@ describe('§4.3 POST /Users, where specification, RFC and providers differ', () 
     expect(again).toMatchObject({ id: made.id, userName, active: true });
   });
 
-  test('I4 on a domain of others the account has no proof and no credentials; on one of its own it has proof', async () => {
+  test('I4 a new account has a proved address only on the organization’s own domain, and never a password', async () => {
     const client = await scimClient(idctl);
     const own = address(await verifiedDomain(idctl, client.org.slug));
     const foreign = address(await verifiedDomain(idctl, (await scimClient(idctl)).org.slug));
@@ -324,7 +324,7 @@ describe('§4.3 POST /Users, where specification, RFC and providers differ', () 
     }
   });
 
-  test('I4 SCIM names the accounts that it made on its own domains, and no others', async () => {
+  test('I4 SCIM renames only the accounts that it created on the organization’s own domains', async () => {
     const client = await scimClient(idctl);
     const [own, foreign] = [address(await verifiedDomain(idctl, client.org.slug)), address()];
     for (const userName of [own, foreign]) {
@@ -338,7 +338,7 @@ describe('§4.3 POST /Users, where specification, RFC and providers differ', () 
     expect(accounts.map(({ name }) => name)).toEqual(['Second Name', 'First Name']);
   });
 
-  test('I4 of an account that it added by a foreign address, the organization sees what its client sent', async () => {
+  test('I4 if SCIM adds an account by an address on another domain, the organization sees only the name that its client sent', async () => {
     const client = await scimClient(idctl);
     const { email, id } = await person(idctl);
     const userName = String(email).toUpperCase();
@@ -354,7 +354,7 @@ describe('§4.3 POST /Users, where specification, RFC and providers differ', () 
 });
 
 describe('§4.3 PUT, PATCH and DELETE', () => {
-  test('§4.3 PUT sets the person active or inactive, and active if it does not say', async () => {
+  test('§4.3 PUT activates or deactivates the person, and activates if active is absent or null', async () => {
     const client = await scimClient(idctl);
     const userName = address();
     const { id } = await client.create({ userName });
@@ -368,7 +368,7 @@ describe('§4.3 PUT, PATCH and DELETE', () => {
     expect(await client.events('scim.user.provisioned')).toHaveLength(1);
   });
 
-  test('PUT replaces the rest, keeps a userName that it does not send, and an empty one is refused', async () => {
+  test('PUT removes absent attributes but keeps an absent userName; a PUT without a known attribute is refused', async () => {
     const client = await scimClient(idctl);
     const userName = address();
     const { id } = await client.create({ userName, title: 'Countess', externalId: 'x' });
@@ -387,7 +387,7 @@ describe('§4.3 PUT, PATCH and DELETE', () => {
     expect(body).not.toHaveProperty('externalId');
   });
 
-  test('PUT and PATCH refuse a userName that another has, and nothing is changed', async () => {
+  test('PUT and PATCH refuse a userName that another User has, and change nothing', async () => {
     const client = await scimClient(idctl);
     const taken = address();
     await client.create({ userName: taken });
@@ -409,7 +409,7 @@ describe('§4.3 PUT, PATCH and DELETE', () => {
     expect((await client.get(`/Users/${made.id}`)).body).toEqual(made);
   });
 
-  test('§4.3 PATCH replaces active; without a change, version, time and events stay', async () => {
+  test('§4.3 PATCH replaces active; a PATCH without a change leaves version, time and events as they were', async () => {
     const client = await scimClient(idctl);
     const userName = address();
     const made = await client.create({ userName });
@@ -426,7 +426,7 @@ describe('§4.3 PUT, PATCH and DELETE', () => {
     expect(await memberNames(client)).toContain(userName);
   });
 
-  test('§3.2 a person who comes back is a Member, whatever their role was', async () => {
+  test('§3.2 a reactivated person is a Member, whatever their role was', async () => {
     const client = await scimClient(idctl);
     const { id, userName } = await client.create({ userName: address() });
     const role = async () => {
@@ -445,7 +445,7 @@ describe('§4.3 PUT, PATCH and DELETE', () => {
     expect(await role()).toBe('member');
   });
 
-  test('a PATCH with a fault changes nothing at all', async () => {
+  test('a PATCH with one faulty operation changes nothing', async () => {
     const client = await scimClient(idctl);
     const made = await client.create({ userName: address() });
     const good = { op: 'replace', path: 'displayName', value: 'Changed' };
@@ -485,7 +485,7 @@ describe('§4.3 PUT, PATCH and DELETE', () => {
     expect((await client.send('DELETE', '/Users/nobody')).status).toBe(404);
   });
 
-  test('§3.2 O3 the last owner is deactivated too, with an event', async () => {
+  test('§3.2 O3 DELETE deactivates the last owner too, with the event organization.ownerless', async () => {
     const client = await scimClient(idctl);
     const [owner] = (await client.get('/Users')).body.Resources;
     expect((await client.send('DELETE', `/Users/${owner.id}`)).status).toBe(204);
@@ -493,7 +493,7 @@ describe('§4.3 PUT, PATCH and DELETE', () => {
     expect(await client.events('organization.ownerless')).toHaveLength(1);
   });
 
-  test('changes of the membership elsewhere show here', async () => {
+  test('a User shows changes that an admin makes to the membership', async () => {
     const client = await scimClient(idctl);
     const { id, userName } = await client.create({ userName: address() });
     await removeMember(idctl.operator(), { org: client.org.slug, user: userName });
@@ -507,7 +507,7 @@ describe('§4.3 PUT, PATCH and DELETE', () => {
 });
 
 describe('concurrency', () => {
-  test('of twenty POSTs of one userName at once one is 201, the rest 409: one account, membership and event', async () => {
+  test('of twenty concurrent POSTs of one userName, one is 201 and the rest 409; they create one account, membership and event', async () => {
     const client = await scimClient(idctl);
     const userName = address();
     const attempts = Array.from({ length: 20 }, () => client.send('POST', '/Users', { userName }));
@@ -518,7 +518,7 @@ describe('concurrency', () => {
     expect(await client.events('scim.user.provisioned')).toHaveLength(1);
   });
 
-  test('of twenty POSTs of a person without an address one is 201, and no extra account stays', async () => {
+  test('of twenty concurrent POSTs of a person without an address, one is 201, and no extra account stays', async () => {
     const client = await scimClient(idctl);
     const before = await Account.count();
     const userName = fresh('login');
@@ -529,7 +529,7 @@ describe('concurrency', () => {
     expect(await Account.count()).toBe(before + 1);
   });
 
-  test('of twenty POSTs that bring a deactivated person back one is 201', async () => {
+  test('of twenty concurrent POSTs that reactivate a person, one is 201', async () => {
     const client = await scimClient(idctl);
     const { id, userName } = await client.create({ userName: address() });
     await client.send('DELETE', `/Users/${id}`);
@@ -539,7 +539,7 @@ describe('concurrency', () => {
     expect(await client.events('scim.user.provisioned')).toHaveLength(2);
   });
 
-  test('activations and deactivations at once leave record and membership equal, and one event for each change', async () => {
+  test('after concurrent activations and deactivations, record and membership agree, and each change has one event', async () => {
     const client = await scimClient(idctl);
     const { id, userName } = await client.create({ userName: address() });
     const toggles = Array.from({ length: 20 }, (_, at) =>
@@ -556,7 +556,7 @@ describe('concurrency', () => {
     expect(gone.length - returned.length).toBe(active ? 0 : 1);
   });
 
-  test('a POST and changes that want one name and one address at once do not deadlock', async () => {
+  test('concurrent POSTs, PUTs and PATCHes with the same userNames and addresses do not deadlock', async () => {
     const client = await scimClient(idctl);
     for (let round = 0; round < 12; round += 1) {
       const made = await Promise.all([1, 2].map(() => client.create({ userName: fresh('login') })));

@@ -40,7 +40,7 @@ test('§5.2 a password sign-in answers with the session and sets both cookies, H
   expect(answer.headers['cache-control']).toBe('no-store');
 });
 
-test('§5.1 Bearer, x-api-key and cookie reach the same person', async () => {
+test('§5.1 an access token as Bearer, x-api-key or cookie authenticates the same person', async () => {
   const { email, id } = await person(idctl);
   const { accessToken } = await signedIn(idctl, email);
   const client = idctl.client();
@@ -77,7 +77,7 @@ test('P7 an unknown address, a wrong password and a disabled account get the sam
   expect(seen[2]).toEqual(seen[0]);
 });
 
-test('§4.4 refresh takes the token from the body or the cookie and answers a new pair', async () => {
+test('§4.4 refresh takes the token from the body or the cookie and answers with a new pair', async () => {
   const { email } = await person(idctl);
   const browser = await signedIn(idctl, email);
   const byCookie = await browser.post('/api/v1/auth/refresh');
@@ -93,7 +93,7 @@ test('§4.4 refresh takes the token from the body or the cookie and answers a ne
   expect(me.status).toBe(200);
 });
 
-test('P4 twenty parallel refreshes of one token answer the same successor', async () => {
+test('P4 twenty concurrent refreshes of one token return the same successor', async () => {
   const { email } = await person(idctl);
   const { refreshToken } = await signedIn(idctl, email);
   const answers = await Promise.all(
@@ -103,7 +103,7 @@ test('P4 twenty parallel refreshes of one token answer the same successor', asyn
   expect(new Set(answers.map(({ body }) => body.refreshToken)).size).toBe(1);
 });
 
-test('P4 a rotated refresh token used after the grace ends the whole session', async () => {
+test('P4 a rotated refresh token that is used after the grace period ends the whole session', async () => {
   const { email } = await person(idctl);
   const { refreshToken } = await signedIn(idctl, email);
   const renewed = await idctl.client().post('/api/v1/auth/refresh', { refreshToken });
@@ -120,7 +120,7 @@ test('P4 a rotated refresh token used after the grace ends the whole session', a
   expect(me.status).toBe(401);
 });
 
-test('P4 a refresh token idle for two weeks is refused, and a session ends after thirty days of any use', async () => {
+test('P4 a refresh token expires after two weeks without use, and a session after thirty days even if used', async () => {
   const { email } = await person(idctl);
   const { refreshToken } = await signedIn(idctl, email);
   let current = refreshToken;
@@ -142,7 +142,7 @@ test('P4 a refresh token idle for two weeks is refused, and a session ends after
   ).toBe(401);
 });
 
-test('§7 an access token expires after a quarter of an hour with 401 and WWW-Authenticate', async () => {
+test('§7 an access token expires after 15 minutes and is then refused with 401 and WWW-Authenticate', async () => {
   const { email } = await person(idctl);
   const { accessToken } = await signedIn(idctl, email);
   idctl.wait(901);
@@ -166,7 +166,7 @@ test('§4.4 logout clears both cookies and ends the session on the server', asyn
   ).toBe(401);
 });
 
-test('P2 a disabled account is out at its next request, and its sessions stay ended after it is enabled', async () => {
+test('P2 a disabled account is refused at its next request, and all its sessions are ended', async () => {
   const { email, id } = await person(idctl);
   const browser = await signedIn(idctl, email);
   await disableUser(idctl.operator(), { user: id });
@@ -174,7 +174,7 @@ test('P2 a disabled account is out at its next request, and its sessions stay en
   expect(await Session.count({ where: { accountId: id, endedAt: null } })).toBe(0);
 });
 
-test('resume renews the cookies and leads only to a path of this instance', async () => {
+test('resume keeps the session and redirects only to a path of this instance', async () => {
   const { email } = await person(idctl);
   const browser = await signedIn(idctl, email);
   const answer = await browser.get('/api/v1/auth/resume?returnTo=%2Fprojects%3Fa%3D1');
@@ -197,7 +197,7 @@ test('resume renews the cookies and leads only to a path of this instance', asyn
   }
 });
 
-test('GET /me lists the organizations of the person with their roles; PATCH changes name and locale alone', async () => {
+test('GET /me lists the person’s organizations and roles; PATCH changes only name and locale', async () => {
   const { owner, id } = await organization(idctl);
   const browser = await signedIn(idctl, owner.email);
   const me = await browser.get('/api/v1/me');

@@ -23,7 +23,7 @@ afterAll(() => idctl.close());
 const path = '/api/v1/auth/signup';
 const whole = () => ({ email: `${fresh('ada')}@example.test`, password, name: 'Ada Byron' });
 
-test('interface page: signing up makes the account and its session, on an instance that sends no mail', async () => {
+test('interface page: on an instance that sends no mail, a sign-up creates the account and a session', async () => {
   const body = { ...whole(), locale: 'de' };
   const client = idctl.client({ keepCookies: true });
   const answer = await client.post(path, { ...body, email: body.email.toUpperCase() });
@@ -46,7 +46,7 @@ test('interface page: signing up makes the account and its session, on an instan
   await signedIn(idctl, body.email);
 });
 
-test('I3 the address of a person who signed up without mail is taken as verified and not as proved', async () => {
+test('I3 after a sign-up without mail, the address counts as verified but not as proved', async () => {
   const { body } = await idctl.client().post(path, whole());
   expect(await Account.findByPk(body.user.id)).toMatchObject({ emailProof: 'auto' });
   const events = await Event.findAll({ order: ['id'] });
@@ -56,7 +56,7 @@ test('I3 the address of a person who signed up without mail is taken as verified
   ]);
 });
 
-test('interface page: unless the operator opens it, sign-up is refused, with a code of its own', async () => {
+test('interface page: if signup.open is off, a sign-up is refused with signup_closed', async () => {
   // The setting is read at each request; a second instance cannot be open in this process.
   idctl.app.config.signup.open = 'off';
   const body = whole();
@@ -66,7 +66,7 @@ test('interface page: unless the operator opens it, sign-up is refused, with a c
   expect(await Account.count({ where: { email: body.email } })).toBe(0);
 });
 
-test('O2 for an address on a verified domain its organization decides: sign-up is refused with what to do, until the domain is given up', async () => {
+test('O2 an address on a verified domain cannot sign up until the organization removes the domain', async () => {
   const { slug: org } = await organization(idctl);
   const domain = await verifiedDomain(idctl, org);
   const body = { ...whole(), email: `ada@${domain}` };
@@ -81,7 +81,7 @@ test('O2 for an address on a verified domain its organization decides: sign-up i
   expect((await idctl.client().post(path, body)).status).toBe(201);
 });
 
-test('O2 without trust in domains, an enabled connection decides for its domain', async () => {
+test('O2 with trust.domains: off, an address on the domain of an enabled connection cannot sign up', async () => {
   idctl.app.config.trust.domains = 'off';
   const { slug: org } = await organization(idctl);
   const emailDomain = `${fresh('d')}.test`;
@@ -98,7 +98,7 @@ test('O2 without trust in domains, an enabled connection decides for its domain'
   expect(answer).toMatchObject({ status: 403, body: { code: 'signup_closed' } });
 });
 
-test('P7 a taken address is 409 with what to do; the account keeps its password, and no session begins', async () => {
+test('P7 a sign-up for a taken address is 409 with a hint; the account keeps its password, and no session begins', async () => {
   const taken = await person(idctl);
   const body = { ...whole(), email: taken.email, password: 'somebody else entirely' };
   expect(await idctl.client().post(path, body)).toMatchObject({
@@ -109,7 +109,7 @@ test('P7 a taken address is 409 with what to do; the account keeps its password,
   await signedIn(idctl, taken.email);
 });
 
-test('P8 asking for many taken addresses is limited by client, and signing up is not', async () => {
+test('P8 sign-ups for taken addresses are rate-limited for each client; successful sign-ups do not count', async () => {
   const taken = await person(idctl);
   const client = idctl.client();
   const ask = () => client.post(path, { ...whole(), email: taken.email });
@@ -123,7 +123,7 @@ test('P8 asking for many taken addresses is limited by client, and signing up is
   expect((await ask()).status).toBe(409);
 });
 
-test('eight sign-ups for one address at once make one account', async () => {
+test('eight concurrent sign-ups for one address create one account', async () => {
   const body = whole();
   const answers = await Promise.all(
     Array.from({ length: 8 }, () => idctl.client().post(path, body)),
@@ -131,7 +131,7 @@ test('eight sign-ups for one address at once make one account', async () => {
   expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(7).fill(409)]);
 });
 
-test('a form of another site signs no person up', async () => {
+test('a form on another site cannot sign a person up', async () => {
   const body = whole();
   const answer = await idctl.client().post(path, body, { origin: 'https://evil.test' });
   expect(answer).toMatchObject({ status: 403, body: { code: 'origin_refused' } });
@@ -148,7 +148,7 @@ test.each([
   ['password', { password: 'password123' }],
   ['emailProof', { emailProof: 'operator' }],
   ['role', { role: 'owner' }],
-])('X6 wrong input names the field %s: %j', async (field, wrong) => {
+])('X6 the refusal of wrong input names the field %s: %j', async (field, wrong) => {
   const body = { ...whole(), ...wrong };
   const before = await Account.count();
   expect(await idctl.client().post(path, body)).toMatchObject({

@@ -26,7 +26,7 @@ const defaults = {
 };
 
 describe('§2.9 sign-in settings of an organization', () => {
-  test('§2.9 begin as the defaults; PUT replaces, an absent field gets its default, with an event', async () => {
+  test('§2.9 start with the defaults; PUT sets absent fields to their defaults, and records an event', async () => {
     const org = await organization(idctl);
     const owner = await signedIn(idctl, org.owner.email);
     const path = `/api/v1/orgs/${org.slug}/signin-settings`;
@@ -56,7 +56,7 @@ describe('§2.9 sign-in settings of an organization', () => {
   });
 });
 
-test('O1 a disabled method is refused after the right password, with the allowed methods; a wrong password learns nothing', async () => {
+test('O1 with passwords off, the right password is refused with the allowed methods; a wrong password gets the usual answer', async () => {
   const org = await organization(idctl);
   const domain = await verifiedDomain(idctl, org.slug);
   const { email } = await person(idctl, `ada@${domain}`);

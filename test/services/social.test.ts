@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => social.close());
 
-/** Somebody at Google. */
+/** Adds a person at Google, with these claims. */
 function googler(claims: Record<string, unknown> = {}) {
   const sub = fresh('sub');
   const email = `${sub}@example.test`;
@@ -27,7 +27,7 @@ function googler(claims: Record<string, unknown> = {}) {
 }
 
 let lastId = 1000;
-/** Somebody at GitHub. */
+/** Adds a person at GitHub, with these addresses. */
 function hubber(emails?: { email: string; primary: boolean; verified: boolean }[]) {
   lastId += 1;
   const email = `hub${lastId}@example.test`;
@@ -45,7 +45,7 @@ function hubber(emails?: { email: string; primary: boolean; verified: boolean }[
 const failed = { status: 401, body: { code: 'signin_failed' }, cookies: [] };
 
 describe('§5.4 signing in with a social provider', () => {
-  test('S1 §5.4 Google is asked with code, exact scope, PKCE, state and nonce; a browser is sent there', async () => {
+  test('S1 §5.4 the authorization URL at Google has code, exact scope, PKCE and nonce; a browser is redirected to the provider', async () => {
     const url = new URL(await startAt(social.idctl.client(), 'google'));
     expect(url.origin).toBe(social.google.issuer);
     expect(Object.fromEntries(url.searchParams)).toMatchObject({
@@ -65,7 +65,7 @@ describe('§5.4 signing in with a social provider', () => {
     expect(browser.headers['location']).toContain('code_challenge_method=S256');
   });
 
-  test('§5.4 creates the account from the address that Google verified, and later sign-ins use the key', async () => {
+  test('§5.4 creates the account with the address that Google verified; later sign-ins find it by the subject', async () => {
     const { sub, email } = googler();
     const { client, answer } = await withGoogle(social, sub);
     expect(answer).toMatchObject({
@@ -83,7 +83,7 @@ describe('§5.4 signing in with a social provider', () => {
 
   // On SQLite, the second transaction would wait for the first.
   test.runIf(dialect === 'postgres')(
-    '§5.4 a first sign-in that another one overtakes finds the account',
+    '§5.4 a first sign-in that another first sign-in overtakes uses the same account',
     async () => {
       const { sub } = googler();
       const signIn = () => withGoogle(social, sub);
@@ -94,7 +94,7 @@ describe('§5.4 signing in with a social provider', () => {
     },
   );
 
-  test('§5.4 GitHub’s primary address counts, and only if GitHub has verified it', async () => {
+  test('§5.4 only the primary address at GitHub counts, and only if GitHub has verified it', async () => {
     const { id, email } = hubber();
     expect((await withGitHub(social, id)).answer).toMatchObject({
       status: 200,
@@ -108,7 +108,7 @@ describe('§5.4 signing in with a social provider', () => {
     expect((await withGitHub(social, hubber([]).id)).answer).toMatchObject(failed);
   });
 
-  test('§5.4 an account with a proved address is linked, keeps its password, and shows its provider', async () => {
+  test('§5.4 an account with a proved address is linked and keeps its password; a second Google account is refused', async () => {
     const { sub, email } = googler();
     const existing = await person(social.idctl, email);
     expect((await withGoogle(social, sub)).answer.body.user.id).toBe(existing.id);
@@ -120,7 +120,7 @@ describe('§5.4 signing in with a social provider', () => {
     expect((await withGoogle(social, impostor.sub)).answer).toMatchObject(failed);
   });
 
-  test('§2.9 a new person on a verified domain joins its organization if that allows self-signup', async () => {
+  test('§2.9 a new person on a verified domain joins the organization only if it allows self-signup', async () => {
     const org = await organization(social.idctl);
     const domain = await verifiedDomain(social.idctl, org.slug);
     const join = async (sub: string) => {
@@ -139,7 +139,7 @@ describe('§5.4 signing in with a social provider', () => {
     });
   });
 
-  test('S2 S3 the state is for one provider, one browser and one use', async () => {
+  test('S2 S3 a state is valid once, for one provider and in one browser', async () => {
     const { sub } = googler();
     const client = social.idctl.client({ keepCookies: true });
     const callback = await social.google.signIn(await startAt(client, 'google'), sub);
@@ -157,7 +157,7 @@ describe('§5.4 signing in with a social provider', () => {
     expect(await comeBack(client, callback)).toMatchObject(failed);
   });
 
-  test('X5 a refusal is an event with its reason', async () => {
+  test('X5 a refused sign-in records an event with its reason', async () => {
     await withGoogle(social, googler({ email_verified: false }).sub);
     const events = await Event.findAll({ where: { kind: 'signin.refused' } });
     expect(events.map(({ data }) => data)).toContainEqual(
@@ -172,7 +172,7 @@ describe('linking a provider to the signed-in account', () => {
     return social.google.signIn(body.authorizationUrl, sub);
   };
 
-  test('O5 binds the key whatever its address, for later sign-ins', async () => {
+  test('O5 links the identity whatever its address, for later sign-ins', async () => {
     const account = await person(social.idctl);
     const client = await signedIn(social.idctl, account.email);
     const { sub } = googler();
@@ -181,7 +181,7 @@ describe('linking a provider to the signed-in account', () => {
     expect((await withGoogle(social, sub)).answer.body.user.id).toBe(account.id);
   });
 
-  test('X10 the account page tells the browser that connected a provider, and no other', async () => {
+  test('X10 the account page confirms the link only in the browser that linked the provider', async () => {
     const account = await person(social.idctl);
     const client = await signedIn(social.idctl, account.email);
     const away = await (await open(client, '/')).submit('/account/social', { provider: 'google' });
@@ -197,7 +197,7 @@ describe('linking a provider to the signed-in account', () => {
     expect((await open(elsewhere, to)).text).not.toContain('The account was connected.');
   });
 
-  test('O5 a bound key is shown and can be removed, with the sessions through it, and no one else’s', async () => {
+  test('O5 a person can list and unlink the identity; that ends its sessions, and changes no other account', async () => {
     const [ada, bob] = [await person(social.idctl), await person(social.idctl)];
     const [client, other] = [
       await signedIn(social.idctl, ada.email),
@@ -221,7 +221,7 @@ describe('linking a provider to the signed-in account', () => {
     expect((await mine.send('DELETE', '/api/v1/me/social/google')).status).toBe(204);
   });
 
-  test('P12 O5 asks for the second factor too, and continues from there', async () => {
+  test('P12 O5 asks for the second factor, and links the identity after it', async () => {
     const { account, client, code } = await enrolled(social.idctl);
     await client.post('/api/v1/auth/confirm', { totpCode: code() });
     social.idctl.wait(60);
@@ -234,7 +234,7 @@ describe('linking a provider to the signed-in account', () => {
     expect(await Identity.count({ where: { accountId: account.id } })).toBe(1);
   });
 
-  test('O5 not for another person than the one who began, and not for a key of another account', async () => {
+  test('O5 is refused for a person who did not begin it, and for an identity of another account', async () => {
     const [ada, eve] = [await person(social.idctl), await person(social.idctl)];
     const client = await signedIn(social.idctl, ada.email);
     const callback = await link(client, googler().sub);

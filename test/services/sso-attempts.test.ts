@@ -34,7 +34,7 @@ afterAll(async () => {
   await idctl.close();
 });
 
-/** A connected organization, and its attempts as its owner sees them. */
+/** Creates a connected organization; `attempts` reads its attempts as its owner. */
 async function watched(issuer = provider.issuer, more: Record<string, unknown> = {}) {
   const { org, domain } = await connected(idctl, issuer, more);
   const owner = await signedIn(idctl, org.owner.email);
@@ -43,7 +43,7 @@ async function watched(issuer = provider.issuer, more: Record<string, unknown> =
   return { org, domain, owner, attempts };
 }
 
-/** Signs in at the provider as somebody with these claims; their address is on the domain unless they say otherwise. */
+/** Signs in a new person with these claims. By default, the address is on the domain. */
 async function arrive(domain: string, claims: Record<string, unknown> = {}) {
   const sub = fresh('sub');
   provider.people.set(sub, {
@@ -55,7 +55,7 @@ async function arrive(domain: string, claims: Record<string, unknown> = {}) {
   return { sub, email: `${sub}@${domain}`, ...(await signInAt(idctl, provider, domain, sub)) };
 }
 
-/** Comes back from the provider that lies, with a code. */
+/** Returns to the callback from the lying provider, by default with a code. */
 async function comeBackFromLiar(domain: string, more = '&code=the-canary-code') {
   const client = idctl.client({ keepCookies: true });
   const state = new URL(await start(client, domain)).searchParams.get('state');
@@ -63,8 +63,8 @@ async function comeBackFromLiar(domain: string, more = '&code=the-canary-code') 
   return { client, callback, answer: await comeBack(client, callback) };
 }
 
-describe('the attempt of a sign-in', () => {
-  test('X5 a refused person reads what to do; the reference on the page finds the attempt and the event', async () => {
+describe('a sign-in attempt', () => {
+  test('X5 the page tells a refused person what to do, and its reference finds the attempt and the event', async () => {
     const { domain, org, owner, attempts } = await watched();
     await arrive(domain);
     const sub = fresh('mallory');
@@ -99,7 +99,7 @@ describe('the attempt of a sign-in', () => {
     expect(events.body.items).toMatchObject([{ data: { reason: 'invalid_grant' } }]);
   });
 
-  test('a successful one: stage, address and groups as received, and no other claims', async () => {
+  test('a successful attempt has its stage, the address, the groups as received, and no other claims', async () => {
     const { domain, org, attempts } = await watched();
     const { email, answer } = await arrive(domain, {
       groups: ['Staff', 'staff', 'a,b'],
@@ -127,23 +127,23 @@ describe('the attempt of a sign-in', () => {
   });
 
   test.each([
-    ['one string', 'Staff', ['Staff']],
+    ['a string', 'Staff', ['Staff']],
     ['an empty string', '', []],
     ['an empty list', [], []],
-    ['one wrong element', ['a', 7], null],
+    ['a list with a wrong element', ['a', 7], null],
     ['an object', { a: 1 }, null],
-    ['a thousand', Array(1000).fill('x'), Array(1000).fill('x')],
-    ['more than a thousand', Array(1001).fill('x'), null],
-    ['one of 256 characters', ['é'.repeat(256)], ['é'.repeat(256)]],
-    ['one of 257 characters', ['x'.repeat(257)], null],
+    ['a thousand groups', Array(1000).fill('x'), Array(1000).fill('x')],
+    ['more than a thousand groups', Array(1001).fill('x'), null],
+    ['a group of 256 characters', ['é'.repeat(256)], ['é'.repeat(256)]],
+    ['a group of 257 characters', ['x'.repeat(257)], null],
     ['characters that databases dislike', ['a\u0000b\ud800"\'\\'], ['a\u0000b\ud800"\'\\']],
-  ])('I7 groups as received: %s', async (_, groups, kept) => {
+  ])('I7 groups are stored as received, unreadable ones as null: %s', async (_, groups, kept) => {
     const { domain, attempts } = await watched();
     await arrive(domain, { groups });
     expect((await attempts())[0]).toMatchObject({ ok: true, groups: kept });
   });
 
-  test('a claim that is absent is recorded as absent, and the connection names the claim', async () => {
+  test('without a groups claim, an attempt has no groups; the connection names the claim', async () => {
     const plain = await watched();
     await arrive(plain.domain);
     expect((await plain.attempts())[0]).not.toHaveProperty('groups');
@@ -157,7 +157,7 @@ describe('the attempt of a sign-in', () => {
     ['email_missing', 'claims', { email: undefined }, undefined],
     ['email_malformed', 'claims', { email: 'not an address' }, undefined],
     ['email_not_verified', 'claims', { email_verified: false }, expect.stringContaining('@')],
-  ])('§4.1 step 4 refused: %s', async (code, stage, claims, email) => {
+  ])('§4.1 step 4 a refused attempt has the code %s', async (code, stage, claims, email) => {
     const { domain, attempts } = await watched();
     await arrive(domain, { groups: ['g'], ...claims });
     const [attempt, ...others] = await attempts();
@@ -166,7 +166,7 @@ describe('the attempt of a sign-in', () => {
     expect(attempt.email).toEqual(email);
   });
 
-  test('I1 a second key for an address: refused at the account', async () => {
+  test('I1 a second identity with the same address is refused at the stage account', async () => {
     const { domain, attempts } = await watched();
     const { email } = await arrive(domain);
     await arrive(domain, { email });
@@ -178,7 +178,7 @@ describe('the attempt of a sign-in', () => {
     });
   });
 
-  test('I5 a person removed from the organization: refused at the session', async () => {
+  test('I5 a person removed from the organization is refused at the stage session', async () => {
     const { domain, org, attempts } = await watched();
     const { email, sub } = await arrive(domain);
     await removeMember(idctl.operator(), { org: org.slug, user: email });
@@ -191,7 +191,7 @@ describe('the attempt of a sign-in', () => {
     });
   });
 
-  test('S6 a connection disabled during the sign-in', async () => {
+  test('S6 if the connection is disabled during the sign-in, it is refused at the stage connection', async () => {
     const { domain, org, attempts } = await watched(liar.issuer);
     const client = idctl.client({ keepCookies: true });
     const state = new URL(await start(client, domain)).searchParams.get('state');
@@ -203,7 +203,7 @@ describe('the attempt of a sign-in', () => {
   });
 });
 
-describe('faults of the provider are kept as idctl’s own codes', () => {
+describe('faults of the provider are stored as idctl’s own codes', () => {
   test.each([
     ['token', 'invalid_grant', { status: 400, body: { error: 'invalid_grant' } }],
     [
@@ -217,7 +217,7 @@ describe('faults of the provider are kept as idctl’s own codes', () => {
       'alg_invalid',
       { body: { access_token: 'canary', token_type: 'Bearer', id_token: 'e30.e30.e30' } },
     ],
-  ])('S8 at the %s endpoint: %s', async (stage, code, answer) => {
+  ])('S8 a fault at the stage %s is stored as %s', async (stage, code, answer) => {
     const { domain, attempts } = await watched(liar.issuer);
     const { token } = liar.answers;
     liar.answers.token = () => answer;
@@ -231,13 +231,13 @@ describe('faults of the provider are kept as idctl’s own codes', () => {
     expect(JSON.stringify(rows)).not.toContain('canary');
   });
 
-  test('S9 an endpoint at a refused address', async () => {
+  test('S9 a token endpoint at an address that is not allowed is stored as outbound_refused', async () => {
     const { domain, attempts } = await watched(liar.issuer);
     const { discovery } = liar.answers;
     liar.answers.discovery = () => ({
       body: { ...liar.document(), token_endpoint: 'https://169.254.169.254/' },
     });
-    // The document that an earlier test has left is kept for ten minutes.
+    // After a fault, idctl forgets the discovery document that it cached in an earlier test.
     const { token } = liar.answers;
     liar.answers.token = () => ({ status: 400, body: {} });
     await comeBackFromLiar(domain);
@@ -247,7 +247,7 @@ describe('faults of the provider are kept as idctl’s own codes', () => {
     expect((await attempts())[0]).toMatchObject({ stage: 'token', code: 'outbound_refused' });
   });
 
-  test('the person, or the provider, refused', async () => {
+  test('a refusal by the person or the provider is stored as refused_by_provider', async () => {
     const { domain, attempts } = await watched(liar.issuer);
     await comeBackFromLiar(domain, '&error=access_denied&error_description=canary');
     expect(await attempts()).toMatchObject([
@@ -257,7 +257,7 @@ describe('faults of the provider are kept as idctl’s own codes', () => {
 });
 
 describe('strangers', () => {
-  test('starting costs nothing, and neither does a refused state', async () => {
+  test('starting a sign-in stores no attempt, and neither does a refused state', async () => {
     const { domain, attempts } = await watched(liar.issuer);
     await start(idctl.client(), domain);
     await idctl.client().get('/auth/sso/callback?code=c&state=forged');
@@ -267,7 +267,7 @@ describe('strangers', () => {
     expect(await attempts()).toHaveLength(1);
   });
 
-  /** Puts so many attempts in, older than any other. */
+  /** Adds this many attempts, an hour older than all others. */
   async function fill(
     connectionId: string,
     count: number,
@@ -282,7 +282,7 @@ describe('strangers', () => {
     };
     await transaction(async () => {
       for (let n = 0; n < count; n += 1) {
-        // Made an hour ago, as its time says.
+        // The time in the id is an hour ago.
         const time = (Date.now() - 3_600_000).toString(16).padStart(12, '0');
         const id = `${time.slice(0, 8)}-${time.slice(8)}${randomUUID().slice(13).replace('-4', '-7')}`;
         await SsoAttempt.create({ connectionId, id, ...old, ...more });
@@ -290,7 +290,7 @@ describe('strangers', () => {
     });
   }
 
-  test('sign-ins without a person are at most 100, and push out none with a person', async () => {
+  test('at most 100 attempts without an address are stored, and they push out none with an address', async () => {
     const { domain, attempts } = await watched();
     await arrive(domain);
     const [{ connection }] = await attempts();
@@ -303,7 +303,7 @@ describe('strangers', () => {
     expect(await count({ ok: true })).toBe(1);
   });
 
-  test('sign-ins with a person are at most 400', async () => {
+  test('at most 400 attempts with an address are stored', async () => {
     const { domain, attempts } = await watched();
     const { email } = await arrive(domain);
     const [{ connection }] = await attempts();
@@ -314,8 +314,8 @@ describe('strangers', () => {
   });
 });
 
-describe('the list', () => {
-  test('newest first, in pages', async () => {
+describe('the list of attempts', () => {
+  test('shows the newest attempts first, in pages', async () => {
     const { domain, org, owner } = await watched();
     const emails: string[] = [];
     for (let n = 0; n < 3; n += 1) emails.unshift((await arrive(domain)).email);
@@ -327,7 +327,7 @@ describe('the list', () => {
     expect(second.nextCursor).toBe(null);
   });
 
-  test('O7 an organization sees its own alone, and one without a connection is told so', async () => {
+  test('O7 shows an organization only its own attempts, and is 404 without a connection', async () => {
     const ours = await watched();
     const theirs = await watched();
     await arrive(ours.domain);
@@ -338,7 +338,7 @@ describe('the list', () => {
     expect((await owner.get(`/api/v1/orgs/${ours.org.slug}/sso/attempts`)).status).toBe(404);
   });
 
-  test('an attempt is kept 7 days', async () => {
+  test('keeps an attempt for 7 days', async () => {
     const { domain, attempts } = await watched();
     await arrive(domain);
     const sweepIn = async (seconds: number) => {
@@ -353,7 +353,7 @@ describe('the list', () => {
     expect(await attempts()).toEqual([]);
   });
 
-  test('attempts go with their connection', async () => {
+  test('is deleted with the connection', async () => {
     const { domain, org, attempts } = await watched();
     await arrive(domain);
     const [{ connection }] = await attempts();
@@ -362,7 +362,7 @@ describe('the list', () => {
   });
 });
 
-test('an attempt that cannot be written does not fail the sign-in', async () => {
+test('if an attempt cannot be stored, the sign-in has the same result', async () => {
   const { domain, attempts } = await watched();
   const broken = vi.spyOn(SsoAttempt, 'create').mockRejectedValue(new Error('disk full'));
   const { answer } = await arrive(domain);

@@ -35,7 +35,7 @@ interface Step {
   hint?: string;
 }
 
-/** An admin of an organization that is connected to the provider, and what `sso test` answers them. */
+/** Creates a connected organization with a signed-in owner; `ask` runs the test as the owner. */
 async function tester(more: Record<string, unknown> = {}) {
   const { org } = await connected(idctl, provider.issuer, more);
   const admin = await signedIn(idctl, org.owner.email);
@@ -68,7 +68,7 @@ describe('interface page: POST …/sso/test', () => {
     expect(answer.body.steps[7]).toMatchObject({ seen: 'the provider sends people back to it' });
   });
 
-  test('a wrong secret differs from a right one, and is in no answer', async () => {
+  test('a wrong secret fails the step client authentication, and the answer does not contain it', async () => {
     const { ask } = await tester();
     const answer = await ask({ clientSecret: 'a canary of a secret' });
     expect(answer).toMatchObject({ status: 200, body: { ok: false } });
@@ -79,7 +79,7 @@ describe('interface page: POST …/sso/test', () => {
     expect(JSON.stringify(answer.body)).not.toContain('canary');
   });
 
-  test('a redirect URI that is not registered at the provider', async () => {
+  test('a redirect URI that is not registered at the provider fails its step, with a hint that names it', async () => {
     const { ask } = await tester();
     const redirectUri = 'https://id.acme.test/auth/sso/callback';
     expect(failedIn(await ask({ redirectUri }))).toMatchObject([
@@ -88,7 +88,7 @@ describe('interface page: POST …/sso/test', () => {
     expect(failedIn(await ask({ redirectUri: null }))).toEqual([]);
   });
 
-  test('a clock that is off, at the time of the request', async () => {
+  test('a clock that is two minutes ahead fails its step', async () => {
     const { ask } = await tester();
     idctl.wait(120);
     const answer = await ask();
@@ -96,7 +96,7 @@ describe('interface page: POST …/sso/test', () => {
     expect(failedIn(answer)).toMatchObject([{ name: 'clock' }]);
   });
 
-  test('S10 a changed issuer or client id needs the secret again, and no request is sent before', async () => {
+  test('S10 a changed issuer or client ID needs the secret again', async () => {
     const { ask } = await tester();
     for (const change of [{ issuer: 'https://evil.test' }, { clientId: 'other' }]) {
       for (const clientSecret of [undefined, '']) {
@@ -110,7 +110,7 @@ describe('interface page: POST …/sso/test', () => {
     expect(failedIn(answer)).toMatchObject([{ name: 'redirect URI' }]);
   });
 
-  test('fields of the connection that concern no provider can be sent too; nothing is saved', async () => {
+  test('the test also accepts fields that it does not use, and saves nothing', async () => {
     const { ask, admin, org } = await tester();
     const before = await admin.get(`/api/v1/orgs/${org.slug}/sso`);
     const whole = {
@@ -123,7 +123,7 @@ describe('interface page: POST …/sso/test', () => {
     expect((await admin.get(`/api/v1/orgs/${org.slug}/sso`)).body).toEqual(before.body);
   });
 
-  test('without a stored connection every value must be given', async () => {
+  test('without a stored connection, every value must be given', async () => {
     const org = await organization(idctl);
     const admin = await signedIn(idctl, org.owner.email);
     const ask = (body: object) => admin.post(`/api/v1/orgs/${org.slug}/sso/test`, body);
@@ -139,7 +139,7 @@ describe('interface page: POST …/sso/test', () => {
     expect((await ask({ issuer: provider.issuer, ...registration })).body.ok).toBe(true);
   });
 
-  test('S9 an address that is not allowed is a failed step that names outbound.allow', async () => {
+  test('S9 an address that is not allowed fails its step, with a hint that names outbound.allow', async () => {
     const { ask } = await tester();
     const answer = await ask({ issuer: 'https://169.254.169.254', clientSecret: 's' });
     expect(answer.status).toBe(200);
@@ -148,7 +148,7 @@ describe('interface page: POST …/sso/test', () => {
     ]);
   });
 
-  test('a member cannot run it', async () => {
+  test('a member can neither run the test nor list the attempts', async () => {
     const { org } = await tester();
     const member = await person(idctl, `${fresh('mia')}@example.test`);
     await addMember(idctl.operator(), { org: org.slug, email: member.email ?? '', role: 'member' });

@@ -37,7 +37,7 @@ afterAll(async () => {
   await idctl.close();
 });
 
-/** Someone at the provider, with an address on the domain. */
+/** Adds a person at the provider, with an address on the domain. */
 function someone(domain: string, claims: Record<string, unknown> = {}) {
   const sub = fresh('sub');
   const email = `${sub}@${domain}`;
@@ -46,7 +46,7 @@ function someone(domain: string, claims: Record<string, unknown> = {}) {
 }
 
 describe('§4.1 signing in through a real OpenID provider', () => {
-  test('§4.1 start answers the authorization URL with scope, signed state, PKCE and nonce', async () => {
+  test('§4.1 start returns the authorization URL with scope, signed state, PKCE and nonce', async () => {
     const { domain } = await connected(idctl, provider.issuer);
     const answer = await idctl.client().get(`/auth/sso/start?domain=${domain.toUpperCase()}`);
     expect(answer.status).toBe(200);
@@ -64,7 +64,7 @@ describe('§4.1 signing in through a real OpenID provider', () => {
     });
   });
 
-  test('§4.1 start sends a browser there with 302', async () => {
+  test('§4.1 start redirects a browser to the provider with 302', async () => {
     const { domain } = await connected(idctl, provider.issuer);
     const answer = await idctl
       .client()
@@ -73,7 +73,7 @@ describe('§4.1 signing in through a real OpenID provider', () => {
     expect(answer.headers['location']).toContain(provider.issuer);
   });
 
-  test('§7 start for a domain without an enabled connection says so', async () => {
+  test('§7 start for a domain without an enabled connection is 404 sso_not_configured', async () => {
     const { domain, org } = await connected(idctl, provider.issuer);
     const unknown = await idctl.client().get('/auth/sso/start?domain=nobody.test');
     expect(unknown).toMatchObject({ status: 404, body: { code: 'sso_not_configured' } });
@@ -81,7 +81,7 @@ describe('§4.1 signing in through a real OpenID provider', () => {
     expect((await idctl.client().get(`/auth/sso/start?domain=${domain}`)).status).toBe(404);
   });
 
-  test('§4.1 step 5 creates the account, e-mail verified and named, makes it a Member and sets the cookies', async () => {
+  test('§4.1 step 5 the first sign-in creates an account with name and verified e-mail, makes it a Member and sets the cookies', async () => {
     const { org, domain } = await connected(idctl, provider.issuer);
     const { sub, email } = someone(domain);
     const { client, answer } = await signInAt(idctl, provider, domain, sub);
@@ -99,7 +99,7 @@ describe('§4.1 signing in through a real OpenID provider', () => {
     expect((await client.post('/api/v1/auth/refresh')).status).toBe(200);
   });
 
-  test('a browser is redirected to returnTo, which is a path of this instance', async () => {
+  test('after the sign-in, a browser is redirected to returnTo', async () => {
     const { domain } = await connected(idctl, provider.issuer);
     const { sub } = someone(domain);
     const client = idctl.client({
@@ -113,7 +113,7 @@ describe('§4.1 signing in through a real OpenID provider', () => {
     expect(client.jar.has('access_token')).toBe(true);
   });
 
-  test('I1 the second sign-in goes by the key, and a changed e-mail moves no link', async () => {
+  test('I1 the second sign-in finds the account by the identity, and a changed e-mail links no other account', async () => {
     const { domain } = await connected(idctl, provider.issuer);
     const { sub, email } = someone(domain);
     const first = await signInAt(idctl, provider, domain, sub);
@@ -124,7 +124,7 @@ describe('§4.1 signing in through a real OpenID provider', () => {
     expect(await Identity.count({ where: { accountId: victim.id } })).toBe(0);
   });
 
-  test('I1 a second key for the same connection and address is a conflict, refused with an event', async () => {
+  test('I1 a second identity with the same address at one connection is refused with an event', async () => {
     const { org, domain } = await connected(idctl, provider.issuer);
     const { sub, email } = someone(domain);
     await signInAt(idctl, provider, domain, sub);
@@ -143,7 +143,7 @@ describe('§4.1 signing in through a real OpenID provider', () => {
     await signedIn(idctl, existing.email);
   });
 
-  test('I3 an account with an unproved address is reclaimed: password and sessions of the earlier holder end', async () => {
+  test('I3 a sign-in to an account with an unproved address removes the earlier holder’s password and sessions', async () => {
     const { domain } = await connected(idctl, provider.issuer);
     const squatted = await person(idctl, `${fresh('squat')}@${domain}`);
     await transaction(() => Account.update({ emailProof: 'auto' }, { where: { id: squatted.id } }));
@@ -155,7 +155,7 @@ describe('§4.1 signing in through a real OpenID provider', () => {
     await expect(signedIn(idctl, squatted.email)).rejects.toThrow('401');
   });
 
-  test('eight first sign-ins of one person at once make one account, one key and one membership', async () => {
+  test('eight concurrent first sign-ins of one person create one account and one membership', async () => {
     const { org, domain } = await connected(idctl, provider.issuer);
     const { sub, email } = someone(domain);
     const all = await Promise.all(
@@ -176,7 +176,7 @@ describe('refused sign-ins', () => {
     ['email_domain_differs', { email: 'ada@elsewhere.test' }],
     ['email_not_verified', { email_verified: false }],
     ['email_not_verified', { email_verified: 'false' }],
-  ])('§4.1 step 4, I6 %s: %j is refused and makes nothing', async (reason, claims) => {
+  ])('§4.1 step 4, I6 %s: %j is refused and creates no account', async (reason, claims) => {
     const { org, domain } = await connected(idctl, provider.issuer);
     const before = await Account.count();
     const { sub } = someone(domain, claims);
@@ -186,13 +186,13 @@ describe('refused sign-ins', () => {
     expect(await reasons(org.slug)).toEqual([reason]);
   });
 
-  test('D7 an address on a subdomain of the connection is refused', async () => {
+  test('D7 an address on a subdomain of the connection’s domain is refused', async () => {
     const { domain } = await connected(idctl, provider.issuer);
     const { sub } = someone(`sub.${domain}`);
     expect((await signInAt(idctl, provider, domain, sub)).answer.status).toBe(401);
   });
 
-  test('I6 email_verified may be absent on a verified domain, and be ignored where the connection says so', async () => {
+  test('I6 with ignoreEmailVerified, email_verified may be absent or false', async () => {
     const { domain } = await connected(idctl, provider.issuer, { ignoreEmailVerified: true });
     const absent = someone(domain, { email_verified: undefined });
     expect((await signInAt(idctl, provider, domain, absent.sub)).answer.status).toBe(200);
@@ -200,7 +200,7 @@ describe('refused sign-ins', () => {
     expect((await signInAt(idctl, provider, domain, ignored.sub)).answer.status).toBe(200);
   });
 
-  test('I5 a removed person is not added again by signing in, and learns nothing, until an admin adds them', async () => {
+  test('I5 a removed person cannot sign in, and is not told why, until an admin adds them again', async () => {
     const { org, domain } = await connected(idctl, provider.issuer);
     const { sub, email } = someone(domain);
     const { client } = await signInAt(idctl, provider, domain, sub);
@@ -213,7 +213,7 @@ describe('refused sign-ins', () => {
     expect((await signInAt(idctl, provider, domain, sub)).answer.status).toBe(200);
   });
 
-  test('D5 removing the domain disables the connection and names the owners who signed in by it', async () => {
+  test('D5 removing the domain disables the connection and names the owners who signed in through it', async () => {
     const { org, domain } = await connected(idctl, provider.issuer);
     const { sub, email } = someone(domain);
     await signInAt(idctl, provider, domain, sub);
@@ -277,7 +277,7 @@ describe('§2.2 the connection over REST', () => {
     expect(JSON.stringify(row)).not.toContain('canary-secret');
   });
 
-  test('S10 a blank secret keeps the stored one, but a changed issuer or client id needs it again', async () => {
+  test('S10 a blank secret keeps the stored one, but a changed issuer or client ID needs it again', async () => {
     const { put, whole } = await admin();
     await put(whole);
     const { clientSecret: _, ...rest } = whole;
@@ -302,7 +302,7 @@ describe('§2.2 the connection over REST', () => {
     });
   });
 
-  test('I2 saving for an unverified domain is allowed, enabling it is refused with the command to run', async () => {
+  test('I2 a connection for an unverified domain can be saved; enabling it is refused with the command to run', async () => {
     const { put, whole, org, domain } = await admin();
     expect(await put({ ...whole, enabled: true })).toMatchObject({
       status: 409,
@@ -315,7 +315,7 @@ describe('§2.2 the connection over REST', () => {
     expect((await put({ ...whole, enabled: true })).body.enabled).toBe(true);
   });
 
-  test('I2 a domain that another organization has verified cannot be saved, and is lost when it is verified', async () => {
+  test('I2 a connection loses its domain when another organization verifies it, and cannot be saved with it again', async () => {
     const [one, two] = [await admin(), await admin()];
     expect((await one.put(one.whole)).status).toBe(200);
     expect((await two.put({ ...two.whole, emailDomain: one.domain })).status).toBe(200);
@@ -342,7 +342,7 @@ describe('§2.2 the connection over REST', () => {
     [{ groupsClaim: '' }, 'groupsClaim'],
     [{ redirectUri: 'nowhere' }, 'redirectUri'],
     [{ scope: 'openid' }, 'scope'],
-  ])('wrong input %j is 400 and names %s, and nothing is saved', async (wrong, path) => {
+  ])('the input %j is refused with 400 for %s, and nothing is saved', async (wrong, path) => {
     const { put, whole, client, org } = await admin();
     expect(await put({ ...whole, ...wrong })).toMatchObject({
       status: 400,

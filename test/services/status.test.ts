@@ -6,7 +6,7 @@ import { organization, signedIn } from '../support/builders.ts';
 import { openInstance } from '../support/instance.ts';
 import { connected } from '../support/sso.ts';
 
-test('interface page: idctl status counts each organization, and names visible faults', async () => {
+test('interface page: idctl status shows the counts of each organization, and names problems', async () => {
   const idctl = await openInstance();
   const { org } = await connected(idctl, 'https://idp.acme.test');
   await addDomain(idctl.operator(), { org: org.slug, domain: 'pending.test' });

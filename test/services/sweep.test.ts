@@ -23,14 +23,14 @@ afterEach(() => idctl.close());
 const sweep = () => sweepExpired(idctl.as({ kind: 'system', name: 'sweep' }));
 const day = 86_400;
 
-/** Makes so many used states that have expired. */
+/** Adds this many used states that have expired. */
 async function makeStates(count: number): Promise<void> {
   const expiresAt = new Date(Date.now() - day * 1000);
   await transaction(() => SpentState.create({ id: 'seed', expiresAt }));
   await multiply('spent_states', count - 1, { id: `'s' || n` });
 }
 
-test('a run deletes at most 200,000 rows of a table, and the next run the others', async () => {
+test('a run deletes at most 200,000 rows of a table, and the next run deletes the rest', async () => {
   await makeStates(mostDeleted + 300);
   await sweep();
   expect(await SpentState.count()).toBe(300);
@@ -58,7 +58,7 @@ test('a daemon that stops does not wait for the whole sweep', async () => {
   expect(await SpentState.count()).toBe(1500);
 });
 
-test.runIf(dialect === 'postgres')('two daemons that sweep at once do not wait', async () => {
+test.runIf(dialect === 'postgres')('a sweep skips rows locked by another daemon', async () => {
   await makeStates(1200);
   const other = Promise.withResolvers<void>();
   const locked = Promise.withResolvers<void>();
@@ -76,7 +76,7 @@ test.runIf(dialect === 'postgres')('two daemons that sweep at once do not wait',
   expect(await SpentState.count()).toBe(0);
 });
 
-test('P4 a refresh token is deleted when it has expired, before its session is', async () => {
+test('P4 a refresh token is deleted when it has expired, even if its session continues', async () => {
   const { id: accountId } = await person(idctl);
   const now = Date.now();
   const at = (days: number) => new Date(now + days * day * 1000);
@@ -101,7 +101,7 @@ test('P4 a refresh token is deleted when it has expired, before its session is',
   expect(await left()).toEqual([0, 0]);
 });
 
-test('P11 more sign-ups than a batch end after seven days, each with its event', async () => {
+test('P11 unconfirmed sign-ups are deleted after seven days, each with an event, even more than one batch', async () => {
   const { id } = await person(idctl);
   await transaction(() => Account.update({ emailProof: 'none' }, { where: { id } }));
   await multiply('accounts', 119, { id: nthId('a000'), email: `'m' || n || '@acme.test'` });

@@ -47,7 +47,7 @@ test('§2.7 a token is shown once, and listed without its value afterwards', asy
   expect(listed.body).toEqual({ items: [view], nextCursor: null });
 });
 
-test('§2.7 description and expiry are optional; without an expiry the token lasts until revoked', async () => {
+test('§2.7 description and expiry are optional; without an expiry, the token is valid until it is revoked', async () => {
   const ada = await signedInPerson(idctl);
   const { body } = await ada.post('/api/v1/me/tokens', { name: 'ci' });
   expect(body).toMatchObject({ description: null, expiresAt: null });
@@ -59,7 +59,7 @@ test('§2.7 description and expiry are optional; without an expiry the token las
 
 const outOfRange = 'must be a whole number of days from 1 to 365';
 
-test('§8 an expiry of 1 and of 365 days is accepted, 0 and 366 are refused over REST and the command line with the same words', async () => {
+test('§8 an expiry of 1 or 365 days is accepted; 0 and 366 are refused, by REST and the command line with one message', async () => {
   const ada = await signedInPerson(idctl);
   for (const expiresInDays of [1, 365]) {
     const answer = await ada.post('/api/v1/me/tokens', { name: 'ci', expiresInDays });
@@ -72,7 +72,7 @@ test('§8 an expiry of 1 and of 365 days is accepted, 0 and 366 are refused over
     const answer = await ada.post('/api/v1/me/tokens', { name: 'ci', expiresInDays });
     const errors = [{ path: 'expiresInDays', message: outOfRange }];
     expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_input', errors } });
-    // The words of the other door, as typed, stand in test/cli/tokens.transcript.
+    // test/cli/tokens.transcript has the message as the command line prints it.
     expect(() =>
       parse(createToken.forOperator.input, { user: ada.id, name: 'ci', expiresInDays }),
     ).toThrow(outOfRange);
@@ -82,7 +82,7 @@ test('§8 an expiry of 1 and of 365 days is accepted, 0 and 366 are refused over
   }
 });
 
-test('§2.7 a name is required, and follows the rules of names', async () => {
+test('§2.7 a name is required, and must follow the rules for names', async () => {
   const ada = await signedInPerson(idctl);
   for (const body of [
     {},
@@ -99,7 +99,7 @@ test('§2.7 a name is required, and follows the rules of names', async () => {
   expect(parse(createToken.input, { name: 'ci', description: '  ' }).description).toBeNull();
 });
 
-test('§5.1 a token acts as its owner, with exactly their permissions', async () => {
+test('§5.1 a token acts as its owner, and can do only what the owner’s roles allow', async () => {
   const { owner, slug } = await organization(idctl);
   const stranger = await person(idctl);
   const bearer = async (user: string) => ({
@@ -114,7 +114,7 @@ test('§5.1 a token acts as its owner, with exactly their permissions', async ()
   );
 });
 
-test('§3.5 regenerating keeps name, description, expiry and id; the old value stops and the new one works', async () => {
+test('§3.5 regenerating keeps name, description, expiry and id; the old value is refused and the new one works', async () => {
   const ada = await signedInPerson(idctl);
   const made = await ada.post('/api/v1/me/tokens', {
     name: 'ci',
@@ -146,7 +146,7 @@ test('§3.5 an expired token cannot be regenerated: it keeps its expiry, so the 
   });
 });
 
-test('§3.5 a revoked token is refused from the next request, is not listed and cannot come back', async () => {
+test('§3.5 a revoked token is refused at the next request, is not listed and cannot be regenerated', async () => {
   const ada = await signedInPerson(idctl);
   const { id, token } = (await ada.post('/api/v1/me/tokens', { name: 'ci' })).body;
   expect((await ada.send('DELETE', `/api/v1/me/tokens/${id}`)).status).toBe(204);
@@ -159,7 +159,7 @@ test('§3.5 a revoked token is refused from the next request, is not listed and 
   expect((await ada.post(`/api/v1/me/tokens/${id}/regenerate`)).status).toBe(404);
 });
 
-test('over REST each account has its own tokens only', async () => {
+test('over REST, an account lists, regenerates and revokes only its own tokens', async () => {
   const { id, use } = await tokenOf(idctl);
   const other = await signedInPerson(idctl);
   expect((await other.get('/api/v1/me/tokens')).body.items).toEqual([]);
@@ -173,7 +173,7 @@ test('over REST each account has its own tokens only', async () => {
   expect((await use()).status).toBe(200);
 });
 
-test('the operator acts for the account named, and an id alone names a token', async () => {
+test('the operator names the account of a token, or revokes a token by its id alone', async () => {
   const { id, user, use } = await tokenOf(idctl);
   const stranger = await person(idctl);
   const elsewhere = { id, user: stranger.id };
@@ -189,7 +189,7 @@ test('the operator acts for the account named, and an id alone names a token', a
   expect((await use()).status).toBe(401);
 });
 
-test('only the operator names an account', async () => {
+test('only the operator can name an account', async () => {
   const { id, user, use } = await tokenOf(idctl);
   const stranger = await person(idctl);
   const actor = {
@@ -206,7 +206,7 @@ test('only the operator names an account', async () => {
   expect((await use()).status).toBe(200);
 });
 
-test('a list continues after the end of its page', async () => {
+test('the cursor of a page continues the list after that page', async () => {
   const ada = await signedInPerson(idctl);
   for (const name of ['a', 'b', 'c']) await ada.post('/api/v1/me/tokens', { name });
   const first = await ada.get('/api/v1/me/tokens?limit=2');
@@ -215,7 +215,7 @@ test('a list continues after the end of its page', async () => {
   expect([names, second.body.nextCursor]).toEqual([['a', 'b', 'c'], null]);
 });
 
-test('X5 making, regenerating and revoking are events with the actor and without the value', async () => {
+test('X5 creating, regenerating and revoking record events with the actor and without the value', async () => {
   const ada = await signedInPerson(idctl);
   const { id, token } = (await ada.post('/api/v1/me/tokens', { name: 'ci' })).body;
   const renewed = await ada.post(`/api/v1/me/tokens/${id}/regenerate`);
@@ -239,14 +239,14 @@ test('X5 making, regenerating and revoking are events with the actor and without
     expect(JSON.stringify(events)).not.toContain(value);
 });
 
-test('O6 a token ends with its account', async () => {
+test('O6 deleting an account deletes its tokens', async () => {
   const { id, user, use } = await tokenOf(idctl);
   await deleteUser(idctl.operator(), { user });
   expect((await use()).status).toBe(401);
   expect(await AccessToken.findByPk(id)).toBeNull();
 });
 
-test('a token has no session: it sees none as current, and signing out with it ends nothing', async () => {
+test('a token has no session: it lists no session as current, and a logout with it ends nothing', async () => {
   const { email, id } = await person(idctl);
   const browser = await signedIn(idctl, email);
   const { token, use } = await tokenOf(idctl, { user: id });

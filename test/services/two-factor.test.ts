@@ -35,7 +35,7 @@ function codeOf(secret: string, ahead = 0): string {
   return generateSync({ secret, epoch: Math.floor(idctl.app.clock().getTime() / 1000) + ahead });
 }
 
-/** Someone with the second factor on; the step of the enrolment is behind them. */
+/** Creates a person with the second factor on, and waits until the code of the setup expires. */
 async function enrolled(email?: string) {
   const account = await person(idctl, email);
   const client = await signedIn(idctl, account.email);
@@ -54,7 +54,7 @@ const required = {
 };
 const invalid = { status: 401, body: { code: 'second_factor_invalid' }, cookies: [] };
 
-test('§3.4 setup answers a fresh secret and URI, a current code enables, and /me says so', async () => {
+test('§3.4 setup returns a new secret and URI; a current code enables the second factor, and /me shows it', async () => {
   const account = await person(idctl);
   const client = await signedIn(idctl, account.email);
   const started = await client.post('/api/v1/me/totp');
@@ -88,7 +88,7 @@ test('§3.4 an unconfirmed setup expires after 15 minutes; starting again replac
   expect(late).toMatchObject({ status: 409, body: { code: 'conflict' } });
 });
 
-test('§5.3 with the second factor on, login does not complete without a valid code, and says one is needed', async () => {
+test('§5.3 with the second factor on, login does not complete without a valid code, and says that it needs one', async () => {
   const { email, secret } = await enrolled();
   expect(await login(email)).toMatchObject(required);
   expect(await login(email, { totpCode: '000000' })).toMatchObject(invalid);
@@ -111,7 +111,7 @@ test('P12 the same code used twenty times at once begins one session', async () 
   expect(await login(email, { totpCode })).not.toMatchObject({ status: 200 });
 });
 
-test('P12 five wrong codes in a quarter of an hour, over all endpoints, are the limit', async () => {
+test('P12 after five wrong codes in 15 minutes, over all endpoints, even a right code is refused', async () => {
   const { email, client, secret } = await enrolled();
   await client.post('/api/v1/auth/refresh');
   const wrong = ['000000', '000001', '000002'];
@@ -128,7 +128,7 @@ test('P12 five wrong codes in a quarter of an hour, over all endpoints, are the 
   expect((await login(email, { totpCode: codeOf(secret) })).status).toBe(200);
 });
 
-test('P12 right codes do not count', async () => {
+test('P12 right codes do not count towards the limit', async () => {
   const { email, secret } = await enrolled();
   for (let times = 0; times < 7; times += 1) {
     expect((await login(email, { totpCode: codeOf(secret) })).status).toBe(200);
@@ -142,7 +142,7 @@ test('P12 the secret is sealed at rest', async () => {
   expect(JSON.stringify(row)).not.toContain(secret);
 });
 
-test('§3.4 a current code disables and deletes the secret; a new setup starts over', async () => {
+test('§3.4 a current code disables the second factor and deletes the secret; a new setup has a new secret', async () => {
   const { account, email, client, secret } = await enrolled();
   await client.post('/api/v1/auth/refresh');
   expect(await client.post('/api/v1/me/totp/disable', { code: '000000' })).toMatchObject(invalid);
@@ -153,7 +153,7 @@ test('§3.4 a current code disables and deletes the secret; a new setup starts o
   expect((await client.post('/api/v1/me/totp')).body.secret).not.toBe(secret);
 });
 
-test('P12 the operator resets it for a person who lost the authenticator', async () => {
+test('P12 the operator resets the second factor of a person who lost the authenticator', async () => {
   const { account, email } = await enrolled();
   const reset = () => resetTotp(idctl.operator(), { user: account.id, passkeys: false });
   expect(await reset()).toMatchObject({ twoFactorEnabled: false, authenticatorRemoved: true });
@@ -166,7 +166,7 @@ test('P12 the operator resets it for a person who lost the authenticator', async
 });
 
 test.each([{ code: '12345' }, { code: 123456 }, { code: ['123456'] }, {}])(
-  'wrong input %j names the code',
+  'the refusal of the input %j names the field code',
   async (body) => {
     const client = await signedIn(idctl, (await person(idctl)).email);
     const answer = await client.post('/api/v1/me/totp/confirm', body);
@@ -185,11 +185,11 @@ async function arriving(requireLocalTwoFactor: boolean) {
   return { ...someone, browser, answer: await comeBack(browser, callback) };
 }
 
-test('P12 SSO trusts the second factor of the provider', async () => {
+test('P12 single sign-on without requireLocalTwoFactor asks for no second factor', async () => {
   expect((await arriving(false)).answer.status).toBe(200);
 });
 
-test('P12 where the connection requires ours, the sign-in waits for a code; the proof is in a cookie only', async () => {
+test('P12 with requireLocalTwoFactor, the sign-in waits for a code, and only a cookie identifies it', async () => {
   const { browser, answer, secret, account } = await arriving(true);
   expect(answer).toMatchObject({
     status: 401,
@@ -205,7 +205,7 @@ test('P12 where the connection requires ours, the sign-in waits for a code; the 
     maxAge: 300,
   });
   expect(JSON.stringify(answer.body)).not.toContain(cookie?.value);
-  // What the provider said and nobody uses does not wait with it.
+  // The waiting sign-in stores no unused claims of the provider.
   const waiting = await PendingSignIn.findOne({
     where: { accountId: account.id },
     rejectOnEmpty: true,
@@ -224,7 +224,7 @@ test('P12 where the connection requires ours, the sign-in waits for a code; the 
   ]);
 });
 
-test('P12 a waiting sign-in is used once, by its browser, within five minutes', async () => {
+test('P12 a waiting sign-in can be completed once, by its browser, within five minutes', async () => {
   const { browser, answer, secret } = await arriving(true);
   const pending = { cookie: `second_factor=${answer.cookies[0]?.value}` };
   const nobody = await idctl
@@ -247,7 +247,7 @@ test('P12 a waiting sign-in is used once, by its browser, within five minutes', 
   ).toBe(401);
 });
 
-test('S6 a waiting sign-in through a connection disabled meanwhile is refused', async () => {
+test('S6 a waiting sign-in is refused if its connection is disabled meanwhile', async () => {
   const { browser, secret } = await arriving(true);
   const { SsoConnection } = await import('../../src/database/models/sso-connection.ts');
   const { transaction } = await import('../../src/database/transaction.ts');
@@ -258,7 +258,7 @@ test('S6 a waiting sign-in through a connection disabled meanwhile is refused', 
   expect(refused).toMatchObject({ status: 401, body: { code: 'signin_failed' }, cookies: [] });
 });
 
-test('P12 a rehearsal of turning it off does not tell a right code from a wrong one', async () => {
+test('P12 a dry run of disabling the second factor gives the same answer for right and wrong codes', async () => {
   const { account, secret } = await enrolled();
   const rehearsed = (code: string) =>
     idctl.app.rehearse(() => disableTotp.forOperator(idctl.operator(), { user: account.id, code }));

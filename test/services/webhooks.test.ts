@@ -53,7 +53,7 @@ const add = async (events = ['domain.added'], url = at.url) => {
   expect([status, body]).toEqual([201, body]);
   return body;
 };
-// As the operator, whom the clock does not sign out.
+// As the operator: the owner's session expires when a test moves the clock.
 const deliveries = async (id: string, status?: 'dead') =>
   (await listDeliveries(idctl.operator(), { org: slug, id, limit: 50, status })).items;
 const webhook = async () =>
@@ -67,7 +67,7 @@ const set = (column: string, value: unknown) =>
 const domains = () => at.received.map(({ message }) => message.data.subject.name);
 
 describe('interface page: webhooks', () => {
-  test('X7 an event arrives as the list shows it, signed, and its delivery is listed', async () => {
+  test('X7 an event arrives signed and as the event list shows it, and its delivery is listed', async () => {
     const { secret, ...made } = await add();
     expect(made).toEqual({
       id: expect.any(String),
@@ -104,7 +104,7 @@ describe('interface page: webhooks', () => {
     expect(at.received).toHaveLength(1);
   });
 
-  test('only the chosen kinds are sent, by name, by group, or all; never those of other organizations', async () => {
+  test('only events of the chosen kinds are sent (by name, by group, or all), and none of other organizations', async () => {
     const all = (await owner.post(path, { url: at.url })).body;
     const group = await add(['domain.*']);
     const other = await add(['sso.saved', 'member.*']);
@@ -128,7 +128,7 @@ describe('interface page: webhooks', () => {
     expect(domains().filter((each) => each === name)).toHaveLength(2);
   });
 
-  test('X7 an unknown kind, credentials in the address and a private address are refused', async () => {
+  test('X7 an unknown kind, credentials in the URL and a private address are refused', async () => {
     const wrong = async (body: object) => {
       const answer = await owner.post(path, { url: at.url, ...body });
       return [answer.status, answer.body.code];
@@ -154,7 +154,7 @@ describe('interface page: webhooks', () => {
     expect(at.received).toEqual([]);
   });
 
-  test('X7 a new secret signs at once, the old one for one more day', async () => {
+  test('X7 a new secret signs at once, and the old secret for one more day', async () => {
     const { id, secret } = await add();
     const { status, body } = await owner.post(`${path}/${id}/rotate`);
     expect(status).toBe(200);
@@ -170,7 +170,7 @@ describe('interface page: webhooks', () => {
     ]);
   });
 
-  test('a test message is sent at once, even to a disabled webhook, and is no delivery', async () => {
+  test('a test message is sent at once, even to a disabled webhook, and is not listed as a delivery', async () => {
     const { id, secret } = await add();
     await owner.send('PATCH', `${path}/${id}`, { body: { enabled: false } });
     expect((await owner.post(`${path}/${id}/test`)).body).toEqual({
@@ -188,7 +188,7 @@ describe('interface page: webhooks', () => {
     expect(await deliveries(id)).toEqual([]);
   });
 
-  test('while a webhook is disabled nothing is queued for it; waiting messages go on when it is enabled', async () => {
+  test('nothing is queued for a disabled webhook; messages that were waiting are sent when it is enabled', async () => {
     const { id } = await add();
     const before = await happen();
     await owner.send('PATCH', `${path}/${id}`, { body: { enabled: false } });
@@ -230,7 +230,7 @@ describe('interface page: webhooks', () => {
   });
 });
 
-// The package looks at the time by the clock of the machine; the instance's has been moved.
+// The package compares the time with the machine's clock; a test moves only the instance's clock.
 function isSigned(secret: string, one: Parameters<typeof isSignedBy>[1]): boolean {
   const now = Math.floor(Date.now() / 1000);
   const lead = Number(one.headers['webhook-timestamp']) - now;
@@ -264,7 +264,7 @@ describe('X7 a receiver that fails', () => {
       idctl.wait(wait * 60 - 1);
       await deliver();
       expect(at.received).toHaveLength(tries + 1);
-      // With jitter, at most a tenth later.
+      // Jitter delays an attempt by at most a tenth.
       idctl.wait(wait * 6 + 1);
       await deliver();
       expect(at.received).toHaveLength(tries + 2);
@@ -277,7 +277,7 @@ describe('X7 a receiver that fails', () => {
       error: 'The webhook answered 500.',
     });
     expect(new Set(at.received.map((one) => `${one.id} ${one.body}`)).size).toBe(1);
-    // It had taken nothing for more than three days.
+    // The webhook accepted nothing for more than three days.
     expect(await webhook()).toMatchObject({ enabled: false });
     expect(await Event.findOne({ where: { kind: 'webhook.disabled' } })).toMatchObject({
       data: { reason: 'failing' },
@@ -298,7 +298,7 @@ describe('X7 a receiver that fails', () => {
     });
   });
 
-  test('X7 with one message does not delay the others, nor change their order', async () => {
+  test('X7 with one message gets the other messages without delay and in order', async () => {
     const { id } = await add();
     const names = [await happen(), await happen(), await happen()];
     at.behave((response, { message }) => {
@@ -315,12 +315,12 @@ describe('X7 a receiver that fails', () => {
   });
 
   test.each([
-    ['is not there', () => at.stop(), 'refused the connection'],
+    ['refuses connections', () => at.stop(), 'refused the connection'],
     ['redirects', () => at.behave(answering(302, { location: '/elsewhere' })), '302'],
-    ['is behind a proxy that has lost it', () => at.behave(answering(502)), '502'],
-    ['is overwhelmed', () => at.behave(answering(429)), '429'],
-    ['breaks off', () => at.behave((response) => response.destroy()), 'could not be reached'],
-  ])('X7 and %s makes everything wait behind the first, in order', async (_what, fail, said) => {
+    ['is unreachable for its proxy', () => at.behave(answering(502)), '502'],
+    ['answers 429', () => at.behave(answering(429)), '429'],
+    ['hangs up', () => at.behave((response) => response.destroy()), 'could not be reached'],
+  ])('X7 because it %s gets all messages later, in order', async (_what, fail, said) => {
     const { id } = await add();
     await fail();
     const names = [await happen(), await happen()];
@@ -359,10 +359,10 @@ describe('X7 a receiver that fails', () => {
     expect(event).toMatchObject({ subject: { id }, data: { reason: 'gone' } });
   });
 
-  test('X7 S9 at an address inside gets nothing: the delivery has the reason, and the entry that the operator would add', async () => {
+  test('X7 S9 at a private address gets nothing, and the error of the delivery names outbound.allow', async () => {
     const { id } = await add();
     await happen();
-    // Where it was added, it was allowed.
+    // The URL is set directly, as if the address had been allowed when the webhook was added.
     await set('url', 'https://10.0.0.1/hooks');
     await deliver();
     expect(at.received).toEqual([]);
@@ -371,7 +371,7 @@ describe('X7 a receiver that fails', () => {
     ]);
   });
 
-  test('X7 with a body without end counts by its status, and a silent one is given up after 10 s', async () => {
+  test('X7 with an endless body counts as its status says, and one that never answers is given up after 10 s', async () => {
     const { id } = await add();
     at.behave((response) => {
       const drip = setInterval(() => response.write('x'.repeat(300_000)), 10);
@@ -411,7 +411,7 @@ test('X7 an organization with constant messages does not delay others', async ()
   expect(domains()).toContain(awaited);
 }, 120_000);
 
-test('X7 a stop interrupts a delivery, which does not count and is sent by the next at once', async () => {
+test('X7 a stop interrupts a delivery; the attempt does not count, and the next run sends the message at once', async () => {
   await add();
   await happen();
   const stop = new AbortController();
@@ -424,7 +424,7 @@ test('X7 a stop interrupts a delivery, which does not count and is sent by the n
   expect((await WebhookDelivery.findAll())[0]).toMatchObject({ attempts: 1, status: 'delivered' });
 });
 
-test('X7 one daemon at a time delivers to a webhook; after one dies another takes over at the end of its lease', async () => {
+test('X7 one daemon at a time delivers to a webhook; if it dies, another daemon takes over when the lease ends', async () => {
   await add();
   await happen();
   await happen();
@@ -443,7 +443,7 @@ test('X7 one daemon at a time delivers to a webhook; after one dies another take
   expect(at.received).toHaveLength(3);
 });
 
-test('interface page: the doctor names a webhook that accepts nothing, until it accepts a message', async () => {
+test('interface page: doctor names a webhook that accepts nothing, and a disabled webhook is no problem', async () => {
   const { id } = await add();
   const organization = await Organization.findOne({ where: { slug }, rejectOnEmpty: true });
   const said = async () =>
@@ -468,7 +468,7 @@ test('interface page: the doctor names a webhook that accepts nothing, until it 
   expect(await countBacklog(idctl.operator().now)).toMatchObject({ webhook: { waiting: 0 } });
 });
 
-test('delivered messages are kept for a week, dead and waiting ones as long as events', async () => {
+test('delivered messages are kept for a week, dead and waiting messages as long as events', async () => {
   const { id } = await add();
   const name = await happen();
   await deliver();

@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => idctl.close());
 
-test('a member signs in to an application with openid-client, and userinfo says the same', async () => {
+test('a member signs in to an application with openid-client, and userinfo returns the same claims', async () => {
   const app = await application(idctl);
   const tokens = await app.signIn(await browserOf(idctl, app.email));
   const claims = tokens.claims();
@@ -45,7 +45,7 @@ test('a member signs in to an application with openid-client, and userinfo says 
   expect(info).toMatchObject({ email: app.email, groups: ['member'], sid: claims?.['sid'] });
 });
 
-test('each request of a sign-in reads everything anew, and nothing twice', async () => {
+test('each request of a sign-in reads its rows from the database, and no row twice', async () => {
   const app = await application(idctl);
   const browser = await browserOf(idctl, app.email);
   await app.signIn(browser);
@@ -63,7 +63,7 @@ test('each request of a sign-in reads everything anew, and nothing twice', async
   expect(tables).toEqual(['sessions', 'clients', 'clients', 'accounts']);
 });
 
-test('given and family name are there where SCIM says them', async () => {
+test('the claims have the given and family name if SCIM provides them', async () => {
   const app = await application(idctl);
   const { token } = await rotateScimToken(idctl.operator(), { org: app.org.slug });
   const name = { givenName: 'Grace', familyName: 'Hopper' };
@@ -77,13 +77,13 @@ test('given and family name are there where SCIM says them', async () => {
   expect(claims?.['updated_at']).toBeTypeOf('number');
 });
 
-test('EdDSA signs the ID token of a client that asks for it', async () => {
+test('a client that is registered for EdDSA gets an ID token signed with EdDSA', async () => {
   const app = await application(idctl, { idTokenAlg: 'EdDSA' });
   const tokens = await app.signIn(await browserOf(idctl, app.email));
   expect(decodeJwt(tokens.id_token ?? '').sub).toBe(app.member.id);
 });
 
-test('a public client signs in with PKCE alone', async () => {
+test('a public client needs only PKCE to sign a person in', async () => {
   const app = await application(idctl, { public: true });
   expect((await app.signIn(await browserOf(idctl, app.email))).access_token).toBeTruthy();
 });
@@ -98,7 +98,7 @@ test('offline_access needs no consent; refresh tokens rotate', async () => {
   expect(again.claims()?.sub).toBe(app.member.id);
 });
 
-test('a person who is not signed in gets the sign-in page, signs in and comes back', async () => {
+test('a person who is not signed in gets the sign-in page, whose CSP allows the redirect to the application', async () => {
   const app = await application(idctl);
   const browser = idctl.client({ keepCookies: true });
   const { path } = await app.begin();
@@ -107,14 +107,14 @@ test('a person who is not signed in gets the sign-in page, signs in and comes ba
   expect(page.headers['content-security-policy']).toContain('https://app.example.test');
 });
 
-test('X2 a rotation while applications sign people in breaks no sign-in; earlier ID tokens stay valid', async () => {
+test('X2 a rotation of the signing key breaks no sign-in at applications, and earlier ID tokens stay valid', async () => {
   const app = await application(idctl);
   const browser = await browserOf(idctl, app.email);
   const before = (await app.signIn(browser)).id_token ?? '';
   await rotateSigningKey(idctl.operator(), {});
   expect(kidOf((await app.signIn(browser)).id_token)).toBe(kidOf(before));
   idctl.wait(130);
-  // A new one, because a client keeps the keys that it has read for a minute.
+  // Runs discovery again, because openid-client reads the keys at most once a minute.
   const { path: next, checks } = await app.begin();
   const fresh = await app.discover();
   const callback = new URL(await walk(browser, next));
@@ -126,7 +126,7 @@ test('X2 a rotation while applications sign people in breaks no sign-in; earlier
 
 const kidOf = (token = '') => decodeProtectedHeader(token).kid;
 
-test('both well-known documents are the same, and agree with the package', async () => {
+test('both well-known documents are the same, and agree with that of oidc-provider', async () => {
   const get = async (path: string) => (await idctl.client().get(`/.well-known/${path}`)).body;
   const document = await get('openid-configuration');
   expect(await get('oauth-authorization-server')).toEqual(document);
@@ -141,7 +141,7 @@ test('both well-known documents are the same, and agree with the package', async
     expect([key, sorted(document[key])]).toEqual([key, sorted(own[key])]);
 });
 
-/** The document that the package would serve, past idctl. */
+/** The discovery document that `oidc-provider` itself serves. */
 async function describedByPackage() {
   const visit = { ctx: idctl.operator(), session: null, clients: new Map(), pages: noPages };
   const server = createServer((request, response) => {
@@ -161,7 +161,7 @@ const noPages = { fail: () => undefined, post: () => undefined, breakOff: () => 
 
 const sorted = (value: unknown) => (Array.isArray(value) ? [...value].sort() : value);
 
-test('prompt=login asks again, and max_age counts from the sign-in', async () => {
+test('prompt=login asks the person to sign in again, and max_age counts from the sign-in', async () => {
   const app = await application(idctl);
   const browser = await browserOf(idctl, app.email);
   const page = await open(
@@ -176,7 +176,7 @@ test('prompt=login asks again, and max_age counts from the sign-in', async () =>
   expect(await walk(browser, (await app.begin({ max_age: '600' })).path)).toContain('code=');
 });
 
-test('form_post comes as a form without script', async () => {
+test('response_mode=form_post returns a form without script, and fragment is refused', async () => {
   const app = await application(idctl);
   const browser = await browserOf(idctl, app.email);
   const page = await walkTo(browser, (await app.begin({ response_mode: 'form_post' })).path);
@@ -188,14 +188,14 @@ test('form_post comes as a form without script', async () => {
   expect(await walk(browser, fragment)).toContain('?error=unsupported_response_mode');
 });
 
-test('an expired access token is renewed on the way, also for prompt=none', async () => {
+test('an authorization request renews an expired access token, also with prompt=none', async () => {
   const app = await application(idctl);
   const browser = await browserOf(idctl, app.email);
   browser.jar.delete('access_token');
   expect(await walk(browser, (await app.begin({ prompt: 'none' })).path)).toContain('code=');
 });
 
-test('a request by POST is answered like one by GET', async () => {
+test('an authorization request by POST is answered like one by GET', async () => {
   const app = await application(idctl);
   const browser = await browserOf(idctl, app.email);
   const { url } = await app.begin();

@@ -4,9 +4,9 @@ import type { Client } from '../../support/http.ts';
 import { type Idctl, openIdctl } from '../../support/idctl.ts';
 import { application, browserOf, walk } from '../../support/relying-party.ts';
 
-// The certification suite's plans "Basic OP" and "Config OP", by the names of their modules. Left out
-// are those for what idctl does not offer: request objects and the `claims` parameter. The modules on
-// prompts that show a page, code reuse and form_post are in the files beside this one.
+// These tests have the names of modules in the certification plans "Basic OP" and "Config OP". There
+// are none for request objects and the `claims` parameter, which idctl does not offer. Other files
+// test prompts that show a page, code reuse and form_post.
 
 let idctl: Idctl;
 let app: Awaited<ReturnType<typeof application>>;

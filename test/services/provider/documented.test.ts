@@ -14,7 +14,7 @@ import { application, browserOf, walk } from '../../support/relying-party.ts';
 
 const page = readFileSync(resolve(import.meta.dirname, '../../../docs/applications.md'), 'utf8');
 
-test('docs/applications.md names every amr of a session', () => {
+test('docs/applications.md names every amr value that a session can have', () => {
   const [, list = ''] = /`amr` says\s+how the person signed in \(([^)]*)\)/.exec(page) ?? [];
   const methods: Session['method'][] = ['password', 'magicCode', 'sso', 'passkey'];
   const said = methods.flatMap((method) =>
@@ -62,7 +62,7 @@ test('the Express program of docs/applications.md signs people in', async () => 
       return new URL(await walk(browser, there.pathname + there.search));
     };
     const first = await signIn();
-    // The cookie of another browser, and the code of another sign-in.
+    // The program refuses a browser without its cookie, and the code of another sign-in.
     const foreign = await createClient(url).get(first.pathname + first.search);
     expect([foreign.status, foreign.headers['location']]).toEqual([302, '/']);
     const injected = await signIn();

@@ -36,7 +36,7 @@ async function tick() {
   await tellClients(ctx, { stop: new AbortController().signal, anew });
 }
 
-/** The claims of the sign-outs that the receiver was told of since the last call. */
+/** Runs the job; returns the claims of the logout tokens that came since the last call. */
 async function told() {
   await tick();
   const keys = createRemoteJWKSet(new URL(`${idctl.baseUrl}/.well-known/jwks.json`));
@@ -49,7 +49,7 @@ async function told() {
 }
 
 async function signedInApplication() {
-  // Of the test before.
+  // Discards the logout tokens of the test before.
   await told();
   const app = await application(idctl, { backchannelLogoutUri: receiver.url });
   const browser = await browserOf(idctl, app.email);
@@ -73,7 +73,7 @@ const ends: Record<string, (scene: Scene) => Promise<unknown>> = {
   'the account is disabled': ({ app }) => disableUser(idctl.operator(), { user: app.member.id }),
   'the member is removed': ({ app }) =>
     removeMember(idctl.operator(), { org: app.org.slug, user: app.member.id }),
-  'the person signs out there': ({ browser, app }) =>
+  'the person signs out of the application': ({ browser, app }) =>
     browser.send('DELETE', `/api/v1/me/clients/${app.clientId}`),
 };
 
@@ -87,7 +87,7 @@ test.each(Object.entries(ends))('a client is told once when %s', async (_when, e
   ).rejects.toThrow();
 });
 
-test('a client that does not answer is told again later', async () => {
+test('a client that answers with an error is told again later', async () => {
   const { browser, signOut } = await signedInApplication();
   receiver.behave(answering(503));
   await browser.post('/api/v1/auth/logout');
@@ -98,11 +98,11 @@ test('a client that does not answer is told again later', async () => {
   expect(await told()).toMatchObject([signOut]);
 });
 
-/** The next try of the client's messages comes now. */
+/** Makes the client's waiting sign-outs due now. */
 const makeDue = (clientId: string) =>
   transaction(() => ClientSignOut.update({ nextAt: new Date(0) }, { where: { clientId } }));
 
-test('a client that gives up its logout URI is told nothing of before when it gets another', async () => {
+test('a client that loses its logout URI and gets it again is not told of earlier sign-outs', async () => {
   const { browser, app } = await signedInApplication();
   const setUri = (backchannelLogoutUri: string | null) =>
     changeClient(idctl.operator(), {
@@ -120,20 +120,20 @@ test('a client that gives up its logout URI is told nothing of before when it ge
   expect(await told()).toEqual([]);
 });
 
-test('a sign-out of a client without a logout URI is deleted', async () => {
+test('a waiting sign-out is deleted if its client no longer has a logout URI', async () => {
   const { browser, app } = await signedInApplication();
   receiver.behave(answering(503));
   await browser.post('/api/v1/auth/logout');
   expect(await told()).toHaveLength(1);
   receiver.behave(answering(200));
-  // As when both happen at the same moment.
+  // Changes the row directly, as if the change and the sign-out had happened at the same moment.
   await transaction(() => app.row.update({ backchannelLogoutUri: null }));
   await makeDue(app.row.id);
   expect(await told()).toEqual([]);
   expect(await ClientSignOut.count({ where: { clientId: app.row.id } })).toBe(0);
 });
 
-test('if the database fails while ended sessions are looked for, the next turn looks again', async () => {
+test('if the database fails during the search for ended sessions, the next run searches again', async () => {
   const { browser, signOut } = await signedInApplication();
   await browser.post('/api/v1/auth/logout');
   idctl.app.signOuts.turns = 1;
@@ -143,7 +143,7 @@ test('if the database fails while ended sessions are looked for, the next turn l
   expect(await told()).toMatchObject([signOut]);
 });
 
-test('the account page lists an application and signs out there; the session goes on', async () => {
+test('the account page lists an application and signs the person out of it; the session continues', async () => {
   const { browser } = await signedInApplication();
   const page = await open(browser, '/');
   expect(page.text).toContain('Grafana');
@@ -153,7 +153,7 @@ test('the account page lists an application and signs out there; the session goe
   expect(await told()).toHaveLength(1);
 });
 
-test('an application that also stands behind a proxy is one row, and one button signs out of both', async () => {
+test('an application that also uses forward auth is one row on the account page, and one button ends both sign-ins', async () => {
   const { app, browser, tokens } = await signedInApplication();
   const origin = `https://${fresh('app')}.example.test`;
   const row = { origin, clientId: app.row.id, byOperator: true };
@@ -175,7 +175,7 @@ test('an application that also stands behind a proxy is one row, and one button 
 const logout = (fields: Record<string, string>) => `/oauth/logout?${new URLSearchParams(fields)}`;
 const bye = 'https://app.example.test/bye';
 
-test('an application signs a person out by its ID token, without a question', async () => {
+test('an application that sends its ID token signs the person out without a confirmation', async () => {
   const { browser, tokens } = await signedInApplication();
   const given = { id_token_hint: tokens.id_token ?? '', post_logout_redirect_uri: bye, state: 'x' };
   expect(await walk(browser, logout(given))).toBe(`${bye}?state=x`);
@@ -183,7 +183,7 @@ test('an application signs a person out by its ID token, without a question', as
   expect(await told()).toHaveLength(1);
 });
 
-test('without an ID token the person is asked first', async () => {
+test('without an ID token, idctl asks the person first', async () => {
   const { browser, app } = await signedInApplication();
   const given = { client_id: app.clientId, post_logout_redirect_uri: bye };
   const page = await open(browser, logout(given));
@@ -194,7 +194,7 @@ test('without an ID token the person is asked first', async () => {
   expect((await browser.get('/api/v1/me')).status).toBe(401);
 });
 
-test('if idctl cannot read the ID token, it asks the person, and sends them nowhere', async () => {
+test('if idctl cannot read the ID token, it asks the person and does not redirect', async () => {
   const { browser, app } = await signedInApplication();
   const given = { id_token_hint: 'an.old.token', post_logout_redirect_uri: bye };
   const page = await open(browser, logout(given));
@@ -210,7 +210,7 @@ test('if idctl cannot read the ID token, it asks the person, and sends them nowh
   expect([stranger.status, stranger.headers['location']]).toEqual([200, undefined]);
 });
 
-test('S7 a sign-out goes only to an address that the client has registered', async () => {
+test('S7 a sign-out redirects only to a URI that the client has registered', async () => {
   const { browser, app, tokens } = await signedInApplication();
   const evil = { post_logout_redirect_uri: 'https://evil.example.test/' };
   const hint = { id_token_hint: tokens.id_token ?? '' };
