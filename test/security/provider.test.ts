@@ -6,6 +6,7 @@ import { Session } from '../../src/database/models/session.ts';
 import { select } from '../../src/database/select.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { createToken } from '../../src/services/people/tokens/operations.ts';
+import { disableUser, enableUser } from '../../src/services/people/users/operations.ts';
 import { rotateScimToken } from '../../src/services/provisioning/scim/token.ts';
 import { removeMember } from '../../src/services/tenancy/memberships/operations.ts';
 import { appOf, basic } from '../support/apps.ts';
@@ -300,6 +301,24 @@ test('O10 an expired session authorizes nothing', async () => {
   expect((await refresh(app, tokens.refresh_token ?? '')).body.error).toBe('invalid_grant');
   const { path } = await app.begin({ prompt: 'none' });
   expect(await walk(browser, path)).toContain('error=login_required');
+});
+
+test('O10 a disabled account authorizes nothing, also once it is enabled again', async () => {
+  const app = await application(idctl);
+  const browser = await browserOf(idctl, app.email);
+  const tokens = await app.signIn(browser, offline);
+  const { code } = await codeOf(app, browser);
+  const waiting = await app.begin({ prompt: 'none' });
+  const refuse = async () => {
+    expect((await refresh(app, tokens.refresh_token ?? '')).body.error).toBe('invalid_grant');
+    expect((await redeem(app, { code })).body.error).toBe('invalid_grant');
+    expect((await userinfo(tokens.access_token)).status).toBe(401);
+    expect(await walk(browser, waiting.path)).toContain('error=login_required');
+  };
+  await disableUser(idctl.operator(), { user: app.member.id });
+  await refuse();
+  await enableUser(idctl.operator(), { user: app.member.id });
+  await refuse();
 });
 
 test('O10 P8 a wrong client secret is refused, and recorded', async () => {
