@@ -50,7 +50,7 @@ describe('docs/security.md', () => {
       'P3 refuses %s and never falls through',
       "S5 an attacker cannot sign in with a code that a hostile provider got from the honest provider's user",
       'X8: run as root, the command line',
-      'X4 none is in what `ps` shows of any process',
+      'X4 no secret is in a command line that `ps` shows',
     ]) {
       expect(names).toContain(name);
     }
