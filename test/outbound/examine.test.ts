@@ -307,7 +307,7 @@ describe('each fault is reported once, with one thing to change', () => {
     expect(step('clock')).toMatchObject({ ok, seen });
   });
 
-  test('the clock step subtracts the age of a cached document', async () => {
+  test('the clock step takes the age of a cached document into account', async () => {
     provider.answers.discovery = () => ({
       headers: { date: new Date(Date.now() - 500_000).toUTCString(), age: '500' },
       body: provider.document(),

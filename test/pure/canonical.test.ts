@@ -50,7 +50,7 @@ test.each([
   'a%2eb.test',
   `${'a'.repeat(64)}.test`,
   `${'abcdefg.'.repeat(32)}test`,
-])('D1 %j is no domain', (text) => {
+])('D1 %j is not a domain', (text) => {
   expect(canonicalDomain(text)).toBeNull();
 });
 
@@ -78,7 +78,7 @@ test.each([
   'ada\u0000@acme.test',
   'ada@[127.0.0.1]',
   `${'a'.repeat(65)}@acme.test`,
-])('D1 %j is no address', (text) => {
+])('D1 %j is not an address', (text) => {
   expect(canonicalEmail(text)).toBeNull();
 });
 
