@@ -95,7 +95,11 @@ test('SIGTERM: requests that take longer than the time limit are cut off', async
 test.each([
   ['a malformed first line', 'nonsense\r\n\r\n', 400],
   ['no Host header', 'GET / HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
-  ['headers that are too large', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`, 431],
+  [
+    'headers that are too large',
+    `GET / HTTP/1.1\r\nHost: x\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`,
+    431,
+  ],
   [
     'a target that is not a URL',
     'GET http://[/x HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',

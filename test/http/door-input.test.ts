@@ -67,14 +67,17 @@ test.each([
   ['a missing field', 'POST', '/api/v1/orgs', {}, 'org'],
   ['no body at all', 'POST', '/api/v1/orgs', undefined, 'org'],
   ['a limit that is not a number', 'GET', '/api/v1/orgs/acme?limit=many', undefined, 'limit'],
-])('X6 %s is refused, and the refusal names the field', async (_name, method, path, body, field) => {
-  const door = await open();
-  const answer = await door.send(method, path, { body });
-  expect(answer).toMatchObject({
-    status: 400,
-    body: { code: 'invalid_input', errors: [{ path: field }] },
-  });
-});
+])(
+  'X6 %s is refused, and the refusal names the field',
+  async (_name, method, path, body, field) => {
+    const door = await open();
+    const answer = await door.send(method, path, { body });
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_input', errors: [{ path: field }] },
+    });
+  },
+);
 
 test('X6 an OAuth callback ignores unknown parameters and refuses repeated ones', async () => {
   const door = await open();

@@ -49,7 +49,10 @@ test.each([
 test.each([
   ['a cookie and neither header', { cookie }],
   ['a cookie and our Origin', { cookie, origin: own }],
-  ['a cookie, our Origin and Sec-Fetch-Site: same-origin', { cookie, origin: own, 'sec-fetch-site': 'same-origin' }],
+  [
+    'a cookie, our Origin and Sec-Fetch-Site: same-origin',
+    { cookie, origin: own, 'sec-fetch-site': 'same-origin' },
+  ],
   ['a Bearer token', { authorization: 'Bearer good', origin: 'https://evil.test' }],
   ['an API key', { 'x-api-key': 'good', 'sec-fetch-site': 'cross-site' }],
 ])('interface page: an unsafe request with %s is accepted', async (_name, headers) => {

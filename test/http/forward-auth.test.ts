@@ -171,14 +171,17 @@ describe.each(proxies)(
       await browser.close();
     });
 
-    test.skipIf(missing)('O11 a person who signs out of idctl is signed out of the application', async () => {
-      const browser = browserOf({ host, port });
-      const own = await signedIn(idctl, ada.email);
-      await enter(browser, own, '/');
-      expect((await browser.get('/')).status).toBe(200);
-      await own.post('/api/v1/auth/logout', {}, { origin: idctl.baseUrl });
-      expect((await browser.get('/')).status).toBe(302);
-      await browser.close();
-    });
+    test.skipIf(missing)(
+      'O11 a person who signs out of idctl is signed out of the application',
+      async () => {
+        const browser = browserOf({ host, port });
+        const own = await signedIn(idctl, ada.email);
+        await enter(browser, own, '/');
+        expect((await browser.get('/')).status).toBe(200);
+        await own.post('/api/v1/auth/logout', {}, { origin: idctl.baseUrl });
+        expect((await browser.get('/')).status).toBe(302);
+        await browser.close();
+      },
+    );
   },
 );

@@ -31,28 +31,33 @@ describe('pages for unknown paths', () => {
     '/api-v1',
   ];
 
-  test.each(typed)('X10 for %s, a browser gets a page and other clients a problem object', async (path) => {
-    const page = await browser().get(path, {
-      accept: 'text/html,application/xhtml+xml,*/*;q=0.8',
-    });
-    expect([page.status, page.headers['content-type'], page.headers['vary']]).toEqual([
-      404,
-      'text/html; charset=utf-8',
-      'Accept',
-    ]);
-    expect(page.headers).toMatchObject({
-      'content-security-policy': expect.stringContaining("style-src 'self'; img-src 'self' data:"),
-      'cache-control': 'no-store',
-    });
-    expect(page.body).toContain('Page not found');
-    expect(page.body).not.toMatch(/logon|script|style=/);
-    const problem = await browser().get(path, { accept: '*/*' });
-    expect([problem.status, problem.body.code, problem.headers['vary']]).toEqual([
-      404,
-      'route_not_found',
-      'Accept',
-    ]);
-  });
+  test.each(typed)(
+    'X10 for %s, a browser gets a page and other clients a problem object',
+    async (path) => {
+      const page = await browser().get(path, {
+        accept: 'text/html,application/xhtml+xml,*/*;q=0.8',
+      });
+      expect([page.status, page.headers['content-type'], page.headers['vary']]).toEqual([
+        404,
+        'text/html; charset=utf-8',
+        'Accept',
+      ]);
+      expect(page.headers).toMatchObject({
+        'content-security-policy': expect.stringContaining(
+          "style-src 'self'; img-src 'self' data:",
+        ),
+        'cache-control': 'no-store',
+      });
+      expect(page.body).toContain('Page not found');
+      expect(page.body).not.toMatch(/logon|script|style=/);
+      const problem = await browser().get(path, { accept: '*/*' });
+      expect([problem.status, problem.body.code, problem.headers['vary']]).toEqual([
+        404,
+        'route_not_found',
+        'Accept',
+      ]);
+    },
+  );
 
   test('X10 for an undecodable path or a wrong method, a browser gets a page too', async () => {
     for (const [method, path, status] of [

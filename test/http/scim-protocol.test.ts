@@ -147,13 +147,16 @@ describe('RFC 7644 §3.1 media types and bodies', () => {
     expect(answer.headers['content-type']).toBe('application/scim+json');
   });
 
-  test.each(['{', '', '"x"', 'nul', '{"a":1}}'])('the body %j gets 400 invalidSyntax', async (body) => {
-    const answer = await client.send('POST', '/Users', body);
-    expect(answer).toMatchObject({
-      status: 400,
-      body: { scimType: 'invalidSyntax', status: '400' },
-    });
-  });
+  test.each(['{', '', '"x"', 'nul', '{"a":1}}'])(
+    'the body %j gets 400 invalidSyntax',
+    async (body) => {
+      const answer = await client.send('POST', '/Users', body);
+      expect(answer).toMatchObject({
+        status: 400,
+        body: { scimType: 'invalidSyntax', status: '400' },
+      });
+    },
+  );
 
   test('a body over 256 KiB gets 413, and a body of 200 KiB is accepted', async () => {
     const large = (size: number) => ({ userName: address(), nickName: 'x'.repeat(size) });
@@ -394,12 +397,15 @@ describe('RFC 7644 §3.4.2 lists', () => {
     expect(names(body)).toEqual(shown);
   });
 
-  test.each(['startIndex=x', 'count=1.5', 'count=%20'])('the query %s gets 400 invalidValue', async (query) => {
-    expect(await many.get(`/Users?${query}`)).toMatchObject({
-      status: 400,
-      body: { scimType: 'invalidValue' },
-    });
-  });
+  test.each(['startIndex=x', 'count=1.5', 'count=%20'])(
+    'the query %s gets 400 invalidValue',
+    async (query) => {
+      expect(await many.get(`/Users?${query}`)).toMatchObject({
+        status: 400,
+        body: { scimType: 'invalidValue' },
+      });
+    },
+  );
 
   test('filtered lists page like the whole list', async () => {
     const filter = encodeURIComponent('userName sw "user"');
@@ -480,23 +486,26 @@ describe('RFC 7644 §3.4.2 lists', () => {
     expect((await many.get('/Users?count=0')).body.totalResults).toBe(counted.body.totalResults);
   });
 
-  test.each(['/.search', '/Users/.search'])('RFC 7644 §3.4.3 POST %s answers a search', async (path) => {
-    const { status, body } = await many.send('POST', path, {
-      schemas: ['urn:ietf:params:scim:api:messages:2.0:SearchRequest'],
-      attributes: ['userName', 'title'],
-      filter: 'userName sw "user"',
-      sortBy: 'userName',
-      sortOrder: 'descending',
-      startIndex: 1,
-      count: 2,
-    });
-    expect(status).toBe(200);
-    expect(body).toMatchObject({ schemas: [listSchema], totalResults: 5, itemsPerPage: 2 });
-    expect(names(body)).toEqual(['user4', 'user3']);
-    expect(body.Resources[0]).not.toHaveProperty('displayName');
-    expect((await many.send('POST', path, [])).status).toBe(400);
-    expect((await many.send('POST', path, { count: 'x' })).body.scimType).toBe('invalidValue');
-  });
+  test.each(['/.search', '/Users/.search'])(
+    'RFC 7644 §3.4.3 POST %s answers a search',
+    async (path) => {
+      const { status, body } = await many.send('POST', path, {
+        schemas: ['urn:ietf:params:scim:api:messages:2.0:SearchRequest'],
+        attributes: ['userName', 'title'],
+        filter: 'userName sw "user"',
+        sortBy: 'userName',
+        sortOrder: 'descending',
+        startIndex: 1,
+        count: 2,
+      });
+      expect(status).toBe(200);
+      expect(body).toMatchObject({ schemas: [listSchema], totalResults: 5, itemsPerPage: 2 });
+      expect(names(body)).toEqual(['user4', 'user3']);
+      expect(body.Resources[0]).not.toHaveProperty('displayName');
+      expect((await many.send('POST', path, [])).status).toBe(400);
+      expect((await many.send('POST', path, { count: 'x' })).body.scimType).toBe('invalidValue');
+    },
+  );
 
   test('a filter that is malformed or cannot be evaluated gets 400 invalidFilter', async () => {
     for (const filter of [

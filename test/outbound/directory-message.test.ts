@@ -82,12 +82,12 @@ describe('L5 bytes that reach the library', () => {
     ['text that is not LDAP', Buffer.from('GET / HTTP/1.1'), 'malformed'],
     ['an indefinite length', Buffer.from([0x30, 0x80, 0]), 'malformed'],
     ['a length of five bytes', Buffer.from([0x30, 0x85, 0, 0, 0, 0, 1]), 'malformed'],
+    ['a stated length over the limit', Buffer.from([0x30, 0x84, 0, 0x20, 0, 0]), 'too_large'],
     [
-      'a stated length over the limit',
-      Buffer.from([0x30, 0x84, 0, 0x20, 0, 0]),
-      'too_large',
+      'a message with two operations',
+      Buffer.from([0x30, 7, 2, 1, 2, 0x73, 0, 0x73, 0]),
+      'malformed',
     ],
-    ['a message with two operations', Buffer.from([0x30, 7, 2, 1, 2, 0x73, 0, 0x73, 0]), 'malformed'],
     ['an id that is not a number', Buffer.from([0x30, 5, 4, 1, 2, 0x73, 0]), 'malformed'],
     ['a request', Buffer.from([0x30, 5, 2, 1, 2, 0x42, 0]), 'malformed'],
     [

@@ -111,24 +111,27 @@ describe('each fault is reported once, with one thing to change', () => {
   test.each([
     [['client_secret_basic', 'client_secret_post'], 'client_secret_basic', 'client_secret_post'],
     [['client_secret_post'], 'client_secret_post', 'client_secret_basic'],
-  ])('if a provider offers %j but takes the secret another way, the hint names that way', async (methods, used, other) => {
-    provider.answers.discovery = () => ({
-      body: { ...provider.document(), token_endpoint_auth_methods_supported: methods },
-    });
-    provider.answers.token = ({ headers, body }) => {
-      const inBody = new URLSearchParams(body).get('client_secret') === client().clientSecret;
-      const right = other === 'client_secret_post' ? inBody : headers.authorization !== undefined;
-      return {
-        status: right ? 400 : 401,
-        body: { error: right ? 'invalid_grant' : 'unauthorized_client' },
+  ])(
+    'if a provider offers %j but takes the secret another way, the hint names that way',
+    async (methods, used, other) => {
+      provider.answers.discovery = () => ({
+        body: { ...provider.document(), token_endpoint_auth_methods_supported: methods },
+      });
+      provider.answers.token = ({ headers, body }) => {
+        const inBody = new URLSearchParams(body).get('client_secret') === client().clientSecret;
+        const right = other === 'client_secret_post' ? inBody : headers.authorization !== undefined;
+        return {
+          status: right ? 400 : 401,
+          body: { error: right ? 'invalid_grant' : 'unauthorized_client' },
+        };
       };
-    };
-    const { failed } = await examine();
-    expect(failed).toMatchObject([
-      { name: 'client authentication', seen: `not accepted with ${used}, but with ${other}` },
-    ]);
-    expect(failed[0]?.hint).toContain(other);
-  });
+      const { failed } = await examine();
+      expect(failed).toMatchObject([
+        { name: 'client authentication', seen: `not accepted with ${used}, but with ${other}` },
+      ]);
+      expect(failed[0]?.hint).toContain(other);
+    },
+  );
 
   test('a token endpoint that accepts no client secret fails client authentication and gets no request', async () => {
     provider.answers.discovery = () => ({
@@ -250,15 +253,18 @@ describe('each fault is reported once, with one thing to change', () => {
     expect(step('keys')?.hint).toContain('ID token');
   });
 
-  test.each([400, 403])('HTTP %i from the authorization endpoint means that the redirect URI is not registered', async (status) => {
-    provider.answers.authorization = () => ({ status, body: '<b>canary</b>' });
-    expect((await examine()).failed).toMatchObject([
-      {
-        name: 'redirect URI',
-        hint: `Register exactly ${client().redirectUri} for this client at the provider.`,
-      },
-    ]);
-  });
+  test.each([400, 403])(
+    'HTTP %i from the authorization endpoint means that the redirect URI is not registered',
+    async (status) => {
+      provider.answers.authorization = () => ({ status, body: '<b>canary</b>' });
+      expect((await examine()).failed).toMatchObject([
+        {
+          name: 'redirect URI',
+          hint: `Register exactly ${client().redirectUri} for this client at the provider.`,
+        },
+      ]);
+    },
+  );
 
   test.each([
     { status: 200, body: '<form>' },
@@ -441,7 +447,14 @@ describe('TLS', () => {
       'for another name',
       'Use a name in the certificate',
     ],
-    ['an expired certificate', 'issueExpired', 'IP:127.0.0.1', true, 'that is not valid now', 'Renew'],
+    [
+      'an expired certificate',
+      'issueExpired',
+      'IP:127.0.0.1',
+      true,
+      'that is not valid now',
+      'Renew',
+    ],
   ] as const)(
     '%s fails the TLS step, and no later step runs',
     async (_, make, name, trusted, seen, hint) => {

@@ -73,13 +73,16 @@ describe('sending mail', () => {
     },
   );
 
-  test.skipIf(elsewhere === undefined)('to a server off loopback sends nothing without TLS', async () => {
-    const smtp = await server({ host: elsewhere ?? '' });
-    await expect(network({ smtpUrl: smtp.url }).sendMail(message)).rejects.toMatchObject(
-      refusing('the encrypted connection could not be made'),
-    );
-    expect([smtp.connections(), smtp.letters]).toEqual([1, []]);
-  });
+  test.skipIf(elsewhere === undefined)(
+    'to a server off loopback sends nothing without TLS',
+    async () => {
+      const smtp = await server({ host: elsewhere ?? '' });
+      await expect(network({ smtpUrl: smtp.url }).sendMail(message)).rejects.toMatchObject(
+        refusing('the encrypted connection could not be made'),
+      );
+      expect([smtp.connections(), smtp.letters]).toEqual([1, []]);
+    },
+  );
 
   test('gives up in time if the server does not listen or stays silent, and leaves no connection', async () => {
     const [port] = await freePorts(1);
@@ -99,16 +102,13 @@ describe('sending mail', () => {
   test.each([
     [450, false],
     [550, true],
-  ])(
-    'fails if the server refuses the recipient with %i (final: %s)',
-    async (code, final) => {
-      const smtp = await server();
-      smtp.refuse(code);
-      await expect(network({ smtpUrl: smtp.url }).sendMail(message)).rejects.toMatchObject(
-        refusing('it did not accept the sender or the recipient', final),
-      );
-    },
-  );
+  ])('fails if the server refuses the recipient with %i (final: %s)', async (code, final) => {
+    const smtp = await server();
+    smtp.refuse(code);
+    await expect(network({ smtpUrl: smtp.url }).sendMail(message)).rejects.toMatchObject(
+      refusing('it did not accept the sender or the recipient', final),
+    );
+  });
 
   test('is refused inside a transaction', async () => {
     const smtp = await server();

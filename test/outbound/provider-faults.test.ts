@@ -22,24 +22,27 @@ describe('§4.1 client authentication', () => {
     [undefined, basic],
     [['client_secret_post', 'client_secret_basic'], basic],
     [['client_secret_post', 'private_key_jwt'], undefined],
-  ])('§4.1 the client authenticates with a method that discovery offers (%j)', async (methods, authorization) => {
-    provider.answers.discovery = () => ({
-      body: { ...provider.document(), token_endpoint_auth_methods_supported: methods },
-    });
-    await redeem();
-    const [request] = asked('/token');
-    const form = Object.fromEntries(new URLSearchParams(request?.body));
-    expect(request?.headers.authorization).toBe(authorization);
-    expect(form).toMatchObject({
-      grant_type: 'authorization_code',
-      code: 'code-1',
-      redirect_uri: client().redirectUri,
-      code_verifier: bound.codeVerifier,
-    });
-    expect(form['client_secret']).toBe(
-      authorization === undefined ? client().clientSecret : undefined,
-    );
-  });
+  ])(
+    '§4.1 the client authenticates with a method that discovery offers (%j)',
+    async (methods, authorization) => {
+      provider.answers.discovery = () => ({
+        body: { ...provider.document(), token_endpoint_auth_methods_supported: methods },
+      });
+      await redeem();
+      const [request] = asked('/token');
+      const form = Object.fromEntries(new URLSearchParams(request?.body));
+      expect(request?.headers.authorization).toBe(authorization);
+      expect(form).toMatchObject({
+        grant_type: 'authorization_code',
+        code: 'code-1',
+        redirect_uri: client().redirectUri,
+        code_verifier: bound.codeVerifier,
+      });
+      expect(form['client_secret']).toBe(
+        authorization === undefined ? client().clientSecret : undefined,
+      );
+    },
+  );
 });
 
 describe('RFC 6749 §2.3.1 the secret by HTTP Basic', () => {

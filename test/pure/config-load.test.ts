@@ -146,12 +146,9 @@ test.each([
   ['colour: red', 'line 1: colour is not a setting', 'man idctl.yaml'],
   ['__proto__: {a: b}', 'line 1: __proto__ is not a setting', 'man idctl.yaml'],
   ['"": x', 'is not a setting', 'man idctl.yaml'],
-])(
-  'an unknown setting in %j is refused with its line and a hint',
-  async (text, message, hint) => {
-    await expect(load(text)).rejects.toEqual(refused(message, hint));
-  },
-);
+])('an unknown setting in %j is refused with its line and a hint', async (text, message, hint) => {
+  await expect(load(text)).rejects.toEqual(refused(message, hint));
+});
 
 test.each([
   ['listen: [1', 'line 1: '],

@@ -69,11 +69,16 @@ test.each([
   ['0604', 0o604],
   ['0602', 0o602],
   ['0644', 0o644],
-])('X3 a key file of mode %s is refused with the chmod command that corrects it', async (shown, mode) => {
-  await createKeyFile(path);
-  await chmod(path, mode);
-  await expect(readKeyFile(path)).rejects.toEqual(refused(`mode ${shown}`, `^chmod 600 ${path}$`));
-});
+])(
+  'X3 a key file of mode %s is refused with the chmod command that corrects it',
+  async (shown, mode) => {
+    await createKeyFile(path);
+    await chmod(path, mode);
+    await expect(readKeyFile(path)).rejects.toEqual(
+      refused(`mode ${shown}`, `^chmod 600 ${path}$`),
+    );
+  },
+);
 
 test('X3 the path in that command is quoted for the shell', async () => {
   const odd = join(folder, "it's a key");

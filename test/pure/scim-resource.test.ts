@@ -194,14 +194,17 @@ describe('design scim.md: address and name', () => {
     ['Ada', 'Ada', 'Ada'],
     [null, 'ada', 'ada'],
     [' ', 'ada', 'ada'],
-  ])('a member with the name %j has the given name %s and the family name %s', (name, givenName, familyName) => {
-    const resource = memberResource({ email: 'ada@example.com', name });
-    expect(resource).toMatchObject({
-      userName: 'ada@example.com',
-      name: { givenName, familyName },
-    });
-    expect(resource.emails).toEqual([{ value: 'ada@example.com', type: 'work', primary: true }]);
-  });
+  ])(
+    'a member with the name %j has the given name %s and the family name %s',
+    (name, givenName, familyName) => {
+      const resource = memberResource({ email: 'ada@example.com', name });
+      expect(resource).toMatchObject({
+        userName: 'ada@example.com',
+        name: { givenName, familyName },
+      });
+      expect(resource.emails).toEqual([{ value: 'ada@example.com', type: 'work', primary: true }]);
+    },
+  );
 });
 
 const view = seen(

@@ -73,10 +73,13 @@ describe('X9 characters that cannot be seen', () => {
     expect(JSON.parse(`"${shown}"`)).toBe(text);
   });
 
-  test.each(fine)('X9 a name with %s is accepted, and a terminal shows it unchanged', (_what, text) => {
-    expect(name.parse(text)).toBe(text);
-    expect(escaped(text)).toBe(text);
-  });
+  test.each(fine)(
+    'X9 a name with %s is accepted, and a terminal shows it unchanged',
+    (_what, text) => {
+      expect(name.parse(text)).toBe(text);
+      expect(escaped(text)).toBe(text);
+    },
+  );
 
   test('X9 text from outside passes the rule after they are removed, whatever remains', () => {
     const signs = [...hidden, ...fine].flatMap(([, text]) => [...text]);
