@@ -27,8 +27,8 @@ import { typeLine } from '../support/typing.ts';
 const owner = 'olga@acme.test';
 
 /**
- * One command line for each step. `$id` is the id that an earlier step showed, `$code` and `$next` are codes of the
- * authenticator, and `$folder` is where the files are. A pass removes what it created, so that another can follow.
+ * One command line for each step. `$id` is the id that an earlier step showed, `$code` and `$next`
+ * are authenticator codes, and `$folder` is the folder of the files. A pass removes what it creates.
  */
 const steps = readFileSync(`${import.meta.dirname}/remote.commands`, 'utf8')
   .trim()
@@ -145,8 +145,8 @@ function alike(text: string): string {
 }
 
 /**
- * The text without the differences between the actors. An owner has a role, is a member of an organization that they
- * create, and is named as the origin of what they add; the operator is not. Column widths differ too.
+ * The text without the differences between the actors. Only the owner has a role, is a member of a
+ * new organization, and is the origin of what the owner adds. So column widths differ too.
  */
 function withoutActor(text: string): string {
   const told = text

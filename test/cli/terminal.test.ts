@@ -278,7 +278,7 @@ describe.skipIf(counterpartMissing('bsdutils'))('on a terminal', { timeout: 120_
   });
 });
 
-/** The columns that a line takes on a terminal, two for a wide character. Of a redrawn line, only the last counts. */
+/** The columns that a line takes on a terminal. A wide character takes two; only the last redraw counts. */
 function widthOf(line: string): number {
   return measure(line.slice(line.lastIndexOf('\r') + 1)).width;
 }

@@ -15,7 +15,7 @@ import { startNginx } from '../support/nginx.ts';
 import { freePorts } from '../support/ports.ts';
 import { nginxBlocks, type Proxied, startCaddy, startEcho } from '../support/proxies.ts';
 
-// Runs the examples in config/ for nginx and Caddy before an application. Traefik has no package.
+// Runs the examples in config/: nginx and Caddy in front of an application. No package has Traefik.
 
 interface Stop {
   stop(): Promise<void>;

@@ -10,7 +10,8 @@ import type { Client } from '../support/http.ts';
 import { openIdctl } from '../support/idctl.ts';
 import type { Person } from '../support/instance.ts';
 
-// Calls every route as every caller. Compares the answers with the authority table and golden files.
+// Calls every route as every caller, and compares the answers with the authority table and the
+// golden files.
 
 const nameOf = ({ method, path }: Route) => `${method} ${path}`;
 

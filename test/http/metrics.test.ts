@@ -40,7 +40,7 @@ test('metrics are served only on their own listener, in the Prometheus format', 
   expect((await createClient(metricsUrl).post('/metrics')).status).toBe(404);
   expect((await createClient(daemon.url).get('/metrics')).status).toBe(404);
 
-  // In text format 0.0.4, the TYPE line of a family precedes its samples, and each series appears once.
+  // In text format 0.0.4, a family's TYPE line precedes its samples, and a series appears once.
   const families = new Set<string>();
   const series = new Set<string>();
   for (const line of String(answer.body).split('\n')) {
@@ -92,7 +92,7 @@ test('metrics cover the process, the database and the backlog', async () => {
   }
 });
 
-test('X4 metrics name no person and hold nothing that a client sent', async () => {
+test('X4 metrics name no person and contain nothing that a client sent', async () => {
   const text = await scrape();
   const [account] = await site.query('SELECT id FROM accounts');
   for (const word of [

@@ -12,7 +12,7 @@ import { documentedNginx, type Nginx, startNginx } from '../support/nginx.ts';
 import { blocksOf } from '../support/operations.ts';
 import { freePorts } from '../support/ports.ts';
 
-// Runs the nginx configuration in docs/operations.md before one daemon, and on PostgreSQL before two.
+// Runs the nginx of docs/operations.md in front of one daemon, and on PostgreSQL of two.
 
 const missing = counterpartMissing('nginx');
 let site: Installation;

@@ -152,7 +152,7 @@ test('§5.2 JSON, an unreadable body and an oversized body get the OAuth error i
   for (const { body } of answers) expect(body.error).toBe('invalid_request');
 });
 
-test('§5.2 a description holds only printable ASCII without quotes, whatever the client sent', async () => {
+test('§5.2 a description has only printable ASCII without quotes, whatever the client sent', async () => {
   const { body } = await post(`${new URLSearchParams({ ...grant, 'ü"\\': '1' })}&%C3%BC%22%5C=2`);
   expect(body.error).toBe('invalid_request');
   expect(body.error_description).toMatch(/^[\x20-\x21\x23-\x5b\x5d-\x7e]+$/);

@@ -7,7 +7,7 @@ import type { Client } from '../support/http.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { type Opened, open } from '../support/pages.ts';
 
-// Pages say what happened and what to do next, and nothing that only an operator or a program can use.
+// Pages say what happened and what to do next, in words that need no technical knowledge.
 
 let idctl: Idctl;
 const log: Record<string, unknown>[] = [];

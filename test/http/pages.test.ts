@@ -195,7 +195,7 @@ describe('§5.2 staying signed in', () => {
     const renewed = await client.get(String(sent.headers['location']), { accept: 'text/html' });
     const back = await client.get(String(renewed.headers['location']));
     expect(back.headers['location']).toBe('https://app.example.test/x');
-    // Without a session, the sign-in page appears and keeps returnTo. A new browser gets it at once.
+    // Without a session, the sign-in page appears and keeps returnTo; in a new browser, at once.
     client.jar.delete('access_token');
     client.jar.delete('refresh_token');
     const screen = await open(

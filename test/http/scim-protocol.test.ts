@@ -55,7 +55,7 @@ describe('authentication', () => {
     }
     const told = answers.filter(({ status }) => status === 401);
     expect(told.length).toBe(answers.length - 3);
-    // Without a Bearer token the answer says so, whatever the base (RFC 6750 §3.1: without an error code).
+    // Without a Bearer token, the answer says so and has no error code (RFC 6750 §3.1).
     const [unsent, wrong] = [told[0], told[3]];
     expect(unsent?.body.detail).toBe('No token was sent.');
     expect(wrong?.body.detail).toBe('The Bearer token is not the SCIM token of this organization.');

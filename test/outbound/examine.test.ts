@@ -402,7 +402,7 @@ describe('TLS', () => {
 
   type Leaf = { certFile: string; keyFile: string };
 
-  /** Examines a provider with this certificate, trusting only the authority in `caFile`, if given. */
+  /** Examines a provider with this certificate. The network trusts the authority in `caFile`. */
   async function examineTls({ certFile, keyFile }: Leaf, caFile?: string) {
     const tls = { cert: await readFile(certFile), key: await readFile(keyFile) };
     const secure = await startLyingProvider('idctl', '', tls);

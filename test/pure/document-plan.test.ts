@@ -101,7 +101,7 @@ function planned(
 
 const lost = (to: string | null) => [{ email: 'ada@acme.test', project: 'web', from: 'admin', to }];
 
-describe('if mappings are removed,', () => {
+describe('access after mappings are removed', () => {
   const all = { group: 'all', project: 'web', role: 'viewer' };
 
   test('a person keeps the lower role that another group still gives', () => {

@@ -146,7 +146,7 @@ function begin(line: string, here: string, shell = 'sh') {
   return { ended, said: () => said, kill: (signal: NodeJS.Signals) => child.kill(signal) };
 }
 
-/** Runs the command until it is ready, does the work, and stops it. With `exec`, idctl gets the signal. */
+/** Runs a command, does the work once it is ready, and stops it. `exec` lets idctl get the signal. */
 async function running(
   line: string,
   here: string,

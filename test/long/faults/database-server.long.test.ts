@@ -11,7 +11,7 @@ import { type PostgresServer, startPostgres } from '../../support/postgres.ts';
 const unhurried = { timeout: 300_000 };
 const timeLimit = 900_000;
 
-// These tests use the load and ledger of the kill tests, but PostgreSQL fails instead of the daemon.
+// The load and ledger are those of the kill tests, but PostgreSQL fails instead of the daemon.
 
 /** Runs a load while the server fails and recovers, and expects that nothing is lost. */
 async function failUnderLoad(fail: (server: PostgresServer, stage: Stage) => Promise<void>) {

@@ -11,7 +11,8 @@ import { keepWriting, type Writing, type Written } from '../../support/keep-writ
 import { documentedFile } from '../../support/operations.ts';
 import { otherNode, type Patroni, startPatroni } from '../../support/patroni.ts';
 
-// Runs the files of "High availability" in docs/operations.md. Servers are killed while two daemons write.
+// Runs the files of "High availability" in docs/operations.md, and kills servers while two
+// daemons write.
 
 const packages = ['etcd-server', 'haproxy', 'patroni', 'pgbouncer', 'postgresql-15'] as const;
 const missing = dialect !== 'postgres' || packages.some(counterpartMissing);

@@ -88,7 +88,7 @@ describe.skipIf(missing)('behind PgBouncer', () => {
   }, 60_000);
 });
 
-/** Starts a server that accepts connections and never answers, or stops answering after the login. */
+/** Starts a server that accepts connections but never answers, or only until the first query. */
 async function silentServer(database?: string): Promise<string> {
   const sockets: Socket[] = [];
   const url = new URL(database ?? 'postgres://idctl:secret@127.0.0.1/idctl');

@@ -8,7 +8,7 @@ import { counterpartMissing, rootMissing } from '../../support/counterpart.ts';
 import { type Engines, startEngines } from '../../support/engines.ts';
 import { openRelease, type Release } from '../../support/release.ts';
 
-// config/compose.yaml runs in Docker. config/kubernetes.yaml is read by kubectl, and its pods run in Podman.
+// Docker runs config/compose.yaml. kubectl reads config/kubernetes.yaml, and Podman runs its pods.
 
 const skipped = rootMissing() || counterpartMissing('debootstrap');
 const password = 'correct horse battery';

@@ -45,7 +45,7 @@ describe.skipIf(skipped)('the image', () => {
       containers.run(health.replace('init --yes', 'status --ready --quiet')),
     ).rejects.toMatchObject({ code: 1 });
 
-    // A command that waits for input stops too. Until its program is loaded, it has no signal handler.
+    // A command that waits for input stops too. Before its program is loaded, it ignores signals.
     await containers.run(`docker run --detach --interactive --name waits idctl:${release.version} \
       init --yes --owner-password-stdin
       until docker kill --signal TERM waits; [ "$(docker inspect --format '{{.State.Running}}' waits)" = false ]
