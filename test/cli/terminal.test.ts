@@ -92,7 +92,7 @@ describe.skipIf(counterpartMissing('bsdutils'))('on a terminal', { timeout: 120_
     ]);
   });
 
-  it('Ctrl-C at a question exits with 130 and prints nothing', async () => {
+  it('Ctrl-C at a question exits with code 130 and prints nothing', async () => {
     const left = await idctl('org delete default', [['Delete Default', '\u0003']]);
     expect(left.code).toBe(130);
     expect(left.shown).not.toContain('idctl:');

@@ -179,7 +179,7 @@ describe('P12 the second factor', () => {
     ]);
   });
 
-  test('P12 if a connection requires idctl’s second factor, the code continues to the sign-in’s returnTo', async () => {
+  test('P12 if a connection requires idctl’s second factor, the browser goes to the sign-in’s returnTo after the code', async () => {
     const { domain } = await connected(idctl, provider.issuer, { requireLocalTwoFactor: true });
     const { account, code } = await enrolled(idctl, `ada@${domain}`);
     const sub = fresh('sub');
@@ -273,7 +273,7 @@ test('P7 P11 after a failed sign-in, the page offers to confirm the address, whe
   expect(isIn(await withPassword(browser(), unconfirmed))).toBe(true);
 });
 
-test('P11 only the person who confirmed an address sees the notice of a removed password: a link does not show it', async () => {
+test('P11 a link cannot make a page say that a password is missing or was changed', async () => {
   const { email } = await person(idctl);
   const client = browser();
   await withPassword(client, email);

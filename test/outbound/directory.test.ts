@@ -71,7 +71,7 @@ describe('L5 a server that breaks the protocol', () => {
     await expect(visit.prove(account)).rejects.toMatchObject(refusal('answer', 'timeout'));
   });
 
-  test('L5 connecting, answering and the whole each have a time limit', async () => {
+  test('L5 connecting, an answer and the whole visit each have a time limit', async () => {
     const silent = await startScriptedDirectory(() => undefined);
     onTestFinished(() => silent.stop());
     const long = 300_000;

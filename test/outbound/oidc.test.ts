@@ -91,7 +91,7 @@ describe('§4.1 sign-in at oidc-provider', () => {
     },
   );
 
-  test('S5 a response without the configured issuer is refused, because this provider sends it', async () => {
+  test('S5 a response without the configured issuer is refused, because this provider sends iss', async () => {
     const client = clientOf('basic');
     const response = await signIn(client);
     expect(response.query['iss']).toBe(provider.issuer);

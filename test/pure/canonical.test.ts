@@ -82,7 +82,7 @@ test.each([
   expect(canonicalEmail(text)).toBeNull();
 });
 
-test('D1 a canonical form is its own canonical form', () => {
+test('D1 a canonical form does not change if it is made canonical again', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
       for (const canonical of [canonicalDomain, canonicalEmail]) {

@@ -52,7 +52,7 @@ describe('a table', () => {
     expect(lines[1]).toContain('…');
   });
 
-  it('keeps times and commands to type whole; names are shortened', () => {
+  it('keeps times and short names whole, and shortens names', () => {
     const rows = [
       { slug: 'muller-sohne-holding', name: 'Müller '.repeat(9), at: '2026-11-20T16:42:17.123Z' },
     ];

@@ -177,7 +177,7 @@ test('P8 known clients wait apart from strangers, and get every other turn', asy
   expect(order).toHaveLength(82);
 });
 
-test('P8 a known client may queue four items, more of them wait with the strangers, and known clients take turns', async () => {
+test('P8 a known client may queue four items, its others wait with the strangers, and known clients take turns', async () => {
   const turn = createGate(() => 1, 60_000);
   const long = work();
   const running = turn(long.run);
