@@ -8,7 +8,7 @@ import { type Daemon, startDaemon, surroundings, typedProgram } from '../support
 import { freshDatabaseUrl } from '../support/database.ts';
 import { freePorts } from '../support/ports.ts';
 
-// Every command of docs/ci.md, in the order of the page, against a daemon.
+// Runs every command of docs/ci.md, in the order of the page, against a daemon.
 
 const run = promisify(execFile);
 let folder: string;

@@ -5,9 +5,9 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { createdAt, id, json, serve } from '../support/fake-server.ts';
 import { typeLine } from '../support/typing.ts';
 
-// The tables of lists, on a terminal of 80 columns.
+// Tests the tables of lists on a terminal of 80 columns.
 
-/** The lines of a list whose server has this one item. */
+/** The lines that a list command prints if the server returns this one item. */
 async function shown(line: string, item: object): Promise<string[]> {
   const home = await mkdtemp(join(tmpdir(), 'idctl-columns-'));
   const { stdout } = process;
@@ -39,7 +39,7 @@ test('session list names the browser, and the id that session revoke needs', asy
   ]);
 });
 
-test('client list shows whole addresses, those of forward auth too', async () => {
+test('client list shows whole addresses, including those of forward auth', async () => {
   const uris = ['https://wiki.acme.test/oauth2/callback', 'https://wiki.acme.test/other/callback'];
   const lines = await shown('client list --org acme', {
     ...{ clientId: `client-${id}`, issuer: 'https://id.test', discoveryUrl: 'https://id.test/x' },
@@ -55,7 +55,7 @@ test('client list shows whole addresses, those of forward auth too', async () =>
   ]);
 });
 
-test('event list shows whole addresses; what has no room stands below', async () => {
+test('event list shows whole addresses, and columns that do not fit below the row', async () => {
   const lines = await shown('event list --org acme', {
     ...{ id, kind: 'signin.refused', at: createdAt, actor: { kind: 'anonymous' } },
     subject: { type: 'user', id, name: 'ada.lovelace@marketing.acme.example' },
@@ -68,7 +68,7 @@ test('event list shows whole addresses; what has no room stands below', async ()
   ]);
 });
 
-test('sso attempts shows how far a sign-in came, then what its claims said', async () => {
+test('sso attempts shows the stage that a sign-in reached, then its claims', async () => {
   const reference = '01a205c4-81f1-77a6-9e79-a38fdc538e51';
   const lines = await shown('sso attempts --org acme', {
     ...{ id, at: createdAt, connection: id, stage: 'userinfo', ok: false },

@@ -19,7 +19,7 @@ describe('interface page: idctl completion bash|zsh|fish', { timeout: 120_000 },
   const idctl = async (...words: string[]) => {
     return (await run(process.execPath, [main, ...words], { env })).stdout;
   };
-  /** What a shell is told when Tab is pressed at the end of these words. */
+  /** The completions that a shell gets for Tab at the end of these words. */
   const asked = async (...words: string[]) => {
     const lines = (await idctl('__complete', ...words)).split('\n').filter((line) => line !== '');
     return lines.map((line) => line.split('\t')[0]);

@@ -7,7 +7,7 @@ import { id, json, organizationOf, serve } from '../support/fake-server.ts';
 import { freePorts } from '../support/ports.ts';
 import { type Typed, typeLine } from '../support/typing.ts';
 
-// What a command makes of servers that cannot be trusted, are not there, or fail.
+// Tests commands against servers that are not trusted, unreachable or failing.
 
 let home: string;
 beforeEach(async () => {
@@ -29,7 +29,7 @@ describe('interface page: TLS is verified, plain http is for this machine', () =
     },
   );
 
-  test('a certificate is trusted only by its authority, whatever Node is told', async () => {
+  test('a certificate is trusted only with its authority given, whatever Node’s variables say', async () => {
     const folder = (name: string) => mkdtemp(join(home, name));
     const authority = await createAuthority(await folder('ca-'));
     const other = await createAuthority(await folder('other-'));
@@ -56,7 +56,7 @@ describe('interface page: TLS is verified, plain http is for this machine', () =
   });
 });
 
-describe('interface page: exit codes of servers that fail', () => {
+describe('interface page: exit codes for servers that fail', () => {
   const text = (status: number, body: string, headers = {}) =>
     serve((_, response) => void response.writeHead(status, headers).end(body));
   const problem = (status: number, code: string, detail = 'No.') =>
@@ -64,14 +64,14 @@ describe('interface page: exit codes of servers that fail', () => {
   const exitOf = async ({ url }: { url: string }) =>
     (await type('org list', { IDCTL_SERVER: url, IDCTL_TOKEN: 'cos_pat_e' })).exit;
 
-  test('a redirect is not followed: exit 3, and the token stays here', async () => {
+  test('a redirect is not followed: the exit code is 3, and the token goes to no other server', async () => {
     const other = await serve(organizationOf('other'));
     for (const status of [301, 302, 307, 308])
       expect(await exitOf(await text(status, '', { location: `${other.url}/` }))).toBe(3);
     expect(other.asked).toEqual([]);
   });
 
-  test('an unreachable server, and one that does not answer, are exit 3', async () => {
+  test('a server that is unreachable or does not answer gives exit code 3', async () => {
     const [port] = await freePorts(1);
     expect(await exitOf({ url: `http://127.0.0.1:${port}` })).toBe(3);
     expect(await exitOf({ url: 'https://none.invalid' })).toBe(3);
@@ -87,14 +87,14 @@ describe('interface page: exit codes of servers that fail', () => {
     expect(limits).toEqual([30_000]);
   });
 
-  test('a server that does not know the route is exit 3, an older one too', async () => {
+  test('a server without the route gives exit code 3, and so does an older one without its code', async () => {
     expect(await exitOf(await problem(404, 'route_not_found'))).toBe(3);
     expect(await exitOf(await problem(405, 'method_not_allowed'))).toBe(3);
     expect(await exitOf(await problem(404, 'not_found', 'There is nothing at /api.'))).toBe(3);
     expect(await exitOf(await problem(404, 'not_found', 'There is no organization.'))).toBe(1);
   });
 
-  test('5xx without a code is exit 70; with one, as on the host', async () => {
+  test('a 5xx without a code gives exit code 70; with a code, the exit code is that of the host', async () => {
     expect(await exitOf(await text(502, '<html>Bad gateway</html>'))).toBe(70);
     expect(await exitOf(await text(500, ''))).toBe(70);
     expect(await exitOf(await problem(500, 'internal_error'))).toBe(70);
@@ -106,7 +106,7 @@ describe('interface page: exit codes of servers that fail', () => {
     expect(await exitOf(await problem(400, 'invalid_input'))).toBe(2);
   });
 
-  test('a token that is not enough names the next step from afar', async () => {
+  test('over the network, a refused token’s hint names the command or page to get another token', async () => {
     const hintOf = async (status: number, code: string, hint: string) => {
       const { url } = await serve((_, response) =>
         json(response, status, { code, detail: 'No.', hint }),
@@ -124,7 +124,7 @@ describe('interface page: exit codes of servers that fail', () => {
     );
   });
 
-  test('of several organizations, the one that refuses the right is named, not the ones without the thing', async () => {
+  test('if one organization forbids the command and the others lack the object, “forbidden” is shown', async () => {
     const [mine, other] = [id, id.replace(/.$/, '1')];
     const acme = await serve((request, response) => {
       if (request.url?.startsWith('/api/v1/me'))
@@ -142,7 +142,7 @@ describe('interface page: exit codes of servers that fail', () => {
     expect(acme.asked).toHaveLength(3);
   });
 
-  test('what is not idctl is exit 3', async () => {
+  test('a server that is not idctl gives exit code 3', async () => {
     expect(await exitOf(await text(200, '<html>Welcome</html>'))).toBe(3);
     expect(await exitOf(await text(404, '<html>Not found</html>'))).toBe(3);
     expect(await exitOf(await text(200, '{"items": [{}], "nextCursor": null}'))).toBe(3);

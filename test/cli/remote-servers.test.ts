@@ -6,7 +6,7 @@ import { forgetServer, readServers, storeServer } from '../../src/cli/remote/ser
 import { createdAt, type Fake, id, json, organizationOf, serve } from '../support/fake-server.ts';
 import { type Typed, typeLine } from '../support/typing.ts';
 
-// Which server a command asks, and with which token.
+// Tests which server a command asks, and with which token.
 
 let home: string;
 let said: string;
@@ -78,7 +78,7 @@ describe('interface page: login, logout, server', () => {
     expect(await readFile(file(), 'utf8')).not.toContain('cos_pat_');
   });
 
-  test('logins at the same moment are all stored, also past a lock that was left behind', async () => {
+  test('logins at the same time are all stored, even if a stale lock was left behind', async () => {
     const env = { HOME: home };
     await loginTo(await serve(organizationOf('acme')), 'cos_pat_a', ' --name acme');
     await writeFile(`${file()}.lock`, '');
@@ -102,7 +102,7 @@ describe('interface page: login, logout, server', () => {
     expect(acme.asked).toHaveLength(1);
   });
 
-  test('without a terminal login names the option, and a token is never an argument', async () => {
+  test('without a terminal, login names the option for the token, and a token is never an argument', async () => {
     const { exit, err } = await type('login http://127.0.0.1:1');
     expect([exit, err]).toEqual([2, expect.stringContaining('--token-stdin')]);
     expect((await type('login http://127.0.0.1:1 other')).exit).toBe(2);
@@ -110,7 +110,7 @@ describe('interface page: login, logout, server', () => {
 });
 
 describe('interface page: which server is asked', () => {
-  test('--server, IDCTL_SERVER, local configuration, stored login: in this order', async () => {
+  test('a command uses --server, IDCTL_SERVER, local configuration or a stored login, in this order', async () => {
     const stored = await serve(organizationOf('stored'));
     const named = await serve(organizationOf('named'));
     const ofEnvironment = await serve(organizationOf('environment'));
@@ -151,7 +151,7 @@ describe('interface page: which server is asked', () => {
     expect(acme.asked.at(-1)).toMatch(/Bearer cos_pat_a$/);
   });
 
-  test('IDCTL_TOKEN_FILE names a file; not both', async () => {
+  test('IDCTL_TOKEN_FILE names a file, and is refused beside IDCTL_TOKEN', async () => {
     const acme = await serve(organizationOf('acme'));
     await writeFile(join(home, 'ci'), 'cos_pat_f\n');
     const env = { IDCTL_SERVER: acme.url, IDCTL_TOKEN_FILE: join(home, 'ci') };
@@ -161,7 +161,7 @@ describe('interface page: which server is asked', () => {
     expect((await type('org list', { ...env, IDCTL_TOKEN_FILE: '/none' })).exit).toBe(2);
   });
 
-  test('a terminal is told which server is asked', async () => {
+  test('on a terminal, a command names the server that it asks', async () => {
     const acme = await serve(organizationOf('acme'));
     const env = { IDCTL_SERVER: acme.url, IDCTL_TOKEN: 'cos_pat_e' };
     expect((await type('org list', env)).err).toBe('');

@@ -20,23 +20,24 @@ import { openIdctl } from '../support/idctl.ts';
 import { freePorts } from '../support/ports.ts';
 import { typeLine } from '../support/typing.ts';
 
-// Every command that works from afar, run twice on copies of one instance: as the operator on the host, and from afar as
-// an owner with a session. What both print, byte for byte but for ids, times and secrets, and their exit codes, are equal.
+// Runs every command that works over the network on two copies of one instance: on the host as the
+// operator, and over the network as an owner with a session. Both must print the same, except for
+// ids, times and secrets, and exit with the same code.
 
 const owner = 'olga@acme.test';
 
 /**
- * One command line for each step. `$id` is the id that an earlier step showed, `$code` and `$next` are codes of the
- * authenticator, and `$folder` is where the files are. What a pass makes it also removes, so that another can follow.
+ * One command line for each step. `$id` is the id that an earlier step showed, `$code` and `$next`
+ * are authenticator codes, and `$folder` is the folder of the files. A pass removes what it creates.
  */
 const steps = readFileSync(`${import.meta.dirname}/remote.commands`, 'utf8')
   .trim()
   .split('\n');
 
-/** Commands that cannot be compared so; each has a test of its own. */
+/** Commands that cannot be compared in this way; each has its own test. */
 const elsewhere = ['event tail', 'member leave'];
 
-/** A place to type at: its environment, and what it has seen. */
+/** One side of the comparison: its environment, and the latest id and secret that it showed. */
 interface Side {
   env: Record<string, string>;
   id: string;
@@ -60,9 +61,9 @@ beforeAll(async () => {
   const idctl = await openIdctl(settings, place);
   const company = await foundCompany(idctl);
   await assertDomain(idctl.operator(), { org: 'acme', domain: 'acme.test' });
-  // A daemon would send it something, and remember how that failed.
+  // Otherwise the daemon would call the webhook, and record the failure.
   await changeWebhook(idctl.operator(), { org: 'acme', id: company.webhook, enabled: false });
-  // Then she sees the organizations that the operator sees.
+  // So the owner sees the same organizations as the operator.
   await addMemberAsOperator(idctl.operator(), { org: 'rival', email: owner, role: 'owner' });
   await idctl.close();
   const copy = await copyOfDatabase(place.url);
@@ -126,7 +127,7 @@ async function type(side: Side, line: string, json: boolean) {
   return { exit, out: alike(out), err: alike(err) };
 }
 
-/** The text without what is different each time. */
+/** The text with placeholders for ids, times and secrets. */
 function alike(text: string): string {
   const ids = new Map<string, string>();
   return text
@@ -144,8 +145,8 @@ function alike(text: string): string {
 }
 
 /**
- * What differs because of who acts: an owner has a role, belongs to an organization of their own, and is named in what
- * they add; the operator is none of this. A column is as wide as its widest word.
+ * The text without the differences between the actors. Only the owner has a role, is a member of a
+ * new organization, and is the origin of what the owner adds. So column widths differ too.
  */
 function withoutActor(text: string): string {
   const told = text
@@ -161,8 +162,8 @@ function withoutActor(text: string): string {
 describe.each([
   ['text', false],
   ['--json', true],
-])('as %s', (_, json) => {
-  test.each(steps)('%s', async (line) => {
+])('with output as %s', (_, json) => {
+  test.each(steps)('%s gives the same over the network as on the host', async (line) => {
     const here = await type(local, line, json);
     const there = await type(remote, line, json);
     const seen = ({ exit, out, err }: typeof here) => ({
@@ -175,7 +176,7 @@ describe.each([
   });
 });
 
-test('a member leaves from afar, and the operator on the host cannot', async () => {
+test('a member can leave over the network, and the operator on the host cannot', async () => {
   const line = 'member leave --org acme --yes';
   expect(await type(local, line, false)).toMatchObject({ exit: 2 });
   const mia = { ...remote, env: { ...remote.env, IDCTL_TOKEN: member } };
@@ -204,7 +205,7 @@ test('event tail shows the events of one organization as they happen', async () 
   expect(said.match(/project\.created/g)).toHaveLength(1);
 });
 
-test('every command that works from afar was compared', async () => {
+test('every command that works over the network is compared', async () => {
   const leaves = (command: Command): Command[] =>
     command.commands.length === 0 ? [command] : command.commands.flatMap(leaves);
   const nameOf = (command: Command): string =>

@@ -33,7 +33,7 @@ describe.skipIf(counterpartMissing('bsdutils'))('on a terminal', { timeout: 120_
 
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  it('init asks for every option that is missing, shows the paths, and makes nothing when the answer is no', async () => {
+  it('init asks for every option that is missing, shows the paths, and creates nothing if the answer is no', async () => {
     const asked: Answers = [
       ['Address at which browsers', '\r'],
       ['Mail server', '\r'],
@@ -92,7 +92,7 @@ describe.skipIf(counterpartMissing('bsdutils'))('on a terminal', { timeout: 120_
     ]);
   });
 
-  it('Ctrl-C at a question exits with 130 and prints nothing', async () => {
+  it('Ctrl-C at a question exits with code 130 and prints nothing', async () => {
     const left = await idctl('org delete default', [['Delete Default', '\u0003']]);
     expect(left.code).toBe(130);
     expect(left.shown).not.toContain('idctl:');
@@ -124,7 +124,7 @@ describe.skipIf(counterpartMissing('bsdutils'))('on a terminal', { timeout: 120_
     expect(different.shown + same.shown).not.toContain('horse');
   });
 
-  it('P5 asks before a password ends tokens, and changes nothing when the answer is no', async () => {
+  it('P5 user password asks before it revokes tokens, and changes nothing if the answer is no', async () => {
     const user = 'admin@idctl.test';
     expect((await idctl(`pat create --user ${user} --name ci`)).code).toBe(0);
     const refused = await idctl(`user password ${user}`, [['also ends 1 token', 'n\r']]);
@@ -139,7 +139,7 @@ describe.skipIf(counterpartMissing('bsdutils'))('on a terminal', { timeout: 120_
     expect(agreed.code).toBe(0);
   });
 
-  it('what ends something asks, also in an emergency, and names the organization it took', async () => {
+  it('user disable and project delete ask first, and an organization that --org did not give is named', async () => {
     const created = await idctl('user create eve@idctl.test --name Eve --if-absent --quiet');
     expect(created.code).toBe(0);
     const refused = await idctl('user disable eve@idctl.test', [
@@ -199,7 +199,7 @@ describe.skipIf(counterpartMissing('bsdutils'))('on a terminal', { timeout: 120_
     expect(refused.code).toBe(1);
     expect((await idctl('sso show --json')).shown).toContain('"enabled": false');
     expect((await idctl('sso enable', [['Continue anyway?', 'y\r']])).code).toBe(0);
-    // What is enabled stays as it is until the new settings have passed.
+    // An enabled connection keeps its settings until the new ones pass the test.
     const kept = await idctl('sso set --groups-claim other', [['Continue anyway?', '\r']]);
     expect(kept.code).toBe(1);
     expect((await idctl('sso show --json')).shown).toContain('"groupsClaim": "roles"');
@@ -221,7 +221,7 @@ describe.skipIf(counterpartMissing('bsdutils'))('on a terminal', { timeout: 120_
   });
 
   it('a refusal breaks lines between words', async () => {
-    // Before there is a second organization, which would have its settings hold for nobody.
+    // There is no second organization yet. With two, these settings would apply to no account.
     const { shown, code } = await idctl('signin set --org default --password off');
     expect(code).toBe(1);
     const lines = stripVTControlCharacters(shown).split(/\r?\n/);
@@ -278,7 +278,7 @@ describe.skipIf(counterpartMissing('bsdutils'))('on a terminal', { timeout: 120_
   });
 });
 
-/** Columns of a terminal, on which a wide character takes two; the last drawing of a line that was drawn over. */
+/** The columns that a line takes on a terminal. A wide character takes two; only the last redraw counts. */
 function widthOf(line: string): number {
   return measure(line.slice(line.lastIndexOf('\r') + 1)).width;
 }

@@ -112,7 +112,7 @@ test('§5.2 the refresh token comes from the cookie or from the body', async () 
   expect((await door.post('/api/v1/auth/refresh', undefined, twice)).status).toBe(401);
 });
 
-test('interface page: a browser is redirected, every other client gets JSON', async () => {
+test('interface page: a browser is redirected; other clients get JSON, unless the route always redirects', async () => {
   const door = await open();
   const json = await door.get('/auth/sso/start');
   expect(json.body.authorizationUrl).toBe('https://idp.example/authorize?x=1&y=a%20b');
@@ -134,7 +134,7 @@ test('interface page: a browser is redirected, every other client gets JSON', as
   ]);
 });
 
-test('S3 the server tells a browser by its fetch metadata, and refuses a parameter that claims it', async () => {
+test('S3 the server recognizes a browser by its fetch metadata, and refuses a parameter that claims it', async () => {
   const door = await open();
   expect((await door.get('/auth/browser')).body).toEqual({ browser: false });
   expect((await door.get('/auth/browser', { 'sec-fetch-mode': 'navigate' })).body).toEqual({
@@ -177,7 +177,7 @@ test('interface page: answers that carry credentials are not cached', async () =
   }
 });
 
-test('interface page: unknown paths are 404, wrong methods 405 with Allow, always a problem object', async () => {
+test('interface page: unknown paths get 404 and wrong methods 405 with Allow, each with a problem object', async () => {
   const door = await open();
   for (const path of ['/', '/healthz/', '/HEALTHZ', '/api/v1/orgs', '//', '/%']) {
     const answer = await door.get(path);
@@ -193,7 +193,7 @@ test('interface page: unknown paths are 404, wrong methods 405 with Allow, alway
   }
 });
 
-test('a bug is 500 without its message; only the log has the message', async () => {
+test('a bug is answered with 500 and without its message; only the log has the message', async () => {
   const door = await open();
   const answer = await door.get('/api/v1/fault');
   expect(answer).toMatchObject({ status: 500, body: { code: 'internal_error' } });
@@ -203,7 +203,7 @@ test('a bug is 500 without its message; only the log has the message', async () 
   expect(JSON.stringify(line)).toContain('hunter2');
 });
 
-test('a database error is answered as the refusal the app makes of it', async () => {
+test('a database error is answered as the refusal that the app turns it into', async () => {
   const gone = new Refusal('database_unreachable', 'The database cannot be reached.');
   const door = await open({ app: { refusalOf: () => gone } });
   const answer = await door.get('/api/v1/fault');

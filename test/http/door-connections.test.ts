@@ -5,7 +5,7 @@ import { routeTo } from '../../src/http/route.ts';
 import { openDoor, type TestDoor } from '../support/door.ts';
 import { sendBytes } from '../support/http.ts';
 
-/** A door with a route that answers when told to. */
+/** Opens a door with a route that answers only after `release`. */
 async function openSlowDoor() {
   const arrived = Promise.withResolvers<void>();
   const release = Promise.withResolvers<void>();
@@ -31,7 +31,7 @@ const healthy = routeTo('public', 'GET', '/healthz', {
 
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
 
-test('SIGTERM: requests in progress finish, with Connection: close', async () => {
+test('SIGTERM: requests in progress are answered, with Connection: close', async () => {
   const { door, arrived, release } = await openSlowDoor();
   const answer = sendBytes(door.url, get('/api/v1/slow'));
   await arrived;
@@ -42,7 +42,7 @@ test('SIGTERM: requests in progress finish, with Connection: close', async () =>
   expect(door.server.url).toBeNull();
 });
 
-test('SIGTERM: a request sent on a kept connection while draining is answered, then the connection ends', async () => {
+test('SIGTERM: a request that arrives on a busy connection is answered, then the connection is closed', async () => {
   const { door, arrived, release } = await openSlowDoor();
   const answer = sendBytes(door.url, get('/api/v1/slow'));
   await arrived;
@@ -55,7 +55,7 @@ test('SIGTERM: a request sent on a kept connection while draining is answered, t
   await Promise.all([answer, closed]);
 });
 
-/** Half a request, so that the server sees its connection as busy. */
+/** Sends a request and half of the next, so that the server sees the connection as busy. */
 function sendHalf(door: TestDoor) {
   const { hostname, port } = new URL(door.url);
   const arrived = Promise.withResolvers<void>();
@@ -66,14 +66,14 @@ function sendHalf(door: TestDoor) {
   );
   socket.on('data', (chunk) => {
     text += chunk;
-    // The first answer has come, so the server has read what follows it too.
+    // If the first answer has come, the server has also read the half that follows.
     if (text.includes('not_found')) arrived.resolve();
   });
   socket.once('close', () => answer.resolve(text.slice(text.lastIndexOf('HTTP/1.1'))));
   return { arrived: arrived.promise, answer: answer.promise, finish: () => socket.write('\r\n') };
 }
 
-test('SIGTERM: idle connections do not delay the end, not even those that never sent a request', async () => {
+test('SIGTERM: idle connections do not delay the stop, even if they never sent a request', async () => {
   const door = await openDoor([]);
   const silent = sendBytes(door.url, '');
   const kept = sendBytes(door.url, get('/nowhere'));
@@ -83,7 +83,7 @@ test('SIGTERM: idle connections do not delay the end, not even those that never 
   expect(await kept).toMatch(/^HTTP\/1.1 404 /);
 });
 
-test('SIGTERM: requests that outlast the budget are cut off', async () => {
+test('SIGTERM: requests that take longer than the time limit are cut off', async () => {
   const { door, arrived } = await openSlowDoor();
   const answer = sendBytes(door.url, get('/api/v1/slow')).catch(() => '');
   await arrived;
@@ -93,20 +93,24 @@ test('SIGTERM: requests that outlast the budget are cut off', async () => {
 });
 
 test.each([
-  ['nonsense', 'nonsense\r\n\r\n', 400],
-  ['no Host', 'GET / HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
-  ['headers too large', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`, 431],
+  ['a malformed first line', 'nonsense\r\n\r\n', 400],
+  ['no Host header', 'GET / HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
   [
-    'a target that is no URL',
+    'headers that are too large',
+    `GET / HTTP/1.1\r\nHost: x\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`,
+    431,
+  ],
+  [
+    'a target that is not a URL',
     'GET http://[/x HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
     400,
   ],
   [
-    'two lengths',
+    'two Content-Length headers',
     'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab',
     400,
   ],
-])('interface page: answers %s with a problem object', async (_name, bytes, status) => {
+])('interface page: a request with %s gets a problem object', async (_name, bytes, status) => {
   const door = await openDoor([]);
   const answer = await sendBytes(door.url, bytes);
   const [head = '', body = ''] = answer.split('\r\n\r\n');
@@ -118,15 +122,15 @@ test.each([
 
 test.each([
   ['two Host headers', 'GET /healthz HTTP/1.1\r\nHost: id.example.test\r\nHost: evil.test\r\n'],
-  ['one Host header twice', 'GET /healthz HTTP/1.1\r\nHost: x\r\nhost: x\r\n'],
+  ['the same Host header twice', 'GET /healthz HTTP/1.1\r\nHost: x\r\nhost: x\r\n'],
   ['two Host headers in HTTP/1.0', 'GET /healthz HTTP/1.0\r\nHost: x\r\nHost: evil.test\r\n'],
   ['an empty Host header beside another', 'GET /healthz HTTP/1.1\r\nHost: x\r\nHost:\r\n'],
-  ['a Host header that joins two', 'GET /healthz HTTP/1.1\r\nHost: x, evil.test\r\n'],
+  ['a Host header with two hosts', 'GET /healthz HTTP/1.1\r\nHost: x, evil.test\r\n'],
   ['a Host header with a user', 'GET /healthz HTTP/1.1\r\nHost: x@evil.test\r\n'],
   ['a Host header with a path', 'GET /healthz HTTP/1.1\r\nHost: x/evil\r\n'],
-  ['a target of another host', 'GET http://evil.test/healthz HTTP/1.1\r\nHost: x\r\n'],
-  ['a target of another port', 'GET http://x:81/healthz HTTP/1.1\r\nHost: x\r\n'],
-])('X6 a request with %s is 400', async (_name, bytes) => {
+  ['a target on another host', 'GET http://evil.test/healthz HTTP/1.1\r\nHost: x\r\n'],
+  ['a target on another port', 'GET http://x:81/healthz HTTP/1.1\r\nHost: x\r\n'],
+])('X6 a request with %s gets 400', async (_name, bytes) => {
   const door = await openDoor([healthy]);
   const [head = '', body = ''] = (
     await sendBytes(door.url, `${bytes}Connection: close\r\n\r\n`)
@@ -138,14 +142,14 @@ test.each([
 test.each([
   ['a name and a port', 'GET /healthz HTTP/1.1\r\nHost: id.example.test:8443\r\n'],
   ['an IPv6 address', 'GET /healthz HTTP/1.1\r\nHost: [::1]:8420\r\n'],
-  ['no name', 'GET /healthz HTTP/1.1\r\nHost:\r\n'],
+  ['no host', 'GET /healthz HTTP/1.1\r\nHost:\r\n'],
   ['the host of its target', 'GET http://X:80/healthz HTTP/1.1\r\nHost: x\r\n'],
 ])('X6 a request with one Host header that has %s is answered', async (_name, bytes) => {
   const door = await openDoor([healthy]);
   expect(await sendBytes(door.url, `${bytes}Connection: close\r\n\r\n`)).toMatch(/^HTTP\/1.1 200 /);
 });
 
-test('a port in use is refused with a message that says so', async () => {
+test('listening on a port in use is refused, and the message says that another program uses it', async () => {
   const door = await openDoor([]);
   const second = await openDoor([]);
   await second.server.close();

@@ -22,21 +22,21 @@ const open = () =>
   ]);
 
 test.each([
-  ['Bearer', { authorization: 'Bearer good' }],
-  ['bearer in lower case', { authorization: 'bearer good' }],
-  ['x-api-key', { 'x-api-key': 'good' }],
-  ['cookie', { cookie: 'other=1; access_token=good' }],
-])('§5.1 accepts a credential as %s', async (_name, headers) => {
+  ['a Bearer header', { authorization: 'Bearer good' }],
+  ['a bearer header in lower case', { authorization: 'bearer good' }],
+  ['an x-api-key header', { 'x-api-key': 'good' }],
+  ['a cookie', { cookie: 'other=1; access_token=good' }],
+])('§5.1 a credential in %s is accepted', async (_name, headers) => {
   const door = await open();
   expect((await door.get('/api/v1/me', headers)).body).toEqual({ kind: 'user', name: 'Ada' });
 });
 
 test.each([
   [
-    'Bearer before x-api-key',
+    'a wrong Bearer beside a good x-api-key and cookie',
     { authorization: 'Bearer bad', 'x-api-key': 'good', cookie: 'access_token=good' },
   ],
-  ['x-api-key before cookie', { 'x-api-key': 'bad', cookie: 'access_token=good' }],
+  ['a wrong x-api-key beside a good cookie', { 'x-api-key': 'bad', cookie: 'access_token=good' }],
   ['an empty Bearer', { authorization: 'Bearer', 'x-api-key': 'good' }],
   ['an empty Authorization header', { authorization: '', 'x-api-key': 'good' }],
   ['two words after Bearer', { authorization: 'Bearer good good', 'x-api-key': 'good' }],
@@ -50,7 +50,7 @@ test.each([
   ['an empty cookie', { cookie: 'access_token=' }],
   ['a cookie sent twice', { cookie: 'access_token=good; access_token=good' }],
   ['a cookie with a line break', { cookie: 'access_token=go%0Aod' }],
-])('P3 refuses %s and never falls through', async (_name, headers) => {
+])('P3 a request with %s is refused, and no other credential is tried', async (_name, headers) => {
   const door = await open();
   const answer = await door.get('/api/v1/me', headers);
   expect(answer.status).toBe(401);
@@ -58,7 +58,7 @@ test.each([
   expect(answer.headers['www-authenticate']).toBe('Bearer realm="idctl", error="invalid_token"');
 });
 
-test('P3 takes an Authorization header of another scheme for none', async () => {
+test('P3 an Authorization header of another scheme counts as no credential', async () => {
   const door = await open();
   const headers = { authorization: 'Basic eDp5', 'x-api-key': 'good' };
   expect((await door.get('/api/v1/me', headers)).body.name).toBe('Ada');
@@ -66,14 +66,14 @@ test('P3 takes an Authorization header of another scheme for none', async () => 
   expect(alone.body.code).toBe('unauthenticated');
 });
 
-test('interface page: a missing credential is 401 with a bare challenge, before the input is read', async () => {
+test('interface page: without a credential, a request gets 401 and no error code, before the input is read', async () => {
   const door = await open();
   const answer = await door.get('/api/v1/me?nonsense=1');
   expect(answer).toMatchObject({ status: 401, body: { code: 'unauthenticated' } });
   expect(answer.headers['www-authenticate']).toBe('Bearer realm="idctl"');
 });
 
-test('P3 a stale cookie does not block a public route', async () => {
+test('P3 an invalid cookie or Bearer token does not block a public route', async () => {
   const door = await open();
   for (const headers of [{ cookie: 'access_token=stale' }, { authorization: 'Bearer stale' }]) {
     expect((await door.get('/api/v1/public', headers)).body).toEqual({ kind: 'anonymous' });

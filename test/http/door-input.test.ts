@@ -40,7 +40,7 @@ const open = () =>
     }),
   ]);
 
-test('interface page: takes path keys from the URL and the rest from query or body', async () => {
+test('interface page: a route takes its path keys from the URL, and the rest from query or body', async () => {
   const door = await open();
   expect((await door.get('/api/v1/orgs/a%20b?limit=7')).body).toEqual({ org: 'a b', limit: 7 });
   const patched = await door.send('PATCH', '/api/v1/orgs/acme', { body: { name: 'Acme' } });
@@ -66,15 +66,18 @@ test.each([
   ['an object for a scalar', 'POST', '/api/v1/orgs', { org: { $ne: 1 } }, 'org'],
   ['a missing field', 'POST', '/api/v1/orgs', {}, 'org'],
   ['no body at all', 'POST', '/api/v1/orgs', undefined, 'org'],
-  ['a number that is none', 'GET', '/api/v1/orgs/acme?limit=many', undefined, 'limit'],
-])('X6 refuses %s and names the field', async (_name, method, path, body, field) => {
-  const door = await open();
-  const answer = await door.send(method, path, { body });
-  expect(answer).toMatchObject({
-    status: 400,
-    body: { code: 'invalid_input', errors: [{ path: field }] },
-  });
-});
+  ['a limit that is not a number', 'GET', '/api/v1/orgs/acme?limit=many', undefined, 'limit'],
+])(
+  'X6 %s is refused, and the refusal names the field',
+  async (_name, method, path, body, field) => {
+    const door = await open();
+    const answer = await door.send(method, path, { body });
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_input', errors: [{ path: field }] },
+    });
+  },
+);
 
 test('X6 an OAuth callback ignores unknown parameters and refuses repeated ones', async () => {
   const door = await open();
@@ -89,20 +92,20 @@ test('X6 an OAuth callback ignores unknown parameters and refuses repeated ones'
 const nested = (levels: number) => `${'{"deep":'.repeat(levels)}1${'}'.repeat(levels)}`;
 
 test.each([
-  ['malformed JSON', '{"org":', 400, 'invalid_json'],
-  ['a scalar', '"x"', 400, 'invalid_json'],
-  ['an array', '[]', 400, 'invalid_input'],
-  ['nesting beyond 32', `{"org":"a","deep":${nested(32)}}`, 400, 'invalid_input'],
+  ['is malformed JSON', '{"org":', 400, 'invalid_json'],
+  ['is a scalar', '"x"', 400, 'invalid_json'],
+  ['is an array', '[]', 400, 'invalid_input'],
+  ['is nested more than 32 deep', `{"org":"a","deep":${nested(32)}}`, 400, 'invalid_input'],
   [
-    'nesting beyond measure',
+    'is nested 40,000 deep',
     `{"org":"a","deep":${'['.repeat(40_000)}${']'.repeat(40_000)}}`,
     400,
     'invalid_input',
   ],
-  ['a NUL character', '{"org":"a\\u0000b"}', 400, 'invalid_input'],
-  ['__proto__', '{"org":"a","__proto__":{"name":"x"}}', 400, 'invalid_input'],
-  ['more than 100 KiB', `{"org":"${'a'.repeat(100 * 1024)}"}`, 413, 'payload_too_large'],
-])('interface page: refuses a body that is %s', async (_name, body, status, code) => {
+  ['contains a NUL character', '{"org":"a\\u0000b"}', 400, 'invalid_input'],
+  ['contains __proto__', '{"org":"a","__proto__":{"name":"x"}}', 400, 'invalid_input'],
+  ['is larger than 100 KiB', `{"org":"${'a'.repeat(100 * 1024)}"}`, 413, 'payload_too_large'],
+])('interface page: a body that %s is refused', async (_name, body, status, code) => {
   const door = await open();
   expect(await door.send('POST', '/api/v1/orgs', { body })).toMatchObject({
     status,
@@ -110,7 +113,7 @@ test.each([
   });
 });
 
-test('interface page: takes a body nested 32 deep', async () => {
+test('interface page: a body nested 32 deep is accepted', async () => {
   const door = await open();
   const answer = await door.send('POST', '/api/v1/orgs', {
     body: `{"org":"a","deep":${nested(31)}}`,
@@ -119,19 +122,19 @@ test('interface page: takes a body nested 32 deep', async () => {
 });
 
 test.each([
-  ['no media type', { 'content-type': '' }],
+  ['a body without a media type', { 'content-type': '' }],
   ['a form', { 'content-type': 'application/x-www-form-urlencoded' }],
   ['plain text', { 'content-type': 'text/plain' }],
-  ['another JSON', { 'content-type': 'application/scim+json' }],
+  ['another JSON type', { 'content-type': 'application/scim+json' }],
   ['another charset', { 'content-type': 'application/json; charset=latin1' }],
   ['a compressed body', { 'content-encoding': 'gzip' }],
-])('interface page: refuses %s as 415', async (_name, headers) => {
+])('interface page: %s gets 415', async (_name, headers) => {
   const door = await open();
   const answer = await door.send('POST', '/api/v1/orgs', { body: { org: 'a' }, headers });
   expect(answer).toMatchObject({ status: 415, body: { code: 'unsupported_media_type' } });
 });
 
-test('interface page: refuses a chunked body over the limit, and a body where none belongs', async () => {
+test('interface page: a chunked body over the limit is refused, and a body on a route that takes none', async () => {
   const door = await open();
   const head =
     'POST /api/v1/orgs HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n';
@@ -144,10 +147,10 @@ test('interface page: refuses a chunked body over the limit, and a body where no
 });
 
 test.each([
-  ['an encoding that is none', '/api/v1/orgs/%E0%A4%A', 'malformed_request'],
+  ['an invalid percent-encoding', '/api/v1/orgs/%E0%A4%A', 'malformed_request'],
   ['an encoded NUL in the path', '/api/v1/orgs/a%00b', 'invalid_input'],
   ['an encoded NUL in the query', '/api/v1/orgs/a?name=%00', 'invalid_input'],
-])('interface page: refuses %s as 400', async (_name, path, code) => {
+])('interface page: %s gets 400', async (_name, path, code) => {
   const door = await open();
   const answer = await sendBytes(
     door.url,
@@ -169,7 +172,7 @@ test('a field that a view does not declare is never sent', async () => {
   expect((await door.get('/api/v1/x')).body).toEqual({ org: 'a', limit: 1 });
 });
 
-test('a refusal carries its faults, hint and extra members, and Retry-After in a header', async () => {
+test('a refusal is sent with its hint and extra members in the body, and Retry-After in a header', async () => {
   const door = await openDoor([
     routeTo('public', 'POST', '/api/v1/x', {
       summary: 'Refuse',

@@ -25,7 +25,7 @@ const failed = routeTo('public', 'GET', '/api/v1/failed', {
 });
 const auth = { authorization: 'Bearer good' };
 
-test('X4 a request is one line, without query, headers or body', async () => {
+test('X4 the log has one line for each request, without its query, headers or body', async () => {
   const door = await openDoor([where, failed]);
   const headers = { ...auth, cookie: 'refresh_token=canary-1', 'user-agent': 'canary-2' };
   await door.post('/api/v1/where/x', { password: 'canary-3' }, headers);
@@ -101,8 +101,8 @@ test('a refusal is logged without a stack trace and a bug with one, on a termina
 });
 
 test.each([
-  ['nobody is trusted', [], '203.0.113.9', '127.0.0.1'],
-  ['the peer is not the trusted one', ['10.0.0.0/8'], '203.0.113.9', '127.0.0.1'],
+  ['no trusted proxy', [], '203.0.113.9', '127.0.0.1'],
+  ['a proxy that is not trusted', ['10.0.0.0/8'], '203.0.113.9', '127.0.0.1'],
   ['one proxy', ['127.0.0.1'], '203.0.113.9', '203.0.113.9'],
   ['a forged entry before the proxy', ['127.0.0.0/8'], '6.6.6.6, 203.0.113.9', '203.0.113.9'],
   [
@@ -111,10 +111,10 @@ test.each([
     '6.6.6.6, 203.0.113.9, 10.1.2.3',
     '203.0.113.9',
   ],
-  ['nothing forwarded', ['127.0.0.1'], undefined, '127.0.0.1'],
-  ['no address forwarded', ['127.0.0.1'], 'unknown', '127.0.0.1'],
-  ['a mapped address', ['127.0.0.1'], '::ffff:203.0.113.9', '203.0.113.9'],
-])('P9 the client address when %s', async (_name, trustedProxies, forwarded, address) => {
+  ['no forwarded address', ['127.0.0.1'], undefined, '127.0.0.1'],
+  ['a forwarded value that is not an address', ['127.0.0.1'], 'unknown', '127.0.0.1'],
+  ['an IPv4-mapped address', ['127.0.0.1'], '::ffff:203.0.113.9', '203.0.113.9'],
+])('P9 the client address is right with %s', async (_name, trustedProxies, forwarded, address) => {
   const door = await openDoor([where], { http: { trustedProxies } });
   const headers = forwarded === undefined ? auth : { ...auth, 'x-forwarded-for': forwarded };
   expect((await door.post('/api/v1/where/x', {}, headers)).body).toEqual({ address });

@@ -27,16 +27,16 @@ const cookie = 'access_token=good';
 test.each([
   ['a foreign Origin', { origin: 'https://evil.test' }],
   ['the Origin null', { origin: 'null' }],
-  ['another scheme', { origin: 'https://id.example.test' }],
-  ['another port', { origin: 'http://id.example.test:81' }],
+  ['an Origin of another scheme', { origin: 'https://id.example.test' }],
+  ['an Origin of another port', { origin: 'http://id.example.test:81' }],
   ['Sec-Fetch-Site: cross-site', { 'sec-fetch-site': 'cross-site' }],
   ['Sec-Fetch-Site: same-site', { 'sec-fetch-site': 'same-site' }],
-  ['our Origin but another site', { origin: own, 'sec-fetch-site': 'cross-site' }],
+  ['our Origin but Sec-Fetch-Site: cross-site', { origin: own, 'sec-fetch-site': 'cross-site' }],
   [
     'a Basic header beside a foreign Origin',
     { authorization: 'Basic eDp5', origin: 'https://evil.test' },
   ],
-])('interface page: refuses unsafe requests by cookie with %s', async (_name, headers) => {
+])('interface page: an unsafe request with a cookie and %s is refused', async (_name, headers) => {
   const door = await open();
   for (const method of ['POST', 'DELETE']) {
     const answer = await door.send(method, '/api/v1/me', { headers: { ...headers, cookie } });
@@ -47,17 +47,20 @@ test.each([
 });
 
 test.each([
-  ['neither header', { cookie }],
-  ['our Origin', { cookie, origin: own }],
-  ['our Origin, same-origin', { cookie, origin: own, 'sec-fetch-site': 'same-origin' }],
+  ['a cookie and neither header', { cookie }],
+  ['a cookie and our Origin', { cookie, origin: own }],
+  [
+    'a cookie, our Origin and Sec-Fetch-Site: same-origin',
+    { cookie, origin: own, 'sec-fetch-site': 'same-origin' },
+  ],
   ['a Bearer token', { authorization: 'Bearer good', origin: 'https://evil.test' }],
   ['an API key', { 'x-api-key': 'good', 'sec-fetch-site': 'cross-site' }],
-])('interface page: lets unsafe requests through with %s', async (_name, headers) => {
+])('interface page: an unsafe request with %s is accepted', async (_name, headers) => {
   const door = await open();
   expect((await door.post('/api/v1/me', {}, headers)).status).toBe(200);
 });
 
-test('interface page: no CORS by default', async () => {
+test('interface page: CORS is off by default', async () => {
   const door = await open();
   const preflight = await door.send('OPTIONS', '/api/v1/me', {
     headers: { origin: friend, 'access-control-request-method': 'POST' },

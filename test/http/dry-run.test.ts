@@ -8,7 +8,7 @@ import type { Client } from '../support/http.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { enrolled } from '../support/two-factor.ts';
 
-// `?dryRun=true` and `Prefer: return=representation` (interface page, "From anywhere").
+// Tests `?dryRun=true` and `Prefer: return=representation` (interface page, "From anywhere").
 
 let idctl: Idctl;
 let company: Company;
@@ -37,7 +37,7 @@ async function rows(): Promise<string> {
   return JSON.stringify(all);
 }
 
-test('a dry run answers 200 with the view, or refuses as the route does, and leaves no trace', async () => {
+test('a dry run answers 200 with the view, or refuses as the route does, and changes no row', async () => {
   const before = await rows();
   const told: string[] = [];
   for (const route of rehearsable) {
@@ -62,7 +62,7 @@ test('every route that removes something takes a dry run', () => {
   expect(removing.filter(({ dryRun }) => !dryRun).map(nameOf)).toEqual([]);
 });
 
-test('P15 a token may not rehearse what it may not do', async () => {
+test('P15 a read token cannot dry-run a change, and neither can an anonymous client', async () => {
   const reader = { user: company.owner.id, name: 'reader', scope: 'read' } as const;
   const { token } = await createToken(idctl.operator(), reader);
   const client = idctl.client({ headers: { authorization: `Bearer ${token}` } });
@@ -79,7 +79,7 @@ test('P15 a token may not rehearse what it may not do', async () => {
   }
 });
 
-test('where there is no dry run, asking for one is refused and nothing happens', async () => {
+test('a route without a dry run refuses dryRun=true and changes nothing', async () => {
   const before = await rows();
   const others = surface.routes.filter(
     ({ dryRun, access, method }) => !dryRun && access !== 'public' && method !== 'GET',
@@ -95,7 +95,7 @@ test('where there is no dry run, asking for one is refused and nothing happens',
   expect(await rows()).toBe(before);
 });
 
-test('DELETE answers 204, and the removed view to Prefer: return=representation', async () => {
+test('DELETE answers 204, or 200 with the removed view if Prefer says return=representation', async () => {
   const { owner } = company;
   const at = '/api/v1/orgs/acme/projects';
   const made = async (name: string) => (await owner.post(at, { name })).body;
@@ -111,7 +111,7 @@ test('DELETE answers 204, and the removed view to Prefer: return=representation'
   expect([one.slug, three.slug]).toEqual(['one', 'three']);
 });
 
-test('P12 a dry run checks no code of the authenticator, so it gives no tries', async () => {
+test('P12 a dry run does not check the authenticator code, so it does not help to guess codes', async () => {
   const { client, code } = await enrolled(idctl);
   const path = '/api/v1/me/totp/disable';
   for (const given of ['000000', code()]) {
@@ -122,7 +122,7 @@ test('P12 a dry run checks no code of the authenticator, so it gives no tries', 
   expect(await client.post(path, { code: code() })).toMatchObject({ status: 204 });
 });
 
-test('the API document tells of dry runs and of Prefer', async () => {
+test('the API document describes dryRun and Prefer', async () => {
   const { body } = await idctl.client().get('/api/v1/openapi.json');
   const at = (path: string) => body.paths[path];
   const named = (operation: { parameters: { name: string }[] }) =>
@@ -134,7 +134,7 @@ test('the API document tells of dry runs and of Prefer', async () => {
   expect(named(at('/api/v1/orgs/{org}/members').get)).not.toContain('dryRun');
 });
 
-test('an unknown route says so, unlike an unknown thing', async () => {
+test('an unknown route gets the code route_not_found, and an unknown object not_found', async () => {
   const { owner } = company;
   for (const path of ['/api/v1/nothing', '/api/v1/orgs/acme/nothing', '/auth/nothing'])
     expect(await owner.get(path)).toMatchObject({ status: 404, body: { code: 'route_not_found' } });

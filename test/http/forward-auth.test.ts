@@ -15,7 +15,7 @@ import { startNginx } from '../support/nginx.ts';
 import { freePorts } from '../support/ports.ts';
 import { nginxBlocks, type Proxied, startCaddy, startEcho } from '../support/proxies.ts';
 
-// The files in config/, run: nginx and Caddy before an application. Traefik is in no package.
+// Runs the examples in config/: nginx and Caddy in front of an application. No package has Traefik.
 
 interface Stop {
   stop(): Promise<void>;
@@ -40,7 +40,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** A browser for one host at this machine, which keeps the host's cookies. */
+/** A browser for one host on this machine. It keeps the host's cookies. */
 function browserOf({ host, port }: { host: string; port: number }) {
   const connect = { ca, servername: host, host: '127.0.0.1' };
   const dispatcher = new Agent({ connect });
@@ -74,7 +74,7 @@ const proxies: [string, 'nginx' | 'caddy', (given: Proxied) => Promise<Stop>][] 
 ];
 
 describe.each(proxies)(
-  'an application behind %s, as its file in config/ says',
+  'an application behind %s, configured as in config/',
   (name, needs, start) => {
     const missing = counterpartMissing(needs);
     const host = `${name.toLowerCase()}.localhost`;
@@ -102,7 +102,7 @@ describe.each(proxies)(
     });
     afterAll(() => proxy?.stop());
 
-    /** From the application to idctl and back, with the session of this client. */
+    /** Goes from the application to idctl and back, with the session of `as`. */
     async function enter(browser: ReturnType<typeof browserOf>, as: Client, path: string) {
       const refused = await browser.get(path);
       expect([refused.status, refused.origin]).toEqual([302, origin]);
@@ -126,7 +126,7 @@ describe.each(proxies)(
     };
 
     test.skipIf(missing)(
-      'O11 a member gets in, and the application learns who it is from idctl alone',
+      'O11 a member gets in, and the identity headers come from idctl alone',
       async () => {
         const browser = browserOf({ host, port });
         const landed = await enter(browser, session, '/wiki?page=1');
@@ -154,7 +154,7 @@ describe.each(proxies)(
       },
     );
 
-    test.skipIf(missing)('O11 a header of the client gets no person in', async () => {
+    test.skipIf(missing)('O11 no header that the client sends gives access', async () => {
       const browser = browserOf({ host, port });
       const to = { 'x-forwarded-host': `else.${host}:${port}`, 'x-forwarded-proto': 'http' };
       const answer = await browser.get('/', { ...spoofed, ...to });
@@ -164,21 +164,24 @@ describe.each(proxies)(
       await browser.close();
     });
 
-    test.skipIf(missing)('O11 a person who is no member does not get in', async () => {
+    test.skipIf(missing)('O11 a person who is not a member does not get in', async () => {
       const browser = browserOf({ host, port });
       expect(await enter(browser, stranger, '/')).toMatchObject({ status: 403 });
       expect((await browser.get('/')).status).toBe(302);
       await browser.close();
     });
 
-    test.skipIf(missing)('O11 signed out of idctl is signed out of the application', async () => {
-      const browser = browserOf({ host, port });
-      const own = await signedIn(idctl, ada.email);
-      await enter(browser, own, '/');
-      expect((await browser.get('/')).status).toBe(200);
-      await own.post('/api/v1/auth/logout', {}, { origin: idctl.baseUrl });
-      expect((await browser.get('/')).status).toBe(302);
-      await browser.close();
-    });
+    test.skipIf(missing)(
+      'O11 a person who signs out of idctl is signed out of the application',
+      async () => {
+        const browser = browserOf({ host, port });
+        const own = await signedIn(idctl, ada.email);
+        await enter(browser, own, '/');
+        expect((await browser.get('/')).status).toBe(200);
+        await own.post('/api/v1/auth/logout', {}, { origin: idctl.baseUrl });
+        expect((await browser.get('/')).status).toBe(302);
+        await browser.close();
+      },
+    );
   },
 );

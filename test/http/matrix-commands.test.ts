@@ -43,7 +43,7 @@ import { changeWebhook } from '../../src/services/tenancy/webhooks/operations.ts
 import { foundCompany } from '../support/company.ts';
 import { openInstance } from '../support/instance.ts';
 
-// The other door: each command is a route's, whose services the route matrix walks, or stands here.
+// Each command belongs to a route, which matrix.test.ts tests, or is listed here.
 
 const user = 'victim@acme.test';
 const org = 'acme';
@@ -68,7 +68,7 @@ const ofTheHost = [
 
 type Act = (ctx: Context) => unknown;
 
-/** Commands that no route does, and that are the operator's alone. */
+/** Commands without a route, for the operator only. */
 const ofTheOperator: Record<string, Act> = {
   init: (ctx) => initialize(ctx, {}),
   backup: (ctx) => makeBackup(ctx, { to: new PassThrough().resume() }),
@@ -93,7 +93,7 @@ const ofTheOperator: Record<string, Act> = {
   'user delete': (ctx) => deleteUser(ctx, { user }),
 };
 
-/** Commands that no route does under their own name, and that admins may do. */
+/** Commands without a route of their own, which admins may run. */
 const ofAdmins: Record<string, Act> = {
   'project-member role': (ctx) =>
     changeProjectMember(ctx, { org, project: 'website', user, role: 'admin' }),
@@ -116,7 +116,7 @@ function leaves(command: Command, before = ''): string[] {
   });
 }
 
-/** The code of the refusal, or null. */
+/** Runs `act`, and returns the code of its refusal, or null. */
 async function refusalOf(act: Act, ctx: Context): Promise<string | null> {
   try {
     await act(ctx);
@@ -142,7 +142,7 @@ test('every command belongs to a route or is tested here', () => {
   expect(commands.filter((command) => !named.has(command) && !here.includes(command))).toEqual([]);
 });
 
-test('interface page: the operator may do everything, and operator routes refuse everyone else', async () => {
+test('interface page: the operator may run every command, and operator commands refuse everyone else', async () => {
   const instance = await openInstance();
   const company = await foundCompany(instance);
   const as = ({ id, email }: { id: string; email: string }) =>

@@ -10,12 +10,13 @@ import type { Client } from '../support/http.ts';
 import { openIdctl } from '../support/idctl.ts';
 import type { Person } from '../support/instance.ts';
 
-// Every route as everybody: what each was told is kept, and held to the authority table and to the golden files.
+// Calls every route as every caller, and compares the answers with the authority table and the
+// golden files.
 
 const nameOf = ({ method, path }: Route) => `${method} ${path}`;
 
-// What is deleted is deleted last, what holds other things after them, and sessions are ended after everything:
-// the others with the password, one's own at last.
+// Deletions come late, and an organization goes after what is in it. Then the password change ends
+// the other sessions, and the sign-out ends the caller's own.
 const rank = ({ method, path }: Route) =>
   path.endsWith('/logout')
     ? 3
@@ -26,7 +27,7 @@ const rank = ({ method, path }: Route) =>
         : 0;
 const routes = surface.routes.toSorted((a, b) => rank(a) - rank(b));
 
-// Asked while the last owner still has an organization; others leave it after everything else of it.
+// The last owner calls it while the organization exists. Others call it after its other routes.
 const isLeaving = ({ path }: Route) => path.endsWith('/members/me');
 const orderFor = (who: string) => {
   const staying = /owner|operator/.test(who);
@@ -34,11 +35,11 @@ const orderFor = (who: string) => {
   return routes.toSorted((a, b) => rankFor(a) - rankFor(b));
 };
 
-/** What somebody was told by one route: `ok`, or the code of the refusal. */
+/** The answer of one route: `ok`, or the code of the refusal. */
 type Said = string;
 type Ask = (route: Route) => Promise<Said>;
 
-/** Everybody, and how they ask. */
+/** Every caller, and how it calls a route. */
 const everybody = {
   anonymous: async (company) => over(company, company.instance.client(), company.owner),
   stranger: async (company) => over(company, company.stranger, company.owner),
@@ -54,10 +55,10 @@ const everybody = {
 } satisfies Record<string, (company: Company) => Promise<Ask>>;
 
 type Who = keyof typeof everybody;
-// Object.keys forgets what the keys are.
+// Object.keys loses the type of the keys.
 const names = Object.keys(everybody) as Who[];
 
-/** Asks over HTTP; `:id` is a thing of `whose`. */
+/** Calls a route over HTTP. `:id` is an object of `whose`. */
 function over(company: Company, client: Client, whose: Person): Ask {
   return async (route) => {
     const { query, body, form } = samples[nameOf(route)] ?? {};
@@ -71,14 +72,14 @@ function over(company: Company, client: Client, whose: Person): Ask {
   };
 }
 
-/** Asks with a token of the owner's. */
+/** Calls a route with a token of the owner. */
 async function byToken(company: Company, scope: TokenScope): Promise<Ask> {
   const { instance, owner } = company;
   const { token } = await createToken(instance.operator(), { user: owner.id, name: 'ci', scope });
   return over(company, instance.client({ headers: { authorization: `Bearer ${token}` } }), owner);
 }
 
-/** Asks as the command line does: the same services, as the operator. */
+/** Calls the services as the operator, like the command line. */
 function atTheShell(company: Company): Ask {
   return async (route) => {
     const { query, body, form } = samples[nameOf(route)] ?? {};
@@ -114,7 +115,7 @@ beforeAll(async () => {
 
 const told = (who: Who, route: Route): Said => said.get(who)?.get(route) ?? 'nothing';
 
-/** Answers from before or at the proof of authority; whatever else is said, authority was proved. */
+/** Answers given before or by the authority check. After any other answer, the check has passed. */
 const unproved = [
   'nothing',
   'invalid_input',
@@ -142,20 +143,20 @@ const roleOf: Record<Who, (typeof roles)[number] | null> = {
   operator: 'owner',
 };
 
-/** What the scope of each token lets it do (security P15). */
+/** The effects that the scope of each token allows (security P15). */
 const mayDo: { [name in Who]?: Rule['effect'][] } = {
   "owner's read token": ['reads'],
   "owner's token": ['reads', 'changes'],
   "owner's admin token": ['reads', 'changes', 'letsIn'],
 };
 
-/** What the interface page says of who may do what, told by the row that the route names. */
+/** The answer by the authority table: `yes`, or the code of the refusal. */
 function expected(who: Who, { access, path }: Route): Said {
   if (access === 'public') return 'yes';
   const { least, orInProject, session, effect } = ruleOf(access);
   if (who === 'anonymous') return 'unauthenticated';
   const role = roleOf[who];
-  // They ask for a thing of somebody else's.
+  // The object in the path belongs to another account.
   if (role === null && path.includes('/:id')) return 'not_found';
   if (least !== 'user') {
     if (role === null) return 'not_found';
@@ -167,9 +168,9 @@ function expected(who: Who, { access, path }: Route): Said {
   return scope === undefined || scope.includes(effect) ? 'yes' : 'scope_required';
 }
 
-describe('interface page: who may do what', () => {
+describe('interface page: the rights of each caller', () => {
   test.each(names)('%s may do exactly what the authority table says', (who) => {
-    // What is a person's own the operator does by other input, which names the account.
+    // For a person's own objects, the operator gives other input, which names the account.
     const asked = routes.filter(
       ({ access }) =>
         access !== 'public' && !(who === 'operator' && ruleOf(access).least === 'user'),
@@ -182,7 +183,7 @@ describe('interface page: who may do what', () => {
     expect(answers).toEqual(asked.map((route) => `${nameOf(route)}: ${expected(who, route)}`));
   });
 
-  test('the authority table itself is as agreed, route by route', async () => {
+  test('the callers that may use each route are those in the golden file', async () => {
     const lines = routes
       .filter(({ access }) => access !== 'public')
       .map(
@@ -193,7 +194,7 @@ describe('interface page: who may do what', () => {
   });
 });
 
-test('P15 every route that is not a GET changes something, except those listed as reads', () => {
+test('P15 every route that is not a GET counts as a change, except the two that only read', () => {
   const looks = routes.filter(
     ({ method, access }) =>
       method !== 'GET' && access !== 'public' && ruleOf(access).effect === 'reads',
@@ -204,7 +205,7 @@ test('P15 every route that is not a GET changes something, except those listed a
   ]);
 });
 
-test('O7 every route refuses people from outside, except the public ones', async () => {
+test('O7 every route refuses people from outside, except those in the golden file', async () => {
   const outsiders: Who[] = ['anonymous', 'stranger', 'foreigner'];
   const lines = routes
     .map((route) => ({ route, let: outsiders.filter((who) => told(who, route) === 'ok') }))
@@ -213,7 +214,7 @@ test('O7 every route refuses people from outside, except the public ones', async
   await expect(`${lines.sort().join('\n')}\n`).toMatchFileSnapshot('../golden/public-routes.txt');
 });
 
-test('every route has one name, and its path keys and filled fields are fields of its input', () => {
+test('every route has a unique name, and its path keys and filled fields are fields of its input', () => {
   expect(new Set(routes.map(nameOf)).size).toBe(routes.length);
   for (const route of routes) {
     expect(Object.keys(route.input.shape), nameOf(route)).toEqual(

@@ -40,7 +40,7 @@ test('metrics are served only on their own listener, in the Prometheus format', 
   expect((await createClient(metricsUrl).post('/metrics')).status).toBe(404);
   expect((await createClient(daemon.url).get('/metrics')).status).toBe(404);
 
-  // The text format, version 0.0.4: every sample is of a family that has said its type before, and is there once.
+  // In text format 0.0.4, a family's TYPE line precedes its samples, and a series appears once.
   const families = new Set<string>();
   const series = new Set<string>();
   for (const line of String(answer.body).split('\n')) {
@@ -76,7 +76,7 @@ test('sign-ins are counted by method and outcome', async () => {
   expect(text).toContain('idctl_sign_ins_total{method="password",outcome="refused"} 1\n');
 });
 
-test('metrics cover process, database and backlog', async () => {
+test('metrics cover the process, the database and the backlog', async () => {
   const text = await scrape();
   for (const sample of [
     /^idctl_build_info\{version="\d+\.\d+\.\d+",node="v\d+[\d.]+"\} 1$/m,
@@ -92,7 +92,7 @@ test('metrics cover process, database and backlog', async () => {
   }
 });
 
-test('X4 metrics name no person and hold nothing that a client sent', async () => {
+test('X4 metrics name no person and contain nothing that a client sent', async () => {
   const text = await scrape();
   const [account] = await site.query('SELECT id FROM accounts');
   for (const word of [

@@ -12,7 +12,7 @@ import { documentedNginx, type Nginx, startNginx } from '../support/nginx.ts';
 import { blocksOf } from '../support/operations.ts';
 import { freePorts } from '../support/ports.ts';
 
-// The configuration in docs/operations.md, run: nginx before one daemon, and on PostgreSQL before two.
+// Runs the nginx of docs/operations.md in front of one daemon, and on PostgreSQL of two.
 
 const missing = counterpartMissing('nginx');
 let site: Installation;
@@ -40,7 +40,7 @@ beforeAll(async () => {
   const { certFile, keyFile } = await authority.issue('DNS:localhost');
   nginx = await startNginx(documentedNginx({ tls, http, certFile, keyFile, daemons }), tls);
   const ca = await readFile(authority.caFile, 'utf8');
-  // Another address than the proxy's.
+  // An address other than the proxy's.
   browser = new Agent({ localAddress: '127.0.0.2', connect: { ca, family: 4 } });
 }, 60_000);
 afterAll(async () => {

@@ -4,7 +4,7 @@ import { newSecret } from '../../src/crypto/secret.ts';
 import { appOf, basic } from '../support/apps.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 
-// The wire of the token endpoint: RFC 6749 §2.3, §3.2, §5.1, §5.2.
+// Tests the token endpoint over HTTP: RFC 6749 §2.3, §3.2, §5.1, §5.2.
 
 let idctl: Idctl;
 let app: Awaited<ReturnType<typeof appOf>>;
@@ -51,7 +51,7 @@ test('§2.3 a request with two client credentials is an invalid request', async 
   expect((await post({ ...grant, client_id: 'app-other' }, by)).body.error).toBe('invalid_request');
 });
 
-test('§5.2 a refused client is 401 with the scheme it can use, and always the same words', async () => {
+test('§5.2 a refused client gets 401, the scheme that it can use, and always the same description', async () => {
   const wrong = [
     await post({ ...grant, ...app.credentials, client_id: 'app-none' }),
     await post({ ...grant, ...app.credentials, client_secret: 'cos_secret_none' }),
@@ -69,9 +69,9 @@ test('§5.2 a refused client is 401 with the scheme it can use, and always the s
 });
 
 test.each([
-  ['nobody', {}],
-  ['no secret', { client_id: 'app-x' }],
-])('§5.2 a request that names %s is an invalid client', async (_who, client) => {
+  ['a client', {}],
+  ['a secret', { client_id: 'app-x' }],
+])('§5.2 a request without %s is refused as invalid_client', async (_who, client) => {
   expect(await post({ ...grant, ...client })).toMatchObject({
     status: 401,
     body: { error: 'invalid_client' },
@@ -97,7 +97,7 @@ test('P3 an Authorization header that is sent twice is refused', async () => {
   expect([answer.status, answer.body.error]).toEqual([401, 'invalid_client']);
 });
 
-test('an Authorization header of another scheme counts as none', async () => {
+test('an Authorization header of another scheme counts as no credential', async () => {
   const token = await app.mint();
   expect(
     (await post({ ...grant, ...app.credentials }, { authorization: `Bearer ${token}` })).status,
@@ -105,7 +105,7 @@ test('an Authorization header of another scheme counts as none', async () => {
 });
 
 test.each(['password', 'authorization_code', 'refresh_token', 'CLIENT_CREDENTIALS'])(
-  '§5.2 the grant %s is not served',
+  '§5.2 the grant type %s is not supported',
   async (grant_type) => {
     expect(await app.ask({ grant_type })).toMatchObject({
       status: 400,
@@ -138,7 +138,7 @@ test('X6 unknown parameters are ignored; duplicates, and known ones in the query
   );
 });
 
-test('§5.2 JSON, an unreadable body and an oversized body are invalid requests in OAuth form', async () => {
+test('§5.2 JSON, an unreadable body and an oversized body get the OAuth error invalid_request', async () => {
   const answers = [
     await idctl.client().post(path, { ...grant, ...app.credentials }),
     await idctl
@@ -152,18 +152,18 @@ test('§5.2 JSON, an unreadable body and an oversized body are invalid requests 
   for (const { body } of answers) expect(body.error).toBe('invalid_request');
 });
 
-test('§5.2 a description holds only printable ASCII without quotes, whatever the client sent', async () => {
+test('§5.2 a description has only printable ASCII without quotes, whatever the client sent', async () => {
   const { body } = await post(`${new URLSearchParams({ ...grant, 'ü"\\': '1' })}&%C3%BC%22%5C=2`);
   expect(body.error).toBe('invalid_request');
   expect(body.error_description).toMatch(/^[\x20-\x21\x23-\x5b\x5d-\x7e]+$/);
 });
 
-test('a form of another site is refused in OAuth form', async () => {
+test('a form from another site gets the OAuth error access_denied', async () => {
   const answer = await post({ ...grant, ...app.credentials }, { origin: 'https://evil.example' });
   expect([answer.status, answer.body.error]).toEqual([403, 'access_denied']);
 });
 
-test('a bug is a server error that gives only the request id', async () => {
+test('a bug is answered with server_error and only the request id', async () => {
   const bug = new Error(randomUUID());
   vi.spyOn(idctl.app.config.oauth, 'botTokenTtl', 'get').mockImplementationOnce(() => {
     throw bug;
@@ -173,7 +173,7 @@ test('a bug is a server error that gives only the request id', async () => {
   expect(body.error_description).toContain(headers['x-request-id']);
 });
 
-test('other methods are refused with the allowed one', async () => {
+test('other methods get 405, and Allow names POST', async () => {
   const answer = await idctl.client().get(path);
   expect([answer.status, answer.headers['allow']]).toEqual([405, 'POST']);
 });

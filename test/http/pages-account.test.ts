@@ -8,7 +8,7 @@ import { type OpenIdProvider, startOpenIdProvider } from '../support/openid-prov
 import { open } from '../support/pages.ts';
 import { connected, registration, signInAt } from '../support/sso.ts';
 
-// What the account page says of an account, beside what its forms do (test/http/pages.test.ts).
+// The content of the account page. Most tests of its forms are in test/http/pages.test.ts.
 
 let idctl: MailingIdctl;
 let provider: OpenIdProvider;
@@ -26,7 +26,7 @@ afterAll(async () => {
   await provider.stop();
 });
 
-/** A person of an organization with single sign-on, signed in by it, and their account page. */
+/** Signs a person in by single sign-on of a new organization. `page` opens the account page. */
 async function arrived(more: Record<string, unknown> = {}) {
   const { org, domain } = await connected(idctl, provider.issuer, more);
   const sub = fresh('grace');
@@ -36,7 +36,7 @@ async function arrived(more: Record<string, unknown> = {}) {
   return { client, org, email, page: () => open(client, '/') };
 }
 
-test('an account without a password has no form to change it, and sets one with a mailed code', async () => {
+test('without a password, the account page has no form to change it; a mailed code sets one', async () => {
   const { page, email } = await arrived();
   const first = await page();
   expect(first.text).toContain('Your account has no password. You sign in another way.');
@@ -53,7 +53,7 @@ test('an account without a password has no form to change it, and sets one with 
   ]);
 });
 
-test('P16 where passkeys do not work, a person with an old session confirms it and connects GitHub', async () => {
+test('P16 where passkeys do not work, a person with an old session confirms it by password and connects GitHub', async () => {
   const ada = await person(idctl);
   const client = await signedIn(idctl, ada.email);
   idctl.wait(11 * 60);
@@ -70,7 +70,7 @@ test('P16 where passkeys do not work, a person with an old session confirms it a
   expect(away.text).toContain('Continue to GitHub');
 });
 
-test('P12 the page says that only some single sign-ons ask for the second factor', async () => {
+test('P12 the page says for each single sign-on whether it also requires the second factor', async () => {
   const own = await arrived();
   const text = async () => (await own.page()).text;
   expect(await text()).toContain('a password, a code by mail, a directory, Google or GitHub');

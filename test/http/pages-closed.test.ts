@@ -8,7 +8,7 @@ import { fresh, organization, password, verifiedDomain } from '../support/builde
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { type Opened, open } from '../support/pages.ts';
 
-// What is not there, or not open: an instance that sends no mail, and where nobody signs up by themselves.
+// Tests unknown pages, and the pages of an instance without mail and without open sign-up.
 
 let idctl: Idctl;
 beforeAll(async () => {
@@ -21,7 +21,7 @@ const browser = () => idctl.client({ keepCookies: true });
 const at = (path: string, query: Record<string, string> = {}) =>
   open(browser(), `${path}?${new URLSearchParams(query)}`);
 
-describe('pages for unknown addresses', () => {
+describe('pages for unknown paths', () => {
   const typed = [
     '/logon',
     '/login/',
@@ -31,30 +31,35 @@ describe('pages for unknown addresses', () => {
     '/api-v1',
   ];
 
-  test.each(typed)('X10 %s is a page for a browser, and a problem for others', async (path) => {
-    const page = await browser().get(path, {
-      accept: 'text/html,application/xhtml+xml,*/*;q=0.8',
-    });
-    expect([page.status, page.headers['content-type'], page.headers['vary']]).toEqual([
-      404,
-      'text/html; charset=utf-8',
-      'Accept',
-    ]);
-    expect(page.headers).toMatchObject({
-      'content-security-policy': expect.stringContaining("style-src 'self'; img-src 'self' data:"),
-      'cache-control': 'no-store',
-    });
-    expect(page.body).toContain('Page not found');
-    expect(page.body).not.toMatch(/logon|script|style=/);
-    const problem = await browser().get(path, { accept: '*/*' });
-    expect([problem.status, problem.body.code, problem.headers['vary']]).toEqual([
-      404,
-      'route_not_found',
-      'Accept',
-    ]);
-  });
+  test.each(typed)(
+    'X10 for %s, a browser gets a page and other clients a problem object',
+    async (path) => {
+      const page = await browser().get(path, {
+        accept: 'text/html,application/xhtml+xml,*/*;q=0.8',
+      });
+      expect([page.status, page.headers['content-type'], page.headers['vary']]).toEqual([
+        404,
+        'text/html; charset=utf-8',
+        'Accept',
+      ]);
+      expect(page.headers).toMatchObject({
+        'content-security-policy': expect.stringContaining(
+          "style-src 'self'; img-src 'self' data:",
+        ),
+        'cache-control': 'no-store',
+      });
+      expect(page.body).toContain('Page not found');
+      expect(page.body).not.toMatch(/logon|script|style=/);
+      const problem = await browser().get(path, { accept: '*/*' });
+      expect([problem.status, problem.body.code, problem.headers['vary']]).toEqual([
+        404,
+        'route_not_found',
+        'Accept',
+      ]);
+    },
+  );
 
-  test('X10 an undecodable address or a wrong method is a problem for a browser too', async () => {
+  test('X10 for an undecodable path or a wrong method, a browser gets a page too', async () => {
     for (const [method, path, status] of [
       ['GET', '/login/%', 400],
       ['POST', '/login', 405],
@@ -77,7 +82,7 @@ describe('pages for unknown addresses', () => {
     '/.well-known/nothing',
     '/healthz/nothing',
   ])(
-    'X10 %s belongs to programs: it answers a problem, whatever the client accepts',
+    'X10 %s is for programs: the answer is a problem object, whatever the client accepts',
     async (path) => {
       const { status, headers } = await browser().get(path, { accept: 'text/html' });
       expect([status, headers['content-type']]).toEqual([
@@ -99,7 +104,7 @@ describe('pages whose form would be refused', () => {
     ['/login/mail-code', { identifier: 'ada@example.test' }],
     ['/login/verify', { identifier: 'ada@example.test' }],
   ])(
-    '§4.4 %s %j says at once that no mail is sent, and which ways are left',
+    '§4.4 %s %j says at once that no mail is sent, and offers another way to sign in',
     async (path, query) => {
       const page = await at(path, query);
       expect([page.status, noForm(page), page.text]).toEqual([
@@ -138,7 +143,7 @@ describe('pages whose form would be refused', () => {
     closed(await signUp(), 'Sign-up is not open to everyone here.');
   });
 
-  test('O6 an invitation opens sign-up for its address until it expires', async () => {
+  test('O6 an invitation opens sign-up for its address until it is revoked', async () => {
     const org = await organization(idctl);
     const email = `${fresh('guest')}@example.test`;
     const { id, token: invitation } = await createInvitation(idctl.operator(), {

@@ -6,7 +6,7 @@ import { page } from '../../src/http/pages/page.ts';
 import { type Access, routeTo } from '../../src/http/route.ts';
 import { openDoor } from '../support/door.ts';
 
-// There is nothing behind this door, so that not even the sign-in screen can be shown.
+// This door has no services behind it, so not even the sign-in page can be shown.
 
 const failing = (path: string, error: () => Error) =>
   page({
@@ -65,7 +65,7 @@ test.each([
   },
 );
 
-test('X10 a bug is a page too, with only its reference', async () => {
+test('X10 a browser gets a page for a bug too, with only its reference', async () => {
   const door = await open();
   const answer = await door.get('/login/bug', asBrowser);
   expect([answer.status, answer.headers['content-type']]).toEqual([
@@ -77,7 +77,7 @@ test('X10 a bug is a page too, with only its reference', async () => {
   await expect.poll(() => door.log.map(({ msg }) => msg)).toContain('bug');
 });
 
-test('X10 a refusal stays a problem for clients that are no browser', async () => {
+test('X10 clients other than browsers get a refusal as a problem object', async () => {
   const answer = await (await open()).get('/auth/upstream');
   expect([answer.status, answer.body.code]).toEqual([502, 'provider_failed']);
 });

@@ -23,7 +23,7 @@ import { directoryPassword, type Slapd, startSlapd } from '../support/slapd.ts';
 import { comeBack, connected, registration } from '../support/sso.ts';
 import { enrolled } from '../support/two-factor.ts';
 
-// What the screens do beside the straight way that Chromium goes (test/e2e/pages.test.ts).
+// Tests the pages beyond the usual flows, which test/e2e/pages.test.ts runs in Chromium.
 
 const logo = join(tmpdir(), `${fresh('logo')}.svg`);
 const drawing = '<svg xmlns="http://www.w3.org/2000/svg"><path d="M0 0h1v1z"/></svg>';
@@ -64,12 +64,12 @@ async function withPassword(
   return screen.submit('/login/password', { password: given });
 }
 
-/** As apps show it. */
+/** The code in two groups of digits, as authenticator apps show it. */
 const asShown = (code: string) => `${code.slice(0, 3)} ${code.slice(3)}`;
 const isIn = ({ status, text }: Opened) => status === 200 && text.includes('Sign out');
 
 describe('P12 the second factor', () => {
-  test('P12 the code is asked after the password, and only the password’s success is kept', async () => {
+  test('P12 the page asks for the code after the password, and no page, row or cookie keeps the password', async () => {
     const { account, code } = await enrolled(idctl);
     const client = browser();
     const asked = await withPassword(client, account.email, password, { returnTo: '/api/v1/me' });
@@ -123,7 +123,7 @@ describe('P12 the second factor', () => {
     );
   });
 
-  test('P12 the second factor is asked beside a mailed code, which is spent only then, and for a new password', async () => {
+  test('P12 a mailed code and a password reset need the second factor too; the mailed code is spent only with it', async () => {
     const { account, code } = await enrolled(idctl);
     const email = account.email ?? '';
     const sent = await (await at(browser(), '/login', { identifier: email })).submit(
@@ -158,7 +158,7 @@ describe('P12 the second factor', () => {
     expect((await withPassword(browser(), email, newPassword)).text).toContain('Second factor');
   });
 
-  test('P6 P8 a sign-in in two steps also raises the hash and remembers the client', async () => {
+  test('P6 P8 a sign-in in two steps also strengthens the password hash and remembers the client', async () => {
     const { account, code } = await enrolled(idctl);
     const hash = await argon2.hash(password, { memoryCost: 8, timeCost: 1, parallelism: 1 });
     await transaction(async () => {
@@ -171,7 +171,7 @@ describe('P12 the second factor', () => {
     const kept = (await Counter.findAll()).filter(
       ({ beganAt, expiresAt }) => expiresAt - beganAt > 29 * 86_400,
     );
-    // The pair of account and network, and the network (P8).
+    // One row is for the account and network together, one for the network (P8).
     expect(kept).toHaveLength(2);
     expect([hash, passwordHash]).toEqual([
       expect.stringContaining('m=8,'),
@@ -179,7 +179,7 @@ describe('P12 the second factor', () => {
     ]);
   });
 
-  test('P12 where a connection asks for idctl’s second factor, the code leads on to where the sign-in was going', async () => {
+  test('P12 if a connection requires idctl’s second factor, the browser goes to the sign-in’s returnTo after the code', async () => {
     const { domain } = await connected(idctl, provider.issuer, { requireLocalTwoFactor: true });
     const { account, code } = await enrolled(idctl, `ada@${domain}`);
     const sub = fresh('sub');
@@ -198,7 +198,7 @@ describe('P12 the second factor', () => {
   });
 });
 
-test('P7 the pages say the same for an address with an account and for one without', async () => {
+test('P7 the pages are the same for an address with an account and an address without', async () => {
   const known = (await person(idctl)).email ?? '';
   const unknown = `${fresh('nobody')}@example.test`;
   const seen = async (email: string) => {
@@ -245,7 +245,7 @@ test('X5 the page of a failed sign-in shows a reference, which the event keeps',
   expect((await at(browser(), '/login', { identifier: 'x y' })).text).not.toContain('Reference');
 });
 
-test('P7 P11 a person who could not sign in is offered to confirm the address, whether or not anything waits', async () => {
+test('P7 P11 after a failed sign-in, the page offers to confirm the address, whether or not a sign-up waits', async () => {
   const [unconfirmed, unknown] = [
     `${fresh('new')}@example.test`,
     `${fresh('nobody')}@example.test`,
@@ -273,7 +273,7 @@ test('P7 P11 a person who could not sign in is offered to confirm the address, w
   expect(isIn(await withPassword(browser(), unconfirmed))).toBe(true);
 });
 
-test('P11 only the person who confirmed an address reads that the password ended: a link to the notice shows nothing', async () => {
+test('P11 a link cannot make a page say that a password is missing or was changed', async () => {
   const { email } = await person(idctl);
   const client = browser();
   await withPassword(client, email);
@@ -291,7 +291,7 @@ test('P11 only the person who confirmed an address reads that the password ended
   expect(text).not.toContain('was changed');
 });
 
-test('O1 a method that the organization switched off is not offered, and its open form is refused', async () => {
+test('O1 a method that the organization switched off is not offered, and a form opened before is refused', async () => {
   const org = await organization(idctl);
   const domain = await verifiedDomain(idctl, org.slug);
   const { email } = await person(idctl, `ada@${domain}`);
@@ -307,7 +307,7 @@ test('O1 a method that the organization switched off is not offered, and its ope
   expect(refused.body).toContain('action="/login/mail-code"');
 });
 
-test('O4 the operator’s link signs in once; the sign-in page says when it was used before', async () => {
+test('O4 the operator’s link signs in once; after that, the sign-in page says that it was used', async () => {
   const { email } = await person(idctl);
   const { url } = await createLoginLink(idctl.operator(), { user: email ?? '' });
   const link = url.slice(idctl.baseUrl.length);
@@ -402,14 +402,14 @@ describe.skipIf(counterpartMissing('slapd'))('§4.2 a directory', () => {
     const held = await enter(`/login?identifier=${domain}`, 'ada2');
     expect(held.text).toContain('Second factor');
     expect(isIn(await held.submit('/login/code', { totpCode: ada.code() }))).toBe(true);
-    // With another one beside it, the domain says which.
+    // With a second directory, the domain decides which directory is asked.
     await joined(idctl, settingsFor(slapd));
     expect(isIn(await enter(`/login?identifier=${domain}`, uid))).toBe(true);
     expect((await open(browser(), '/login')).body).not.toContain('/login/directory');
   });
 });
 
-test('the name of the instance is text, and its logo is a file that cannot run scripts', async () => {
+test('pages escape the name of the instance, and its logo cannot run scripts', async () => {
   const client = browser();
   const { body } = await open(client, '/login');
   expect(body).toContain('<title>Sign in · Acme &lt;Identity&gt;</title>');

@@ -7,7 +7,7 @@ import type { Client } from '../support/http.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { type Opened, open } from '../support/pages.ts';
 
-// People read what happened and what to do next, and nothing that only an operator or a program can use.
+// Pages say what happened and what to do next, in words that need no technical knowledge.
 
 let idctl: Idctl;
 const log: Record<string, unknown>[] = [];
@@ -40,7 +40,7 @@ function requirePlain(where: string, body: unknown) {
     expect([where, text]).toEqual([where, expect.not.stringMatching(pattern)]);
 }
 
-/** The pages that people may open or be shown, each in as many ways to be wrong as there are. */
+/** Opens every page and submits every form with wrong input, and returns the bodies. */
 async function seen(client: Client): Promise<[string, unknown][]> {
   const found: [string, unknown][] = [];
   const queries = [

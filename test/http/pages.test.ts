@@ -22,7 +22,7 @@ const forms = pages.filter(({ method }) => method === 'POST');
 const nameOf = ({ method, path }: { method: string; path: string }) => `${method} ${path}`;
 const browser = () => idctl.client({ keepCookies: true });
 
-/** A browser in which somebody new is signed in, by the screen itself. */
+/** Opens a browser in which a new person has signed in with the form. */
 async function arrived(): Promise<{ client: Client; email: string; id: string; earlier: string }> {
   const { email, id } = await person(idctl);
   const client = browser();
@@ -32,8 +32,8 @@ async function arrived(): Promise<{ client: Client; email: string; id: string; e
   return { client, email: email ?? '', id, earlier: tokenIn(asked.body) };
 }
 
-describe('X10 interface page: every page and form is tested', () => {
-  test('each page has one name, and none hides a REST route', () => {
+describe('X10 interface page: every page and form', () => {
+  test('each page has a unique name, and none hides a REST route', () => {
     expect(new Set(pages.map(nameOf)).size).toBe(pages.length);
     expect(forms.length).toBeGreaterThan(10);
     for (const { path } of pages)
@@ -83,7 +83,7 @@ describe('X10 interface page: every page and form is tested', () => {
     expect((await rename(tokenIn(page.body))).status).toBe(303);
   });
 
-  test('X6 a form accepts its own fields, each once; other parameters of a page’s address are ignored', async () => {
+  test('X6 a form accepts only its own fields, each once; a page ignores unknown parameters', async () => {
     const { client } = await arrived();
     const before = (await open(client, '/')).body;
     const token = tokenIn(before);
@@ -128,7 +128,7 @@ describe('X10 interface page: every page and form is tested', () => {
     expect(answer.status).toBe(303);
   });
 
-  test('X10 no person ends, renews or revokes what belongs to another account', async () => {
+  test('X10 no form ends a session of another account, or replaces or revokes its tokens', async () => {
     const { client } = await arrived();
     const victim = await signedInAs(idctl, 'victim@elsewhere.test');
     const token = await createToken(idctl.operator(), { user: (await arrived()).id, name: 'mine' });
@@ -148,7 +148,7 @@ describe('X10 interface page: every page and form is tested', () => {
   });
 
   test.each(['/login', '/login?identifier=ada%40elsewhere.test', '/login/directory', '/'])(
-    'X10 the policy covers what %s may load, and the page is not cached',
+    'X10 the content security policy limits what %s may load, and the page is not cached',
     async (path) => {
       const client = path === '/' ? (await arrived()).client : browser();
       const { status, headers, body } = await open(client, path);
@@ -173,7 +173,7 @@ describe('X10 interface page: every page and form is tested', () => {
 });
 
 describe('§5.2 staying signed in', () => {
-  test('an expired access token is renewed on the way to a page, and the address stays clean', async () => {
+  test('an expired access token is renewed on the way to a page, and its URL gets no parameter', async () => {
     const { client } = await arrived();
     client.jar.delete('access_token');
     const answer = await client.get('/', { accept: 'text/html' });
@@ -195,7 +195,7 @@ describe('§5.2 staying signed in', () => {
     const renewed = await client.get(String(sent.headers['location']), { accept: 'text/html' });
     const back = await client.get(String(renewed.headers['location']));
     expect(back.headers['location']).toBe('https://app.example.test/x');
-    // Without a session there is the screen, which still knows where to go; strangers get it at once.
+    // Without a session, the sign-in page appears and keeps returnTo; in a new browser, at once.
     client.jar.delete('access_token');
     client.jar.delete('refresh_token');
     const screen = await open(
@@ -209,7 +209,7 @@ describe('§5.2 staying signed in', () => {
     expect((await browser().get('/login?returnTo=%2Fprojects')).status).toBe(200);
   });
 
-  test('a form sent after the token expired is renewed with all its fields, and submitted once', async () => {
+  test('a form sent after the access token expired is submitted again with all its fields after the renewal', async () => {
     const { client } = await arrived();
     const page = await open(client, '/');
     client.jar.delete('access_token');
@@ -316,7 +316,7 @@ test('a failed sign-in by redirect shows a page to a browser, and a problem to o
   expect([late.status, late.body.includes('role="alert"')]).toEqual([401, true]);
 });
 
-test('X10 names that people choose stay text on their page', async () => {
+test('X10 the account page escapes the name that a person chooses', async () => {
   const { client } = await arrived();
   const name = `<img src=x onerror="a"> & 'Ada'`;
   const answer = await (await open(client, '/')).submit('/account/profile', { name, locale: 'en' });

@@ -15,13 +15,13 @@ afterAll(() => idctl.close());
 
 const document = async () => (await idctl.client().get('/api/v1/openapi.json')).body;
 
-test('§4.4 the API document is OpenAPI 3.1 by a public validator', async () => {
+test('§4.4 a public validator accepts the API document as OpenAPI 3.1', async () => {
   const result = await new Validator().validate(await document());
   expect(result.errors).toBeUndefined();
   expect(result.valid).toBe(true);
 });
 
-test('the document and the surface are equal: every route, no other, each with its fields', async () => {
+test('the API document has every route with its fields, and no other route', async () => {
   const { paths } = await document();
   const described = Object.entries(paths).flatMap(([path, item]) =>
     Object.keys(item as object).map(
@@ -48,7 +48,7 @@ test('the document and the surface are equal: every route, no other, each with i
   expect(JSON.stringify(paths['/api/v1/auth/resume'])).not.toContain('refreshToken');
 });
 
-test('the reference page sends only our own files, under a policy that lets nothing else in', async () => {
+test('the reference page loads only our own files, under a policy that forbids everything else', async () => {
   const page = await idctl.client().get('/api/v1/docs');
   expect(page.status).toBe(200);
   expect(page.headers['content-security-policy']).toContain("default-src 'none'");
@@ -73,7 +73,7 @@ describe.skipIf(counterpartMissing('chromium'))('§4.4 the reference in a real C
       await page.fill('#auth-bearer-value', token);
       await page.locator('.auth-btn-wrapper .authorize').first().click();
       await page.click('.btn-done');
-      // Of so many operations, the page draws only those near the window: look at all while it scrolls.
+      // The page draws only the operations near the window, so collect them while it scrolls.
       const seen = new Set<string>();
       const me = page.locator('#operations-me-getMe');
       await expect
@@ -86,7 +86,7 @@ describe.skipIf(counterpartMissing('chromium'))('§4.4 the reference in a real C
             await page.mouse.wheel(0, 500);
             return seen.size;
           },
-          // The routes, and what a webhook is sent.
+          // All routes, and the message to a webhook.
           { timeout: 60_000 },
         )
         .toBe(1 + surface.routes.length);

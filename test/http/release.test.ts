@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Daemon } from '../support/daemon.ts';
 import { type Installation, install } from '../support/installation.ts';
 
-// What only a release can lack: other tests of HTTP run the sources in their own process.
+// Tests what only a release can lack. The other HTTP tests run the sources in their own process.
 
 let site: Installation;
 let daemon: Daemon;
@@ -26,7 +26,7 @@ test('a release answers an undecodable path like the sources, and does not log a
   expect(daemon.log()).not.toContain('"bug"');
 });
 
-test('a release brings the pages, their style and the reference of the API with all that it loads', async () => {
+test('a release contains the pages, their style sheet, and the API reference with all its files', async () => {
   for (const path of ['/login', '/api/v1/docs']) {
     const page = await (await get(path, { accept: 'text/html' })).text();
     const parts = [...page.matchAll(/(?:href|src)="(?!data:)([^"]+\.(?:css|js))"/g)].map(
@@ -40,7 +40,7 @@ test('a release brings the pages, their style and the reference of the API with 
   }
 });
 
-test('a release can hash, sign and remember: a person signs in, and a slow filter is answered', async () => {
+test('in a release, a person can sign in, and a slow SCIM filter is answered', async () => {
   const login = await fetch(`${daemon.url}/api/v1/auth/login`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => idctl.close());
 
-/** What is sent. In the path, `:id` is the id of a User. */
+/** One request. In its path, `:id` stands for the id of a User. */
 interface Sent {
   method: string;
   path: string;
@@ -123,7 +123,7 @@ test('RFC 7644 §3.12 every request gets its answer or a SCIM error, never a 5xx
     }),
     { numRuns },
   );
-  // Some of it is right, or the rest would say little.
+  // Some requests must succeed, or the test would show little.
   expect([...seen]).toEqual(expect.arrayContaining([200, 201, 400, 404]));
   expect((await client.get('/Users?count=200')).status).toBe(200);
 });

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => idctl.close());
 
-test('the body of a change is read before the group is locked', async () => {
+test('the body of a change is checked before the group is looked up', async () => {
   const operation = { op: 'add', path: 'members', value: [0] };
   const at = '/Groups/0199c3a4-7c1e-7d55-8d1f-3f0e8a1b2c3d';
   expect((await client.send('PATCH', at, { Operations: [operation] })).status).toBe(400);
@@ -50,7 +50,7 @@ test('every form of a PATCH changes the members that it names', async () => {
   expect(await after({ op: 'remove', path, value: null })).toEqual([]);
 });
 
-test('a group takes no other’s name, and an organization at most 1,000 groups', async () => {
+test('a group cannot take another group’s name, and an organization has at most 1,000 groups', async () => {
   const { body } = await client.send('POST', '/Groups', { displayName: 'one' });
   await client.send('POST', '/Groups', { displayName: 'two' });
   for (const [method, given] of [
@@ -75,14 +75,14 @@ test('a group takes no other’s name, and an organization at most 1,000 groups'
   expect([await post(), await post()]).toEqual([201, 400]);
 });
 
-test('a body on Groups may have 4 MiB', async () => {
+test('a body sent to Groups may have up to 4 MiB', async () => {
   const body = (size: number) => ({ displayName: fresh('g'), note: 'x'.repeat(size) });
   const post = async (size: number) => (await client.send('POST', '/Groups', body(size))).status;
   expect(await post(4096 * 1024 - 100)).toBe(201);
   expect(await post(4096 * 1024)).toBe(413);
 });
 
-test('I4 a member is shown as the client named the person, never by the account; an admin sees who is in a group', async () => {
+test('I4 a member is shown by the name that the client gave, never the account’s; an admin sees the members of a group', async () => {
   const { email } = await person(idctl);
   const { id: value } = await client.create({ userName: email });
   const { body } = await client.send('POST', '/Groups', {

@@ -39,7 +39,7 @@ async function people(client: ScimClient, ...names: string[]): Promise<string[]>
 const ids = (body: { members: { value: string }[] }) =>
   body.members.map(({ value }) => value).sort();
 
-/** A client with a project `web`, and a group `dev` that is mapped to a role in it. */
+/** Makes a client with a project `web`, and a group `dev` that is mapped to a role in it. */
 async function mapped(role: 'viewer' | 'member' | 'admin' = 'member') {
   const client = await scimClient(idctl);
   const org = client.org.slug;
@@ -70,7 +70,7 @@ async function mapped(role: 'viewer' | 'member' | 'admin' = 'member') {
   return { client, org, mapping, ada, ben, group, roles, patch, push };
 }
 
-test('a list that breaks off is no success in the log of requests', async () => {
+test('a list that breaks off is recorded with status 500 in the log of requests', async () => {
   const { client, org, push, ada } = await mapped();
   await push(ada);
   const rename = (from: string, to: string) =>
@@ -87,9 +87,9 @@ test('a list that breaks off is no success in the log of requests', async () => 
 });
 
 describe('the resource', () => {
-  test('RFC 7644 §3 a group is made, read, replaced, searched and deleted', async () => {
+  test('RFC 7644 §3 a client can create, read, search, replace and delete a group', async () => {
     const client = await scimClient(idctl);
-    // One after the other: members are listed in the order in which they were made.
+    // Made one after the other, because members are listed in that order.
     const [ada = ''] = await people(client, 'ada');
     const [ben = ''] = await people(client, 'ben');
     const made = await client.send('POST', '/Groups', {
@@ -165,7 +165,7 @@ describe('the resource', () => {
     expect((await client.events('scim.group.deleted'))[0]).toMatchObject({ data: { members: 0 } });
   });
 
-  test('I4 a group’s name is unique in any case, and another organization’s User as a member reads like none', async () => {
+  test('I4 a group’s name is unique in any letter case; a User of another organization is refused like an unknown one', async () => {
     const client = await scimClient(idctl);
     const other = await scimClient(idctl);
     const [stranger = ''] = await people(other, 'eve');
@@ -181,7 +181,7 @@ describe('the resource', () => {
       const { status, body } = await post({ displayName: fresh('g'), members: [{ value }] });
       return [status, body.scimType, body.detail.replace(value, 'ID')];
     };
-    // I4 Another organization's User reads like one that does not exist.
+    // I4 A User of another organization is refused like one that does not exist.
     const none = '0199c3a4-7c1e-7d55-8d1f-3f0e8a1b2c3d';
     expect(await refusal(stranger)).toEqual(await refusal(none));
     expect((await refusal(none)).slice(0, 2)).toEqual([400, 'invalidValue']);
@@ -195,7 +195,7 @@ describe('the resource', () => {
 });
 
 describe('RFC 7644 §3.14 versions', () => {
-  test('the ETag of a User changes with its groups, and a change of the User takes every one of them', async () => {
+  test('the ETag of a User changes with its groups; If-Match accepts each of these until the User itself changes', async () => {
     const { client, ada, group, push, patch } = await mapped();
     const at = `/Users/${ada}`;
     const { body: alone } = await client.get(at);
@@ -242,7 +242,7 @@ describe('RFC 7644 §3.14 versions', () => {
 });
 
 describe('the requests of providers', () => {
-  test('Okta pushes a group, changes its members, renames and deletes it', async () => {
+  test('Okta can push a group, change its members, and rename and delete it', async () => {
     const client = await scimClient(idctl);
     const [ada = '', ben = ''] = await people(client, 'ada', 'ben');
     const look = await client.get(
@@ -290,7 +290,7 @@ describe('the requests of providers', () => {
     ]);
   });
 
-  test('Entra makes a group without members, adds and removes with its own words, and looks without members', async () => {
+  test('Entra can create a group without members, use its own operation names, and read a group without members', async () => {
     const client = await scimClient(idctl);
     const [ada = '', ben = ''] = await people(client, 'ada', 'ben');
     const look = await client.get(
@@ -331,7 +331,7 @@ describe('the requests of providers', () => {
     expect([shown.status, ids(shown.body)]).toEqual([200, [ada]]);
   });
 
-  test('what a PATCH cannot do is refused whole', async () => {
+  test('a PATCH with one invalid operation is refused as a whole', async () => {
     const { client, group, ada, ben, patch } = await mapped();
     const refused = async (...operations: object[]) => {
       const { status, body } = await patch(...operations);
@@ -355,7 +355,7 @@ describe('the requests of providers', () => {
     expect((await client.get(`/Groups/${group.id}`)).body.members).toEqual([]);
   });
 
-  test('authentik sends 10,000 operations in one request', async () => {
+  test('authentik may send 10,000 operations in one request, and no more', async () => {
     const { client, ada, ben, group, patch } = await mapped();
     const one = (value: string, op: string) => ({ op, path: 'members', value: [{ value }] });
     const operations = Array.from({ length: 9_999 }, (_, at) =>
@@ -368,7 +368,7 @@ describe('the requests of providers', () => {
 });
 
 describe('groups as a source of roles', () => {
-  test('I7 a role comes and goes with the SCIM group, at once and whatever autoRemove says', async () => {
+  test('I7 a SCIM group gives and removes a role at once, whatever autoRemove says', async () => {
     const { client, ada, ben, roles, patch, push } = await mapped();
     await push(ada, ben);
     expect(await roles()).toEqual({ ada: 'member', ben: 'member' });
@@ -403,7 +403,7 @@ describe('groups as a source of roles', () => {
     expect(await roles()).toEqual({ ben: 'commenter manual' });
   });
 
-  test('I5 a deactivated person stays in the group without a role, and has it again when active', async () => {
+  test('I5 a deactivated person stays in the group without a role, and gets the role back when active again', async () => {
     const { client, ada, group, roles, push } = await mapped();
     await push(ada);
     await client.patch(ada, { op: 'replace', value: { active: false } });
@@ -413,7 +413,7 @@ describe('groups as a source of roles', () => {
     expect(await roles()).toEqual({ ada: 'member' });
   });
 
-  test('O3 O8 a mapping gives a role in the organization to synced roles, never to owners, and a pushed membership stays one', async () => {
+  test('O3 O8 a mapping changes only synced roles in the organization, never an owner’s; after it, a pushed person stays a member', async () => {
     const { org, ben, push, client } = await mapped();
     const map = (orgRole: 'admin' | 'member') =>
       addMapping(idctl.operator(), { org, group: 'dev', orgRole });
@@ -448,7 +448,7 @@ describe('groups as a source of roles', () => {
     ]);
   });
 
-  test('I4 a removed mapping names the people whose role it gave, in projects and in the organization, as the client named them', async () => {
+  test('I4 removing a mapping names the people who lose its role, in projects and the organization, as the client named them', async () => {
     const { org, ada, ben, mapping, push } = await mapped('viewer');
     const it = await addMapping(idctl.operator(), { org, group: 'dev', orgRole: 'admin' });
     await push(ada, ben);
@@ -467,7 +467,7 @@ describe('groups as a source of roles', () => {
     );
   });
 
-  test('a push of many people is answered, and the job finishes it', async () => {
+  test('a push of many people is answered first, and a job assigns the roles later', async () => {
     const { client, org, roles, push, group } = await mapped();
     const names = Array.from({ length: 120 }, (_, at) => `p${at}`);
     const members = await people(client, ...names);
@@ -490,7 +490,7 @@ describe('groups as a source of roles', () => {
     expect(again.groups).toEqual([{ group: 'dev', source: 'claim' }]);
   }, 180_000);
 
-  test('the preview names the source; given groups replace the claim alone', async () => {
+  test('the preview names the source of each group; given groups replace only those of the claim', async () => {
     const { org, ada, mapping, push } = await mapped();
     await addMapping(idctl.operator(), { org, group: 'ops', project: 'web', role: 'admin' });
     await push(ada);
@@ -543,7 +543,7 @@ test('concurrent PATCHes of one group, and of a group and a person, lose nothing
   expect(await roles()).toEqual({});
 });
 
-test('a large group is shown whole, and parts of it where they are asked for', async () => {
+test('a large group is returned whole, or with only the requested attributes', async () => {
   const client = await scimClient(idctl);
   const names = Array.from({ length: 260 }, (_, at) => `m${at}`);
   const members = (await people(client, ...names)).map((value) => ({ value }));
@@ -556,7 +556,7 @@ test('a large group is shown whole, and parts of it where they are asked for', a
   expect(values.body.members[0]).toEqual({ value: body.members[0].value });
   const hidden = await client.get('/Groups?excludedAttributes=members');
   expect(hidden.body.Resources[0]).not.toHaveProperty('members');
-  // A filter of one kind of resource leaves the other out of a search of everything.
+  // In a search of everything, a filter on attributes of Groups finds no Users.
   const search = await client.send('POST', '/.search', {
     filter: `members eq "${members[0]?.value}"`,
   });

@@ -22,7 +22,7 @@ const listSchema = 'urn:ietf:params:scim:api:messages:2.0:ListResponse';
 const address = () => `${fresh('ada')}@elsewhere.test`;
 
 describe('authentication', () => {
-  test('§5.4 every credential but the token of this organization gets the same 401', async () => {
+  test('§5.4 every credential but the token of this organization gets 401, with one message if no token was sent', async () => {
     const other = await scimClient(idctl);
     const session = await signedIn(idctl, client.org.owner.email);
     const pat = await createToken(idctl.operator(), { user: client.org.owner.id, name: 'ci' });
@@ -55,7 +55,7 @@ describe('authentication', () => {
     }
     const told = answers.filter(({ status }) => status === 401);
     expect(told.length).toBe(answers.length - 3);
-    // Without a Bearer token the answer says so, whatever the base (RFC 6750 §3.1: without an error code).
+    // Without a Bearer token, the answer says so and has no error code (RFC 6750 §3.1).
     const [unsent, wrong] = [told[0], told[3]];
     expect(unsent?.body.detail).toBe('No token was sent.');
     expect(wrong?.body.detail).toBe('The Bearer token is not the SCIM token of this organization.');
@@ -122,7 +122,7 @@ describe('RFC 7644 §3.1 media types and bodies', () => {
     'application/json',
     'application/json; charset=utf-8',
     'APPLICATION/SCIM+JSON;charset=UTF-8',
-  ])('%s is taken', async (type) => {
+  ])('the media type %s is accepted', async (type) => {
     const answer = await client.send(
       'POST',
       '/Users',
@@ -139,7 +139,7 @@ describe('RFC 7644 §3.1 media types and bodies', () => {
     'application/x-www-form-urlencoded',
     'application/json; charset=latin1',
     '',
-  ])('%j is 415', async (type) => {
+  ])('the media type %j gets 415', async (type) => {
     const answer = await client.send('POST', '/Users', '{"userName":"x"}', {
       'content-type': type,
     });
@@ -147,22 +147,25 @@ describe('RFC 7644 §3.1 media types and bodies', () => {
     expect(answer.headers['content-type']).toBe('application/scim+json');
   });
 
-  test.each(['{', '', '"x"', 'nul', '{"a":1}}'])('%j is 400 invalidSyntax', async (body) => {
-    const answer = await client.send('POST', '/Users', body);
-    expect(answer).toMatchObject({
-      status: 400,
-      body: { scimType: 'invalidSyntax', status: '400' },
-    });
-  });
+  test.each(['{', '', '"x"', 'nul', '{"a":1}}'])(
+    'the body %j gets 400 invalidSyntax',
+    async (body) => {
+      const answer = await client.send('POST', '/Users', body);
+      expect(answer).toMatchObject({
+        status: 400,
+        body: { scimType: 'invalidSyntax', status: '400' },
+      });
+    },
+  );
 
-  test('a body over 256 KiB is 413, and a slightly smaller one is read', async () => {
+  test('a body over 256 KiB gets 413, and a body of 200 KiB is accepted', async () => {
     const large = (size: number) => ({ userName: address(), nickName: 'x'.repeat(size) });
     const refused = await client.send('POST', '/Users', large(256 * 1024));
     expect(refused).toMatchObject({ status: 413, body: { schemas: [errorSchema], status: '413' } });
     expect((await client.send('POST', '/Users', large(200 * 1024))).status).toBe(201);
   });
 
-  test('deep nesting, and text that no database stores, is 400', async () => {
+  test('deep nesting, and text that a database cannot store, get 400', async () => {
     const deep = `${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}`;
     expect(await client.send('POST', '/Users', deep)).toMatchObject({
       status: 400,
@@ -189,7 +192,7 @@ describe('RFC 7644 §3.1 media types and bodies', () => {
   });
 });
 
-describe('addresses', () => {
+describe('paths and methods', () => {
   test('paths and parameters match in any letter case, with or without a slash at the end', async () => {
     const { id, userName } = await client.create({ userName: address() });
     const base = client.base.toUpperCase();
@@ -220,7 +223,7 @@ describe('addresses', () => {
     ['PATCH', '/Me', 501],
     ['POST', '/Bulk', 501],
     ['GET', '/Schemas?filter=id%20eq%20%22x%22', 403],
-  ])('%s %s is %i, in SCIM form', async (method, path, status) => {
+  ])('%s %s gets %i as a SCIM error', async (method, path, status) => {
     const answer = await client.send(method, path, method === 'GET' ? undefined : {});
     expect(answer).toMatchObject({ status, body: { schemas: [errorSchema], status: `${status}` } });
     expect(answer.headers['content-type']).toBe('application/scim+json');
@@ -236,17 +239,17 @@ describe('addresses', () => {
     ['PUT', '/ServiceProviderConfig', 'HEAD, GET'],
     ['DELETE', '/ResourceTypes/User', 'HEAD, GET'],
     ['OPTIONS', '/Users', 'HEAD, GET, POST'],
-  ])('%s %s is 405 and names the allowed methods', async (method, path, allow) => {
+  ])('%s %s gets 405, and Allow names the allowed methods', async (method, path, allow) => {
     const answer = await client.send(method, path);
     expect(answer).toMatchObject({ status: 405, body: { schemas: [errorSchema], status: '405' } });
     expect(answer.headers['allow']).toBe(allow);
   });
 
-  test('HEAD is GET without a body', async () => {
+  test('HEAD answers like GET without a body', async () => {
     expect(await client.send('HEAD', '/Users')).toMatchObject({ status: 200, body: '' });
   });
 
-  test('an undecodable or endless path is not found', async () => {
+  test('an undecodable or long path gets 404, and a path over the header limit 431', async () => {
     const raw = (path: string) =>
       sendBytes(
         idctl.baseUrl,
@@ -259,7 +262,7 @@ describe('addresses', () => {
     expect(undecodable).toContain('Content-Type: application/scim+json\r\n');
   });
 
-  test('a bug and a lost database are answered in SCIM form, without the cause', async () => {
+  test('a bug and an unreachable database are answered as SCIM errors, without the cause', async () => {
     const rename = (from: string, to: string) =>
       transaction(() => select(`ALTER TABLE ${from} RENAME TO ${to}`, []));
     await rename('scim_shifts', 'scim_shifts_away');
@@ -282,7 +285,7 @@ describe('addresses', () => {
     expect((await client.get('/Users')).status).toBe(200);
   });
 
-  test('Entra sends more than 25 requests a second, without a User-Agent: none is 429', async () => {
+  test('Entra may send more than 25 requests a second without a User-Agent: none gets 429', async () => {
     const head = `GET ${client.base}/Users?count=1 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${client.token}\r\nConnection: close\r\n\r\n`;
     const asked = Array.from({ length: 60 }, () => sendBytes(idctl.baseUrl, head));
     for (const answer of await Promise.all(asked)) expect(answer).toMatch(/^HTTP\/1\.1 200 /);
@@ -290,7 +293,7 @@ describe('addresses', () => {
 });
 
 describe('RFC 7644 §3.14 versions', () => {
-  test('ETag is meta.version; If-None-Match answers 304, If-Match of another version 412 and nothing is changed', async () => {
+  test('ETag is meta.version; a known If-None-Match gets 304; an If-Match of another version gets 412 and changes nothing', async () => {
     const made = await client.create({ userName: address() });
     const path = `/Users/${made.id}`;
     const shown = await client.get(path);
@@ -363,7 +366,7 @@ describe('RFC 7644 §3.4.2 lists', () => {
   const names = (body: { Resources: { userName: string }[] }) =>
     body.Resources.map((one) => one.userName.split('@')[0]);
 
-  test('the whole list, with the owner, in a stable order', async () => {
+  test('the whole list includes the owner and has a stable order', async () => {
     const { body } = await many.get('/Users');
     expect(body).toMatchObject({
       schemas: [listSchema],
@@ -383,7 +386,7 @@ describe('RFC 7644 §3.4.2 lists', () => {
     ['startIndex=999999999999', 2_147_483_647, []],
     ['count=0', 1, []],
     ['count=-1', 1, []],
-  ])('%s', async (query, startIndex, shown) => {
+  ])('the query %s returns its page of the list', async (query, startIndex, shown) => {
     const { status, body } = await many.get(`/Users?${query}`);
     expect(status).toBe(200);
     expect(body).toMatchObject({
@@ -394,12 +397,15 @@ describe('RFC 7644 §3.4.2 lists', () => {
     expect(names(body)).toEqual(shown);
   });
 
-  test.each(['startIndex=x', 'count=1.5', 'count=%20'])('%s is 400 invalidValue', async (query) => {
-    expect(await many.get(`/Users?${query}`)).toMatchObject({
-      status: 400,
-      body: { scimType: 'invalidValue' },
-    });
-  });
+  test.each(['startIndex=x', 'count=1.5', 'count=%20'])(
+    'the query %s gets 400 invalidValue',
+    async (query) => {
+      expect(await many.get(`/Users?${query}`)).toMatchObject({
+        status: 400,
+        body: { scimType: 'invalidValue' },
+      });
+    },
+  );
 
   test('filtered lists page like the whole list', async () => {
     const filter = encodeURIComponent('userName sw "user"');
@@ -437,13 +443,13 @@ describe('RFC 7644 §3.4.2 lists', () => {
       'schemas eq "urn:ietf:params:scim:schemas:extension:enterprise:2.0:User" and title lt "t1"',
       [4],
     ],
-  ])('§3.4.2.2 %s', async (filter, found) => {
+  ])('§3.4.2.2 the filter %s finds the right Users', async (filter, found) => {
     const { status, body } = await many.get(filtered(filter));
     expect(status).toBe(200);
     expect([names(body), body.totalResults]).toEqual([found.map((n) => `user${n}`), found.length]);
   });
 
-  test('sortBy and sortOrder, with values that lack the attribute last', async () => {
+  test('sortBy and sortOrder sort the list; Users without the attribute come last, or first if descending', async () => {
     const sorted = async (query: string) => names((await many.get(`/Users?${query}`)).body);
     const up = ['user4', 'user3', 'user2', 'user1', 'user0'];
     expect((await sorted('sortBy=title')).slice(0, 5)).toEqual(up);
@@ -457,7 +463,7 @@ describe('RFC 7644 §3.4.2 lists', () => {
     });
   });
 
-  test('attributes and excludedAttributes work on lists and on every answer; both together are 400', async () => {
+  test('attributes and excludedAttributes work on lists and on every answer; both together get 400', async () => {
     const { body } = await many.get('/Users?attributes=userName&startIndex=2&count=1');
     expect(Object.keys(body.Resources[0]).toSorted()).toEqual(['id', 'schemas', 'userName']);
     const { id } = body.Resources[0];
@@ -480,25 +486,28 @@ describe('RFC 7644 §3.4.2 lists', () => {
     expect((await many.get('/Users?count=0')).body.totalResults).toBe(counted.body.totalResults);
   });
 
-  test.each(['/.search', '/Users/.search'])('RFC 7644 §3.4.3 POST %s', async (path) => {
-    const { status, body } = await many.send('POST', path, {
-      schemas: ['urn:ietf:params:scim:api:messages:2.0:SearchRequest'],
-      attributes: ['userName', 'title'],
-      filter: 'userName sw "user"',
-      sortBy: 'userName',
-      sortOrder: 'descending',
-      startIndex: 1,
-      count: 2,
-    });
-    expect(status).toBe(200);
-    expect(body).toMatchObject({ schemas: [listSchema], totalResults: 5, itemsPerPage: 2 });
-    expect(names(body)).toEqual(['user4', 'user3']);
-    expect(body.Resources[0]).not.toHaveProperty('displayName');
-    expect((await many.send('POST', path, [])).status).toBe(400);
-    expect((await many.send('POST', path, { count: 'x' })).body.scimType).toBe('invalidValue');
-  });
+  test.each(['/.search', '/Users/.search'])(
+    'RFC 7644 §3.4.3 POST %s answers a search',
+    async (path) => {
+      const { status, body } = await many.send('POST', path, {
+        schemas: ['urn:ietf:params:scim:api:messages:2.0:SearchRequest'],
+        attributes: ['userName', 'title'],
+        filter: 'userName sw "user"',
+        sortBy: 'userName',
+        sortOrder: 'descending',
+        startIndex: 1,
+        count: 2,
+      });
+      expect(status).toBe(200);
+      expect(body).toMatchObject({ schemas: [listSchema], totalResults: 5, itemsPerPage: 2 });
+      expect(names(body)).toEqual(['user4', 'user3']);
+      expect(body.Resources[0]).not.toHaveProperty('displayName');
+      expect((await many.send('POST', path, [])).status).toBe(400);
+      expect((await many.send('POST', path, { count: 'x' })).body.scimType).toBe('invalidValue');
+    },
+  );
 
-  test('a malformed filter is 400 invalidFilter, and so is one that cannot be evaluated', async () => {
+  test('a filter that is malformed or cannot be evaluated gets 400 invalidFilter', async () => {
     for (const filter of [
       'userName',
       'userName eq',
@@ -537,7 +546,7 @@ describe('RFC 7644 §4 discovery', () => {
     for (const schema of schemas.Resources) {
       expect((await client.get(`/Schemas/${schema.id}`)).body).toEqual(schema);
     }
-    // What one of them names, the others have, where it says.
+    // Each resource is found at the URL that it names.
     const base = idctl.baseUrl + client.base;
     for (const resource of [config, ...types.Resources, ...schemas.Resources]) {
       const { location } = resource.meta;
@@ -550,10 +559,10 @@ describe('RFC 7644 §4 discovery', () => {
       schema,
       ...schemaExtensions.map((extension: { schema: string }) => extension.schema),
       types.Resources[1].schema,
-      // RFC 7643 §8.7.2: the discovery resources themselves.
+      // The schemas of the discovery resources themselves (RFC 7643 §8.7.2).
       ...[config, types.Resources[0], schemas.Resources[0]].map(({ schemas: [own] }) => own),
     ]);
-    // What the discovery resources hold is what their schemas describe.
+    // The schemas describe every attribute of the discovery resources.
     for (const resource of [config, types.Resources[0], schemas.Resources[0]]) {
       const described = (await client.get(`/Schemas/${resource.schemas[0]}`)).body.attributes;
       const names = described.map(({ name }: { name: string }) => name);

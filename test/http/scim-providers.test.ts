@@ -5,7 +5,7 @@ import { fresh } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { filtered, type ScimClient, scimClient } from '../support/scim-client.ts';
 
-// Each provider's connector from the first connection to the last deactivation, with what it sends and looks for.
+// Sends the requests of each provider, from the connection test to the last deactivation.
 
 let idctl: Idctl;
 beforeAll(async () => {
@@ -23,10 +23,10 @@ async function isMember(client: ScimClient, email: string): Promise<boolean> {
   return items.some((member) => member.email === email);
 }
 
-test('Entra ID', async () => {
+test('Entra ID creates, changes, deactivates and deletes a person, and creates the person again', async () => {
   const client = await scimClient(idctl);
   const ask = (filter: string) => client.get(filtered(filter));
-  // The test of the connection, and the look-up before every creation: none is 200.
+  // The connection test, and the look-up before every creation: no match is 200.
   for (const filter of [
     `userName eq "${crypto.randomUUID()}"`,
     `externalId eq "${crypto.randomUUID()}"`,
@@ -118,7 +118,7 @@ test('Entra ID', async () => {
   expect(await isMember(client, userName)).toBe(true);
 });
 
-test('Okta', async () => {
+test('Okta looks up, creates, changes, deactivates and reactivates a person', async () => {
   const client = await scimClient(idctl);
   const json = { 'content-type': 'application/json', accept: 'application/scim+json' };
   const first = (await client.get('/Users?startIndex=1&count=2')).body;
@@ -185,7 +185,7 @@ test('Okta', async () => {
   expect(await isMember(client, userName)).toBe(true);
 });
 
-test('OneLogin and JumpCloud: as Okta, with PUT alone for deactivation', async () => {
+test('OneLogin and JumpCloud work like Okta, but deactivate only with PUT', async () => {
   const client = await scimClient(idctl);
   const userName = address();
   expect((await client.get('/ServiceProviderConfig')).status).toBe(200);
@@ -200,7 +200,7 @@ test('OneLogin and JumpCloud: as Okta, with PUT alone for deactivation', async (
   }
 });
 
-test('Ping: PUT only, looked up by e-mail', async () => {
+test('Ping changes people only with PUT, and looks them up by e-mail', async () => {
   const client = await scimClient(idctl);
   const email = address();
   const by = filtered(`emails eq "${email.toUpperCase()}"`);
@@ -218,7 +218,7 @@ test('Ping: PUT only, looked up by e-mail', async () => {
   expect(await isMember(client, email)).toBe(false);
 });
 
-test('Google: reads the schemas, and deletes weeks after it suspended', async () => {
+test('Google reads the schemas, and deletes a person weeks after the suspension', async () => {
   const client = await scimClient(idctl);
   const { Resources } = (await client.get('/Schemas')).body;
   expect(Resources.map(({ id }: { id: string }) => id)).toEqual(
@@ -235,7 +235,7 @@ test('Google: reads the schemas, and deletes weeks after it suspended', async ()
   expect(await isMember(client, userName)).toBe(false);
 });
 
-test('Rippling: looks up by externalId', async () => {
+test('Rippling looks people up by externalId', async () => {
   const client = await scimClient(idctl);
   const externalId = fresh('rip');
   const by = filtered(`externalId eq "${externalId}"`);
@@ -244,7 +244,7 @@ test('Rippling: looks up by externalId', async () => {
   expect((await client.get(by)).body.Resources).toMatchObject([{ id, externalId }]);
 });
 
-test('authentik: on 409 with a scimType it looks the user up, with its operator in capitals', async () => {
+test('authentik looks the person up after a 409 with a scimType, with the operator in capitals', async () => {
   const client = await scimClient(idctl);
   const userName = address();
   const { id } = await client.create({ userName });
@@ -265,7 +265,7 @@ test('authentik: on 409 with a scimType it looks the user up, with its operator 
   expect((await client.send('DELETE', `/Users/${id}`)).status).toBe(204);
 });
 
-test('Keycloak plugins: booleans as strings, PATCH without schemas', async () => {
+test('Keycloak plugins may send booleans as strings, and PATCH without schemas', async () => {
   const client = await scimClient(idctl);
   const userName = address();
   const { id, active } = await client.create({
@@ -284,14 +284,14 @@ test('Keycloak plugins: booleans as strings, PATCH without schemas', async () =>
   expect(await isMember(client, userName)).toBe(false);
 });
 
-test('scripts that look up every person by first letter', async () => {
+test('scripts can look people up by the first letter of the userName', async () => {
   const client = await scimClient(idctl);
   await client.create({ userName: 'Olga@elsewhere.test' });
   await client.create({ userName: 'ada@elsewhere.test' });
   expect((await client.get(filtered('userName sw O'))).body).toMatchObject({ totalResults: 1 });
 });
 
-test('PingOne: two primary e-mails, PUT with id and meta, deactivated and created again', async () => {
+test('PingOne may send two primary e-mails, PUT with id and meta, and create a deactivated person again', async () => {
   const client = await scimClient(idctl);
   const userName = address();
   const user = {
@@ -329,7 +329,7 @@ test.each([
     'with its compliance flag',
     { [`${enterprise}:department`]: 'Sales', [`${enterprise}:manager`]: { value: 'boss-1' } },
   ],
-])('Entra ID %s', async (_, value) => {
+])('Entra ID %s adds and clears enterprise attributes', async (_, value) => {
   const client = await scimClient(idctl);
   const { id } = await client.create({ schemas: [core], userName: address(), active: true });
   const added = await client.patch(id, { op: 'Add', value });
@@ -348,7 +348,7 @@ test.each([
   expect(cleared.body[enterprise]).not.toHaveProperty('manager');
 });
 
-test('SailPoint: a value without a path repeats id and meta; an empty value clears an attribute', async () => {
+test('SailPoint may repeat id and meta in a value without a path, and clear an attribute with an empty value', async () => {
   const client = await scimClient(idctl);
   const userName = address();
   const created = await client.create({

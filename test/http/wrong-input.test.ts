@@ -30,7 +30,7 @@ function askWith(company: Company, route: Route, field: string, value: unknown):
   return company.owner.send(route.method, `${path}?${search}`);
 }
 
-/** OAuth's own forms ignore what they do not know, and have tests of their own. */
+/** All routes but the OAuth forms, which ignore unknown fields and have their own tests. */
 const strict = surface.routes.filter(({ speaks }) => speaks === undefined);
 
 /** Every row of the database. */
@@ -41,7 +41,7 @@ async function everything(): Promise<string> {
   return JSON.stringify(rows);
 }
 
-test('X6 wrong input is 400 on every route, names the field and changes nothing', async () => {
+test('X6 on every route, wrong input changes nothing and gets 400 with the name of the field', async () => {
   const company = await foundCompany(await openInstance({ orgs: { creation: 'anyone' } }));
   const before = await everything();
   expect(before).toContain('acme');

@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-// What install.sh does when all goes well needs the network; these are the ways it says no and what it leaves alone.
+// A successful install needs the network. These tests cover refusals, failures and --uninstall.
 const script = join(import.meta.dirname, '../../install.sh');
 let folder: string;
 let prefix: string;
@@ -35,13 +35,13 @@ function install(...words: string[]) {
   });
 }
 
-/** Puts a program before the machine's own. */
+/** Puts a program before the machine's own in PATH. */
 function replaceProgram(name: string, text: string): void {
   mkdirSync(join(folder, 'path'), { recursive: true });
   writeFileSync(join(folder, 'path', name), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
 }
 
-/** An installation below the prefix whose release is a script. */
+/** Makes an installation below the prefix with a script as its release. Returns its idctl. */
 function installed(): string {
   const release = join(prefix, 'lib/idctl/releases/old');
   mkdirSync(join(release, 'bin'), { recursive: true });
@@ -58,7 +58,7 @@ test.each([
   [['--serve', '--dev'], '--serve and --dev cannot be combined'],
   [['--dev', '--prefix', '/x'], '--dev and --prefix cannot be combined'],
   [['--with-sqlite3', '--uninstall'], '--with-sqlite3 and --uninstall cannot be combined'],
-])('%j is wrong usage and says why', (words, message) => {
+])('%j is refused as wrong usage, with the reason', (words, message) => {
   expect(install(...words)).toMatchObject({ status: 2, stderr: expect.stringContaining(message) });
 });
 
@@ -69,7 +69,7 @@ test('--help names every option', () => {
     expect(stdout).toContain(word);
 });
 
-test('an npm that is too old is refused with the remedy, and nothing is made', () => {
+test('an npm that is too old is refused with the remedy, and nothing is installed', () => {
   replaceProgram('npm', 'echo 9.2.0');
   const { status, stderr } = install('--prefix', prefix);
   expect(status).toBe(1);
@@ -90,7 +90,7 @@ test('a program named idctl from another source is not overwritten', () => {
 });
 
 test.each([['/usr'], ['/usr/local']])(
-  'where the Debian package is installed, it installs nothing below %s',
+  'if the Debian package is installed, install.sh installs nothing below %s',
   (place) => {
     replaceProgram('npm', 'echo 11.0.0');
     replaceProgram('dpkg-query', 'echo installed');
@@ -115,7 +115,7 @@ test('an install that fails half-way keeps the release in use, and shows the fai
   expect(readdirSync(join(prefix, 'lib/idctl')).sort()).toEqual(['current', 'releases']);
 });
 
-test('the next install clears what a killed install left, but nothing that a running one needs', () => {
+test('the next install removes the files of a killed install, but not those of a running one', () => {
   installed();
   const { pid } = spawnSync('true');
   for (const id of [pid, process.pid]) mkdirSync(join(prefix, `lib/idctl/staging.${id}`));

@@ -18,8 +18,8 @@ import { surroundings, typedProgram } from '../support/daemon.ts';
 import { blocksOf } from '../support/operations.ts';
 import { postgresMissing, startPostgres } from '../support/postgres.ts';
 
-// Every command of docs/operations.md, one block after the other on one instance, with the system's folders in a
-// temporary one. systemctl is noted down, install(1) makes its folder.
+// Runs every block of docs/operations.md in order on one instance, in temporary folders. The
+// systemctl here only records its arguments, and the install(1) only makes its folder.
 
 const run = promisify(execFile);
 const checkout = resolve(import.meta.dirname, '../..');
@@ -35,7 +35,8 @@ beforeAll(async () => {
   await symlink('releases/old', join(folder, 'prefix/previous'));
   await program('idctl', `exec ${typedProgram} "$@"`);
   await program('systemctl', `echo "$@" >>'${folder}/systemctl'`);
-  // It would install for good and compile the package sqlite3; install.test.ts and packed.test.ts are about it.
+  // The real one would install idctl and compile sqlite3. Tests of it: install.test.ts and
+  // packed.long.test.ts.
   await writeFile(join(folder, 'install.sh'), `#!/bin/sh\necho "$@" >>'${folder}/installed'\n`, {
     mode: 0o755,
   });
@@ -68,13 +69,13 @@ async function play(block: string) {
       PATH: `${join(folder, 'bin')}:${PATH}`,
       IDCTL_CONFIG: join(folder, 'etc/idctl.yaml'),
       IDCTL_DATABASE: `sqlite:${join(folder, 'lib/idctl.db')}`,
-      // Nobody listens there: what is asked of the network is refused at once.
+      // No server listens there, so a look-up is refused at once.
       IDCTL_DOH_RESOLVER_URL: 'https://127.0.0.1:9/dns-query',
     },
   });
 }
 
-/** Moves to a real server, and then takes the move back: the rest of the page is about the SQLite file. */
+/** Moves to a real server, then undoes the move: the rest of the page is about the SQLite file. */
 async function playMove(block: string): Promise<void> {
   const file = join(folder, 'lib/idctl.db');
   await copyFile(file, `${file}.kept`);
@@ -95,7 +96,7 @@ test('every command in docs/operations.md runs, in the order of the page', {
 }, async () => {
   const shown: string[] = [];
   for (const block of blocksOf('sh')) {
-    // As a migration would have left it.
+    // A copy such as a migration makes.
     const copy = join(folder, 'lib/idctl.db.before-0018-suspensions-20261120T120000Z');
     if (block.includes('.before-')) await copyFile(join(folder, 'lib/idctl.db'), copy);
     if (block.includes('database move')) {

@@ -19,7 +19,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-/** A unit, of the program in this checkout. */
+/** Writes a unit that runs the program of this checkout, and returns its path. */
 async function unit(name: string): Promise<string> {
   const file = join(folder, name);
   const text = await readFile(join(checkout, 'config', name), 'utf8');
@@ -27,7 +27,7 @@ async function unit(name: string): Promise<string> {
   return file;
 }
 
-// A socket of datagrams, which Node does not have: what arrives, a line each.
+// Node has no Unix datagram sockets, so Perl receives the messages and prints each as a line.
 const receiver = `
   use Socket; $| = 1;
   socket(my $s, AF_UNIX, SOCK_DGRAM, 0) or die $!;

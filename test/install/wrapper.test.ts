@@ -9,7 +9,7 @@ let folder: string;
 let release: string;
 let bin: string;
 
-/** A release whose program tells how it was started, in a folder with a space in its name. */
+/** Makes a release, in a folder with a space in its name, whose program prints how it started. */
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'idctl wrapper '));
   release = join(folder, 'lib/idctl/releases/1');
@@ -46,12 +46,12 @@ test('X8 idctl runs with umask 077, whatever the caller’s umask is', () => {
   expect(told(stdout).umask).toBe(0o077);
 });
 
-test('a signal to idctl reaches the program itself, as no shell stays between', () => {
+test('a signal to idctl reaches the program itself, because no shell stays between them', () => {
   const { pid, stdout } = spawnSync(bin, { encoding: 'utf8' });
   expect(told(stdout).pid).toBe(pid);
 });
 
-test('a daemon gives memory back, and a command has room to load', () => {
+test('a daemon starts with the flags that save memory, and a command with the flag that speeds up loading', () => {
   const run = (...words: string[]) => told(execFileSync(bin, words, { encoding: 'utf8' }));
   const daemon = run('--config', '/etc/x.yaml', 'serve');
   expect(daemon).toMatchObject({ flags: ['--max-semi-space-size=4'], arenas: '1' });
@@ -60,7 +60,7 @@ test('a daemon gives memory back, and a command has room to load', () => {
   expect(command).not.toHaveProperty('arenas');
 });
 
-test('without its Node idctl takes a fitting one from PATH, else says what to do and exits with 3', () => {
+test('without its own Node, idctl uses a suitable one from PATH, or says what to do and exits with code 3', () => {
   rmSync(join(release, 'node_modules/.bin/node'));
   const good = join(folder, 'good');
   const old = join(folder, 'old');

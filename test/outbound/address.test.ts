@@ -58,7 +58,7 @@ describe('S9 the class of an address', () => {
     },
   );
 
-  test('S9 judges an IPv4 address the same when it is mapped, translated or in 6to4', () => {
+  test('S9 an IPv4 address has the same class when it is mapped, translated or in 6to4', () => {
     fc.assert(
       fc.property(fc.ipV4(), (address) => {
         const [a = 0, b = 0, c = 0, d = 0] = address.split('.').map(Number);

@@ -22,7 +22,7 @@ const answers = [
   reference({ id: 3 }, 'ldap://other.test/'),
 ];
 
-/** What the reader makes of these chunks. */
+/** Reads the chunks, and returns the messages and the reasons of failures. */
 function read(chunks: Buffer[], most = 2 ** 20) {
   const messages: SoundMessage[] = [];
   const failures: string[] = [];
@@ -55,7 +55,7 @@ describe('L5 bytes that reach the library', () => {
     );
   });
 
-  test('L5 a mangled answer is refused, or harmless: the library always ends', () => {
+  test('L5 a mangled answer is refused or harmless: the library never hangs', () => {
     const mangled = fc
       .tuple(
         fc.constantFrom(...answers),
@@ -79,16 +79,16 @@ describe('L5 bytes that reach the library', () => {
   });
 
   test.each([
-    ['no message at all', Buffer.from('GET / HTTP/1.1'), 'malformed'],
+    ['text that is not LDAP', Buffer.from('GET / HTTP/1.1'), 'malformed'],
     ['an indefinite length', Buffer.from([0x30, 0x80, 0]), 'malformed'],
     ['a length of five bytes', Buffer.from([0x30, 0x85, 0, 0, 0, 0, 1]), 'malformed'],
+    ['a stated length over the limit', Buffer.from([0x30, 0x84, 0, 0x20, 0, 0]), 'too_large'],
     [
-      'more than is allowed, by its own word',
-      Buffer.from([0x30, 0x84, 0, 0x20, 0, 0]),
-      'too_large',
+      'a message with two operations',
+      Buffer.from([0x30, 7, 2, 1, 2, 0x73, 0, 0x73, 0]),
+      'malformed',
     ],
-    ['two operations', Buffer.from([0x30, 7, 2, 1, 2, 0x73, 0, 0x73, 0]), 'malformed'],
-    ['an id that is no number', Buffer.from([0x30, 5, 4, 1, 2, 0x73, 0]), 'malformed'],
+    ['an id that is not a number', Buffer.from([0x30, 5, 4, 1, 2, 0x73, 0]), 'malformed'],
     ['a request', Buffer.from([0x30, 5, 2, 1, 2, 0x42, 0]), 'malformed'],
     [
       'a result of two bytes',
@@ -96,7 +96,7 @@ describe('L5 bytes that reach the library', () => {
       'malformed',
     ],
     [
-      'controls inside a result',
+      'a result that contains controls',
       Buffer.from([0x30, 14, 2, 1, 2, 0x61, 9, 10, 1, 0, 4, 0, 4, 0, 0xa0, 0]),
       'malformed',
     ],
@@ -104,7 +104,7 @@ describe('L5 bytes that reach the library', () => {
     expect(read([bytes]).failures).toEqual([reason]);
   });
 
-  test('L5 all messages together are limited', () => {
+  test('L5 the size of all messages together is limited', () => {
     const one = entry({ id: 3 }, dn, {});
     const { failures } = read(
       Array.from({ length: 30 }, () => one),

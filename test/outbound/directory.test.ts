@@ -30,7 +30,7 @@ const brisk = { connect: 400, operation: 500, total: 1000 };
 const patient = { connect: 60_000, operation: 60_000, total: 60_000 };
 const dn = `uid=ada,ou=people,${suffix}`;
 
-/** A visit to a server, with the limits shortened. */
+/** Starts a visit to a server, with shortened time limits. */
 async function visit(
   server: Partial<DirectoryServer>,
   more: Parameters<typeof openNetwork>[0] = {},
@@ -41,7 +41,7 @@ async function visit(
   return network.visitDirectory({ uri: '', tls: true, caCertificate: null, ...server });
 }
 
-/** A visit to a server that answers by the script. */
+/** Starts a server that answers by the script, and a visit to it. */
 async function scripted(
   script: Script,
   greet?: Parameters<typeof startScriptedDirectory>[1],
@@ -57,7 +57,7 @@ const refusal = (at: string, reason: string) => ({
   extra: { at, reason },
 });
 
-/** A script that binds, and answers a search with these. */
+/** A script that accepts every bind, and answers a search with `answers`. */
 const finding =
   (...answers: ((request: Request) => Buffer)[]): Script =>
   (request) =>
@@ -65,13 +65,13 @@ const finding =
       ? Buffer.concat(answers.map((answer) => answer(request)))
       : result(request);
 
-describe('L5 a server that breaks the protocol is given up in time', () => {
-  test('L5 a server that sends nothing', async () => {
+describe('L5 a server that breaks the protocol', () => {
+  test('L5 a server that sends nothing is given up after the time limit', async () => {
     const { visit } = await scripted(() => undefined);
     await expect(visit.prove(account)).rejects.toMatchObject(refusal('answer', 'timeout'));
   });
 
-  test('L5 connecting, answering and the whole each have a time limit', async () => {
+  test('L5 connecting, an answer and the whole visit each have a time limit', async () => {
     const silent = await startScriptedDirectory(() => undefined);
     onTestFinished(() => silent.stop());
     const long = 300_000;
@@ -85,7 +85,7 @@ describe('L5 a server that breaks the protocol is given up in time', () => {
     await expect(connect.greet()).rejects.toMatchObject(refusal('TLS', 'timeout'));
   });
 
-  test('L5 a server that sends a byte at a time', async () => {
+  test('L5 a server that sends a byte at a time is given up after the time limit', async () => {
     const { visit } = await scripted((request) => {
       const whole = result(request);
       let at = 0;
@@ -107,7 +107,7 @@ describe('L5 a server that breaks the protocol is given up in time', () => {
     await expect(ask()).rejects.toMatchObject({ extra: { reason: 'timeout' } });
   });
 
-  test('L5 a server that hangs up, with or without a goodbye', async () => {
+  test('L5 a server that closes or resets the connection fails as closed', async () => {
     const rude = await scripted(({ socket }) => void socket.resetAndDestroy());
     await expect(rude.visit.prove(account)).rejects.toMatchObject(refusal('answer', 'closed'));
     const polite = await scripted(({ socket }) => void socket.end());
@@ -126,12 +126,12 @@ describe('L5 a server that breaks the protocol is given up in time', () => {
       Buffer.from([0x30, 11, 2, 1, 2, 0x64, 6, 4, 0, 0x30, 0x20, 0x31, 0x31]),
     ],
     ['a result without a code', Buffer.from([0x30, 5, 2, 1, 2, 0x61, 0])],
-  ])('L5 a server that answers with %s', async (_, bytes) => {
+  ])('L5 a server that answers with %s fails as malformed', async (_, bytes) => {
     const { visit } = await scripted(() => bytes);
     await expect(visit.prove(account)).rejects.toMatchObject(refusal('answer', 'malformed'));
   });
 
-  test('L5 a server that floods, in one message or in many', async () => {
+  test('L5 a server that sends too much, in one message or in many, is cut off', async () => {
     const endless = await scripted(
       (request) => {
         const head = Buffer.from([0x30, 0x84, 0x7f, 0, 0, 0]);
@@ -162,7 +162,7 @@ describe('L5 a server that breaks the protocol is given up in time', () => {
       patient,
     );
     const before = process.memoryUsage();
-    // In processor time of this thread, which does not depend on what else the machine does.
+    // Measured in this thread's processor time, so that other load on the machine does not count.
     let longest = 0;
     let last = process.threadCpuUsage();
     const watch = setInterval(() => {
@@ -261,7 +261,7 @@ describe('L4 search results', () => {
   });
 });
 
-describe('§4.2 refusals of a directory', () => {
+describe('§4.2 the refusals of a directory', () => {
   const ad = (data: string) =>
     `80090308: LdapErr: DSID-0C0903A9, comment: AcceptSecurityContext error, data ${data}, v1db1`;
   test.each([
@@ -281,7 +281,7 @@ describe('§4.2 refusals of a directory', () => {
     [34, 'invalid DN', 'dn_malformed'],
     [53, 'unauthenticated bind disallowed', 'not_permitted'],
     [80, 'other', 'refused'],
-  ])('a bind answered with %i and "%s" is %s', async (code, said, reason) => {
+  ])('a bind answered with %i and "%s" is reported as %s', async (code, said, reason) => {
     const { visit } = await scripted((request) => result(request, code, said));
     expect(await visit.prove(account)).toEqual({ ok: false, at: 'bind', reason, code });
   });
@@ -293,7 +293,7 @@ describe('§4.2 refusals of a directory', () => {
     [32, 'base_missing'],
     [50, 'not_permitted'],
     [80, 'refused'],
-  ])('a search answered with %i is %s', async (code, reason) => {
+  ])('a search answered with %i is reported as %s', async (code, reason) => {
     const { visit } = await scripted(finding((request) => result(request, code)));
     expect(await visit.search(account, query)).toEqual({ ok: false, at: 'search', reason, code });
   });
@@ -305,7 +305,7 @@ describe('§4.2 refusals of a directory', () => {
 });
 
 describe('S9 addresses a connection may go to', () => {
-  test('S9 no connection to this machine, unless the operator allows it; no byte is sent', async () => {
+  test('S9 a connection to this machine is refused before a byte is sent, unless the operator allows it', async () => {
     const directory = await startScriptedDirectory((request) => result(request));
     onTestFinished(() => directory.stop());
     for (const uri of [directory.uri, directory.uri.replace('127.0.0.1', 'localhost')]) {
@@ -320,7 +320,7 @@ describe('S9 addresses a connection may go to', () => {
 
   const elsewhere = secondAddress();
   test.skipIf(elsewhere === undefined)(
-    'L5 passwords leave this machine unencrypted only if the operator allows it; no byte is sent',
+    'L5 passwords leave this machine unencrypted only if the operator allows it; else no byte is sent',
     async () => {
       const directory = await startScriptedDirectory(
         (request) => result(request),
@@ -343,7 +343,7 @@ describe('S9 addresses a connection may go to', () => {
     },
   );
 
-  test('a closed port, and a name that does not resolve', async () => {
+  test('a closed port and a name that does not resolve are refused with the reason', async () => {
     const [port] = await freePorts(1);
     const closed = await visit({ uri: `ldap://127.0.0.1:${port}`, tls: false });
     await expect(closed.greet()).rejects.toMatchObject(refusal('connection', 'connection_refused'));
@@ -372,7 +372,7 @@ describe('L5 StartTLS', () => {
     await expect(visit.prove(account)).rejects.toMatchObject(refusal('TLS', 'malformed'));
   });
 
-  test('L5 a directory that agrees to StartTLS and then fails', async () => {
+  test('L5 a directory that agrees to StartTLS and then sends nothing is given up after the time limit', async () => {
     const { visit } = await starttls((request) =>
       request.kind === 'extended' ? result(request) : undefined,
     );
@@ -409,7 +409,7 @@ describe.skipIf(counterpartMissing('slapd'))('L5 against OpenLDAP', () => {
     return slapd;
   };
 
-  test('§4.2 ldaps and StartTLS: a search, the right and a wrong password', async () => {
+  test('§4.2 over ldaps and StartTLS, a search and the right password succeed, and a wrong one is refused', async () => {
     const slapd = await started();
     await slapd.person('ada', { mail: ['ada@acme.test', 'ada@other.test'] });
     for (const uri of [slapd.ldaps, slapd.ldap]) {
@@ -428,7 +428,7 @@ describe.skipIf(counterpartMissing('slapd'))('L5 against OpenLDAP', () => {
     expect(slapd.log.join('\n')).not.toContain('connection lost');
   });
 
-  test('L5 an untrusted chain, another name, an expired certificate: each has its message, and no password is sent', async () => {
+  test('L5 an untrusted chain, another name and an expired certificate each have a message; no password is sent', async () => {
     const slapd = await started({ names: ['DNS:localhost'] });
     const expired = await started({ expired: true });
     const cases = [

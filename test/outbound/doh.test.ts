@@ -28,7 +28,7 @@ describe.skipIf(counterpartMissing('bind9'))(
       await bind.stop();
     });
 
-    test('D3 lists the TXT values of exactly the domain, each joined whole', async () => {
+    test('D3 a lookup returns the TXT values of exactly the domain, each joined from its parts', async () => {
       await bind.publishTxt('acme.test', 'svc-verify=one');
       await bind.publishTxt('acme.test', 'x'.repeat(255), 'y'.repeat(20));
       const { rcode, truncated, values } = await outbound.lookupTxt('acme.test');
@@ -40,7 +40,7 @@ describe.skipIf(counterpartMissing('bind9'))(
       expect((await outbound.lookupTxt('acme.test')).values).toEqual([]);
     });
 
-    test('D3 does not count the target of a CNAME', async () => {
+    test('D3 the records of a CNAME’s target do not count', async () => {
       await bind.publishTxt('target.acme.test', 'svc-verify=elsewhere');
       await bind.publishCname('alias.acme.test', 'target.acme.test');
       expect(await outbound.lookupTxt('alias.acme.test')).toMatchObject({
@@ -52,7 +52,7 @@ describe.skipIf(counterpartMissing('bind9'))(
       ]);
     });
 
-    test('D3 tells a missing name and a refusal apart, though both come with HTTP 200', async () => {
+    test('D3 a lookup distinguishes a missing name from a refusal, though both come with HTTP 200', async () => {
       expect(await outbound.lookupTxt('absent.acme.test')).toMatchObject({
         rcode: 'NXDOMAIN',
         values: [],
@@ -63,7 +63,7 @@ describe.skipIf(counterpartMissing('bind9'))(
       });
     });
 
-    test('refuses a resolver whose certificate is not trusted', async () => {
+    test('a resolver whose certificate is not trusted is refused', async () => {
       const stranger = openNetwork({ doh: { resolverUrl: bind.resolverUrl } });
       closers.push(stranger.close);
       await expect(stranger.lookupTxt('acme.test')).rejects.toMatchObject({
@@ -132,7 +132,7 @@ describe('§4.4 DNS-over-HTTPS over HTTP/1.1', () => {
     expect((await outbound.lookupTxt('acme.test')).values).toEqual(['here']);
   });
 
-  test('RFC 8484 §4.1 asks by POST with the identifier 0', async () => {
+  test('RFC 8484 §4.1 a lookup uses POST with the identifier 0', async () => {
     const seen: string[] = [];
     const outbound = await resolverOf(
       wireBy({ answers: [txt('ACME.test', 'svc-verify=', 'one')] }, seen),
@@ -145,7 +145,7 @@ describe('§4.4 DNS-over-HTTPS over HTTP/1.1', () => {
     expect(seen).toEqual(['POST 0 acme.test']);
   });
 
-  test('RFC 8484 §4.1 asks by GET if POST is not supported', async () => {
+  test('RFC 8484 §4.1 a lookup uses GET if the resolver does not support POST', async () => {
     const answer = wireBy({ answers: [txt('acme.test', 'one')] });
     const outbound = await resolverOf((request, response) =>
       request.method === 'POST' ? void response.writeHead(405).end() : answer(request, response),
@@ -153,7 +153,7 @@ describe('§4.4 DNS-over-HTTPS over HTTP/1.1', () => {
     expect((await outbound.lookupTxt('acme.test')).values).toEqual(['one']);
   });
 
-  test('D3 takes only records whose owner is the queried name', async () => {
+  test('D3 only records whose owner is the queried name count', async () => {
     const cname: Answer = {
       type: 'CNAME',
       name: 'acme.test',
@@ -167,7 +167,7 @@ describe('§4.4 DNS-over-HTTPS over HTTP/1.1', () => {
     expect((await outbound.lookupTxt('acme.test')).values).toEqual([]);
   });
 
-  test('D3 reports SERVFAIL and truncation', async () => {
+  test('D3 a lookup reports SERVFAIL and truncation', async () => {
     const servfail = await resolverOf(wireBy({ flags: 2 }));
     expect(await servfail.lookupTxt('acme.test')).toMatchObject({
       rcode: 'SERVFAIL',
@@ -191,7 +191,7 @@ describe('§4.4 DNS-over-HTTPS over HTTP/1.1', () => {
       response.end(JSON.stringify(answer(query.get('name'), query.get('type'))));
     };
 
-  test('§4.4 falls back to the JSON form, quoted or bare', async () => {
+  test('§4.4 a lookup falls back to the JSON form, with quoted or bare values', async () => {
     const data = [
       '"svc-verify=one"',
       '"svc-verify=" "two"',
@@ -201,7 +201,7 @@ describe('§4.4 DNS-over-HTTPS over HTTP/1.1', () => {
     ];
     const outbound = await resolverOf(
       speaksJson((name, type) =>
-        // A resolver that speaks only JSON answers the wire query too, with an answer to no question.
+        // A resolver with only the JSON form answers the wire query as one without a name.
         name === null
           ? { Status: 3 }
           : {
@@ -226,7 +226,7 @@ describe('§4.4 DNS-over-HTTPS over HTTP/1.1', () => {
     });
   });
 
-  test('§4.4 reads the response code and truncation of the JSON form', async () => {
+  test('§4.4 a lookup reads the response code and truncation of the JSON form', async () => {
     const missing = await resolverOf(speaksJson(() => ({ Status: 3, Answer: null })));
     expect(await missing.lookupTxt('acme.test')).toMatchObject({ rcode: 'NXDOMAIN', values: [] });
     const failing = await resolverOf(speaksJson(() => ({ Status: 2, TC: true })));
@@ -253,7 +253,7 @@ describe('§4.4 DNS-over-HTTPS over HTTP/1.1', () => {
     ['2 MiB', (_, response) => void wireAnswer(response, Buffer.alloc(2 * 1024 * 1024))],
     ['silence', () => undefined],
     ['a hang-up', (_, response) => void response.destroy()],
-  ])('§4.4 refuses a resolver that answers with %s', async (_, listener) => {
+  ])('§4.4 a resolver that answers with %s is refused', async (_, listener) => {
     const outbound = await resolverOf(listener, { total: 500 });
     await expect(outbound.lookupTxt('acme.test')).rejects.toMatchObject({
       code: 'resolver_failed',

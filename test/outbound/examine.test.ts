@@ -26,7 +26,7 @@ const names = [
   'clock',
 ];
 
-/** The steps that ran, and those of them that failed. */
+/** Examines the provider, and returns the steps that ran and those that failed. */
 async function examine(network: Outbound = outbound, subject = client(), now = new Date()) {
   const steps = await network.examineProvider(subject, now);
   const failed = steps.filter(({ ok }) => !ok);
@@ -37,7 +37,7 @@ function stepOf(steps: Awaited<ReturnType<Outbound['examineProvider']>>) {
   return (wanted: string) => steps.find(({ name }) => name === wanted);
 }
 
-/** Makes the provider check the client as RFC 6749 §4.1.3 wants it: the secret first, then the code. */
+/** Makes the provider check the secret before the code, as RFC 6749 §4.1.3 requires. */
 function checkClient(at: LyingProvider, secret = client().clientSecret) {
   const right = `Basic ${Buffer.from(`idctl:${secret.replaceAll(' ', '%20')}`).toString('base64')}`;
   at.answers.token = ({ headers }) =>
@@ -63,7 +63,7 @@ describe('a provider without faults', () => {
     expect(step('redirect URI')?.hint).toBeUndefined();
   });
 
-  test('the test code goes with the redirect URI and a verifier, and no sign-in starts', async () => {
+  test('the made-up code is sent with the redirect URI and a verifier, and no sign-in starts', async () => {
     await examine();
     const form = new URLSearchParams(asked('/token')[0]?.body);
     expect(Object.fromEntries(form)).toMatchObject({
@@ -76,7 +76,7 @@ describe('a provider without faults', () => {
 });
 
 describe('each fault is reported once, with one thing to change', () => {
-  test('a wrong secret: client authentication fails, and the redirect URI is not judged', async () => {
+  test('with a wrong secret, client authentication fails, and the redirect URI is not tested', async () => {
     const { ran, failed } = await examine(outbound, { ...client(), clientSecret: 'wrong' });
     expect(failed).toMatchObject([
       { name: 'client authentication', seen: 'not accepted (invalid_client)' },
@@ -103,7 +103,7 @@ describe('each fault is reported once, with one thing to change', () => {
     [400, { error: '<b>canary</b>' }, 'an unexpected answer: HTTP 400'],
     [200, { access_token: 'x', token_type: 'bearer' }, 'a made-up code was accepted'],
     [503, {}, 'an unexpected answer: HTTP 503'],
-  ])('the token endpoint answers %i %j: %s', async (status, body, seen) => {
+  ])('a token endpoint that answers %i %j is reported as: %s', async (status, body, seen) => {
     provider.answers.token = () => ({ status, body });
     expect((await examine()).failed).toMatchObject([{ name: 'client authentication', seen }]);
   });
@@ -111,26 +111,29 @@ describe('each fault is reported once, with one thing to change', () => {
   test.each([
     [['client_secret_basic', 'client_secret_post'], 'client_secret_basic', 'client_secret_post'],
     [['client_secret_post'], 'client_secret_post', 'client_secret_basic'],
-  ])('a provider that offers %j but takes the secret another way', async (methods, used, other) => {
-    provider.answers.discovery = () => ({
-      body: { ...provider.document(), token_endpoint_auth_methods_supported: methods },
-    });
-    provider.answers.token = ({ headers, body }) => {
-      const inBody = new URLSearchParams(body).get('client_secret') === client().clientSecret;
-      const right = other === 'client_secret_post' ? inBody : headers.authorization !== undefined;
-      return {
-        status: right ? 400 : 401,
-        body: { error: right ? 'invalid_grant' : 'unauthorized_client' },
+  ])(
+    'if a provider offers %j but takes the secret another way, the hint names that way',
+    async (methods, used, other) => {
+      provider.answers.discovery = () => ({
+        body: { ...provider.document(), token_endpoint_auth_methods_supported: methods },
+      });
+      provider.answers.token = ({ headers, body }) => {
+        const inBody = new URLSearchParams(body).get('client_secret') === client().clientSecret;
+        const right = other === 'client_secret_post' ? inBody : headers.authorization !== undefined;
+        return {
+          status: right ? 400 : 401,
+          body: { error: right ? 'invalid_grant' : 'unauthorized_client' },
+        };
       };
-    };
-    const { failed } = await examine();
-    expect(failed).toMatchObject([
-      { name: 'client authentication', seen: `not accepted with ${used}, but with ${other}` },
-    ]);
-    expect(failed[0]?.hint).toContain(other);
-  });
+      const { failed } = await examine();
+      expect(failed).toMatchObject([
+        { name: 'client authentication', seen: `not accepted with ${used}, but with ${other}` },
+      ]);
+      expect(failed[0]?.hint).toContain(other);
+    },
+  );
 
-  test('a token endpoint that accepts no client secret', async () => {
+  test('a token endpoint that accepts no client secret fails client authentication and gets no request', async () => {
     provider.answers.discovery = () => ({
       body: { ...provider.document(), token_endpoint_auth_methods_supported: ['private_key_jwt'] },
     });
@@ -145,7 +148,7 @@ describe('each fault is reported once, with one thing to change', () => {
     [7, 'no issuer'],
     ['<b>canary</b>', 'another issuer: one that is not a URL'],
   ])(
-    'S5 a discovery document of the issuer %j stops every step but the clock',
+    'S5 a discovery document with the issuer %j stops all later steps but the clock',
     async (issuer, seen) => {
       provider.answers.discovery = () => ({ body: { ...provider.document(), issuer } });
       const { ran, failed } = await examine();
@@ -183,7 +186,7 @@ describe('each fault is reported once, with one thing to change', () => {
   });
 
   test.each(['authorization', 'token', 'userinfo'])(
-    'S4 discovery without the %s endpoint',
+    'S4 a discovery document without the %s endpoint fails, and stops the later steps',
     async (endpoint) => {
       provider.answers.discovery = () => ({
         body: { ...provider.document(), [`${endpoint}_endpoint`]: undefined },
@@ -198,7 +201,7 @@ describe('each fault is reported once, with one thing to change', () => {
   );
 
   test.each(['token_endpoint', 'userinfo_endpoint'])(
-    'S9 %s inside the private network',
+    'S9 a %s inside the private network fails, and the token endpoint gets no request',
     async (endpoint) => {
       provider.answers.discovery = () => ({
         body: { ...provider.document(), [endpoint]: 'https://169.254.169.254/latest' },
@@ -216,10 +219,10 @@ describe('each fault is reported once, with one thing to change', () => {
       { keys: [{ kty: 'oct', k: 'AAAA', alg: 'HS256' }] },
       '1 key, none for these algorithms',
     ],
-    ['there are none of', { keys: [] }, '0 keys, none for these algorithms'],
-    ['that are no key set', { canary: true }, 'a response that is not a key set'],
+    ['in an empty key set', { keys: [] }, '0 keys, none for these algorithms'],
+    ['that are not a key set', { canary: true }, 'a response that is not a key set'],
     ['that are not JSON', '<html>canary', 'a response that is not a key set'],
-  ])('S4 keys %s', async (_, body, seen) => {
+  ])('S4 keys %s fail, and client authentication is still tested', async (_, body, seen) => {
     provider.answers.jwks = () => ({ body });
     const { failed, ran } = await examine();
     expect(failed).toMatchObject([{ name: 'keys', seen }]);
@@ -243,22 +246,25 @@ describe('each fault is reported once, with one thing to change', () => {
     expect((await examine()).failed).toMatchObject([{ seen: '3 keys, none for these algorithms' }]);
   });
 
-  test('a missing key document is a note and no failure, as userinfo decides', async () => {
+  test('without a key document, the keys step passes with a note, because userinfo can still be trusted', async () => {
     provider.answers.discovery = () => ({ body: { ...provider.document(), jwks_uri: undefined } });
     const { failed, step } = await examine();
     expect(failed).toEqual([]);
     expect(step('keys')?.hint).toContain('ID token');
   });
 
-  test.each([400, 403])('a redirect URI that is not registered: HTTP %i', async (status) => {
-    provider.answers.authorization = () => ({ status, body: '<b>canary</b>' });
-    expect((await examine()).failed).toMatchObject([
-      {
-        name: 'redirect URI',
-        hint: `Register exactly ${client().redirectUri} for this client at the provider.`,
-      },
-    ]);
-  });
+  test.each([400, 403])(
+    'HTTP %i from the authorization endpoint means that the redirect URI is not registered',
+    async (status) => {
+      provider.answers.authorization = () => ({ status, body: '<b>canary</b>' });
+      expect((await examine()).failed).toMatchObject([
+        {
+          name: 'redirect URI',
+          hint: `Register exactly ${client().redirectUri} for this client at the provider.`,
+        },
+      ]);
+    },
+  );
 
   test.each([
     { status: 200, body: '<form>' },
@@ -270,7 +276,7 @@ describe('each fault is reported once, with one thing to change', () => {
     },
     { status: 500, body: '' },
   ])(
-    'an answer that no browser rendered proves nothing, and the URI to register is shown: %j',
+    'an answer that only a browser can judge passes, and the hint names the URI to register: %j',
     async (answer) => {
       provider.answers.authorization = () => answer;
       expect((await examine()).step('redirect URI')).toMatchObject({
@@ -281,7 +287,7 @@ describe('each fault is reported once, with one thing to change', () => {
     },
   );
 
-  test('the client lacks a scope', async () => {
+  test('a client that lacks a scope fails, and the step shows invalid_scope', async () => {
     provider.answers.authorization = () => ({
       status: 302,
       headers: { location: `${client().redirectUri}?error=invalid_scope` },
@@ -296,8 +302,8 @@ describe('each fault is reported once, with one thing to change', () => {
     [61, '61 seconds behind ours', false],
     [-61, '61 seconds ahead of ours', false],
     [50, '50 seconds behind ours', true],
-  ])('a clock that is %i seconds off', async (seconds, seen, ok) => {
-    // A Date header has whole seconds, and this takes some milliseconds.
+  ])('a clock that is %i seconds off is reported as %s', async (seconds, seen, ok) => {
+    // A Date header has whole seconds, and the request takes some milliseconds.
     const now = new Date(Math.ceil(Date.now() / 1000) * 1000 + seconds * 1000 + 100);
     provider.answers.discovery = () => ({
       headers: { date: new Date(now.getTime() - seconds * 1000).toUTCString() },
@@ -307,7 +313,7 @@ describe('each fault is reported once, with one thing to change', () => {
     expect(step('clock')).toMatchObject({ ok, seen });
   });
 
-  test('a cached document is as old as its cache headers say', async () => {
+  test('the clock step takes the age of a cached document into account', async () => {
     provider.answers.discovery = () => ({
       headers: { date: new Date(Date.now() - 500_000).toUTCString(), age: '500' },
       body: provider.document(),
@@ -318,7 +324,7 @@ describe('each fault is reported once, with one thing to change', () => {
 
 describe('an endpoint that cannot be reached', () => {
   test.each([
-    ['404', { status: 404, body: {} }, 'HTTP 404'],
+    ['HTTP 404', { status: 404, body: {} }, 'HTTP 404'],
     [
       'a redirect',
       { status: 302, headers: { location: '/' }, body: '' },
@@ -327,18 +333,18 @@ describe('an endpoint that cannot be reached', () => {
     ['no JSON', { body: '<html>canary' }, 'something that is not a JSON object'],
     ['a list', { body: '[]' }, 'something that is not a JSON object'],
     [
-      'too much',
+      'too much data',
       { body: 'x'.repeat(2 * 1024 * 1024) },
       'the provider answered with more than the allowed 1 MiB',
     ],
-  ])('discovery that answers %s stops the later steps', async (_, answer, seen) => {
+  ])('discovery that answers with %s stops the later steps', async (_, answer, seen) => {
     provider.answers.discovery = () => answer;
     const { ran, failed } = await examine();
     expect(failed).toMatchObject([{ name: 'discovery', seen }]);
     expect(ran).toEqual(['name', 'TLS', 'discovery']);
   });
 
-  test('S9 loopback without outbound.allow: the name step names the setting, and no request is sent', async () => {
+  test('S9 for loopback without outbound.allow, the name step names the setting, and no request is sent', async () => {
     const strict = openNetwork({});
     const { ran, failed } = await examine(strict);
     await strict.close();
@@ -347,7 +353,7 @@ describe('an endpoint that cannot be reached', () => {
     expect(provider.seen).toEqual([]);
   });
 
-  test('S9 plain http to a host that is not allowed', async () => {
+  test('S9 plain http to a host that is not allowed fails the TLS step', async () => {
     const strict = openNetwork({ outbound: { allow: ['10.0.0.0/8'] } });
     const { failed, ran } = await examine(strict, client('http://192.0.32.8'));
     await strict.close();
@@ -355,20 +361,20 @@ describe('an endpoint that cannot be reached', () => {
     expect(failed[0]).toMatchObject({ name: 'TLS', hint: expect.stringContaining('Use https') });
   });
 
-  test('a name that does not resolve', async () => {
+  test('a name that does not resolve fails the name step', async () => {
     const { failed, ran } = await examine(outbound, client('https://no-such-host.invalid'));
     expect(ran).toEqual(['name']);
     expect(failed[0]?.seen).toBe('no-such-host.invalid cannot be resolved');
   });
 
-  test('a provider that is down', async () => {
+  test('a provider that is down fails the discovery step', async () => {
     await provider.stop();
     expect((await examine()).failed).toMatchObject([
       { name: 'discovery', seen: 'the provider refused the connection' },
     ]);
   });
 
-  test('S9 a provider that drips is given up, and steps that did not run are not ok', async () => {
+  test('S9 a provider that sends too slowly fails the discovery step, and the later steps do not run', async () => {
     provider.answers.discovery = () => ({ body: dripping() });
     await shortenTime();
     const { failed, ran } = await examine();
@@ -376,7 +382,7 @@ describe('an endpoint that cannot be reached', () => {
     expect(ran).toEqual(['name', 'TLS', 'discovery']);
   });
 
-  test('a key document that drips does not stop the other steps', async () => {
+  test('a key document that arrives too slowly does not stop the other steps', async () => {
     provider.answers.jwks = () => ({ body: dripping() });
     await shortenTime();
     const { failed, step } = await examine();
@@ -396,7 +402,7 @@ describe('TLS', () => {
 
   type Leaf = { certFile: string; keyFile: string };
 
-  /** Examines a provider with this certificate, the test's authority being trusted or not. */
+  /** Examines a provider with this certificate. The network trusts the authority in `caFile`. */
   async function examineTls({ certFile, keyFile }: Leaf, caFile?: string) {
     const tls = { cert: await readFile(certFile), key: await readFile(keyFile) };
     const secure = await startLyingProvider('idctl', '', tls);
@@ -412,7 +418,7 @@ describe('TLS', () => {
     }
   }
 
-  test('a trusted certificate passes with its end date; one that ends soon gets a note', async () => {
+  test('a trusted certificate passes with its expiry date, and with a note if it expires soon', async () => {
     const { failed, step } = await examineTls(
       await authority.issue('IP:127.0.0.1'),
       authority.caFile,
@@ -426,7 +432,7 @@ describe('TLS', () => {
 
   test.each([
     [
-      'an unknown authority',
+      'a certificate of an unknown authority',
       'issue',
       'IP:127.0.0.1',
       false,
@@ -434,14 +440,21 @@ describe('TLS', () => {
       'outbound.caFile',
     ],
     [
-      'another name',
+      'a certificate for another name',
       'issue',
       'DNS:other.test',
       true,
       'for another name',
       'Use a name in the certificate',
     ],
-    ['an expired one', 'issueExpired', 'IP:127.0.0.1', true, 'that is not valid now', 'Renew'],
+    [
+      'an expired certificate',
+      'issueExpired',
+      'IP:127.0.0.1',
+      true,
+      'that is not valid now',
+      'Renew',
+    ],
   ] as const)(
     '%s fails the TLS step, and no later step runs',
     async (_, make, name, trusted, seen, hint) => {
@@ -477,12 +490,12 @@ describe('TLS', () => {
     server.close();
   });
 
-  test('a port without TLS', async () => {
+  test('a port without TLS fails the TLS step', async () => {
     const { failed } = await examine(outbound, client(provider.issuer.replace('http:', 'https:')));
     expect(failed).toMatchObject([{ name: 'TLS', seen: '127.0.0.1 does not speak TLS correctly' }]);
   });
 
-  test('S9 an https issuer with an authorization endpoint in plain http', async () => {
+  test('S9 an https issuer with an authorization endpoint in plain http fails the endpoints step', async () => {
     const leaf = await authority.issue('IP:127.0.0.1');
     const tls = { cert: await readFile(leaf.certFile), key: await readFile(leaf.keyFile) };
     const secure = await startLyingProvider('idctl', '', tls);
@@ -499,7 +512,7 @@ describe('TLS', () => {
   });
 });
 
-test('S8 no answer holds text that the provider wrote', async () => {
+test('S8 no step contains text that the provider wrote', async () => {
   const canary = '<b>canary</b>';
   provider.answers.token = () => ({
     status: 400,

@@ -57,7 +57,7 @@ const to =
     addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
 
 describe('S9 name look-ups take turns', () => {
-  /** A resolver that answers when it is told to, asked in turn at two places. */
+  /** A resolver that answers when told to, with at most two look-ups at once. */
   function slow(patience = 10_000, slowness = 10_000) {
     const begun: string[] = [];
     const ends = new Map<string, () => void>();
@@ -78,7 +78,7 @@ describe('S9 name look-ups take turns', () => {
     return { begun, resolve, end };
   }
 
-  test('S9 one look-up per domain and two in all run at once, so no tenant takes every thread', async () => {
+  test('S9 at most one look-up per domain and two in all run at once, so no tenant takes every thread', async () => {
     const { begun, resolve, end } = slow();
     const names = ['a.evil.test', 'b.evil.test', 'a.evil.test', 'one.test', 'two.test'];
     const answers = names.map(resolve);
@@ -92,7 +92,7 @@ describe('S9 name look-ups take turns', () => {
     expect(await Promise.all(answers)).toHaveLength(5);
   });
 
-  test('S9 all domains that were slow lately share one place, so many slow names do not take every place', async () => {
+  test('S9 all domains that were slow lately share one place, so slow names cannot take every place', async () => {
     const { begun, resolve, end } = slow(undefined, 0);
     const evil = ['a.test', 'b.test', 'c.test'];
     for (let round = 0; round < 2; round += 1) {
@@ -118,7 +118,7 @@ describe('S9 name look-ups take turns', () => {
   });
 });
 
-test('S9 P6 names of tenants leave a place for the operator’s names, and threads for passwords', async () => {
+test('S9 P6 look-ups for tenants leave a place for the operator’s look-ups, and threads for passwords', async () => {
   const told = 'data:text/javascript,console.error(process.env.UV_THREADPOOL_SIZE)';
   const env = { ...process.env, UV_THREADPOOL_SIZE: undefined, NODE_OPTIONS: `--import=${told}` };
   const { stderr } = await promisify(execFile)(
@@ -129,13 +129,13 @@ test('S9 P6 names of tenants leave a place for the operator’s names, and threa
     },
   );
   const threads = Number(stderr.split('\n')[0]);
-  // What libuv lets lookups have: (threads + 1) / 2, in whole numbers.
+  // libuv lets look-ups use (threads + 1) / 2 threads, rounded down.
   const lookups = Math.floor((threads + 1) / 2);
   expect(lookupsAtOnce(threads)).toBeLessThan(lookups);
   expect(threads - lookups).toBeGreaterThanOrEqual(4);
 });
 
-describe('S9 which addresses connections may go to', () => {
+describe('S9 the guard of addresses', () => {
   test.each([
     ['https://127.0.0.1/', 'loopback'],
     ['https://127.1/', 'loopback'],
@@ -219,7 +219,7 @@ describe('S9 which addresses connections may go to', () => {
   });
 });
 
-describe('S9 limits of an answer', () => {
+describe('S9 the guarded client', () => {
   const allow = ['127.0.0.1'];
 
   test.each([301, 302, 303, 307, 308])('S9 does not follow a redirect (%i)', async (status) => {
@@ -235,7 +235,7 @@ describe('S9 limits of an answer', () => {
     expect(paths).toEqual(['/']);
   });
 
-  test('S9 ends a body that drips', async () => {
+  test('S9 gives up a body that arrives too slowly', async () => {
     const port = await serve((_, response) => {
       const drip = setInterval(() => response.write(' '), 20);
       response.on('close', () => clearInterval(drip));
@@ -248,7 +248,7 @@ describe('S9 limits of an answer', () => {
     expect(performance.now() - began).toBeGreaterThan(250);
   });
 
-  test('S9 ends a request that is never answered', async () => {
+  test('S9 gives up a request that is never answered', async () => {
     const port = await serve(() => undefined);
     const fetch = fetchWith({ allow, limits: { total: 200 } });
     await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toMatchObject({
@@ -256,7 +256,7 @@ describe('S9 limits of an answer', () => {
     });
   });
 
-  test('S9 ends a connection that never completes its TLS handshake', async () => {
+  test('S9 gives up a connection that never completes its TLS handshake', async () => {
     const server = createTcpServer((socket) => socket.resume()).listen(0, '127.0.0.1');
     await once(server, 'listening');
     closers.push(() => new Promise((closed) => server.close(closed)));
@@ -316,7 +316,7 @@ describe('S9 limits of an answer', () => {
   });
 });
 
-describe('S9 certificates that a TLS connection trusts', () => {
+describe('S9 the guarded client over TLS', () => {
   let folder: string;
   let authority: Authority;
   beforeAll(async () => {
@@ -339,7 +339,7 @@ describe('S9 certificates that a TLS connection trusts', () => {
     expect((await fetch(`https://localhost:${port}/`)).status).toBe(200);
   });
 
-  test('S9 refuses an unknown authority and another name', async () => {
+  test('S9 refuses a certificate of an unknown authority or for another name', async () => {
     const port = await serveTls('DNS:localhost');
     const other = await serveTls('DNS:other.test');
     const allow = ['localhost'];

@@ -12,7 +12,7 @@ import {
 
 useLyingProvider();
 
-describe('S4 ID tokens that are refused', () => {
+describe('S4 ID tokens', () => {
   const refused = (reason: string) => ({
     code: 'provider_refused',
     extra: { stage: 'id_token', reason },
@@ -28,16 +28,16 @@ describe('S4 ID tokens that are refused', () => {
     ['no nonce', { nonce: undefined }, 'nonce_invalid'],
     ['no subject', { sub: undefined }, 'sub_invalid'],
     ['a number for a subject', { sub: 7 }, 'sub_invalid'],
-    ['a time that is over', { exp: 1000 }, 'exp_invalid'],
-    ['no end', { exp: undefined }, 'exp_invalid'],
-    ['a time to come', { nbf: 99_999_999_999 }, 'nbf_invalid'],
-  ])('S4 refuses %s', async (_, twisted, reason) => {
+    ['an expiry in the past', { exp: 1000 }, 'exp_invalid'],
+    ['no expiry', { exp: undefined }, 'exp_invalid'],
+    ['a start in the future', { nbf: 99_999_999_999 }, 'nbf_invalid'],
+  ])('S4 a token with %s is refused', async (_, twisted, reason) => {
     answerIdToken(await provider.sign({ ...provider.claims(bound.nonce), ...twisted }));
     await expect(redeem()).rejects.toMatchObject(refused(reason));
     expect(asked('/userinfo')).toEqual([]);
   });
 
-  test('S4 refuses the signature of a key that is not published, in the code flow too', async () => {
+  test('S4 a signature by a key that is not published is refused, in the code flow too', async () => {
     const { privateKey } = await generateKeyPair('ES256');
     answerIdToken(await provider.sign(provider.claims(bound.nonce), {}, privateKey));
     await expect(redeem()).rejects.toMatchObject(refused('signature_invalid'));
@@ -45,7 +45,7 @@ describe('S4 ID tokens that are refused', () => {
     await expect(redeem()).rejects.toMatchObject(refused('signature_invalid'));
   });
 
-  test('S4 refuses a token whose claims were changed after signing', async () => {
+  test('S4 a token whose claims were changed after signing is refused', async () => {
     const [header, , signature] = (await provider.sign(provider.claims(bound.nonce))).split('.');
     const claims = Buffer.from(JSON.stringify({ ...provider.claims(bound.nonce), sub: 'victim' }));
     answerIdToken(`${header}.${claims.toString('base64url')}.${signature}`);
@@ -57,18 +57,18 @@ describe('S4 ID tokens that are refused', () => {
       .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
       .join('.');
 
-  test('S4 refuses alg none, whatever discovery advertises', async () => {
+  test('S4 alg none is refused, whatever discovery advertises', async () => {
     answerIdToken(`${withHeader({ alg: 'none' })}.`);
     await expect(redeem()).rejects.toMatchObject(refused('alg_invalid'));
   });
 
-  test('S4 refuses a token signed with the client secret', async () => {
+  test('S4 a token signed with the client secret is refused', async () => {
     const signed = new SignJWT(provider.claims(bound.nonce)).setProtectedHeader({ alg: 'HS256' });
     answerIdToken(await signed.sign(Buffer.from(client().clientSecret.padEnd(32))));
     await expect(redeem()).rejects.toMatchObject(refused('alg_invalid'));
   });
 
-  test('S4 refuses algorithms off the list, though signature and key are right', async () => {
+  test('S4 an algorithm that is not on the list is refused, even if signature and key are right', async () => {
     const { privateKey } = await generateKeyPair('RS512');
     const header: Partial<JWTHeaderParameters> = { alg: 'RS512' };
     answerIdToken(await provider.sign(provider.claims(bound.nonce), header, privateKey));
@@ -76,7 +76,7 @@ describe('S4 ID tokens that are refused', () => {
   });
 
   test.each(['', 'a.b', 'a.b.c', 'a.b.c.d.e', '%.%.%', 7, null, {}])(
-    'S4 refuses %j for an ID token',
+    'S4 %j as an ID token is refused',
     async (idToken) => {
       answerIdToken(idToken);
       await expect(redeem()).rejects.toMatchObject({ code: 'provider_refused' });

@@ -35,8 +35,8 @@ const refusing = (reason: string, final = false, hint: unknown = expect.stringMa
   hint,
 });
 
-describe('sending to a mail server', () => {
-  test('on loopback sends without TLS, in text and HTML, in the instance’s name', async () => {
+describe('sending mail', () => {
+  test('to a server on loopback works without TLS, in text and HTML, with the configured sender', async () => {
     const smtp = await server();
     await network({ smtpUrl: smtp.url, from: 'Acme <id@acme.test>' }).sendMail(message);
     expect(smtp.letters).toMatchObject([
@@ -48,7 +48,7 @@ describe('sending to a mail server', () => {
   });
 
   test.each(['starttls', 'smtps'] as const)(
-    'by %s trusts mail.caFile and signs in',
+    'with %s trusts mail.caFile and authenticates',
     async (kind) => {
       const smtp = await server({ kind });
       const mail = { smtpUrl: smtp.url, caFile: smtp.caFile };
@@ -73,13 +73,16 @@ describe('sending to a mail server', () => {
     },
   );
 
-  test.skipIf(elsewhere === undefined)('off loopback sends nothing without TLS', async () => {
-    const smtp = await server({ host: elsewhere ?? '' });
-    await expect(network({ smtpUrl: smtp.url }).sendMail(message)).rejects.toMatchObject(
-      refusing('the encrypted connection could not be made'),
-    );
-    expect([smtp.connections(), smtp.letters]).toEqual([1, []]);
-  });
+  test.skipIf(elsewhere === undefined)(
+    'to a server off loopback sends nothing without TLS',
+    async () => {
+      const smtp = await server({ host: elsewhere ?? '' });
+      await expect(network({ smtpUrl: smtp.url }).sendMail(message)).rejects.toMatchObject(
+        refusing('the encrypted connection could not be made'),
+      );
+      expect([smtp.connections(), smtp.letters]).toEqual([1, []]);
+    },
+  );
 
   test('gives up in time if the server does not listen or stays silent, and leaves no connection', async () => {
     const [port] = await freePorts(1);
@@ -99,16 +102,13 @@ describe('sending to a mail server', () => {
   test.each([
     [450, false],
     [550, true],
-  ])(
-    'after a refusal of the recipient with %i: the refusal is permanent: %s',
-    async (code, final) => {
-      const smtp = await server();
-      smtp.refuse(code);
-      await expect(network({ smtpUrl: smtp.url }).sendMail(message)).rejects.toMatchObject(
-        refusing('it did not accept the sender or the recipient', final),
-      );
-    },
-  );
+  ])('fails if the server refuses the recipient with %i (final: %s)', async (code, final) => {
+    const smtp = await server();
+    smtp.refuse(code);
+    await expect(network({ smtpUrl: smtp.url }).sendMail(message)).rejects.toMatchObject(
+      refusing('it did not accept the sender or the recipient', final),
+    );
+  });
 
   test('is refused inside a transaction', async () => {
     const smtp = await server();

@@ -56,7 +56,7 @@ describe('§4.1 sign-in at oidc-provider', () => {
     return { ...bound, query: Object.fromEntries(callback.searchParams) };
   }
 
-  test('S1 asks for a code with exactly the scope, PKCE S256, state and nonce', async () => {
+  test('S1 the authorization request has exactly the scope, PKCE S256, state and nonce', async () => {
     const url = new URL(await outbound.authorizationUrl(clientOf('basic'), bound));
     expect(url.href.startsWith(`${provider.issuer}/auth?`)).toBe(true);
     expect(Object.fromEntries(url.searchParams)).toEqual({
@@ -72,7 +72,7 @@ describe('§4.1 sign-in at oidc-provider', () => {
   });
 
   test.each(['basic', 'ps256', 'es256', 'eddsa', 'signed'])(
-    'S4 proves the person from ID token and userinfo (client %s)',
+    'S4 ID token and userinfo prove the person (client %s)',
     async (clientId) => {
       const client = clientOf(clientId);
       const proof = await outbound.redeem(client, await signIn(client));
@@ -91,7 +91,7 @@ describe('§4.1 sign-in at oidc-provider', () => {
     },
   );
 
-  test('S5 takes the issuer of the response only if it is the configured one', async () => {
+  test('S5 a response without the configured issuer is refused, because this provider sends iss', async () => {
     const client = clientOf('basic');
     const response = await signIn(client);
     expect(response.query['iss']).toBe(provider.issuer);
@@ -104,7 +104,7 @@ describe('§4.1 sign-in at oidc-provider', () => {
     }
   });
 
-  test('S1 refuses a code that was bound to another verifier', async () => {
+  test('S1 a code that was bound to another verifier is refused', async () => {
     const client = clientOf('basic');
     const response = await signIn(client);
     await expect(
@@ -115,7 +115,7 @@ describe('§4.1 sign-in at oidc-provider', () => {
     });
   });
 
-  test('§4.1 refuses a code that is used again', async () => {
+  test('§4.1 a code that is used again is refused', async () => {
     const client = clientOf('basic');
     const response = await signIn(client);
     await outbound.redeem(client, response);
@@ -124,7 +124,7 @@ describe('§4.1 sign-in at oidc-provider', () => {
     });
   });
 
-  test('§4.1 recognizes a wrong client secret', async () => {
+  test('§4.1 a wrong client secret is refused with a hint', async () => {
     const client = clientOf('basic');
     const response = await signIn(client);
     await expect(

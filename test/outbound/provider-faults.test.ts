@@ -22,24 +22,27 @@ describe('§4.1 client authentication', () => {
     [undefined, basic],
     [['client_secret_post', 'client_secret_basic'], basic],
     [['client_secret_post', 'private_key_jwt'], undefined],
-  ])('§4.1 authenticates as discovery supports (%j)', async (methods, authorization) => {
-    provider.answers.discovery = () => ({
-      body: { ...provider.document(), token_endpoint_auth_methods_supported: methods },
-    });
-    await redeem();
-    const [request] = asked('/token');
-    const form = Object.fromEntries(new URLSearchParams(request?.body));
-    expect(request?.headers.authorization).toBe(authorization);
-    expect(form).toMatchObject({
-      grant_type: 'authorization_code',
-      code: 'code-1',
-      redirect_uri: client().redirectUri,
-      code_verifier: bound.codeVerifier,
-    });
-    expect(form['client_secret']).toBe(
-      authorization === undefined ? client().clientSecret : undefined,
-    );
-  });
+  ])(
+    '§4.1 the client authenticates with a method that discovery offers (%j)',
+    async (methods, authorization) => {
+      provider.answers.discovery = () => ({
+        body: { ...provider.document(), token_endpoint_auth_methods_supported: methods },
+      });
+      await redeem();
+      const [request] = asked('/token');
+      const form = Object.fromEntries(new URLSearchParams(request?.body));
+      expect(request?.headers.authorization).toBe(authorization);
+      expect(form).toMatchObject({
+        grant_type: 'authorization_code',
+        code: 'code-1',
+        redirect_uri: client().redirectUri,
+        code_verifier: bound.codeVerifier,
+      });
+      expect(form['client_secret']).toBe(
+        authorization === undefined ? client().clientSecret : undefined,
+      );
+    },
+  );
 });
 
 describe('RFC 6749 §2.3.1 the secret by HTTP Basic', () => {
@@ -49,7 +52,7 @@ describe('RFC 6749 §2.3.1 the secret by HTTP Basic', () => {
     return Buffer.from(authorization?.replace('Basic ', '') ?? '', 'base64').toString();
   };
 
-  test('an ordinary secret has the same bytes for providers that do not decode it, such as Glewlwyd', async () => {
+  test('an ordinary secret is sent unchanged, for providers that do not decode it, such as Glewlwyd', async () => {
     for (const secret of ['s3cr3t-with_dots.and~more', 'bm90IHVybHNhZmU/Yg==', "(a)!*'$&:;,@[]"]) {
       expect(await sent('client-1', secret)).toBe(`client-1:${secret}`);
     }
@@ -65,7 +68,7 @@ describe('RFC 6749 §2.3.1 the secret by HTTP Basic', () => {
 });
 
 describe('S5 the issuer', () => {
-  test('S5 refuses a discovery document of another issuer', async () => {
+  test('S5 a discovery document of another issuer is refused', async () => {
     provider.answers.discovery = () => ({
       body: { ...provider.document(), issuer: 'https://other.test' },
     });
@@ -75,7 +78,7 @@ describe('S5 the issuer', () => {
     });
   });
 
-  test('S5 says when only the slash at the end differs', async () => {
+  test('S5 if only the slash at the end differs, the hint gives the issuer to set', async () => {
     await expect(
       outbound.authorizationUrl(client(`${provider.issuer}/`), bound),
     ).rejects.toMatchObject({
@@ -84,7 +87,7 @@ describe('S5 the issuer', () => {
     });
   });
 
-  test('S5 checks iss in the response when it is present', async () => {
+  test('S5 iss in the response is checked if it is present', async () => {
     await expect(redeem({ ...said.query, iss: 'https://evil.test' })).rejects.toMatchObject({
       code: 'provider_refused',
       extra: { stage: 'authorization', reason: 'iss_invalid' },
@@ -95,18 +98,18 @@ describe('S5 the issuer', () => {
     });
   });
 
-  test('S2 refuses a response with another state', async () => {
+  test('S2 a response with another state is refused', async () => {
     await expect(redeem({ code: 'code-1', state: 'other' })).rejects.toMatchObject({
       extra: { stage: 'authorization', reason: 'state_invalid' },
     });
   });
 });
 
-describe('S8 texts of the provider are not shown', () => {
+describe('S8 text from the provider is not shown', () => {
   test.each([
     ['access_denied', 'access_denied'],
     ['<script>', 'error_response'],
-  ])('S8 names the error %s by a code of idctl’s own', async (error, reason) => {
+  ])('S8 the error %s gets one of idctl’s own codes', async (error, reason) => {
     const refusal = redeem({ error, error_description: '<b>canary</b>', state: 'state-1' });
     await expect(refusal).rejects.toMatchObject({
       code: 'provider_refused',
@@ -115,7 +118,7 @@ describe('S8 texts of the provider are not shown', () => {
     });
   });
 
-  test('S8 does not echo the token endpoint either', async () => {
+  test('S8 text from the token endpoint is not shown either', async () => {
     provider.answers.token = () => ({
       status: 400,
       body: { error: 'canary', error_description: '<b>canary</b>' },
@@ -130,7 +133,7 @@ describe('S8 texts of the provider are not shown', () => {
 });
 
 describe('the discovery cache', () => {
-  test('asks once for sign-ins that start together, and again after a failure', async () => {
+  test('serves sign-ins that start together with one request, and is renewed after a failure', async () => {
     await Promise.all([start(), start(), start()]);
     await start();
     const discoveries = () => asked('/.well-known/openid-configuration').length;
@@ -141,7 +144,7 @@ describe('the discovery cache', () => {
     expect(discoveries()).toBe(2);
   });
 
-  test('S9 asks a provider that is down once in five seconds, however many sign-ins start', async () => {
+  test('S9 limits requests to a failing provider to one in five seconds, however many sign-ins start', async () => {
     const { discovery } = provider.answers;
     const discoveries = () => asked('/.well-known/openid-configuration').length;
     provider.answers.discovery = () => ({ status: 500, body: {} });
@@ -170,7 +173,7 @@ test('no request starts inside a database transaction', async () => {
   expect(provider.seen).toEqual([]);
 });
 
-test('a wrong entry of outbound.allow is refused by name', () => {
+test('a wrong entry in outbound.allow is refused, and the message names it', () => {
   expect(() => openNetwork({ outbound: { allow: ['https://idp.internal'] } })).toThrow(
     'outbound.allow: https://idp.internal is not a host name, address or range',
   );

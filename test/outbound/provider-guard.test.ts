@@ -5,7 +5,7 @@ import { bound, client, provider, redeem, shortenTime, useLyingProvider } from '
 useLyingProvider();
 
 describe('S9 the guard covers every endpoint', () => {
-  test('S9 refuses a provider on loopback that the operator did not allow', async () => {
+  test('S9 a provider on loopback that the operator did not allow is refused', async () => {
     const strict = openNetwork({});
     await expect(strict.authorizationUrl(client(), bound)).rejects.toMatchObject({
       code: 'outbound_refused',
@@ -16,7 +16,7 @@ describe('S9 the guard covers every endpoint', () => {
   });
 
   test.each(['token_endpoint', 'userinfo_endpoint', 'jwks_uri'])(
-    'S9 refuses %s if discovery points it into the private network',
+    'S9 a %s that discovery points into the private network is refused',
     async (endpoint) => {
       provider.answers.discovery = () => ({
         body: { ...provider.document(), [endpoint]: 'https://169.254.169.254/latest' },
@@ -42,7 +42,7 @@ describe('S9 the guard covers every endpoint', () => {
       ends.map(([reason, answer]) => [endpoint, reason, answer] as const),
     ),
   )(
-    'S9 does not follow a redirect of the %s endpoint, nor read a body without end (%s)',
+    'S9 a %s endpoint that redirects or never ends its answer fails (%s)',
     async (endpoint, reason, answer) => {
       provider.answers[endpoint] = answer;
       if (reason === 'timeout') await shortenTime();
@@ -60,7 +60,7 @@ describe('S9 the guard covers every endpoint', () => {
     ['jwks', '<html>'],
     ['userinfo', 500],
     ['userinfo', '<html>'],
-  ])('§7 says that the provider failed if %s answers %s', async (endpoint, what) => {
+  ])('§7 if %s answers %s, the refusal is provider_failed', async (endpoint, what) => {
     provider.answers[endpoint] = () =>
       typeof what === 'number'
         ? { status: what, body: {} }

@@ -6,7 +6,7 @@ import { answerIdToken, asked, provider, redeem, start, useLyingProvider } from 
 useLyingProvider();
 
 describe('S4 userinfo', () => {
-  test('S4 reads userinfo always, with the access token', async () => {
+  test('S4 userinfo is always read, with the access token', async () => {
     expect(await redeem()).toMatchObject({
       subject: 'person-1',
       userinfo: { email: 'ada@acme.test' },
@@ -17,7 +17,7 @@ describe('S4 userinfo', () => {
   test.each<[string, Record<string, unknown>]>([
     ['of another person', { sub: 'victim', email: 'eve@acme.test' }],
     ['without a subject', { email: 'eve@acme.test' }],
-  ])('S4 refuses userinfo %s', async (_, body) => {
+  ])('S4 userinfo %s is refused', async (_, body) => {
     provider.answers.userinfo = () => ({ body });
     await expect(redeem()).rejects.toMatchObject({
       code: 'provider_refused',
@@ -31,7 +31,7 @@ describe('S4 userinfo', () => {
   };
   const person = { sub: 'person-1', email: 'ada@acme.test' };
 
-  test('S4 verifies a signed userinfo', async () => {
+  test('S4 the signature and audience of a signed userinfo are verified', async () => {
     await signedBy(person);
     expect((await redeem()).userinfo).toEqual(person);
     const { privateKey } = await generateKeyPair('ES256');
@@ -46,7 +46,7 @@ describe('S4 userinfo', () => {
     });
   });
 
-  test('§4.1 serves a provider without ID tokens from userinfo only', async () => {
+  test('§4.1 for a provider without ID tokens, userinfo alone proves the person', async () => {
     answerIdToken(undefined);
     expect(await redeem()).toEqual({
       issuer: provider.issuer,
@@ -58,20 +58,20 @@ describe('S4 userinfo', () => {
     expect(asked('/jwks')).toEqual([]);
   });
 
-  test('I1 reports no subject if neither ID token nor userinfo gives one', async () => {
+  test('I1 the subject is null if neither ID token nor userinfo has one', async () => {
     answerIdToken(undefined);
     provider.answers.userinfo = () => ({ body: { email: 'ada@acme.test' } });
     expect(await redeem()).toMatchObject({ subject: null, userinfo: { email: 'ada@acme.test' } });
   });
 
-  test('S4 refuses an unverified signed userinfo without a subject', async () => {
+  test('S4 a signed userinfo without a subject is refused if its signature is not valid', async () => {
     answerIdToken(undefined);
     const { privateKey } = await generateKeyPair('ES256');
     await signedBy({ email: 'ada@acme.test' }, {}, privateKey);
     await expect(redeem()).rejects.toMatchObject({ extra: { stage: 'userinfo' } });
   });
 
-  test.each([7, '', {}])('S4 refuses %j for a subject', async (sub) => {
+  test.each([7, '', {}])('S4 %j as a subject is refused', async (sub) => {
     answerIdToken(undefined);
     provider.answers.userinfo = () => ({ body: { sub, email: 'ada@acme.test' } });
     await expect(redeem()).rejects.toMatchObject({
@@ -79,7 +79,7 @@ describe('S4 userinfo', () => {
     });
   });
 
-  test('S4 refuses a provider without a userinfo endpoint', async () => {
+  test('S4 a provider without a userinfo endpoint is refused', async () => {
     provider.answers.discovery = () => ({
       body: { ...provider.document(), userinfo_endpoint: undefined },
     });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { claimsToKeep } from '../../src/services/signin/attempts.ts';
 import { readProof } from '../../src/services/tenancy/sso/claims.ts';
 
-/** What is kept when userinfo and ID token say this. */
+/** The claims that are kept from this userinfo and ID token. */
 const kept = (
   userinfo: Record<string, unknown>,
   claim = 'groups',
@@ -15,7 +15,7 @@ const kept = (
     ),
   );
 
-describe('I7 which claim holds the groups', () => {
+describe('I7 the claim that contains the groups', () => {
   test('a claim with the exact name comes before a dotted path', () => {
     const claims = { 'realm.roles': ['literal'], realm: { roles: ['path'] } };
     expect(kept(claims, 'realm.roles').groups).toEqual(['literal']);
@@ -23,7 +23,7 @@ describe('I7 which claim holds the groups', () => {
   });
 
   test.each([{ realm: 'text' }, { realm: null }, { realm: ['roles'] }, {}])(
-    '%j leads to no claim',
+    '%j contains no groups claim',
     (claims) => {
       expect(kept(claims, 'realm.roles')).toMatchObject({ groups: null, groupsMalformed: false });
     },
@@ -45,7 +45,7 @@ describe('I7 which claim holds the groups', () => {
     });
   });
 
-  test('an overage, which refers to another place for the groups, is malformed', () => {
+  test('an overage, which refers to another place for the groups, counts as malformed', () => {
     const elsewhere = { _claim_names: { groups: 'src1' }, _claim_sources: {} };
     expect(kept(elsewhere)).toMatchObject({ groups: null, groupsMalformed: true });
     expect(kept({}, 'groups', elsewhere).groupsMalformed).toBe(true);
@@ -53,7 +53,7 @@ describe('I7 which claim holds the groups', () => {
   });
 });
 
-test('an address is kept only in canonical form', () => {
+test('an e-mail address is kept in canonical form, and other values are not kept', () => {
   expect(kept({ email: 'Ada@ACME.test' }).email).toBe('ada@acme.test');
   for (const email of ['nobody', 7, undefined, ['ada@acme.test']])
     expect(kept({ email }).email).toBe(null);

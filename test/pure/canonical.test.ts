@@ -50,7 +50,7 @@ test.each([
   'a%2eb.test',
   `${'a'.repeat(64)}.test`,
   `${'abcdefg.'.repeat(32)}test`,
-])('D1 %j is no domain', (text) => {
+])('D1 %j is not a domain', (text) => {
   expect(canonicalDomain(text)).toBeNull();
 });
 
@@ -78,11 +78,11 @@ test.each([
   'ada\u0000@acme.test',
   'ada@[127.0.0.1]',
   `${'a'.repeat(65)}@acme.test`,
-])('D1 %j is no address', (text) => {
+])('D1 %j is not an address', (text) => {
   expect(canonicalEmail(text)).toBeNull();
 });
 
-test('D1 a canonical form is its own canonical form', () => {
+test('D1 a canonical form does not change if it is made canonical again', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
       for (const canonical of [canonicalDomain, canonicalEmail]) {

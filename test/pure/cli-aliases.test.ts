@@ -14,7 +14,7 @@ function meaning(...verbs: string[]): Record<string, string | undefined> {
 
 const none = { create: undefined, add: undefined, new: undefined, register: undefined };
 
-test('words for one verb mean the verb that the noun has', () => {
+test('the words for one verb mean the verb that the noun has', () => {
   expect(meaning('create', 'delete')).toEqual({
     ...{ create: 'create', add: 'create', new: 'create', register: 'create' },
     ...{ delete: 'delete', remove: 'delete', rm: 'delete', revoke: undefined },
@@ -25,7 +25,7 @@ test('words for one verb mean the verb that the noun has', () => {
   });
 });
 
-test('a verb of a noun keeps its own name', () => {
+test('a word that is a verb of the noun means that verb', () => {
   expect(meaning('add', 'create', 'remove', 'revoke')).toEqual({
     ...{ create: 'create', add: 'add', new: 'create', register: 'create' },
     ...{ delete: 'remove', remove: 'remove', rm: 'remove', revoke: 'revoke' },

@@ -30,7 +30,7 @@ const way = (method: Explained['ways'][number]['method'], rule: string, on = tru
 const until = '2026-11-22T12:10:00.000Z';
 const origin = { kind: 'mapping' as const, group: 'Engineering, all sites' };
 
-test('explain fits a screen of 80 columns and 24 lines, with much to say', () => {
+test('explain fits a screen of 80 columns and 24 lines, even with a long answer', () => {
   const lines = shown({
     ways: [
       way('password', 'Locked until 2026-11-22T12:10Z: too many attempts.'),

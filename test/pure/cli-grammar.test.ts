@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { expect, test } from 'vitest';
 import { createProgram } from '../../src/cli/program.ts';
 
-// One grammar for all commands: a new command that makes, removes or ends something is found here.
+// All commands follow one grammar, new commands too.
 
 const makes = ['create', 'add'];
 const ends =
@@ -30,7 +30,7 @@ function without(flag: string, isMeant: (verb: string) => boolean): string[] {
   return lacking.map(({ typed }) => typed);
 }
 
-test('what makes something has --if-absent and --dry-run, and nothing else has --if-absent', () => {
+test('every command that creates something has --if-absent and --dry-run, and no other has --if-absent', () => {
   expect(without('--if-absent', (verb) => makes.includes(verb))).toEqual([]);
   expect(without('--dry-run', (verb) => makes.includes(verb))).toEqual([]);
   const others = leaves.filter(
@@ -39,7 +39,7 @@ test('what makes something has --if-absent and --dry-run, and nothing else has -
   expect(others).toEqual([]);
 });
 
-test('what removes or ends something has --dry-run', () => {
+test('every command that removes, revokes or replaces something has --dry-run', () => {
   expect(without('--dry-run', (verb) => ends.test(verb))).toEqual([]);
 });
 
@@ -47,7 +47,7 @@ test('every command takes --yes', async () => {
   expect((await createProgram()).options.map(({ long }) => long)).toContain('--yes');
 });
 
-test('no command is called by an alias', () => {
+test('no command has the name of an alias', () => {
   const aliases = ['new', 'register', 'rm'];
   expect(leaves.filter(({ verb }) => aliases.includes(verb))).toEqual([]);
 });

@@ -52,7 +52,7 @@ describe('a table', () => {
     expect(lines[1]).toContain('…');
   });
 
-  it('keeps times and commands to type whole; names are shortened', () => {
+  it('keeps times and short names whole, and shortens names', () => {
     const rows = [
       { slug: 'muller-sohne-holding', name: 'Müller '.repeat(9), at: '2026-11-20T16:42:17.123Z' },
     ];
@@ -65,7 +65,7 @@ describe('a table', () => {
     expect(line).toBe('muller-sohne-holding  Müller Müll…  2026-11-20T16:42:17Z');
   });
 
-  it('continues below itself in a last column that breaks between words', () => {
+  it('breaks long text in the last column between words', () => {
     const rows = [{ id: '1', name: 'because the provider has not said who it is' }];
     const broken: Fields<Row> = [
       ['ID', (row) => row.id],
@@ -90,7 +90,7 @@ describe('a table', () => {
     );
   });
 
-  it('shows columns without room below their row, but for empty values', () => {
+  it('shows columns that do not fit below their row, unless they are empty', () => {
     const rows = [
       { id: '1', name: 'member.removed', tags: ['the account was deleted'] },
       { id: 'a', name: 'member.added', tags: [] },
@@ -125,7 +125,7 @@ describe('a table', () => {
     );
   });
 
-  it('is not shortened in a pipe, and holds no tab', () => {
+  it('is not shortened in a pipe, and contains no tab', () => {
     const text = shown((screen) =>
       printTable([{ id: '1', name: `a\tb${'x'.repeat(300)}` }], fields, screen),
     );

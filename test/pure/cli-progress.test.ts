@@ -22,7 +22,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-/** Work of so many milliseconds, and what was shown meanwhile and afterwards. */
+/** Runs work of this duration. Returns the output before its end, and the last line after it. */
 async function work(
   milliseconds: number,
   wanted = true,
@@ -53,7 +53,7 @@ test('quick or quiet work, and work off a terminal, shows no progress', async ()
   expect(shown).toBe('');
 });
 
-test('what is done at the moment stands there, and a longer line before it is overwritten', async () => {
+test('the line shows the current step, and overwrites a longer line before it', async () => {
   let doing = 'copying accounts, 10 %';
   const done = withProgress(
     () => new Promise((resolve) => setTimeout(resolve, 4000)),

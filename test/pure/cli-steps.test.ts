@@ -35,7 +35,7 @@ function shown(columns: number, colour = false): string {
 }
 
 describe('interface page: the steps of an examination', () => {
-  test('in a pipe they are plain and not shortened', () => {
+  test('are plain and not shortened in a pipe', () => {
     expect(shown(Number.POSITIVE_INFINITY).split('\n')).toEqual([
       '1 ok name: id.acme.test has one address',
       '2 - clock: not checked: no server tells the time',
@@ -50,7 +50,7 @@ describe('interface page: the steps of an examination', () => {
     ]);
   });
 
-  test('on a terminal they have a mark, and lines break between words', () => {
+  test('have a mark on a terminal, and break between words', () => {
     const lines = shown(80).split('\n');
     expect(lines[0]).toBe('1 ✓ name: id.acme.test has one address');
     expect(lines[4]).toBe('4 ✗ client authentication');

@@ -6,7 +6,7 @@ import { typeLine } from '../support/typing.ts';
 const org = ['--org', 'acme'];
 const user = 'ada@acme.test';
 
-/** For every command whose values can be wrong: a command line, and the name of the field that it must hear. */
+/** Command lines with a wrong value, each with the field that the message must name. */
 const wrong: [line: string[], field: string][] = [
   [['init', '--owner', 'nobody'], '--owner'],
   [['init', '--org', ''], '--org'],
@@ -72,14 +72,14 @@ describe('wrong usage is refused before a file or database is opened', () => {
     return exit;
   };
 
-  it.each(wrong)('%j names %s', async (line, field) => {
+  it.each(wrong)('the message for %j names %s', async (line, field) => {
     expect(await type(line)).toBe(2);
     expect(err).toMatch(/^idctl: .+\n(hint: .+\n)?$/);
     expect(err).toContain(field);
     expect(out).toBe('');
   });
 
-  it.each(wrong)('%j says %s as a problem object with --json', async (line, _field) => {
+  it.each(wrong)('with --json, the message for %j is a problem object', async (line, _field) => {
     expect(await type([...line, '--json'])).toBe(2);
     expect(err.trimEnd()).not.toContain('\n');
     expect(JSON.parse(err)).toMatchObject({
@@ -98,7 +98,7 @@ describe('wrong usage is refused before a file or database is opened', () => {
     [['user', 'show', 'nobody'], 'user: must be an e-mail address or an id'],
     [['help', 'nope'], "unknown command 'nope'"],
     [['help', 'org', 'lst'], "unknown command 'lst'\nhint: Did you mean list?"],
-  ])('%j says %s', async (line, words) => {
+  ])('the message for %j says %s', async (line, words) => {
     expect(await type(line)).toBe(2);
     expect(err).toContain(`idctl: ${words}`);
     expect(out).toBe('');
@@ -108,13 +108,13 @@ describe('wrong usage is refused before a file or database is opened', () => {
     ['help', 'sso', 'set'],
     ['help', 'sso'],
     ['help', 'org', 'show', 'acme'],
-  ])('%s %s %s %s is the help of that command', async (...line) => {
+  ])('help before a command shows the help of that command: %s %s %s %s', async (...line) => {
     expect(await type(line)).toBe(0);
     expect(out).toContain(`Usage: idctl ${line.slice(1, 3).join(' ')} [options]`);
   });
 
   it.each([[['--json']], [['org', '--json']]])(
-    '%j is a problem object, not a help page',
+    '%j prints a problem object, not a help page',
     async (line) => {
       expect(await type(line)).toBe(2);
       expect(JSON.parse(err)).toMatchObject({
@@ -127,7 +127,7 @@ describe('wrong usage is refused before a file or database is opened', () => {
 
   it('--version takes --json too', async () => {
     expect(await type(['--version', '--json'])).toBe(0);
-    // A checkout has been built of no commit.
+    // A checkout is not a build, so it names no commit.
     expect(JSON.parse(out)).toEqual({ version: expect.any(String), commit: null, date: null });
   });
 

@@ -84,7 +84,7 @@ test('every variable has its own name, spelled as the interface document says', 
   expect(names).toContain('IDCTL_DATABASE_SQLITE_DRIVER');
 });
 
-test('IDCTL_DATABASE is short for the database, and both variables at once are refused', async () => {
+test('IDCTL_DATABASE is short for IDCTL_DATABASE_URL, and setting both is refused', async () => {
   expect((await load({ IDCTL_DATABASE: 'sqlite:x.db' })).config.database.url).toBe(
     `sqlite:${folder}/x.db`,
   );
@@ -171,7 +171,7 @@ test('root uses the system folders, every other user the XDG folders', () => {
   expect(searchedFiles(xdg)).toEqual(['/c/idctl/idctl.yaml', '/etc/idctl/idctl.yaml']);
 });
 
-test('the file in the XDG folder is found, and its data goes to the XDG data folder, also if the file is named', async () => {
+test('the file in the XDG folder is found, and its data is in the XDG data folder, even if the file is named', async () => {
   const env = { XDG_CONFIG_HOME: join(folder, 'c'), XDG_DATA_HOME: join(folder, 'd') };
   const file = join(folder, 'c/idctl/idctl.yaml');
   await mkdir(join(folder, 'c/idctl'), { recursive: true });

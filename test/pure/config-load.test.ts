@@ -14,7 +14,7 @@ beforeEach(async () => {
 
 afterEach(() => rm(folder, { recursive: true }));
 
-/** The configuration of this text and nothing else. */
+/** Loads a configuration file with this text, without other sources. */
 async function load(text: string, more: Partial<LoadOptions> = {}) {
   await writeFile(file, text, { mode: 0o600 });
   return loadConfig({ file, env: {}, uid: 1000, cwd: folder, ...more });
@@ -146,12 +146,9 @@ test.each([
   ['colour: red', 'line 1: colour is not a setting', 'man idctl.yaml'],
   ['__proto__: {a: b}', 'line 1: __proto__ is not a setting', 'man idctl.yaml'],
   ['"": x', 'is not a setting', 'man idctl.yaml'],
-])(
-  'the unknown %j is refused with the line and the nearest setting',
-  async (text, message, hint) => {
-    await expect(load(text)).rejects.toEqual(refused(message, hint));
-  },
-);
+])('an unknown setting in %j is refused with its line and a hint', async (text, message, hint) => {
+  await expect(load(text)).rejects.toEqual(refused(message, hint));
+});
 
 test.each([
   ['listen: [1', 'line 1: '],
@@ -234,7 +231,7 @@ test('plain http off loopback, public metrics and a password that others can rea
   expect((await load(text)).warnings).toEqual([expect.stringContaining(`chmod 600 ${file}`)]);
 });
 
-test('a named file that is missing is refused with the command that makes it; init makes it', async () => {
+test('a named file that is missing is refused with the command that creates it; init works without it', async () => {
   const missing = loadConfig({ file, env: {}, cwd: folder });
   await expect(missing).rejects.toEqual(
     refused(`${file} does not exist`, `idctl init --config ${file}`),

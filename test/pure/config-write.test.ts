@@ -22,11 +22,11 @@ async function load(text: string) {
 }
 
 test('the example file matches the schema: every setting, its help and its default', async () => {
-  // After a change of the schema: write renderExample() to config/idctl.example.yaml.
+  // After a change of the schema, write renderExample() to config/idctl.example.yaml.
   expect(await readFile(example, 'utf8')).toBe(renderExample());
 });
 
-test('the example file changes no default, commented or not', async () => {
+test('the example file gives the defaults, as it is and with every setting uncommented', async () => {
   const standing = await load('');
   expect((await load(renderExample())).config).toEqual(standing.config);
   const writtenOut = renderExample().replaceAll(/^( *)#(\w)/gm, '$1$2');
@@ -42,7 +42,7 @@ test('every setting has a line of help that fits a terminal', () => {
   }
 });
 
-test('a written configuration holds the chosen settings under their help, and reads back', async () => {
+test('a written configuration contains the chosen settings below their help, and reads back', async () => {
   const chosen = {
     baseUrl: 'https://id.example.com',
     'database.url': 'sqlite:/var/lib/idctl/idctl.db',

@@ -19,7 +19,7 @@ test.each([...examples, 'docs/install.md'])('%s names the version of this releas
 test.each(examples)('idctl knows every variable of %s', async (path) => {
   const found = variablesIn(parse(read(path), { merge: true }));
   expect(Object.keys(found)).toContain('IDCTL_OWNER_PASSWORD_FILE');
-  // The files of secrets are somewhere else here.
+  // The secret files of the examples do not exist here, so another file stands for them.
   const file = join(checkout, 'package.json');
   const env = Object.entries(found).map(([name, value]) =>
     name.endsWith('_FILE') ? [name, file] : [name, value],

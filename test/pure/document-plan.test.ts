@@ -42,7 +42,7 @@ const person = (email: string, role: 'member' | 'admin' | 'owner' = 'member') =>
   };
 };
 
-/** Ada has a role in `web` by the mapping of her group. */
+/** Ada's role in `web`, which a mapping of her group gave. */
 function synced(mappingId: string, role: 'viewer' | 'member' | 'admin'): ProjectMember {
   return {
     accountId: 'ada',
@@ -101,33 +101,33 @@ function planned(
 
 const lost = (to: string | null) => [{ email: 'ada@acme.test', project: 'web', from: 'admin', to }];
 
-describe('who loses access when mappings go', () => {
+describe('access after mappings are removed', () => {
   const all = { group: 'all', project: 'web', role: 'viewer' };
 
-  test('a lower role that another group still gives', () => {
+  test('a person keeps the lower role that another group still gives', () => {
     expect(planned({ mappings: [all] }).losing).toEqual(lost('viewer'));
   });
 
-  test('the membership, if no group gives a role and the connection removes', () => {
+  test('a person loses the membership, if no group gives a role and autoRemove is on', () => {
     expect(planned({ mappings: [] }).losing).toEqual(lost(null));
   });
 
-  test('no one, if the connection removes nothing', () => {
+  test('no one loses access, if autoRemove is off', () => {
     const sso = { ...settings, autoRemove: false, id: 'sso', secret: 'x' };
     expect(planned({ mappings: [] }, { sso }).losing).toEqual([]);
   });
 
-  test('no one, if an added mapping gives as much', () => {
+  test('no one loses access, if an added mapping gives as much', () => {
     const same = { group: 'all', project: 'web', role: 'admin' };
     expect(planned({ mappings: [all, same] }).losing).toEqual([]);
   });
 
-  test('by the group that gave the role, if the groups of the last sign-in are unknown', () => {
+  test('only the group that gave the role counts, if the groups of the last sign-in are unknown', () => {
     const plan = planned({ mappings: [all] }, {}, { groups: new Map() });
     expect(plan.losing).toEqual(lost(null));
   });
 
-  test('no one, if the document gives the role by hand', () => {
+  test('no one loses access, if the document gives the role by hand', () => {
     const members = [{ email: 'ada@acme.test', role: 'admin' }];
     const plan = planned({ mappings: [], projects: [{ slug: 'web', name: 'Web', members }] });
     expect(plan.losing).toEqual([]);
@@ -153,23 +153,23 @@ describe('who loses access when mappings go', () => {
       return planned({ mappings }, { ...held, projectMembers: [] }, { groups }).losing;
     };
 
-    test('the role, if no other group gives as much', () => {
+    test('a person loses the role, if no other group gives as much', () => {
       const lost = [{ email: 'ada@acme.test', from: 'admin', to: 'member' }];
       expect(losing('admin', 'sso', [])).toEqual(lost);
       expect(losing('admin', 'sso', [gives('dev', 'member')])).toEqual(lost);
     });
 
-    test('no one, if another group gives more', () => {
+    test('no one loses it, if another group gives more', () => {
       expect(losing('member', 'sso', [gives('dev', 'admin')])).toEqual([]);
     });
 
-    test('no one, if a directory gave the role: it removes none, and its groups have short names', () => {
+    test('no one loses it, if a directory gave the role: it removes none, and its groups have short names', () => {
       expect(losing('admin', 'ldap', [])).toEqual([]);
       expect(losing('admin', 'ldap', [gives('it', 'admin'), gives('dev', 'member')])).toEqual([]);
     });
   });
 
-  test('all members of a removed project, with its mappings', () => {
+  test('all members of a removed project lose access, and its mappings are removed too', () => {
     const plan = planned({ projects: [] });
     expect(plan.losing).toEqual(lost(null));
     expect(plan.changes.map(({ section, action }) => `${action} ${section}`)).toEqual([
@@ -180,7 +180,7 @@ describe('who loses access when mappings go', () => {
   });
 });
 
-test('the people who sign in by a removed or disabled connection lose it', () => {
+test('people who sign in by a connection lose it if the connection is removed or disabled', () => {
   const byIt = [{ email: 'ada@acme.test', from: 'sso', to: null }];
   expect(planned({ sso: null }).losing).toEqual(byIt);
   const { redirectUri: _, ...kept } = settings;
@@ -190,7 +190,7 @@ test('the people who sign in by a removed or disabled connection lose it', () =>
   expect(plan.changes.map(({ key }) => key)).toEqual(['acme.test', 'sso']);
 });
 
-test('members that came by a connection or provisioning are never surplus', () => {
+test('pruning never removes members that a connection or SCIM added', () => {
   const members = [...state.members, { ...person('sam'), kind: 'scim' as const }];
   const document = { members: [{ email: 'olga@acme.test', role: 'owner' }] };
   expect(planned(document, { members }).steps.removeMembers).toEqual([
@@ -198,7 +198,7 @@ test('members that came by a connection or provisioning are never surplus', () =
   ]);
 });
 
-test('a webhook is known by its URL, whatever the order of its kinds', () => {
+test('a webhook is found by its URL, and the order of its kinds does not matter', () => {
   const hook = { url: 'https://hooks.test/', events: ['member.*', 'scim.*'] };
   expect(planned({ webhooks: [hook] }).changes).toEqual([]);
   expect(planned({ webhooks: [{ ...hook, enabled: false }] }).steps.changeWebhooks).toEqual([
@@ -227,14 +227,14 @@ const asWritten = { name: 'Wiki', redirectUris: wiki.redirectUris.toReversed(), 
 describe('clients', () => {
   const clients = [wiki];
 
-  test('a client is known by its name, whatever the order of its addresses', () => {
+  test('a client is found by its name, and the order of its addresses does not matter', () => {
     expect(planned({ clients: [asWritten] }, { clients }).changes).toEqual([]);
     const changed = planned({ clients: [{ ...asWritten, pkce: false }] }, { clients });
     expect(changed.changes[0]?.fields).toEqual([{ field: 'pkce', from: true, to: false }]);
     expect(planned({ clients: [] }, { clients }).steps.removeClients).toEqual(clients);
   });
 
-  test('a new one names a project of the document, and no other', () => {
+  test('a new client may name a project that the document adds, but not an unknown project', () => {
     const more = { clients: [{ ...asWritten, project: 'news' }] };
     const projects = [{ slug: 'news', name: 'News' }];
     expect(planned({ ...more, projects }, {}).steps.addClients).toHaveLength(1);
@@ -250,7 +250,7 @@ describe('clients', () => {
     expect(both.steps.removeProjects).toHaveLength(1);
   });
 
-  test('an origin that cannot be registered is blocked, and the rest is done', () => {
+  test('an origin that cannot be registered is blocked, and the rest is planned', () => {
     const origin = 'https://app.test';
     const why = { code: 'domain_unverified' as const, message: 'm', hint: 'h' };
     const origins = new Map([[origin, why]]);
@@ -263,12 +263,12 @@ describe('clients', () => {
   });
 });
 
-test('refuses a mapping to a project that the document removes, and names its place', () => {
+test('a mapping to a project that the document removes is refused with its place in the document', () => {
   const document = { projects: [], mappings: [{ group: 'a', project: 'web', role: 'member' }] };
   expect(() => planned(document)).toThrow('document.mappings.0.project: there is no project web');
 });
 
-test('refuses a document without an owner, and allows to hand the role over', () => {
+test('a document without an owner is refused, but another member may become the owner', () => {
   const list = (one: string, other: string) => ({
     members: [
       { email: 'olga@acme.test', role: one },

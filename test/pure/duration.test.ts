@@ -12,7 +12,7 @@ test.each([
   expect(configSchema.parse({ oauth: { botTokenTtl: text } }).oauth.botTokenTtl).toBe(text);
 });
 
-test.each(['', '24', 'h', '24 h', '-1h', '1.5h', '1w', '24H'])('%j is no duration', (text) => {
+test.each(['', '24', 'h', '24 h', '-1h', '1.5h', '1w', '24H'])('%j is not a duration', (text) => {
   expect(secondsOf(text)).toBeNaN();
 });
 

@@ -11,7 +11,7 @@ import {
 } from '../../src/services/foundation/events/kinds.ts';
 import { listEvents } from '../../src/services/foundation/events/operations.ts';
 
-// docs/events.md and the table of kinds say the same; `-u` writes the tables of the page anew.
+// Compares docs/events.md with the table of kinds; `-u` rewrites the tables of the page.
 
 const root = resolve(import.meta.dirname, '../..');
 const page = join(root, 'docs/events.md');
@@ -36,7 +36,7 @@ interface JsonSchema {
   required?: string[];
 }
 
-/** A type in as few words as a reader needs. */
+/** The type of a field, in few words. */
 function typeOf(schema: JsonSchema): string {
   if (schema.anyOf) return schema.anyOf.map(typeOf).join(' or ');
   if (schema.const !== undefined) return `"${schema.const}"`;
@@ -52,7 +52,7 @@ function typeOf(schema: JsonSchema): string {
 }
 
 function fieldsOf(name: EventName): string {
-  // What zod writes is JSON Schema, of which this reads what there is in the table.
+  // zod writes JSON Schema; the interface above has only the parts that the table uses.
   const { properties = {}, required = [] } = z.toJSONSchema(eventKinds[name].data, {
     io: 'output',
   }) as JsonSchema;
@@ -84,13 +84,13 @@ test('spec §6 docs/events.md documents every kind with its data', async () => {
   await expect(start + render()).toMatchFileSnapshot(page);
 });
 
-test('some code writes every kind of the table', () => {
+test('the services write every kind of the table', () => {
   const folder = join(root, 'src/services');
   const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts') && !file.endsWith('events/kinds.ts'))
     .map((file) => readFileSync(join(folder, file), 'utf8'))
     .join('\n');
-  // Those of groups are put together, of what kind the connection is.
+  // The code builds the kinds about groups from the type of the connection.
   const written = (name: string) =>
     sources.includes(`'${name}'`) || /^(sso|ldap|scim)\.groups\./.test(name);
   expect(eventNames.filter((name) => !written(name))).toEqual([]);
@@ -110,7 +110,7 @@ test.each([
   ['domain', 'domain.added'],
   ['nothing.such', 'organization.*'],
   ['constructor', 'organization.*'],
-])('a list of %s is refused with the kinds there are', (kind, known) => {
+])('a list of the unknown kind %s is refused with known kinds', (kind, known) => {
   const { error } = listEvents.input.safeParse({ org: 'acme', kind });
   expect(error?.issues[0]?.message).toContain(`is not a kind of event; choose from ${known}`);
 });

@@ -17,7 +17,7 @@ function thrown(work: () => unknown): unknown {
 
 const withCode = (code: string) => Object.assign(new Error(code), { code });
 
-test('a fault of a file is explained in words, not in codes', () => {
+test('common faults of a file are explained in words', () => {
   const reading = (path: string) =>
     fileFault(
       thrown(() => readFileSync(path)),
@@ -26,7 +26,7 @@ test('a fault of a file is explained in words, not in codes', () => {
   expect(reading(nowhere)).toBe('does not exist');
   expect(reading(join(import.meta.filename, 'below'))).toBe('does not exist');
   expect(reading(import.meta.dirname)).toBe('is a folder');
-  // Root, as whom tests may run, may read everything.
+  // The tests may run as root, who can read everything, so these errors are made up.
   const { username } = userInfo();
   expect(fileFault(withCode('EACCES'), 'read')).toBe(`may not be read by the user ${username}`);
   expect(fileFault(withCode('EPERM'), 'written')).toBe(
@@ -38,7 +38,7 @@ test('a fault of a file is explained in words, not in codes', () => {
   expect(fileFault(withCode('EIO'), 'read')).toBe('cannot be read: EIO');
 });
 
-test('a missing file of certificates and one without certificates have different messages', () => {
+test('a missing certificate file and a file without certificates have different messages', () => {
   expect(() => trustedRoots('doh.caFile', nowhere)).toThrow(
     `doh.caFile: ${nowhere} does not exist`,
   );

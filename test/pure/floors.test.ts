@@ -8,7 +8,7 @@ import {
   sourceFiles,
 } from '../../scripts/imports.ts';
 
-// The floors of services/ (docs/architecture.md). Biome cannot tell them apart, so this test holds them.
+// Checks the floors of services/ (docs/architecture.md), because Biome cannot.
 
 const files = sourceFiles();
 const imports = importsOf(files);

@@ -53,7 +53,7 @@ const forge = (header: Record<string, unknown>, payload: Record<string, unknown>
     .setProtectedHeader({ alg: 'EdDSA', typ: 'at+jwt', kid: signer.kid, ...header })
     .sign(signer.key, { crit: { 'urn:example': true } });
 
-test('§5.2 a token carries the claims for any reader with the public key', async () => {
+test('§5.2 the public key is enough to verify a token and read its claims', async () => {
   const token = await signToken({ typ: 'at+jwt', signer, claims });
   expect(await verify(token)).toEqual(claims);
 });
@@ -64,7 +64,7 @@ test('P4 the same key and claims give the same bytes, in any order of the claims
   expect(await signToken({ typ: 'rt+jwt', signer, claims: reversed })).toBe(token);
 });
 
-test('X2 the public key holds nothing private, and its id is its thumbprint', async () => {
+test('X2 the public key contains nothing private, and its id is its thumbprint', async () => {
   expect(Object.keys(publicJwk).sort()).toEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x']);
   expect(publicJwk.kid).toMatch(/^[\w-]{43}$/);
   expect((await generateSigningKey()).kid).not.toBe(publicJwk.kid);
@@ -105,13 +105,13 @@ test.each([
   ['no subject', { sub: undefined }],
   ['an empty subject', { sub: '' }],
   ['no session', { sid: undefined }],
-  ['a session that is no text', { sid: { $ne: null } }],
+  ['a session that is not text', { sid: { $ne: null } }],
   ['no token id', { jti: undefined }],
   ['no expiry', { exp: undefined }],
   ['an expiry as text', { exp: '9999999999' }],
   ['an expiry of now', { exp: seconds }],
   ['an expiry in the past', { exp: seconds - 1 }],
-  ['a claim we never make', { admin: true }],
+  ['a claim that idctl never sets', { admin: true }],
 ])('P1 a token with %s is refused', async (_, change) => {
   expect(await verify(await forge({}, { ...claims, ...change }))).toBeNull();
 });
@@ -147,7 +147,7 @@ test('P1 the public key is not accepted as an HMAC key', async () => {
   }
 });
 
-test('P1 the right algorithm and key id with another key is refused', async () => {
+test('P1 a token with the right algorithm and key id but another key is refused', async () => {
   const other = await generateSigningKey();
   const stranger = await importSigner(signer.kid, other.privateJwk);
   expect(await verify(await signToken({ typ: 'at+jwt', signer: stranger, claims }))).toBeNull();
@@ -162,7 +162,7 @@ test('P1 a token of another algorithm is refused, even if its key is known', asy
   await expect(importVerificationKey(await exportJWK(publicKey))).rejects.toThrow();
 });
 
-test('P1 a token with any byte of it changed is refused', async () => {
+test('P1 a token with any one character changed is refused', async () => {
   const token = await signToken({ typ: 'at+jwt', signer, claims });
   for (let at = 0; at < token.length; at += 1) {
     const sign = token[at] === 'A' ? 'g' : 'A';
@@ -215,13 +215,13 @@ test('P1 an error while reading the key is reported as an error, not as a bad to
   await expect(verifyToken(token, expected)).rejects.toThrow('the database is gone');
 });
 
-test('P1 what was verified once is refused after its expiry, without its key or with a changed byte', async () => {
+test('P1 a verified token is refused after its expiry, without its key or with a changed character', async () => {
   const token = await signToken({ typ: 'at+jwt', signer, claims });
   expect(await verify(token)).toEqual(claims);
   expect(await verify(token)).toEqual(claims);
   expect(await verify(token, new Date(claims.exp * 1000))).toBeNull();
   expect(await verify(token, now, 'rt+jwt')).toBeNull();
-  // Not the last sign of the signature: some of its bits say nothing.
+  // Not the last character of the signature, because some of its bits do not count.
   const changed = token.at(-10) === 'A' ? 'B' : 'A';
   expect(await verify(`${token.slice(0, -10)}${changed}${token.slice(-9)}`)).toBeNull();
   const elsewhere = {

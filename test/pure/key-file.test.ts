@@ -69,13 +69,18 @@ test.each([
   ['0604', 0o604],
   ['0602', 0o602],
   ['0644', 0o644],
-])('X3 a key file of mode %s is refused with the command that closes it', async (shown, mode) => {
-  await createKeyFile(path);
-  await chmod(path, mode);
-  await expect(readKeyFile(path)).rejects.toEqual(refused(`mode ${shown}`, `^chmod 600 ${path}$`));
-});
+])(
+  'X3 a key file of mode %s is refused with the chmod command that corrects it',
+  async (shown, mode) => {
+    await createKeyFile(path);
+    await chmod(path, mode);
+    await expect(readKeyFile(path)).rejects.toEqual(
+      refused(`mode ${shown}`, `^chmod 600 ${path}$`),
+    );
+  },
+);
 
-test('X3 the command to type is quoted where the shell needs it', async () => {
+test('X3 the path in that command is quoted for the shell', async () => {
   const odd = join(folder, "it's a key");
   await createKeyFile(odd);
   await chmod(odd, 0o644);
@@ -90,7 +95,7 @@ test.each([
   ['cut short', `${'A'.repeat(40)}\n`, 'truncated: 30 of 32 bytes'],
   ['cut to half', 'A'.repeat(21), 'truncated: 15 of 32 bytes'],
   ['too long', 'A'.repeat(44), '33 bytes where 32 are expected'],
-  ['a key and half of one', `${'A'.repeat(43)}\n${'B'.repeat(20)}\n`, 'truncated: 15 of 32 bytes'],
+  ['a key and a half', `${'A'.repeat(43)}\n${'B'.repeat(20)}\n`, 'truncated: 15 of 32 bytes'],
   ['not base64url', `${'A'.repeat(42)}!`, 'not base64url'],
   ['huge', 'A'.repeat(5000), '5000 bytes'],
 ])('X3 a key file that is %s is refused with the cause', async (_, text, cause) => {

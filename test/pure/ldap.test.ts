@@ -17,7 +17,7 @@ describe('distinguished names', () => {
     ['cn=J\\C3\\BCrgen,dc=acme', 'cn=jürgen,dc=acme'],
     ['cn=\\ ada\\ ,dc=acme', 'cn=ada,dc=acme'],
     ['2.5.4.3=x,dc=acme', '2.5.4.3=X,DC=acme'],
-  ])('%s is %s', (one, other) => {
+  ])('%s equals %s', (one, other) => {
     expect(canonicalDn(one)).not.toBeNull();
     expect(canonicalDn(one)).toEqual(canonicalDn(other));
   });
@@ -27,7 +27,7 @@ describe('distinguished names', () => {
     ['cn=a\\+uid=b', 'cn=a+uid=b'],
     ['cn=a,dc=x', 'cn=a\\,dc=x'],
     ['cn=a\\\\,dc=x', 'cn=a\\\\\\,dc=x'],
-  ])('%s is not %s', (one, other) => {
+  ])('%s does not equal %s', (one, other) => {
     expect(canonicalDn(one)).not.toEqual(canonicalDn(other));
   });
 
@@ -43,11 +43,11 @@ describe('distinguished names', () => {
     '1a=b',
     'cn=\\ff',
     ',',
-  ])('%j is no distinguished name', (text) => {
+  ])('%j is not a distinguished name', (text) => {
     expect(canonicalDn(text)).toBeNull();
   });
 
-  test('an entry is below a base by whole names, not by letters', () => {
+  test('an entry is below a base only if whole names match', () => {
     const base = canonicalDn('ou=people,dc=acme,dc=test') ?? [];
     const under = (text: string) => isUnder(canonicalDn(text) ?? [], base);
     expect(under('uid=a, OU=People,DC=acme,dc=test')).toBe(true);
@@ -58,7 +58,7 @@ describe('distinguished names', () => {
     expect(under('')).toBe(false);
   });
 
-  test('a canonical name is its own canonical name', () => {
+  test('a canonical name does not change if it is made canonical again', () => {
     const text = fc.stringMatching(/^cn=[a-zA-Z ,+\\=]{0,8},dc=[a-z]{1,4}$/);
     fc.assert(
       fc.property(text, (given) => {
@@ -68,7 +68,7 @@ describe('distinguished names', () => {
     );
   });
 
-  test('the common name of a group', () => {
+  test('the common name of a group is its first name, if that is a single cn', () => {
     expect(commonNameOf(canonicalDn('CN=Dev\\, Ops,ou=groups,dc=acme') ?? [])).toBe('dev, ops');
     expect(commonNameOf(canonicalDn('ou=dev,dc=acme') ?? [])).toBeNull();
     expect(commonNameOf(canonicalDn('cn=dev+ou=x,dc=acme') ?? [])).toBeNull();
@@ -97,7 +97,7 @@ describe('L3 the search filter', () => {
     '(&(objectClass=person)(|(uid={username})(mail={username})))',
     '(&(objectCategory=person)(sAMAccountName={username})(!(userAccountControl:1.2.840.113556.1.4.803:=2)))',
     '(&(userPrincipalName={username})(memberOf:1.2.840.113556.1.4.1941:=cn=all,dc=acme,dc=test))',
-  ])('L3 %s is taken', (filter) => {
+  ])('L3 %s is accepted', (filter) => {
     expect(faultOfFilter(filter)).toBeNull();
   });
 
@@ -108,11 +108,11 @@ describe('L3 the search filter', () => {
     ['\\2a', '(uid=\\5c2a)'],
     ['a\0b', '(uid=a\\00b)'],
     ['$&jürgen', '(uid=$&jürgen)'],
-  ])('L3 %j is one value and nothing else', (username, filter) => {
+  ])('L3 the user name %j becomes one value of the filter', (username, filter) => {
     expect(fillFilter('(uid={username})', username)).toBe(filter);
   });
 
-  test('L3 for any user name the library reads one equality of exactly it', () => {
+  test('L3 for any user name, the library reads one equality with exactly this name', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', minLength: 1 }), (username) => {
         const filter = FilterParser.parseString(
@@ -125,7 +125,7 @@ describe('L3 the search filter', () => {
     );
   });
 
-  test('a sample lists every person that the filter can find', () => {
+  test('the filter of a sample matches every person that the filter can find', () => {
     expect(openFilter('(&(a=b)(cn=*{username}*))')).toBe('(&(a=b)(cn=*))');
   });
 });
@@ -153,7 +153,7 @@ describe('L4 exactly one entry', () => {
     return found.ok ? found.person : null;
   };
 
-  test('L4 no entry, two entries, more than shown, or one elsewhere find no person', () => {
+  test('L4 no entry, two entries, a cut-off result or an entry outside the base identify no person', () => {
     const ada = entry({});
     expect(onePerson({ entries: [], more: false }, reading)).toMatchObject({
       reason: 'user_not_found',
@@ -167,7 +167,7 @@ describe('L4 exactly one entry', () => {
     }
   });
 
-  test('I1 the key outlives a change of name: entryUUID, else objectGUID as Windows writes it, else the DN', () => {
+  test('I1 the subject is the entryUUID, else the objectGUID as Windows writes it, else the DN', () => {
     const guid = Buffer.from('33221100554477668899aabbccddeeff', 'hex');
     const uuid = 'A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11';
     expect(read({ entryuuid: [uuid], objectguid: [guid] })).toMatchObject({
@@ -188,7 +188,7 @@ describe('L4 exactly one entry', () => {
     expect(read({})?.dn).toBe('uid=Ada,ou=People,dc=acme,dc=test');
   });
 
-  test('the name joins the given and the family name if present, the first of several', () => {
+  test('the name joins the first given name and the first family name, if present', () => {
     expect(read({ givenname: ['Ada', 'Augusta'], sn: ['Byron'] })?.name).toBe('Ada Byron');
     expect(read({ givenname: ['Ada'] })?.name).toBe('Ada');
     expect(read({ sn: ['Byron'] })?.name).toBe('Byron');
@@ -213,7 +213,7 @@ describe('L4 exactly one entry', () => {
   });
 });
 
-test('groups match by DN or common name, in any case and spelling', () => {
+test('groups match by DN or common name, in any letter case and spelling', () => {
   const said = ['CN=Dev Ops, OU=Groups,DC=acme,DC=test', 'staff'];
   const held = (...mapped: string[]) => groupsHeld(mapped, said, 'ou=people,dc=acme,dc=test');
   expect(held('cn=dev ops,ou=groups,dc=acme,dc=test', 'DEV  OPS', 'Staff')).toHaveLength(3);
@@ -245,7 +245,7 @@ test.each([
   ['straße', 'STRASSE'],
   ['ada', '\uff21\uff24\uff21'],
   ['ada', 'a\u00adda\u200b'],
-])('L8 %j and %j share their tries', (one, other) => {
+])('L8 %j and %j share one count of attempts', (one, other) => {
   expect(canonicalUser(one)).toBe(canonicalUser(other));
 });
 
@@ -276,7 +276,7 @@ describe('L2 L3 input of the sign-in', () => {
     searchFilter: '(uid={username})',
     emailAttribute: 'mail',
   };
-  test('§2.5 the defaults', () => {
+  test('§2.5 a connection has defaults', () => {
     expect(saveLdapInput.parse(whole)).toEqual({
       ...whole,
       uri: 'ldaps://ldap.acme.test',

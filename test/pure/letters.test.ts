@@ -17,7 +17,7 @@ const invited = {
 describe('a mail', () => {
   test.each([
     ['a code', codeLetter(from, 'signin', '012345'), '012345'],
-    ['that there is an account', accountLetter(from), 'https://id.acme.test/login'],
+    ['an existing account', accountLetter(from), 'https://id.acme.test/login'],
     ['an invitation', invitationLetter(from, invited), invited.url],
   ])(
     'about %s says the same in text and in HTML, with everything escaped and nothing loaded',
@@ -31,7 +31,7 @@ describe('a mail', () => {
     },
   );
 
-  test('O6 X9 an invitation names the inviter, shortened and escaped like the organization; the operator has no name', () => {
+  test('O6 X9 an invitation names the inviter, shortened and escaped like the organization, but not the operator', () => {
     const told = (inviter: string | null) => invitationLetter(from, { ...invited, inviter });
     expect(told('Ada Byron').opening).toBe(
       `Ada Byron invites you to join O'Neil <i> on ${from.service} as an admin.`,
@@ -42,7 +42,7 @@ describe('a mail', () => {
     expect(told(null).opening).toMatch(/^You are invited to join/);
   });
 
-  test('O6 P9 the name of an inviting organization is no link and no advertisement: shortened, and not in the subject', () => {
+  test('O6 P9 the name of the inviting organization is shortened, contains no link, and is not in the subject', () => {
     const told = (organization: string) => invitationLetter(from, { ...invited, organization });
     const { subject, opening } = told('Win at https://evil.test/now or mail win@evil.test');
     expect(subject).toBe(`You are invited - ${from.service}`);

@@ -9,7 +9,7 @@ const folder = join(import.meta.dirname, '../../man');
 const pages = await manualPages();
 
 describe('the manual pages (write them with: npm run man)', () => {
-  test('exist for every command and section of settings, and no more', () => {
+  test('exist for every command and section of settings, and for nothing else', () => {
     expect(readdirSync(folder).sort()).toEqual([...pages.keys()].sort());
   });
 
@@ -36,7 +36,7 @@ describe('the manual pages (write them with: npm run man)', () => {
         encoding: 'utf8',
       });
       expect(stdout).toContain('idctl');
-      // Nor is a name parted where a line ends: what is typed must be found in the page.
+      // No name is hyphenated at the end of a line, so that a search in the page finds it.
       return stdout.split('\n').filter((line) => line.length > 80 || /[a-z]-$/.test(line));
     });
     expect(long).toEqual([]);

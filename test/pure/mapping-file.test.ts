@@ -19,13 +19,13 @@ async function readBack(text: string) {
   return (await readMappingFile(file)).mappings;
 }
 
-/** The cells that a spreadsheet would find, as the file has them. */
+/** The cells of the file, as a spreadsheet reads them. */
 async function cellsOf(text: string): Promise<string[][]> {
   const { parse } = await import('csv-parse/sync');
   return parse(text);
 }
 
-// What a spreadsheet takes for a formula, or begins to (OWASP, CSV injection).
+// Text that a spreadsheet may take for a formula (OWASP, CSV injection).
 const formulas = [
   '=1+1',
   '+1',
@@ -43,7 +43,7 @@ const formulas = [
 const quoted = ["'=1", "''=1", "'", "'plain", "' =1", "O'Brien", "'''"];
 
 describe('X9 CSV export', () => {
-  test.each(formulas)('X9 no cell begins a formula: %j', async (group) => {
+  test.each(formulas)('X9 no cell begins with a formula: %j', async (group) => {
     const text = await writeMappingFile([row(group)]);
     const [, [cell = ''] = []] = await cellsOf(text);
     expect(cell).toBe(`'${group}`);
@@ -51,7 +51,7 @@ describe('X9 CSV export', () => {
   });
 
   test.each(['x;=1+1;y', 'x\t=1'])(
-    'X9 nor in a spreadsheet that splits at another sign: %j',
+    'X9 no cell begins with a formula if a spreadsheet splits at another character: %j',
     async (group) => {
       const text = await writeMappingFile([row(group)]);
       expect(text.split('\n')[1]).toBe(`"${group}",website,viewer`);
@@ -89,7 +89,7 @@ describe('X9 CSV export', () => {
     );
   });
 
-  test('X9 a file written by hand is read as written', async () => {
+  test('X9 in a file written by hand, only a quote before a formula is removed', async () => {
     const text =
       "group,project,role\n'=1,website,viewer\n'plain,website,viewer\nO'Brien,website,viewer\n";
     expect(await readBack(text)).toEqual([row('=1'), row("'plain"), row("O'Brien")]);

@@ -9,7 +9,7 @@ import {
   planOrgRole,
 } from '../../src/services/provisioning/mappings/plan.ts';
 
-// Random sequences of claims, pushes, mappings and edits, against the rule computed from scratch.
+// Compares random sequences of claims, pushes, mappings and edits with the rule from scratch.
 
 const roles = projectRoles.map(({ role }) => role);
 const names = ['a', 'b', 'c'];
@@ -45,7 +45,7 @@ interface Held<R> {
   because: Because | null;
 }
 
-/** The world as the steps leave it, without memberships. */
+/** The state after the steps, without memberships. */
 interface World {
   claim: string[] | null;
   pushed: string[];
@@ -56,7 +56,7 @@ interface World {
 
 const newcomer = (): Held<OrgRole> => ({ role: 'member', synced: true, because: null });
 
-/** The rule in the words of the design: the highest role of the union, or what is left behind. */
+/** The rule of the design: the highest role of the union, or the role that remains. */
 function expected<R>(
   given: { role: R; from: 'claim' | 'scim' }[],
   order: readonly R[],
@@ -126,7 +126,7 @@ test('§3.3 the memberships equal the rule computed from scratch, for any sequen
         const plan = planMemberships(groups, world.mappings, current);
         for (const entry of [...plan.adds, ...plan.changes, ...plan.moves]) {
           const { projectId, role, because } = entry;
-          // No role above what a mapping of a held group gives, and no manual one.
+          // A mapping of a held group gives exactly this role, and no manual role is replaced.
           const cause = world.mappings.find(({ id }) => id === because?.mappingId);
           expect(cause?.role).toBe(role);
           expect(groups.map(({ group }) => group)).toContain(cause?.group);

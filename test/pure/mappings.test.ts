@@ -26,7 +26,7 @@ const fateWith = (autoRemove: boolean): Fate => (autoRemove ? 'ends' : 'stays');
 const claimed = (groups: string[]) =>
   groups.map((one) => ({ group: one, source: 'claim' as const }));
 
-/** The reconcile rules as the specification tells them, the long way round. */
+/** The reconcile rules of the specification, step by step. */
 function reference(groups: string[], all: Mapping[], there: Current[], autoRemove: boolean) {
   const after = new Map<string, { role: string; synced: boolean }>();
   for (const { projectId: id, role: is, synced } of there) after.set(id, { role: is, synced });
@@ -128,7 +128,7 @@ describe('I7 the groups claim', () => {
       { groups: ['a'], _claim_names: { other: 'src1' } },
       known('a'),
     ],
-  ])('I7 %s', (_, userinfo, read) => {
+  ])('I7 a claim is read by its form: %s', (_, userinfo, read) => {
     expect(
       readGroups({ userinfo, idToken: {} }, { groupsClaim: 'groups', absentGroups: 'unknown' }),
     ).toEqual(read);

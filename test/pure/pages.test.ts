@@ -6,16 +6,16 @@ import { adviceOf } from '../../src/http/pages/parts.ts';
 import { programOf } from '../../src/services/people/sessions/program.ts';
 
 describe('markup', () => {
-  test('values between the markup are escaped text, whatever they hold', () => {
+  test('values between the markup are escaped, whatever they contain', () => {
     expect(textOf(html`<p title="${`"><script>'&`}">${'<b>'}</p>`)).toBe(
       '<p title="&quot;&gt;&lt;script&gt;&#39;&amp;">&lt;b&gt;</p>',
     );
-    // What looks like markup of ours from outside is none: nobody else has its key.
+    // Data from outside cannot imitate our markup, because only this code has its symbol.
     const forged = JSON.parse('{"markup":"<b>","Symbol(markup)":"<b>"}');
     expect(textOf(html`${forged}`)).not.toContain('<b>');
   });
 
-  test('markup inside markup stays, lists are joined, and nothing is left out', () => {
+  test('markup inside markup stays, lists are joined, and empty values are left out', () => {
     const items = ['a', '&'].map((text) => html`<li>${text}</li>`);
     expect(textOf(html`<ul>${items}</ul>${null}${undefined}${false}${0}`)).toBe(
       '<ul><li>a</li><li>&amp;</li></ul>0',
@@ -61,11 +61,11 @@ test.each([
   ['curl/8.14.1', 'curl'],
   ['backup-tool/2 (nightly)', 'backup-tool'],
   [null, 'Unknown program'],
-])('%s is %s', (userAgent, told) => {
+])('the user agent %s is shown as %s', (userAgent, told) => {
   expect(programOf(userAgent)).toBe(told);
 });
 
-test('a QR code has its three finders, its timing and its quiet zone', () => {
+test('a QR code has three finder patterns, a timing pattern and a quiet zone', () => {
   for (const length of [10, 60, 110, 160, 200]) {
     const modules = qrModules('x'.repeat(length));
     const size = modules.length;

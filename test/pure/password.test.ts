@@ -48,7 +48,7 @@ test('P7 an unknown account costs as much as a wrong password', async () => {
     unknown.push(await cpu(null));
     wrong.push(await cpu(hash));
   }
-  // A hash takes some 25 ms of processor time; no hash at all takes none. The claim of 5 % is the benchmark's.
+  // A hash takes about 25 ms of processor time. The benchmark checks the stated 5 %.
   expect(median(unknown) / median(wrong)).toBeGreaterThan(0.6);
   expect(median(unknown) / median(wrong)).toBeLessThan(1.7);
 });
@@ -71,7 +71,7 @@ test('P6 a hash of another argon2 type needs a new one, even if its parameters a
   expect(hasher.needsRehash('garbage')).toBe(true);
 });
 
-test('P6 one try more than may hash is counted, and the next waits for its turn', async () => {
+test('P6 one attempt more than can hash at once is counted, and the next waits for its turn', async () => {
   const one = createPasswordHasher({ ...cost, concurrency: 1, maxWaitMs: 60_000 });
   const counted: string[] = [];
   const { promise: go, resolve } = Promise.withResolvers<void>();
@@ -177,7 +177,7 @@ test('P8 known clients wait apart from strangers, and get every other turn', asy
   expect(order).toHaveLength(82);
 });
 
-test('P8 a known client has four places, its other work waits with the strangers, and known clients take turns', async () => {
+test('P8 a known client may queue four items, its others wait with the strangers, and known clients take turns', async () => {
   const turn = createGate(() => 1, 60_000);
   const long = work();
   const running = turn(long.run);
@@ -193,7 +193,7 @@ test('P8 a known client has four places, its other work waits with the strangers
   expect(known).toEqual(['mallory 1', 'ada', 'mallory 2', 'mallory 3', 'mallory 4']);
 });
 
-test('P8 what a known client waits for is reached, although more of its work keeps coming', async () => {
+test('P8 a known client’s requests run in order, even if it keeps adding more', async () => {
   const turn = createGate(() => 1, 60_000);
   const long = work();
   const order: string[] = [];
@@ -201,7 +201,7 @@ test('P8 what a known client waits for is reached, although more of its work kee
   const add = (name: string) => {
     const run = async () => {
       order.push(name);
-      // After the first, another comes whenever one is done.
+      // After the first, every finished item adds another.
       if (name !== '1' && order.length < 20) add(`later ${order.length}`);
       return name;
     };
@@ -214,7 +214,7 @@ test('P8 what a known client waits for is reached, although more of its work kee
   expect(order.slice(0, 4)).toEqual(['1', '2', '3', '4']);
 });
 
-test('P8 in a full queue a stranger waits before it is refused, and a known client does not', async () => {
+test('P8 if the queue is full, a stranger waits before the refusal, and a known client is not refused', async () => {
   const turn = createGate(() => 1, 50);
   const long = work();
   const running = turn(long.run);
@@ -242,7 +242,7 @@ test('P6 a storm of sign-ins leaves threads of the pool for other work', async (
     done += 1;
   });
   await Promise.all(Array.from({ length: 20 }, () => readFile(import.meta.filename)));
-  // Without the cap all 32 stand before the first read in libuv's one queue.
+  // Without the cap, all 32 hashes are before the first read in libuv's one queue.
   expect(done).toBeLessThan(16);
   await Promise.all(storm);
 });

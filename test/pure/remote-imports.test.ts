@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 
 const src = resolve(import.meta.dirname, '../../src');
 
-/** Every file and package that these files load when they are imported. */
+/** Every file and package that this file loads when it is imported. */
 function loadedBy(file: string, seen = new Set<string>()): Set<string> {
   if (seen.has(file)) return seen;
   seen.add(file);

@@ -64,17 +64,17 @@ describe('RFC 7644 §3.4.2.2 a filter', () => {
       'emails[type eq "work" and value co "@example.com"] or ims[type eq "xmpp" and value co "@foo.com"]',
       true,
     ],
-    // One element must have it all.
+    // One element must match the whole bracket.
     ['emails[type eq "work" and value co "example.org"]', false],
     ['emails.type eq "work" and emails.value co "example.org"', true],
     ['emails[not (type eq "work")]', true],
     ['emails[type eq "HOME"].value eq "BABS@example.org"', true],
     ['emails[type eq "home"].value eq "bjensen@example.com"', false],
     ['emails[type eq "home"].primary pr', false],
-  ])('%s is %s', (filter, expected) => expect(says(filter)).toBe(expected));
+  ])('the filter %s is %s', (filter, expected) => expect(says(filter)).toBe(expected));
 
   test.each([
-    // Letters: RFC 7643 §2.2; externalId is exact.
+    // Letter case: RFC 7643 §2.2; externalId is exact.
     ['externalId eq "bjensen"', false],
     ['externalId eq "BJensen"', true],
     ['ExternalID EQ "BJensen" AND UserType EQ "employee"', true],
@@ -84,7 +84,7 @@ describe('RFC 7644 §3.4.2.2 a filter', () => {
     ['(userType eq "Employee" or userType eq "x") and userType eq "y"', false],
     ['not (userType eq "x") and userType eq "y" or active eq true', true],
     ['NOT(active eq false)and(active eq true)', true],
-    // What providers send.
+    // Filters that providers send.
     ['userName sw b', true],
     ['userName eq bjensen@example.com', true],
     ['active eq "True"', true],
@@ -93,12 +93,12 @@ describe('RFC 7644 §3.4.2.2 a filter', () => {
     [`${enterpriseSchema}:employeeNumber eq 701984`, true],
     [`${enterpriseSchema.toUpperCase()}:MANAGER.VALUE eq "26118915"`, true],
     [`${enterpriseSchema}:manager eq "26118915"`, true],
-    // Instants, in whatever zone and precision.
+    // Times, in any zone and precision.
     ['meta.created eq "2010-01-23T05:56:22.000+01:00"', true],
     ['meta.created lt "2010-01-23T04:56:22.001Z"', true],
     ['meta.created gt "2010-01-23"', true],
     ['meta.created eq "2010-01-23T04:56:22"', true],
-    // Nothing there.
+    // Attributes without a value.
     ['nickName eq "x"', false],
     ['nickName ne "x"', true],
     ['nickName eq null', true],
@@ -115,7 +115,7 @@ describe('RFC 7644 §3.4.2.2 a filter', () => {
     ['name[givenName sw "Barb"]', true],
     ['meta.resourceType eq "User"', true],
     ['id eq "2819c223-7f76-453a-919d-413861904646"', true],
-  ])('%s is %s', (filter, expected) => expect(says(filter)).toBe(expected));
+  ])('the filter %s is %s', (filter, expected) => expect(says(filter)).toBe(expected));
 
   test('orders by code points, as the databases do', () => {
     const options = { dialect: 'postgres', first: 2, organization: 1 } as const;
@@ -125,11 +125,11 @@ describe('RFC 7644 §3.4.2.2 a filter', () => {
     expect(says('displayName gt "\uffff"', { displayName: '😀' })).toBe(true);
   });
 
-  test('takes an accent for the same however it is written', () => {
+  test('matches an accent in both Unicode forms', () => {
     expect(says('displayName eq "Rene\\u0301"', { displayName: 'ren\u00e9' })).toBe(true);
   });
 
-  test('folds the sigma at the end of a word as the one inside', () => {
+  test('folds a sigma at the end of a word like any other sigma', () => {
     expect(says('displayName co "Σ"', { displayName: 'ΟΔΟΣ' })).toBe(true);
     expect(says('displayName eq "οδοσ"', { displayName: 'ΟΔΟΣ' })).toBe(true);
   });
@@ -145,7 +145,7 @@ const refused = (filter: string): Refusal => {
   throw new Error(`not refused: ${filter}`);
 };
 
-describe('RFC 7644 §3.12 invalidFilter is the answer to', () => {
+describe('RFC 7644 §3.12 invalidFilter', () => {
   test.each([
     ...[
       '',
@@ -187,7 +187,7 @@ describe('RFC 7644 §3.12 invalidFilter is the answer to', () => {
       'emails.type[value pr]',
       'userName[value pr]',
     ],
-    // What cannot be evaluated is never everything.
+    // A filter that cannot be evaluated must not match everything.
     ...[
       'nope eq "x"',
       'name.nope pr',
@@ -224,7 +224,7 @@ describe('RFC 7644 §3.12 invalidFilter is the answer to', () => {
       'userName eq "\\ud800"',
       'userName eq \0',
     ],
-  ])('%j', (filter) => {
+  ])('%j is refused', (filter) => {
     const refusal = refused(filter);
     expect([refusal.kind, refusal.extra['scimType']]).toEqual(['invalid', 'invalidFilter']);
   });
@@ -233,7 +233,7 @@ describe('RFC 7644 §3.12 invalidFilter is the answer to', () => {
     Array.from({ length: count }, () => term).join(' or ');
   const nested = (depth: number) => `${'('.repeat(depth)}title pr${')'.repeat(depth)}`;
 
-  test('a filter beyond the limits of length, depth and terms', () => {
+  test('a filter beyond the limits of length, depth or terms is refused', () => {
     expect(() => parseFilter(nested(32))).not.toThrow();
     expect(refused(nested(33)).message).toContain('32');
     expect(() =>
@@ -247,12 +247,12 @@ describe('RFC 7644 §3.12 invalidFilter is the answer to', () => {
     expect(refused(`title eq "${'x'.repeat(4096 - 10)}"`).message).toContain('4096');
   });
 
-  test('ten thousand parentheses, in milliseconds', () => {
+  test('ten thousand parentheses are refused in milliseconds', () => {
     const start = performance.now();
     refused('('.repeat(10_000));
     refused('not('.repeat(1000));
     refused(`emails[${'('.repeat(4000)}`);
-    // Without the limits it takes seconds or the stack.
+    // Without the limits, this takes seconds or overflows the stack.
     expect(performance.now() - start).toBeLessThan(500);
   });
 });

@@ -13,7 +13,7 @@ import { json, noise, patches } from '../support/scim-noise.ts';
 
 const options = { numRuns: long ? 10_000 : 1000 };
 
-/** What comes of it: a refusal that a SCIM client understands, or a result. Anything else is thrown on. */
+/** Returns the result of the work, or null after a SCIM refusal. Other errors are thrown. */
 function outcome<T>(work: () => T): T | null {
   try {
     return work();
@@ -23,7 +23,7 @@ function outcome<T>(work: () => T): T | null {
   }
 }
 
-/** For every value in what the databases are to hold. */
+/** Checks that a database can store the value, and returns it. */
 function storable(_key: string, value: unknown): unknown {
   if (typeof value === 'string') expect(value.includes('\0') || !value.isWellFormed()).toBe(false);
   return value;
@@ -36,7 +36,7 @@ afterEach(() => {
   expect(Object.keys(Object.prototype)).toEqual([]);
 });
 
-test('any text is a filter or refused; as SQL it is made of the table and parameters alone', () => {
+test('any text is a filter or refused; the SQL of a filter has only fixed parts and parameters', () => {
   fc.assert(
     fc.property(noise, resources, (text, resource) => {
       const filter = outcome(() => parseFilter(text));
@@ -55,7 +55,7 @@ test('any text is a filter or refused; as SQL it is made of the table and parame
   );
 });
 
-test('any JSON is a resource or refused; what is read can be shown and searched', () => {
+test('any JSON is a resource or refused; a resource can be shown and searched', () => {
   fc.assert(
     fc.property(json, noise, (body, asked) => {
       const resource = outcome(() => readCreation(body));
@@ -71,7 +71,7 @@ test('any JSON is a resource or refused; what is read can be shown and searched'
   );
 });
 
-test('any operations are a patch or refused, and leave a resource', () => {
+test('any operations are a patch or refused; a patch leaves a valid resource', () => {
   fc.assert(
     fc.property(resources, patches, (resource, patch) => {
       const before = structuredClone(resource);

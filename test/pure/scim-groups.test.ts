@@ -8,14 +8,14 @@ import { turnsDuring } from '../support/turns.ts';
 const id = (at: number) => `0199c3a4-7c1e-7d55-8d1f-${String(at).padStart(12, '0')}`;
 const members = Array.from({ length: 2000 }, (_, at) => ({ value: id(at) }));
 
-test('a long list of members leaves others their turn, in every request', async () => {
+test('in every request, a long list of members does not block the event loop', async () => {
   const operation = { op: 'add', path: 'members', value: members };
   const one = (member: object) => ({ ...operation, value: [member] });
   const body = { displayName: 'dev', members };
   const works: [least: number, work: () => Promise<unknown>][] = [
     [3, () => requireShallow(body)],
     [9, () => readGroup(body)],
-    // Its names are checked before its members are read.
+    // The names in it are checked before the members are read.
     [18, () => readGroupPatch({ Operations: [operation] })],
     [18, () => readGroupPatch({ Operations: [{ op: 'replace', value: body }] })],
     [18, () => readGroupPatch({ Operations: [{ ...operation, op: 'remove' }] })],
@@ -37,7 +37,7 @@ test('all rows of a long list are read, a bounded number at a time', async () =>
   expect(counts).toEqual([1000, 1000, 500]);
 });
 
-test('a list of members is read up to the first that cannot be one', async () => {
+test('a list of members is read up to the first invalid member', async () => {
   const trap = {
     get value(): string {
       throw new Error('read too far');
@@ -48,7 +48,7 @@ test('a list of members is read up to the first that cannot be one', async () =>
   await expect(readGroup({ displayName: 'dev', members: value })).rejects.toMatchObject(refused);
 });
 
-test('more members or attributes than a body has room for are refused unread', async () => {
+test('more members or attributes than fit into a body are refused unread', async () => {
   const Operations = [{ op: 'remove', path: 'members', value: Array(110_001).fill(0) }];
   const unfit = { code: 'scim_invalid' };
   await expect(readGroupPatch({ Operations })).rejects.toMatchObject(unfit);

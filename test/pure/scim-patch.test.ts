@@ -37,7 +37,7 @@ const refused = (...operations: unknown[]) => {
 };
 
 describe('RFC 7644 §3.5.2', () => {
-  test('§3.5.2.1 add appends to a list what is not in it, and the new primary is the only one', () => {
+  test('§3.5.2.1 add appends new elements to a list, and a new primary element is the only primary one', () => {
     const more = { value: 'new@example.com', type: 'other', primary: true };
     expect(result({ op: 'add', path: 'emails', value: [more] })['emails']).toEqual([
       { ...work, primary: false },
@@ -65,7 +65,7 @@ describe('RFC 7644 §3.5.2', () => {
     });
   });
 
-  test('§3.5.2.2 remove takes an attribute, the elements that match, a part of them', () => {
+  test('§3.5.2.2 remove removes an attribute, the matching elements, or a part of them', () => {
     expect(result({ op: 'remove', path: 'externalId' })).not.toHaveProperty('externalId');
     expect(result({ op: 'remove', path: 'emails' })).not.toHaveProperty('emails');
     expect(result({ op: 'remove', path: 'name.givenName' })['name']).toEqual({
@@ -104,7 +104,7 @@ describe('RFC 7644 §3.5.2', () => {
     ).toEqual([home]);
   });
 
-  test('§3.5.2.3 replace replaces a list, and of a complex attribute only what the value names', () => {
+  test('§3.5.2.3 replace replaces a whole list, but only the given parts of a complex attribute', () => {
     const only = { value: 'a@b.c', type: 'work', primary: true };
     expect(result({ op: 'replace', path: 'emails', value: [only] })['emails']).toEqual([only]);
     expect(result({ op: 'replace', path: 'name', value: { givenName: 'B' } })['name']).toEqual({
@@ -122,7 +122,7 @@ describe('RFC 7644 §3.5.2', () => {
     expect(result({ op: 'replace', path: 'nickName', value: 'B' })['nickName']).toBe('B');
   });
 
-  test('§3.5.2.3 replace of a chosen element replaces it whole; it stays what the path calls it', () => {
+  test('§3.5.2.3 replace of a matching element replaces it whole, except the type in the path', () => {
     const path = 'emails[type eq "work"]';
     expect(result({ op: 'replace', path, value: { value: 'a@b.c' } })['emails']).toEqual([
       { type: 'work', value: 'a@b.c' },
@@ -147,7 +147,7 @@ describe('RFC 7644 §3.5.2', () => {
     ).toEqual([work, { ...home, primary: false }]);
   });
 
-  test('operations are applied in order, each to what the one before left', () => {
+  test('operations are applied in order, each to the result of the one before', () => {
     const operations = [
       { op: 'remove', path: 'emails' },
       { op: 'add', path: 'emails', value: [{ value: 'a@b.c', type: 'work' }] },
@@ -157,8 +157,8 @@ describe('RFC 7644 §3.5.2', () => {
   });
 });
 
-describe('design scim.md: what providers send', () => {
-  test('Entra: capital ops, "False", dotted and URN keys without a path', () => {
+describe('design scim.md: requests of providers', () => {
+  test('Entra may send capital ops, "False", and dotted and URN keys without a path', () => {
     const value = {
       active: 'False',
       'name.givenName': 'B',
@@ -188,7 +188,7 @@ describe('design scim.md: what providers send', () => {
       [{ type: 'work', primary: true, country: '1' }],
     ],
     ['phoneNumbers.value', 'phoneNumbers', [{ value: '1' }]],
-  ])('Entra: %s where there is none makes one', (path, name, expected) => {
+  ])('Entra: %s creates a missing element', (path, name, expected) => {
     for (const op of ['Add', 'Replace'])
       expect(result({ op, path, value: '1' })[name]).toEqual(expected);
     expect(patched([{ op: 'Replace', path, value: null }]).changed).toBe(false);
@@ -200,7 +200,7 @@ describe('design scim.md: what providers send', () => {
     [{ value: 'm' }],
     [[{ value: 'm' }]],
     [{ Value: 'm', displayName: 'read-only' }],
-  ])('Entra: the manager as %j', (value) => {
+  ])('Entra may send the manager as %j', (value) => {
     const path = `${enterpriseSchema}:manager`;
     expect(result({ op: 'Add', path, value })[enterpriseSchema]).toEqual({
       manager: { value: 'm' },
@@ -216,7 +216,7 @@ describe('design scim.md: what providers send', () => {
     },
   );
 
-  test('Okta: a value without a path, with attributes a User does not have and a password', () => {
+  test('Okta may send unknown attributes and a password in a value without a path', () => {
     const value = {
       active: false,
       password: 'secret',
@@ -228,7 +228,7 @@ describe('design scim.md: what providers send', () => {
     expect(patched([{ op: 'replace', value: { password: 'secret' } }]).changed).toBe(false);
   });
 
-  test('no operations, a missing schemas and what is so already change nothing', () => {
+  test('no operations, missing schemas and values that are set already change nothing', () => {
     expect(patched([]).changed).toBe(false);
     expect(applyPatch(barbara, { operations: [] }).changed).toBe(false);
     expect(patched([{ op: 'replace', value: { ...barbara } }]).changed).toBe(false);
@@ -239,7 +239,7 @@ describe('design scim.md: what providers send', () => {
 });
 
 describe('design scim.md: tolerated', () => {
-  test('PingOne: of two primary values the first stays primary, and an added one wins', () => {
+  test('PingOne: of two primary values, the first stays primary, but an added primary value wins', () => {
     const second = { ...home, primary: true };
     expect(result({ op: 'replace', path: 'emails', value: [work, second] })['emails']).toEqual([
       work,
@@ -304,7 +304,7 @@ describe('design scim.md: tolerated', () => {
     }
   });
 
-  test('an e-mail, a telephone number or a manager whose value becomes empty is gone', () => {
+  test('an e-mail, a telephone number or a manager whose value becomes empty is removed', () => {
     const empty = { op: 'replace', path: 'emails[type eq "home"].value', value: '' };
     expect(result(empty)['emails']).toEqual([work]);
     expect(
@@ -383,9 +383,9 @@ describe('design scim.md: refused', () => {
     ['mutability', { op: 'replace', path: 'userName', value: null }],
     ['mutability', { op: 'replace', path: 'password', value: 'x' }],
     ['mutability', { op: 'replace', path: `${enterpriseSchema}:manager.displayName`, value: 'x' }],
-  ])('%s: %j', (scimType, operation) => {
+  ])('%s is the answer to %j', (scimType, operation) => {
     expect(refused(operation)).toBe(scimType);
-    // Atomically: neither what came before nor the resource it was given is touched.
+    // A PATCH is atomic: an earlier operation does not change the given resource either.
     const resource = structuredClone(barbara);
     expect(() =>
       patched([{ op: 'replace', path: 'active', value: false }, operation], resource),
@@ -394,7 +394,7 @@ describe('design scim.md: refused', () => {
   });
 
   test.each([null, [], 'x', {}, { Operations: {} }, { Operations: null }])(
-    'invalidSyntax: the body %j',
+    'invalidSyntax is the answer to the body %j',
     (body) => {
       expect(() => applyPatch(barbara, body)).toThrow(
         expect.objectContaining({ extra: { scimType: 'invalidSyntax' } }),
@@ -402,7 +402,7 @@ describe('design scim.md: refused', () => {
     },
   );
 
-  test('more work than a real client sends', () => {
+  test('more work than a real client sends is refused', () => {
     const path = 'emails[type eq "a" or type eq "b"].value';
     const keys = Array.from(
       { length: 26 },
@@ -420,14 +420,14 @@ describe('design scim.md: refused', () => {
     ).toBe('invalidValue');
   });
 
-  test('more operations than a real client sends', () => {
+  test('more operations than a real client sends are refused', () => {
     expect(refused(...Array.from({ length: 201 }, () => ({ op: 'remove', path: 'title' })))).toBe(
       'invalidValue',
     );
   });
 
   test.each(['__proto__', 'constructor', 'prototype'])(
-    '%s in any key and path, and nothing is polluted',
+    '%s in any key or path is refused, and no prototype is changed',
     (name) => {
       const hidden = JSON.parse(`{"${name}":{"x":1}}`);
       const paths = [
@@ -468,7 +468,7 @@ describe('for any resource', () => {
     `${enterpriseSchema}:department`,
   );
 
-  test('what is replaced is there, once more is a no-op, and removed it is gone', () => {
+  test('a replaced value is found, the same replace again changes nothing, and remove removes the value', () => {
     fc.assert(
       fc.property(resources, attribute, word, (resource, path, value) => {
         const replace = [{ op: 'replace', path, value }];
@@ -484,7 +484,7 @@ describe('for any resource', () => {
     );
   });
 
-  test('replacing it by itself changes nothing, and no list ever has two primary values', () => {
+  test('replacing a resource by itself changes nothing, and no list ever has two primary values', () => {
     fc.assert(
       fc.property(resources, word, fc.boolean(), (resource, value, primary) => {
         expect(patched([{ op: 'replace', value: resource }], resource).changed).toBe(false);
@@ -502,7 +502,7 @@ describe('for any resource', () => {
   });
 });
 
-describe('a value is read once, however many elements it changes (security P8: one client does not stall others)', () => {
+describe('security P8: one client does not stall others', () => {
   const photos = Array.from({ length: 200 }, (_, at) => ({
     value: `https://pictures.example/${at}`,
   }));
@@ -512,7 +512,7 @@ describe('a value is read once, however many elements it changes (security P8: o
     ['add', 'photos[value pr]'],
     ['replace', 'photos[value pr]'],
     ['replace', 'photos.display'],
-  ])('%s at %s', (op, path) => {
+  ])('%s at %s reads its value a few times only, however many elements it changes', (op, path) => {
     let reads = 0;
     const value: object = Object.defineProperty({}, 'value', {
       enumerable: true,

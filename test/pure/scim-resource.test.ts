@@ -32,8 +32,8 @@ const scimTypeOf = (work: () => unknown) => {
   throw new Error('not refused');
 };
 
-describe('design scim.md: what a POST may hold', () => {
-  test('Entra: the enterprise URN without an object, nulls, empty lists, meta, string booleans', () => {
+describe('design scim.md: the body of a POST', () => {
+  test('Entra may send the enterprise URN without an object, nulls, empty lists, meta and string booleans', () => {
     const body = {
       schemas: [userSchema, enterpriseSchema],
       [enterpriseSchema]: null,
@@ -65,7 +65,7 @@ describe('design scim.md: what a POST may hold', () => {
     ]);
   });
 
-  test('of two primary values the first stays primary; an entry with an empty value is dropped', () => {
+  test('of two primary values, the first stays primary; an entry with an empty value is dropped', () => {
     const body = {
       userName: 'a',
       emails: [
@@ -86,7 +86,7 @@ describe('design scim.md: what a POST may hold', () => {
     });
   });
 
-  test('names in any case, with their URN, and what a User does not have dropped with what is read-only', () => {
+  test('names match in any letter case and with their URN; unknown and read-only attributes are dropped', () => {
     const body = {
       USERNAME: 'a',
       [`${userSchema}:displayName`]: 'A',
@@ -112,7 +112,7 @@ describe('design scim.md: what a POST may hold', () => {
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
   });
 
-  test('without userName the first e-mail is the name, without both there is none', () => {
+  test('without userName, the first e-mail is the userName; a body without both is refused', () => {
     expect(
       readCreation({ emails: [{ value: 'A@b.c' }, { value: 'd@e.f', primary: true }] }).userName,
     ).toBe('A@b.c');
@@ -137,14 +137,14 @@ describe('design scim.md: what a POST may hold', () => {
     ['invalidValue', { userName: 'a', name: 'A' }],
     ['invalidValue', { userName: 'a', displayName: { first: 'A' } }],
     ['invalidValue', { userName: 'a', displayName: '\0' }],
-  ])('%s: %j', (scimType, body) => {
+  ])('%s is the answer to %j', (scimType, body) => {
     expect(scimTypeOf(() => readCreation(body))).toBe(scimType);
     if (JSON.stringify(body)?.includes('"a"')) return;
-    // Least of all is a PUT with nothing in it an activation.
+    // An empty PUT is refused too, so it does not activate the person.
     expect(scimTypeOf(() => readReplacement(body, { userName: 'a' }))).toBe(scimType);
   });
 
-  test('PUT keeps the name that it does not give, replaces the rest, and is active unless it says otherwise', () => {
+  test('PUT keeps a userName that it does not give, replaces the rest, and activates unless active is false', () => {
     const current = { userName: 'a', displayName: 'A', active: false };
     expect(readReplacement({ title: 'T' }, current)).toEqual({
       userName: 'a',
@@ -158,7 +158,7 @@ describe('design scim.md: what a POST may hold', () => {
     });
   });
 
-  test('whatever was read is read again as the same', () => {
+  test('a resource that was read is read again unchanged', () => {
     fc.assert(
       fc.property(resources, (resource) => {
         expect(readCreation(resource)).toEqual(resource);
@@ -167,7 +167,7 @@ describe('design scim.md: what a POST may hold', () => {
   });
 });
 
-describe('design scim.md: who it is', () => {
+describe('design scim.md: address and name', () => {
   test.each([
     [{ userName: 'Ada@Example.com', emails: [{ value: 'x@y.zz' }] }, 'ada@example.com'],
     [
@@ -194,14 +194,17 @@ describe('design scim.md: who it is', () => {
     ['Ada', 'Ada', 'Ada'],
     [null, 'ada', 'ada'],
     [' ', 'ada', 'ada'],
-  ])('a member called %j has %s and %s', (name, givenName, familyName) => {
-    const resource = memberResource({ email: 'ada@example.com', name });
-    expect(resource).toMatchObject({
-      userName: 'ada@example.com',
-      name: { givenName, familyName },
-    });
-    expect(resource.emails).toEqual([{ value: 'ada@example.com', type: 'work', primary: true }]);
-  });
+  ])(
+    'a member with the name %j has the given name %s and the family name %s',
+    (name, givenName, familyName) => {
+      const resource = memberResource({ email: 'ada@example.com', name });
+      expect(resource).toMatchObject({
+        userName: 'ada@example.com',
+        name: { givenName, familyName },
+      });
+      expect(resource.emails).toEqual([{ value: 'ada@example.com', type: 'work', primary: true }]);
+    },
+  );
 });
 
 const view = seen(
@@ -218,7 +221,7 @@ const view = seen(
 );
 
 describe('RFC 7644 §3.9', () => {
-  test('RFC 7643 §3.1 a User as it is shown', () => {
+  test('RFC 7643 §3.1 a User is shown with its schemas, id, active and meta', () => {
     expect(view).toMatchObject({
       schemas: [userSchema, enterpriseSchema],
       id: 'i',
@@ -246,11 +249,11 @@ describe('RFC 7644 §3.9', () => {
     [enterpriseSchema, { [enterpriseSchema]: { department: 'D', manager: { value: 'm' } } }],
     ['meta.version', { meta: { version: 'W/"1"' } }],
     ['nope', {}],
-  ])('attributes=%s', (asked, expected) => {
+  ])('attributes=%s returns the named attributes', (asked, expected) => {
     expect(readProjection({ attributes: asked }).of(view)).toEqual({ ...always, ...expected });
   });
 
-  test('excludedAttributes takes away what is named, but not what is always there', () => {
+  test('excludedAttributes removes the named attributes, except those that are always returned', () => {
     const excludedAttributes = `id,schemas,meta,emails.type,name,${enterpriseSchema}:department,nope`;
     expect(readProjection({ excludedAttributes }).of(view)).toEqual({
       ...always,
@@ -261,7 +264,7 @@ describe('RFC 7644 §3.9', () => {
     });
   });
 
-  test('without either everything is shown, with both nothing', () => {
+  test('without either, the whole resource is returned; both together are refused', () => {
     expect(readProjection({ attributes: '', excludedAttributes: ' ' }).of(view)).toEqual(view);
     expect(scimTypeOf(() => readProjection({ attributes: 'id', excludedAttributes: 'meta' }))).toBe(
       'invalidValue',
@@ -272,7 +275,7 @@ describe('RFC 7644 §3.9', () => {
 describe('RFC 7643 §5 to §7', () => {
   const base = 'https://example.test/scim/v2/orgs/o';
 
-  test('what is not supported is not promised', () => {
+  test('the service provider configuration promises only supported features', () => {
     expect(serviceProviderConfig(base, { maxResults: 200 })).toMatchObject({
       patch: { supported: true },
       bulk: { supported: false, maxOperations: 0, maxPayloadSize: 0 },

@@ -49,13 +49,13 @@ test('X1 another master key is named as the cause', () => {
 });
 
 test.each(['', 'secret', 'v1..', 'v2.AAAAAAAAAAA.AAAA', `v1.${keyring.keyId}.AAAA`])(
-  'X1 %j is refused as no sealed value',
+  'X1 %j is refused, because it is not a sealed value',
   (text) => {
     expect(() => keyring.open(text, place)).toThrow('is not a sealed value');
   },
 );
 
-test('X1 neither the secret nor the master key can be read from what is sealed or derived', () => {
+test('X1 neither the secret nor the master key can be read from a sealed value, key id or derived key', () => {
   const masterKey = randomBytes(32);
   const mine = createKeyring(masterKey);
   const outside = [

@@ -45,7 +45,7 @@ describe.each([
 ] as const)('X9 a word of a next command in %s', (shell, options) => {
   const missing = shell !== 'sh' && counterpartMissing(shell);
   test.skipIf(missing)(
-    'X9 is read as the text, whatever that is',
+    'X9 is read back as exactly the text, whatever it contains',
     async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(text, { minLength: 30, maxLength: 60 }), async (texts) => {
@@ -63,7 +63,7 @@ describe.each([
   );
 });
 
-test('X9 an argument that begins with a dash stands behind --', () => {
+test('X9 an argument that begins with a dash comes after --', () => {
   expect(commandLine('idctl user create', 'ada@acme.test', '--name NAME')).toBe(
     'idctl user create ada@acme.test --name NAME',
   );

@@ -16,7 +16,7 @@ test('S2 a state signed by another key is refused', () => {
   expect(openState(generateKeySync('hmac', { length: 256 }), signState(key, payload))).toBeNull();
 });
 
-test('S2 a state with any sign changed, added or taken is refused', () => {
+test('S2 a state with any character changed, or with characters added or cut off, is refused', () => {
   const text = signState(key, payload);
   for (let at = 0; at < text.length; at += 1) {
     const sign = text[at] === 'A' ? 'B' : 'A';
@@ -29,7 +29,7 @@ test('S2 a state with any sign changed, added or taken is refused', () => {
 });
 
 test.each(['', '.', '..', 'e30', 'e30.', '.e30', 'x'.repeat(100_000)])(
-  'S2 no state at all is refused',
+  'S2 text that is not a state is refused',
   (text) => {
     expect(openState(key, text)).toBeNull();
   },
@@ -42,7 +42,7 @@ test('P13 secrets are compared whole', () => {
     expect(isEqual('secret', other)).toBe(false);
 });
 
-test('S2 a random token has the bits asked for and never comes twice', () => {
+test('S2 a random token has the requested bits, and no two are equal', () => {
   expect(Buffer.from(randomToken(256), 'base64url')).toHaveLength(32);
   expect(Buffer.from(randomToken(128), 'base64url')).toHaveLength(16);
   expect(new Set(Array.from({ length: 1000 }, () => randomToken(128))).size).toBe(1000);

@@ -25,7 +25,7 @@ test('§5.3 one period of drift is accepted either way, two are refused', () => 
 });
 
 test.each(['', '12345', '1234567', 'abcdef', '28708２', ' 287082', '-87082', '2870.2'])(
-  '§8 %j is no code',
+  '§8 %j is not a code',
   (code) => {
     expect(matchTotp(secret, code, new Date(59_000))).toBeNull();
   },
@@ -36,7 +36,7 @@ test('P12 a secret has 160 bits, and each is new', () => {
   expect(newTotpSecret()).not.toBe(newTotpSecret());
 });
 
-test('the URI names issuer and account, whatever is in the names', () => {
+test('the URI names the issuer and the account, whatever their names contain', () => {
   const uri = new URL(totpUri({ secret, issuer: 'My: id&ctl', account: 'ada@acme.test' }));
   expect(uri.protocol).toBe('otpauth:');
   expect(Object.fromEntries(uri.searchParams)).toEqual({ secret, issuer: 'My  id&ctl' });

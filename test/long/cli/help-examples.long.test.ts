@@ -16,12 +16,12 @@ import { type SeededSite, seedSite } from '../../support/seeded-site.ts';
 import { directoryPassword, service, suffix } from '../../support/slapd.ts';
 import { registration } from '../../support/sso.ts';
 
-// A shell runs every example of every help page, each on its own copy of one instance. The transcripts say what commands
-// show; an example has to exit with 0. Nothing of it depends on the database, so one is enough.
+// A shell runs every example of every help page, each on its own copy of one instance. An example
+// must exit with code 0; the transcripts test the output. One kind of database is enough.
 
 vi.setConfig({ maxConcurrency: 2 });
 
-// By example, not by page: a noun shows the example of one of its verbs.
+// Keyed by example, because the page of a noun shows the example of one of its verbs.
 const examples = new Map(
   (await helpPages()).map(({ name, text }) => [
     text.slice(text.indexOf('  $ ') + 4).trimEnd(),
@@ -37,12 +37,12 @@ let address: string;
 const login = () =>
   `idctl pat create --user ada@example.com --name cli --quiet >token && idctl login ${site.baseUrl} --name id.acme.com --token-file token`;
 
-/** Examples that ask a daemon. */
+/** Examples that need a running daemon. */
 const ofDaemon = ['client test', 'doctor', 'login', 'logout', 'server use', 'member leave'];
 
 const leave = 'idctl member remove ada@example.com --org acme --yes';
 
-/** What makes the instance one in which the example has something to do. */
+/** Commands that prepare the instance, so that the example has something to do. */
 const before: Record<string, () => string> = {
   'org create': () => 'idctl org delete acme --yes',
   'user create': () => 'idctl user delete ada@example.com --yes',
@@ -64,7 +64,7 @@ const before: Record<string, () => string> = {
   restore: () => 'idctl backup idctl.backup',
 };
 
-/** What a person answers. Only these examples ask. */
+/** The answers to the questions of examples. Only these examples ask. */
 const answers: Record<string, Answers> = {
   init: [
     ['Address at which browsers reach idctl', '\r'],
@@ -77,7 +77,7 @@ const answers: Record<string, Answers> = {
 
 type Ending = readonly [NodeJS.Signals, (said: () => string) => Promise<void>];
 
-/** By which signal a command that runs until it is ended is ended, and when. */
+/** The signal that stops a command that does not end by itself, and when to send it. */
 const endings: Record<string, Ending> = {
   serve: ['SIGTERM', () => untilReady(`http://${address}`)],
   'event tail': ['SIGINT', (said) => expect.poll(said).toContain('Waiting for events.')],
@@ -89,7 +89,7 @@ function untilReady(url: string): Promise<void> {
     .toBe(200);
 }
 
-/** The example with things of this instance for those of the reader. */
+/** The example, with the ids and addresses of this instance. */
 function filled(name: string, example: string): string {
   const { ids, provider, slapd } = site;
   const noun = name === 'webhook retry' ? 'delivery' : name.split(' ')[0];
@@ -104,7 +104,7 @@ function filled(name: string, example: string): string {
     .replace('123456', codeIn(name === 'totp disable' ? 30 : 0));
 }
 
-/** The code of this many seconds from now: each is taken once, and the next one already. */
+/** The code of this many seconds from now. A code works once; the next code is accepted early. */
 function codeIn(seconds: number): string {
   return generateSync({ secret: site.totpSecret, epoch: Math.floor(Date.now() / 1000) + seconds });
 }
@@ -114,7 +114,7 @@ const passwords: Record<string, string> = {
   'ldap test': directoryPassword,
 };
 
-/** A folder with a copy of the instance and the files that examples read; `init` finds no instance. */
+/** Makes a folder with a copy of the instance and the files that examples read; none for `init`. */
 async function place(name: string): Promise<string> {
   const here = await mkdtemp(join(folder, 'at-'));
   if (name !== 'init') await cp(site.folder, here, { recursive: true });
@@ -146,7 +146,7 @@ function begin(line: string, here: string, shell = 'sh') {
   return { ended, said: () => said, kill: (signal: NodeJS.Signals) => child.kill(signal) };
 }
 
-/** Runs it until it is ready, does the work, and ends it. The signal is for idctl, not for a shell that waits for it. */
+/** Runs a command, does the work once it is ready, and stops it. `exec` lets idctl get the signal. */
 async function running(
   line: string,
   here: string,
@@ -182,7 +182,7 @@ const missing =
   counterpartMissing('bsdutils') ||
   counterpartMissing('slapd');
 
-describe.skipIf(dialect !== 'sqlite' || missing)('the example works', { timeout: 120_000 }, () => {
+describe.skipIf(dialect !== 'sqlite' || missing)('the help examples', { timeout: 120_000 }, () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'idctl-examples-'));
     await mkdir(join(folder, 'bin'));
@@ -197,10 +197,10 @@ describe.skipIf(dialect !== 'sqlite' || missing)('the example works', { timeout:
     await rm(folder, { recursive: true, force: true });
   });
 
-  // All of them listen at one address, so one runs at a time.
+  // All daemons listen at one address, so only one runs at a time.
   let daemons: Promise<unknown> = Promise.resolve();
   const rows = [...examples].map(([example, name]) => ({ name, example }));
-  test.concurrent.each(rows)('of idctl $name', async ({ name, example }) => {
+  test.concurrent.each(rows)('the example of idctl $name works', async ({ name, example }) => {
     const here = await place(name);
     const works = async (line: string, of = '') => {
       const { code, said } = await typed(of, line, here);

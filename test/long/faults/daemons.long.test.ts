@@ -13,11 +13,11 @@ import { freePorts } from '../../support/ports.ts';
 
 const kills = 12;
 const proxied = { IDCTL_HTTP_TRUSTED_PROXIES: '127.0.0.1' };
-// The ledger knows how a write ends that breaks off; nginx would answer 502.
+// For a write that breaks off, the ledger needs a closed connection; nginx would answer 502.
 const cutOff = 'error_page 502 @cut; location @cut { return 444; } location / {';
 
 test.skipIf(dialect !== 'postgres' || counterpartMissing('nginx'))(
-  '§8 three daemons behind nginx do each job once, and lose no write when one is killed at a time',
+  '§8 three daemons behind nginx do each job once, and lose no write if one at a time is killed',
   async () => {
     const seed = Number(process.env['IDCTL_TEST_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
     const ledger = openLedger();
@@ -29,7 +29,7 @@ test.skipIf(dialect !== 'postgres' || counterpartMissing('nginx'))(
     await proxy(stage, { tls, http, daemons });
     const load = await openLoad(stage);
 
-    // Both uses of what is valid once come at once, and nginx gives them to two daemons.
+    // The load uses each single-use value twice at once, and nginx sends these to two daemons.
     const calm = load.start();
     await acknowledged(stage, 300);
     await calm();
@@ -42,7 +42,7 @@ test.skipIf(dialect !== 'postgres' || counterpartMissing('nginx'))(
       const stopLoad = load.start();
       await acknowledged(stage, 20 + Math.floor(stage.random() * 40));
       process.kill(daemons[at]?.pid ?? 0, 'SIGKILL');
-      // The others serve meanwhile.
+      // The other daemons still serve.
       await acknowledged(stage, 40);
       await daemons[at]?.stop();
       daemons[at] = await serve(ports[at] ?? 0);
@@ -78,13 +78,13 @@ async function proxy(
   stage.url = `https://localhost:${at.tls}`;
 }
 
-/** Waits for so many more acknowledged writes. */
+/** Waits until `more` further writes are acknowledged. */
 async function acknowledged({ ledger }: Stage, more: number): Promise<void> {
   const enough = ledger.counts.acknowledged + more;
   while (ledger.counts.acknowledged < enough && ledger.faults.length === 0) await pause(5);
 }
 
-/** Expects that each webhook message and each mail has come once. */
+/** Expects that each webhook message and each mail has arrived once. */
 async function expectEachOnce(stage: Stage, arrived: { id: string }[]): Promise<void> {
   const waiting = async () => {
     const [row] = await stage.site.query(

@@ -7,13 +7,13 @@ import { openLedger, seededRandom } from '../../support/ledger.ts';
 import { openLoad, type Stage, setStage } from '../../support/mixed-load.ts';
 import { type PostgresServer, startPostgres } from '../../support/postgres.ts';
 
-// On a slow machine this takes long, and no test depends on speed.
+// A slow machine needs this long. No test depends on speed.
 const unhurried = { timeout: 300_000 };
 const timeLimit = 900_000;
 
-// The same load and ledger as for kills, while PostgreSQL fails and the daemon stays.
+// The load and ledger are those of the kill tests, but PostgreSQL fails instead of the daemon.
 
-/** Runs a load while the server fails and is back again, and expects that nothing is lost. */
+/** Runs a load while the server fails and recovers, and expects that nothing is lost. */
 async function failUnderLoad(fail: (server: PostgresServer, stage: Stage) => Promise<void>) {
   const server = await startPostgres();
   onTestFinished(() => server.stop());
@@ -30,7 +30,7 @@ async function failUnderLoad(fail: (server: PostgresServer, stage: Stage) => Pro
   const back = performance.now() - began;
   await moreWrites(stage);
   await stopLoad();
-  // What the server has not finished yet may still be stored.
+  // The server may still store writes that it has not finished.
   await expect.poll(() => busyConnections(server), unhurried).toBe(0);
   await compare(stage);
   expectNoFault(stage, 'after the failure');
@@ -73,7 +73,7 @@ describe.skipIf(dialect !== 'postgres')('§8 nothing is lost, and answers are 50
   );
 
   test(
-    'PostgreSQL is frozen under load and goes on',
+    'PostgreSQL is frozen under load and resumes',
     async () => {
       await failUnderLoad(async (server, stage) => {
         const goOn = await server.freeze();
@@ -87,7 +87,7 @@ describe.skipIf(dialect !== 'postgres')('§8 nothing is lost, and answers are 50
     'the connections to PostgreSQL are killed again and again under load',
     async () => {
       await failUnderLoad(async (server, { ledger: { unavailable, counts } }) => {
-        // A daemon that has ended cuts requests off, and answers none with 503.
+        // A daemon that has exited cuts requests off and answers none with 503, so stop then.
         while (unavailable.length < 10 && counts.cut === 0) {
           await query(server, `SELECT pg_terminate_backend(pid) ${others}`);
           await pause(50);

@@ -11,12 +11,13 @@ import { keepWriting, type Writing, type Written } from '../../support/keep-writ
 import { documentedFile } from '../../support/operations.ts';
 import { otherNode, type Patroni, startPatroni } from '../../support/patroni.ts';
 
-// The files of "High availability" in docs/operations.md, run: servers die while two daemons write.
+// Runs the files of "High availability" in docs/operations.md, and kills servers while two
+// daemons write.
 
 const packages = ['etcd-server', 'haproxy', 'patroni', 'pgbouncer', 'postgresql-15'] as const;
 const missing = dialect !== 'postgres' || packages.some(counterpartMissing);
 
-/** What happened once, in milliseconds. */
+/** One fault, with its times in milliseconds. */
 interface Round {
   what: string;
   /** From the fault to the promotion. */
@@ -27,7 +28,7 @@ interface Round {
 }
 
 describe.skipIf(missing)('PostgreSQL under Patroni', () => {
-  test('lets each role only into its own database', async () => {
+  test('allows each role only its own database', async () => {
     const patroni = await startPatroni();
     onTestFinished(() => patroni.stop());
     const enter = async (role: string, password: string, database: string) => {
@@ -45,7 +46,7 @@ describe.skipIf(missing)('PostgreSQL under Patroni', () => {
     const own = new URL(patroni.url).password;
     expect(await enter('idctl', own, 'idctl')).toBe('in');
     expect(await enter(rewind.username, rewind.password, 'postgres')).toBe('in');
-    // 28000: pg_hba names no such entry.
+    // 28000: pg_hba.conf has no entry for this login.
     expect(await enter('idctl', own, 'postgres')).toBe('28000');
     expect(await enter(rewind.username, rewind.password, 'idctl')).toBe('28000');
     expect(await enter(replication.username, replication.password, 'idctl')).toBe('28000');
@@ -99,19 +100,19 @@ async function expectNoLoss(by: 'HAProxy' | 'PgBouncer and HAProxy', faults: Fau
   expect(rounds.filter(({ back }) => back > 10_000)).toEqual([]);
   for (const daemon of daemons) {
     expect((await createClient(daemon.url).get('/readyz')).status).toBe(200);
-    // It has never ended before.
+    // The daemon has run until now.
     expect(await daemon.stop()).toBe(0);
   }
 }
 
-/** Kills the node that is the primary, and starts it again once the other is. */
+/** Kills the primary, and starts it again once the other node is the primary. */
 const killPrimary: Fault = async (patroni, ledger) => {
   const { entries, primary } = await begin(patroni, ledger);
   await patroni.kill(primary);
   const killed = Date.now();
   const promoted = await patroni.promoted(otherNode(primary));
   const back = await backAfter(promoted, ledger);
-  // Until then the only server there was a standby.
+  // Until the promotion, only the standby ran, so no write can be acknowledged.
   const early = acknowledged(ledger, killed).filter(({ ended }) => ended < promoted);
   expect(early).toEqual([]);
   patroni.start(primary);
@@ -129,7 +130,7 @@ const switchOver: Fault = async (patroni, ledger) => {
   return { what: 'switchover', promotion: promoted - asked, back, entries: entries() };
 };
 
-/** No server is promoted: the time is how long writes wait for the standby that is gone. */
+/** Kills the standby. No server is promoted; `back` is how long writes wait for the standby. */
 const killStandby: Fault = async (patroni, ledger) => {
   const { entries, primary } = await begin(patroni, ledger);
   await patroni.kill(otherNode(primary));
@@ -152,7 +153,7 @@ function acknowledged({ entries }: Writing, after: number): Written[] {
   return entries.filter(({ id, begun }) => id !== '' && begun > after);
 }
 
-/** How long after this time every daemon has acknowledged a write that began later. */
+/** The milliseconds from this time until every daemon has acknowledged a write that began later. */
 async function backAfter(time: number, ledger: Writing): Promise<number> {
   const firstOf = (daemon: number) =>
     acknowledged(ledger, time).find((entry) => entry.daemon === daemon)?.ended;

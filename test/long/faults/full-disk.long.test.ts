@@ -27,7 +27,7 @@ async function databaseOn(disk: SmallDisk): Promise<string> {
 }
 
 describe.skipIf(rootMissing())('a disk that is full', () => {
-  test('is seen in /readyz and by doctor while reads go on, and writes go on once there is room', async () => {
+  test('shows in /readyz and doctor while reads work, and writes work again once there is space', async () => {
     const disk = mountSmallDisk(dialect === 'sqlite' ? 8 : 48);
     onTestFinished(() => disk.unmount());
     const database = await databaseOn(disk);
@@ -62,7 +62,7 @@ describe.skipIf(rootMissing())('a disk that is full', () => {
     expect(await roomOf()).toMatchObject({ ok: true });
 
     disk.fill();
-    // What has been set aside earlier takes a few writes more.
+    // Space that the database reserved earlier takes a few more writes.
     await expect.poll(write, { interval: 1 }).toBe(503);
     expect(await ready()).toEqual([200, false]);
     expect((await client.get('/api/v1/me', { authorization })).status).toBe(200);

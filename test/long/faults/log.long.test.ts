@@ -8,7 +8,7 @@ import { createClient } from '../../support/http.ts';
 import { type Installation, install } from '../../support/installation.ts';
 import { freePorts } from '../../support/ports.ts';
 
-// A log line may be lost, the service not.
+// If the log fails, lines may be lost, but the daemon must still serve.
 
 let site: Installation;
 beforeEach(async () => {
@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => site.close());
 
-/** A daemon whose log goes to a file descriptor of ours, or to a pipe that we read or not. */
+/** Starts a daemon whose log goes to this file descriptor, or to a pipe. */
 async function serveTo(log: number | 'pipe') {
   const [port = 0] = await freePorts(1);
   const url = `http://127.0.0.1:${port}`;
@@ -49,7 +49,7 @@ async function ask(url: string, times: number): Promise<Set<number>> {
   return statuses;
 }
 
-test('a log on a full disk leaves the daemon serving, and it stops with 0', async () => {
+test('with its log on a full disk, the daemon still serves, and exits with code 0 when it is stopped', async () => {
   const full = openSync('/dev/full', 'w');
   onTestFinished(() => closeSync(full));
   const daemon = await serveTo(full);
@@ -58,14 +58,14 @@ test('a log on a full disk leaves the daemon serving, and it stops with 0', asyn
   expect(await daemon.stop()).toBe(0);
 });
 
-test('a reader of the log that has gone leaves the daemon serving, and it stops with 0', async () => {
+test('if the reader of its log is gone, the daemon still serves, and exits with code 0 when it is stopped', async () => {
   const daemon = await serveTo('pipe');
   daemon.stderr?.destroy();
   expect(await ask(daemon.url, 200)).toEqual(new Set([404]));
   expect(await daemon.stop()).toBe(0);
 });
 
-test('a reader of the log that stalls loses lines, is told how many, and delays no answer', async () => {
+test('if the reader of its log stalls, the daemon drops lines, logs how many, and delays no answer', async () => {
   const daemon = await serveTo('pipe');
   expect(await ask(daemon.url, many)).toEqual(new Set([404]));
   const lines = createInterface({ input: daemon.stderr ?? process.stdin });

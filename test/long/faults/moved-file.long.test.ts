@@ -17,7 +17,7 @@ import { type Installation, install } from '../../support/installation.ts';
 
 // A write that is acknowledged must be in the file that the next process opens.
 
-describe.skipIf(dialect !== 'sqlite')('a database file that leaves its place', () => {
+describe.skipIf(dialect !== 'sqlite')('the database file of a running daemon', () => {
   let site: Installation;
   let daemon: Daemon;
   let file: string;
@@ -72,7 +72,7 @@ describe.skipIf(dialect !== 'sqlite')('a database file that leaves its place', (
   };
 
   test.each(Object.entries(faults))(
-    'that %s ends all answers until the restart',
+    'if the file %s, requests that need it get 503 until the restart',
     async (_, fault) => {
       fault();
       expect(await write('lost')).toBe(503);
@@ -84,7 +84,7 @@ describe.skipIf(dialect !== 'sqlite')('a database file that leaves its place', (
     },
   );
 
-  test('that is moved and put back is used again, with every acknowledged write', async () => {
+  test('if the file is moved and put back, it is used again, with every acknowledged write', async () => {
     faults['is moved']?.();
     expect(await write('lost')).toBe(503);
     for (const end of ['', '-wal', '-shm']) renameSync(away(`moved.db${end}`), `${file}${end}`);
@@ -95,7 +95,7 @@ describe.skipIf(dialect !== 'sqlite')('a database file that leaves its place', (
     expect(rows).toEqual([{ slug: 'after' }, { slug: 'before' }]);
   });
 
-  test('that is reached by a link is watched where the link leads', async () => {
+  test('if the file is reached by a link, the daemon watches the target of the link', async () => {
     expect(await daemon.stop()).toBe(0);
     symlinkSync(file, away('link.db'));
     daemon = await site.serve({ IDCTL_DATABASE: `sqlite:${away('link.db')}` });
@@ -104,14 +104,14 @@ describe.skipIf(dialect !== 'sqlite')('a database file that leaves its place', (
     expect(await write('lost')).toBe(503);
   });
 
-  test('that loses its log keeps what was acknowledged, once the daemon is stopped', async () => {
+  test('if the file loses its log, stopping the daemon keeps every acknowledged write', async () => {
     faults['loses its log']?.();
     expect(await daemon.stop()).toBe(0);
     const rows = await site.query('SELECT slug FROM projects ORDER BY slug');
     expect(rows).toEqual([{ slug: 'before' }]);
   });
 
-  test('that is gone is not made anew: serve refuses as commands do', async () => {
+  test('if the file is missing, serve refuses to start and does not create it', async () => {
     expect(await daemon.stop()).toBe(0);
     rmSync(file);
     const refused = await site.run(['serve', '--listen', '127.0.0.1:0']);

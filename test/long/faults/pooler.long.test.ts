@@ -13,46 +13,51 @@ import { startPostgres } from '../../support/postgres.ts';
 const missing = dialect !== 'postgres' || counterpartMissing('pgbouncer');
 
 describe.skipIf(missing)('behind PgBouncer', () => {
-  // One connection to the server: two transactions of ours follow each other on it.
-  test.each(['session', 'transaction'] as const)('in %s mode everything works', async (mode) => {
-    let [token, base] = ['', ''];
-    const site = await install({
-      prepare: async (operator) => {
-        ({ token, baseUrl: base } = await rotateScimToken(operator(), { org: 'acme' }));
-      },
-    });
-    onTestFinished(() => site.close());
-    const size = mode === 'session' ? 'default_pool_size = 40' : 'default_pool_size = 2';
-    const pooler = await startPgBouncer(site.database, mode, [size]);
-    onTestFinished(() => pooler.stop());
-    const daemons = await Promise.all([1, 2].map(() => site.serve({ IDCTL_DATABASE: pooler.url })));
-    onTestFinished(async () => {
-      await Promise.all(daemons.map((daemon) => daemon.stop()));
-    });
-    const clients = daemons.map(({ url }) => createClient(url));
-    const authorization = `Bearer ${token}`;
-    const users = `${new URL(base).pathname}/Users`;
-    const asked = Array.from({ length: 60 }, async (_, at) => {
-      const client = clients[at % 2];
-      const user = JSON.stringify({ userName: `user${at}@acme.test` });
-      const headers = { authorization, 'content-type': 'application/scim+json' };
-      const made = await client?.post(users, user, headers);
-      const listed = await client?.get(`${users}?filter=userName%20eq%20"user${at}@acme.test"`, {
-        authorization,
+  // In transaction mode, two connections to the server serve all transactions of both daemons.
+  test.each(['session', 'transaction'] as const)(
+    'in %s mode, SCIM requests, sign-ins and commands work',
+    async (mode) => {
+      let [token, base] = ['', ''];
+      const site = await install({
+        prepare: async (operator) => {
+          ({ token, baseUrl: base } = await rotateScimToken(operator(), { org: 'acme' }));
+        },
       });
-      const signedIn = at % 10 > 0 ? null : await client?.post('/api/v1/auth/login', site.owner);
-      return [made?.status, listed?.body.totalResults, signedIn?.status ?? 200];
-    });
-    const answers = new Set((await Promise.all(asked)).map(String));
-    expect(answers).toEqual(new Set(['201,1,200']));
-    const command = await site.run(['user', 'list', '--quiet'], '', {
-      IDCTL_DATABASE: pooler.url,
-    });
-    expect([command.code, command.err]).toEqual([0, '']);
-    expect(command.out.split('\n').filter((line) => line.includes('user')).length).toBe(60);
-  });
+      onTestFinished(() => site.close());
+      const size = mode === 'session' ? 'default_pool_size = 40' : 'default_pool_size = 2';
+      const pooler = await startPgBouncer(site.database, mode, [size]);
+      onTestFinished(() => pooler.stop());
+      const daemons = await Promise.all(
+        [1, 2].map(() => site.serve({ IDCTL_DATABASE: pooler.url })),
+      );
+      onTestFinished(async () => {
+        await Promise.all(daemons.map((daemon) => daemon.stop()));
+      });
+      const clients = daemons.map(({ url }) => createClient(url));
+      const authorization = `Bearer ${token}`;
+      const users = `${new URL(base).pathname}/Users`;
+      const asked = Array.from({ length: 60 }, async (_, at) => {
+        const client = clients[at % 2];
+        const user = JSON.stringify({ userName: `user${at}@acme.test` });
+        const headers = { authorization, 'content-type': 'application/scim+json' };
+        const made = await client?.post(users, user, headers);
+        const listed = await client?.get(`${users}?filter=userName%20eq%20"user${at}@acme.test"`, {
+          authorization,
+        });
+        const signedIn = at % 10 > 0 ? null : await client?.post('/api/v1/auth/login', site.owner);
+        return [made?.status, listed?.body.totalResults, signedIn?.status ?? 200];
+      });
+      const answers = new Set((await Promise.all(asked)).map(String));
+      expect(answers).toEqual(new Set(['201,1,200']));
+      const command = await site.run(['user', 'list', '--quiet'], '', {
+        IDCTL_DATABASE: pooler.url,
+      });
+      expect([command.code, command.err]).toEqual([0, '']);
+      expect(command.out.split('\n').filter((line) => line.includes('user')).length).toBe(60);
+    },
+  );
 
-  test('in transaction mode a statement that takes too long is ended by the server', async () => {
+  test('in transaction mode, each transaction has the time limits for statements and locks', async () => {
     const site = await install();
     onTestFinished(() => site.close());
     const pooler = await startPgBouncer(site.database, 'transaction');
@@ -68,11 +73,11 @@ describe.skipIf(missing)('behind PgBouncer', () => {
         [],
       );
     expect(await transaction(limits)).toEqual([{ limit: '5s 5s' }]);
-    // Nothing is left for the next client on the same connection to the server.
+    // The limits are gone for the next client on the same connection to the server.
     expect(await limits()).toEqual([{ limit: '0 0' }]);
   });
 
-  test('whose server is gone, a command ends with 3 and serve ends or is not ready', async () => {
+  test('if the server is gone, commands and serve exit with code 3', async () => {
     const site = await install();
     onTestFinished(() => site.close());
     const server = await startPostgres();
@@ -83,7 +88,7 @@ describe.skipIf(missing)('behind PgBouncer', () => {
   }, 60_000);
 });
 
-/** A server that takes connections, and after the sign-in at most, never answers again. */
+/** Starts a server that accepts connections but never answers, or only until the first query. */
 async function silentServer(database?: string): Promise<string> {
   const sockets: Socket[] = [];
   const url = new URL(database ?? 'postgres://idctl:secret@127.0.0.1/idctl');
@@ -94,7 +99,7 @@ async function silentServer(database?: string): Promise<string> {
     sockets.push(far.on('error', () => {}));
     let silent = false;
     near.on('data', (data) => {
-      // The first message that is a query: "Q" or "P".
+      // The first query is a message of the type "Q" or "P".
       silent ||= ['Q', 'P'].includes(String.fromCharCode(data[0] ?? 0));
       if (!silent) far.write(data);
     });
@@ -118,15 +123,18 @@ async function expectRefusals(site: Awaited<ReturnType<typeof install>>, url: st
   expect(performance.now() - begun).toBeLessThan(20_000);
 }
 
-describe.skipIf(dialect !== 'postgres')('with a server that takes connections', () => {
-  test.each(['to the connection', 'after the sign-in'])(
-    'and never answers %s, commands and serve end with 3',
-    async (when) => {
-      const site = await install();
-      onTestFinished(() => site.close());
-      const url = await silentServer(when === 'after the sign-in' ? site.database : undefined);
-      await expectRefusals(site, url);
-    },
-    60_000,
-  );
-});
+describe.skipIf(dialect !== 'postgres')(
+  'with a server that accepts connections but stops answering',
+  () => {
+    test.each(['from the start', 'after the login'])(
+      '%s, commands and serve exit with code 3',
+      async (when) => {
+        const site = await install();
+        onTestFinished(() => site.close());
+        const url = await silentServer(when === 'after the login' ? site.database : undefined);
+        await expectRefusals(site, url);
+      },
+      60_000,
+    );
+  },
+);

@@ -12,7 +12,7 @@ import { documentedNginx, startNginx } from '../../support/nginx.ts';
 import { freePorts } from '../../support/ports.ts';
 
 test.skipIf(dialect !== 'postgres' || counterpartMissing('nginx'))(
-  'three daemons behind the documented nginx restart in turn, and each cuts at most one request',
+  'if three daemons behind the documented nginx restart in turn, at most three requests are cut off',
   async () => {
     let token = '';
     const site = await install({
@@ -65,7 +65,7 @@ test.skipIf(dialect !== 'postgres' || counterpartMissing('nginx'))(
     for (const [at, port] of ports.entries()) {
       const before = answered();
       expect(await daemons[at]?.stop()).toBe(0);
-      // The others serve meanwhile.
+      // The other daemons still serve.
       await expect.poll(answered).toBeGreaterThan(before + 20);
       daemons[at] = await start(port);
       await pause(200);

@@ -6,7 +6,7 @@ import { compare, expectNoFault } from '../../support/kills.ts';
 import { openLedger, seededRandom } from '../../support/ledger.ts';
 import { openLoad, setStage } from '../../support/mixed-load.ts';
 
-test('§8 a daemon stopped under load exits with 0, and each request is finished or has done nothing', async () => {
+test('§8 a daemon stopped under load exits with code 0, and each request is finished or has done nothing', async () => {
   const ledger = openLedger();
   const stage = await setStage({ ledger, random: seededRandom(2) });
   onTestFinished(() => stage.close());
@@ -48,7 +48,7 @@ test('§8 during 200 parallel sign-ins, the daemon answers /healthz', async () =
     times.push(performance.now() - began);
     await pause(5);
   }
-  // Those over the limit of waiting passwords are refused.
+  // Sign-ins over the limit of waiting passwords are refused.
   const statuses = new Set(await Promise.all(signIns));
   expect([...statuses].filter((status) => status !== 200 && status !== 503)).toEqual([]);
   times.sort((a, b) => a - b);

@@ -10,11 +10,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { blocksOf } from '../../support/operations.ts';
 import { freePorts } from '../../support/ports.ts';
 
-// What install.sh does when all goes well, from the tree as git has it. It asks the npm registry, so it runs in CI alone.
+// Runs install.sh from the tree as git has it. It needs the npm registry, so it runs only in CI.
 
 const checkout = resolve(import.meta.dirname, '../../..');
 const isRoot = process.getuid?.() === 0;
-/** Debian's `nobody`. */
+/** The user id of Debian's `nobody`. */
 const stranger = 65_534;
 let folder: string;
 let tree: string;
@@ -31,7 +31,7 @@ beforeAll(async () => {
   await writeFile(join(folder, 'npmrc'), await readFile(settings, 'utf8').catch(() => ''), {
     mode: 0o644,
   });
-  // They would change the machine, or the checkout.
+  // The real programs would change the machine or the checkout.
   for (const name of ['useradd', 'systemctl'])
     program(name, `echo ${name} "$@" >>'${folder}/called'`);
   program('git', `test "$1" = pull && echo '# pulled' >>'${tree}/README.md'`);
@@ -45,14 +45,14 @@ function program(name: string, body: string): void {
   writeFileSync(join(folder, 'path', name), `#!/bin/sh\n${body}\n`, { mode: 0o755 });
 }
 
-/** A person at this machine: who they are, and where they install. */
+/** Makes a home folder for a user. Returns functions that install there as this user. */
 async function actor(name: string, uid: number) {
   const home = join(folder, name);
   await mkdir(home);
   if (isRoot) execFileSync('chown', ['-R', `${uid}:${uid}`, home, join(folder, 'cache')]);
   const [port] = await freePorts(1);
   const env = {
-    // How this machine reaches the registry.
+    // The settings with which this machine reaches the registry.
     ...Object.fromEntries(
       Object.entries(process.env).filter(
         ([key]) => !/^(IDCTL_|XDG_|npm_(?!config_)|VITEST)/.test(key),
@@ -115,10 +115,10 @@ describe.skipIf(process.env['CI'] !== 'true')(
   { timeout: 300_000 },
   () => {
     test.each(people)(
-      'first run with --serve, again, upgrade and uninstall as %s',
+      '%s can install with --serve, install again and uninstall; the first user can also upgrade',
       async (name, uid) => {
         const { run, start, bin, url, prefix, release, previous, link } = await actor(name, uid);
-        // Root's own place is /usr/local, which is the machine's.
+        // The default prefix of root, /usr/local, belongs to the machine.
         const install = `./install.sh --prefix '${prefix}'`;
 
         const serving = start(`${install} --serve`);
@@ -126,7 +126,7 @@ describe.skipIf(process.env['CI'] !== 'true')(
           if (serving.child.exitCode !== null) throw new Error(await serving.err);
           await pause(500);
         }
-        // Ctrl-C reaches the whole group.
+        // Like Ctrl-C, the signal goes to the whole process group.
         process.kill(-(serving.child.pid ?? Number.NaN), 'SIGINT');
         await once(serving.child, 'close');
         expect(await answers(`${url}/readyz`)).toBe(0);
@@ -140,7 +140,7 @@ describe.skipIf(process.env['CI'] !== 'true')(
         });
         expect([release(), previous()]).toEqual([first, null]);
 
-        // The upgrade does the same for each user, and takes half of the time.
+        // The upgrade does the same for each user and takes half of the time, so it runs once.
         if (name === people[0]?.[0]) {
           const [upgrade = ''] = blocksOf('sh').filter((block) => block.includes('git pull'));
           const upgraded = await run(upgrade.replace('./install.sh', install));

@@ -8,7 +8,7 @@ import { counterpartMissing, rootMissing } from '../../support/counterpart.ts';
 import { type Engines, startEngines } from '../../support/engines.ts';
 import { openRelease, type Release } from '../../support/release.ts';
 
-// config/compose.yaml runs in Docker. config/kubernetes.yaml is read by kubectl, and its pods run in Podman.
+// Docker runs config/compose.yaml. kubectl reads config/kubernetes.yaml, and Podman runs its pods.
 
 const skipped = rootMissing() || counterpartMissing('debootstrap');
 const password = 'correct horse battery';
@@ -34,7 +34,7 @@ describe.skipIf(skipped)('the examples for the image', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** An example, for this version. */
+  /** The text of an example, with this version. */
   const example = (name: string) =>
     readFileSync(join(config, name), 'utf8').replaceAll('0.1.0', release.version);
 
@@ -48,7 +48,7 @@ describe.skipIf(skipped)('the examples for the image', () => {
 
   const run = (script: string) => engines.run(`cd example\n${script}`);
 
-  /** Asks a daemon in the network of the engines, as its proxy does. */
+  /** Sends a request to a daemon in the network of the engines, as its proxy does. */
   async function ask(host: string, path: string, options: RequestInit = {}) {
     const script = `
       const answer = await fetch(process.argv[1], JSON.parse(process.argv[2]));
@@ -121,9 +121,9 @@ describe.skipIf(skipped)('the examples for the image', () => {
     await run('podman pod rm --all --force; podman rm --all --force');
   });
 
-  /** Podman gives no volume to the group of a pod (fsGroup), so its volumes are open to all. */
+  /** Runs the documents in Podman. It has no fsGroup for volumes, so they are open to all users. */
   async function play(name: string, documents: object[]): Promise<void> {
-    const open = structuredClone(documents) as Played[]; // They come from kubectl.
+    const open = structuredClone(documents) as Played[]; // The documents come from kubectl.
     for (const volume of open.flatMap((one) => one.spec?.template.spec.volumes ?? [])) {
       delete volume.secret?.defaultMode;
       delete volume.emptyDir?.medium;

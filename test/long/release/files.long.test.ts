@@ -13,7 +13,7 @@ import {
   unpackImage,
 } from '../../support/release.ts';
 
-// The files that `npm run release` makes. It needs the networks of npm and Debian.
+// Tests the files that `npm run release` makes. It needs the npm registry and a Debian mirror.
 
 let folder: string;
 let release: Release;
@@ -25,7 +25,7 @@ describe.skipIf(rootMissing() || counterpartMissing('lintian'))('a release', () 
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  test('the same commit gives the same bytes, and SHA256SUMS names each file', async () => {
+  test('has the same bytes for the same commit, and SHA256SUMS names each file', async () => {
     const again = join(folder, 'again');
     await makeRelease(again, { TZ: 'Pacific/Auckland', LC_ALL: 'C.UTF-8' });
     const sums = await readFile(join(release.folder, 'SHA256SUMS'), 'utf8');
@@ -35,7 +35,7 @@ describe.skipIf(rootMissing() || counterpartMissing('lintian'))('a release', () 
     expect(sums.trim().split('\n')).toHaveLength(readdirSync(release.folder).length - 1);
   }, 3_600_000);
 
-  test('it has every file for both processors, and their sizes', async () => {
+  test('has every file for both processors, and no image is larger than 180 MB', async () => {
     const { version } = release;
     expect(release.files.map(({ name }) => name)).toEqual([
       `idctl-${version}-linux-arm64.tar.gz`,
@@ -58,7 +58,7 @@ describe.skipIf(rootMissing() || counterpartMissing('lintian'))('a release', () 
     }
   });
 
-  test('each file has programs of its own processor alone', async () => {
+  test('has only programs for the right processor in each file', async () => {
     const layout = join(folder, 'layout');
     mkdirSync(layout);
     await run('tar', ['-xf', release.file('.oci.tar'), '-C', layout]);
@@ -74,13 +74,13 @@ describe.skipIf(rootMissing() || counterpartMissing('lintian'))('a release', () 
     await rm(layout, { recursive: true });
   });
 
-  test('lintian finds no error in the packages', async () => {
+  test('has packages in which lintian finds no error', async () => {
     const packages = [release.file('_amd64.deb'), release.file('_arm64.deb')];
     const words = ['--allow-root', '--fail-on', 'error', ...packages];
     expect((await run('lintian', words)).stdout).not.toMatch(/^E:/m);
   });
 
-  test('an ordinary user unpacks and runs the archive, without npm and network', async () => {
+  test('has an archive that an ordinary user can unpack and run, without npm and network', async () => {
     const home = join(folder, 'home');
     mkdirSync(home);
     const archive = release.file(`linux-${process.arch}.tar.gz`);

@@ -7,7 +7,7 @@ import { type Containers, openContainers } from '../../support/containers.ts';
 import { counterpartMissing, rootMissing } from '../../support/counterpart.ts';
 import { openRelease, type Release } from '../../support/release.ts';
 
-// The image, as docs/install.md says, in containers of Podman.
+// Runs the image in containers of Podman, as docs/install.md says.
 
 const skipped = rootMissing() || counterpartMissing('podman') || counterpartMissing('runc');
 
@@ -29,7 +29,7 @@ describe.skipIf(skipped)('the image', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  test('it runs read-only as 65532, is set up from the environment, and stops on SIGTERM', async () => {
+  test('runs read-only as user 65532, is set up from the environment, and stops on SIGTERM', async () => {
     const shown = await containers.run(release.typed('Image', 0));
     const [, secret = ''] = /^Password: +(\S+)/m.exec(shown) ?? [];
     expect(shown).toMatch(/^Organization: +Example Ltd /m);
@@ -45,7 +45,7 @@ describe.skipIf(skipped)('the image', () => {
       containers.run(health.replace('init --yes', 'status --ready --quiet')),
     ).rejects.toMatchObject({ code: 1 });
 
-    // A command that waits for its input ends too. It has no handler until its program is loaded.
+    // A command that waits for input stops too. Before its program is loaded, it ignores signals.
     await containers.run(`docker run --detach --interactive --name waits idctl:${release.version} \
       init --yes --owner-password-stdin
       until docker kill --signal TERM waits; [ "$(docker inspect --format '{{.State.Running}}' waits)" = false ]

@@ -23,7 +23,7 @@ import {
   writeNewer,
 } from '../../support/release.ts';
 
-// The package, as docs/install.md says, in a fresh Debian 12 that systemd has booted.
+// Tests the package, as docs/install.md says, in a fresh Debian 12 that systemd has booted.
 
 const skipped =
   rootMissing() || counterpartMissing('debootstrap') || counterpartMissing('systemd-container');
@@ -55,7 +55,7 @@ describe.skipIf(skipped)('the package, in a fresh Debian 12', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** A block of the page. Its version is the next one, unless given. */
+  /** The commands of a block of the page, for the next version unless another is given. */
   const typed = (at: number, version = newer) =>
     release
       .typed('Debian package', at)
@@ -77,7 +77,7 @@ describe.skipIf(skipped)('the package, in a fresh Debian 12', () => {
   const copies = () =>
     namesIn('var/lib/idctl').filter((name) => name.startsWith(`idctl.db.before-${nextMigration}-`));
 
-  /** What a database file in the container holds. */
+  /** Runs a query on a database file in the container, and returns its first row. */
   function look(name: string, sql: string): unknown {
     const database = new DatabaseSync(join(root(), 'var/lib/idctl', name), { readOnly: true });
     const row = database.prepare(sql).get();
@@ -85,7 +85,7 @@ describe.skipIf(skipped)('the package, in a fresh Debian 12', () => {
     return row;
   }
 
-  test('install, sign in, upgrade and go back with live sessions, remove and purge', async () => {
+  test('can be installed, upgraded and downgraded with live sessions, removed and purged', async () => {
     const [install = '', , ...start] = typed(0, release.version).split('\n');
     const installed = await debian.run(`cd /root; ${install}`);
     expect(installed).toContain('idctl init && systemctl enable --now idctl');
@@ -100,7 +100,7 @@ describe.skipIf(skipped)('the package, in a fresh Debian 12', () => {
     expect(await debian.run(start.join('\n'))).toMatch(/^Daemon: +ready/m);
     const browser = await release.signIn(secret);
 
-    // The files of a daemon that runs on stay.
+    // A wrong configuration prevents the restart. The files of the running daemon stay.
     appendFileSync(join(root(), 'etc/idctl/idctl.yaml'), 'unknown: 1\n');
     const before = await running();
     expect(await type(1)).toContain('unknown');
@@ -112,7 +112,7 @@ describe.skipIf(skipped)('the package, in a fresh Debian 12', () => {
     expect(await statusIn(browser)).toBe(200);
     expect(await running()).toContain(`/releases/${newer}/`);
 
-    // The copy from before the migration is the way back.
+    // The copy from before the migration makes the downgrade possible.
     const [copy = '', ...others] = copies();
     expect(others).toEqual([]);
     expect(await debian.run(`stat --format %a:%U /var/lib/idctl/${copy}`)).toBe('600:idctl\n');
@@ -149,7 +149,7 @@ describe.skipIf(skipped)('the package, in a fresh Debian 12', () => {
     expect(await debian.run('getent passwd idctl || echo none')).toBe('none\n');
   });
 
-  test('from a clone to the package, with the data and live sessions of the clone', async () => {
+  test('replaces an installation from a clone, and keeps its data and live sessions', async () => {
     await addNpm();
     const clone = join(root(), 'root/clone');
     mkdirSync(clone);
@@ -174,7 +174,7 @@ describe.skipIf(skipped)('the package, in a fresh Debian 12', () => {
     expect(await debian.run(states)).toBe('enabled\nenabled\n');
   });
 
-  /** Puts Node and npm of this machine into the container, and how it reaches the registry. */
+  /** Puts this machine's Node, npm and settings for the registry into the container. */
   async function addNpm(): Promise<void> {
     const local = join(root(), 'usr/local');
     cpSync(process.execPath, join(local, 'bin/node'));

@@ -30,10 +30,10 @@ afterAll(async () => {
   await both?.stop();
 });
 
-test('a move that is killed forty times, at any statement, ends with everything in one place', async () => {
+test('forty moves, each killed at some statement and run again, leave all data in one place', async () => {
   const { statements, begin } = await interruptions(site, both, otherKind);
   for (let kill = 0; kill < kills; kill += 1) {
-    // Half of them at the end, where the instance changes its place.
+    // Half of the kills are near the end, where the instance switches to the new database.
     const from = kill % 2 === 0 ? 1 : statements - 30;
     const killAt = from + Math.floor(Math.random() * (statements - from + 1));
     const move = await begin();
@@ -43,7 +43,7 @@ test('a move that is killed forty times, at any statement, ends with everything 
   }
 }, 1_200_000);
 
-test('a move that is killed again and again on its own half copy ends like any other', async () => {
+test('a move that is killed twenty times on its own partial copy still succeeds', async () => {
   const { statements, begin } = await interruptions(site, both, otherKind);
   const move = await begin();
   for (let kill = 0; kill < 20; kill += 1)

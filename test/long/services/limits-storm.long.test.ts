@@ -8,7 +8,7 @@ test('P8 one account that signs in from many networks takes no more than its sha
   expect((await signIn(first.url, ada, '203.0.113.7')).status).toBe(200);
   const networks = Array.from({ length: 60 }, (_, at) => `2001:db8:1:${at.toString(16)}::1`);
   for (const from of networks) expect((await signIn(first.url, mallory, from)).status).toBe(200);
-  // Four requests from each, so that the places would not do for all of them.
+  // Four requests from each network, so that there are not enough places for all of them.
   const flood = networks.flatMap((from) => Array(4).fill({ from, email: mallory, password }));
   const calm = storm(second.url, flood);
   await pause(2000);
