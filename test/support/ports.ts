@@ -11,7 +11,7 @@ export async function freePorts(count: number): Promise<number[]> {
   return ports;
 }
 
-/** The port a listening TCP server got. */
+/** The port of a listening TCP server. */
 export function portOf(server: { address(): AddressInfo | string | null }): number {
   const address = server.address();
   if (address === null || typeof address === 'string')
@@ -19,7 +19,9 @@ export function portOf(server: { address(): AddressInfo | string | null }): numb
   return address.port;
 }
 
-/** A connection to this port of 127.0.0.1 as soon as a program listens there; fails when none does within ten seconds. */
+/**
+ * Connects to this port of 127.0.0.1 as soon as a program listens there; fails after ten seconds.
+ */
 export async function connectWhenListening(port: number): Promise<Socket> {
   for (let tries = 0; tries < 500; tries += 1) {
     const socket = connect(port, '127.0.0.1');
