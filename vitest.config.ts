@@ -2,7 +2,7 @@ import { configDefaults, defineConfig } from 'vitest/config';
 import { onOneDatabase } from './test/support/one-database.ts';
 import { postgresMissing } from './test/support/postgres.ts';
 
-// One suite on both databases: whatever touches one runs twice, once on each, but for what `onOneDatabase` names.
+// Tests that use a database run on both, except those that `onOneDatabase` names.
 const onDatabases = ['services', 'http', 'security', 'database', 'cli', 'e2e', 'faults'];
 const onNone = ['pure', 'outbound', 'crypto', 'config', 'install'];
 
@@ -29,7 +29,7 @@ const postgres = {
 export default defineConfig({
   test: {
     maxWorkers: 3,
-    // A worker loads the sources once, not for each of its files: that was a quarter of all time.
+    // A worker loads the sources once, not for each of its files, which took a quarter of the time.
     // No test mocks a module, and a module of `test/` registers no hook when it is imported.
     isolate: false,
     testTimeout: 30_000,
