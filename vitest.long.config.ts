@@ -14,7 +14,8 @@ const on = (database: string, also: string[] = []) => ({
   },
 });
 
-// The optional driver: the database suite, queries that are given up, and every transcript, `init` among them.
+// Tests of the optional driver: the database suite, lists of Users with queries that run out of
+// time, and every transcript, including `init`.
 const sqlite3 = {
   extends: true as const,
   test: {

@@ -49,7 +49,9 @@ const hello = await startHello();
 try {
   for (const name of ['SQLite', 'PostgreSQL'] as const) {
     if (wanted('mail'))
-      print(table(`Whether response times reveal an account, ${name}`, await benchMail(name, rounds)));
+      print(
+        table(`Whether response times reveal an account, ${name}`, await benchMail(name, rounds)),
+      );
     if (wanted('code-flow'))
       print(table(`Code flows of applications, ${name}`, await benchCodeFlow(name, rounds)));
     if (values.only === 'mail' || values.only === 'code-flow') continue;
