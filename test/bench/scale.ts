@@ -16,9 +16,10 @@ import { addExpired, type Crowd, fillCrowd, openPlain } from './scale-fill.ts';
 import { ask, type Load, load } from './scim-people.ts';
 
 // `npm run bench:scale -- [--rounds N] [--sizes 20000,100000,1000000] [--on SQLite|PostgreSQL]`
-// starts a daemon for each size, and measures them in turn (goals 5 and 9, issue 17). It prints
-// medians of the rounds, beside those of the next smaller size: the processor time of the daemon
-// and the server for one request. A million accounts need 3 GB in the folder for temporary files.
+// starts a daemon for each size, and measures them in turn (goals 5 and 9, issue 17). It measures
+// the processor time of the daemon and the server for one request, and compares the median of the
+// rounds with that of the next smaller size. A million accounts need 3 GB in the folder for
+// temporary files.
 
 const { values } = parseArgs({
   options: {

@@ -196,7 +196,7 @@ const registered = {
 };
 
 /**
- * For each route with fields, an input that an allowed caller would send. All of it concerns
+ * An input that an allowed caller would send, for each route with fields. All of it concerns
  * `acme`.
  */
 export const samples: Record<string, Sample> = {

@@ -14,7 +14,7 @@ interface Person {
   groups?: unknown;
 }
 
-/** oidc-provider, in this process, on plain http: idctl needs `outbound.allow: [127.0.0.1]` for it. */
+/** oidc-provider, in this process, on plain http: idctl needs `outbound.allow: [127.0.0.1]`. */
 export interface OpenIdProvider {
   issuer: string;
   /** The people by account id, which is also the `sub`. Tests may change them between sign-ins. */

@@ -9,7 +9,8 @@ import {
 } from '../../src/services/foundation/scim-user/resource.ts';
 import { viewScimUser } from '../../src/services/provisioning/scim/view.ts';
 
-// Random resources and filters that have much in common, so that filters match some of the resources and not others.
+// Random resources and filters share values, so that filters match some of the resources and not
+// others.
 
 /** Whether this is `npm run test:long`. */
 export const long = process.env['IDCTL_TEST_LONG'] === '1';
