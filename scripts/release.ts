@@ -63,7 +63,7 @@ async function write(): Promise<void> {
   mkdirSync(layout);
   const images: Image[] = [];
   for (const arch of archs) {
-    say(`Packing it for ${arch.node}`);
+    say(`Packing for ${arch.node}`);
     const tree = join(work, arch.node);
     writeTree(sources, tree, arch);
     const place = (name: string): string => {

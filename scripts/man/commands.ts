@@ -53,7 +53,7 @@ export function optionEntry(option: Option): Roff {
   return entry(syntax(option.flags), sentence(option.description));
 }
 
-/** The command itself, or those of its subcommands that have none. */
+/** The command itself if it has no subcommands; otherwise all commands below it that have none. */
 export function leavesOf(command: Command): Command[] {
   return command.commands.length === 0 ? [command] : command.commands.flatMap(leavesOf);
 }

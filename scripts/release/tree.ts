@@ -16,9 +16,9 @@ import { dirname, join } from 'node:path';
 
 /** A processor, by the name that each format gives it. */
 export interface Arch {
-  /** npm and Node. */
+  /** The name for npm and Node. */
   node: 'x64' | 'arm64';
-  /** Debian and OCI. */
+  /** The name for Debian and OCI. */
   debian: 'amd64' | 'arm64';
   /** The folder of Debian's libraries. */
   libraries: string;

@@ -1,6 +1,6 @@
 import { startOpenIdProvider } from '../support/openid-provider.ts';
 
-// The peer of `code-flow`: oidc-provider alone, in memory, in a process of its own.
+// The counterpart of `code-flow`: oidc-provider alone, in memory, in its own process.
 
 const redirect = 'https://app.example.test/callback';
 const provider = await startOpenIdProvider({

@@ -2,14 +2,14 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-/** What `bin/idctl` sets for a daemon; a peer gets the same. */
+/** The settings that `bin/idctl` gives a daemon, as environment variables. A peer gets them too. */
 export const asInstalled = {
   UV_THREADPOOL_SIZE: '8',
   MALLOC_ARENA_MAX: '1',
   NODE_OPTIONS: '--max-semi-space-size=4',
 };
 
-/** A process of its own that a benchmark measures. */
+/** A separate process that a benchmark measures. */
 export interface Peer {
   url: string;
   stop(): Promise<void>;

@@ -18,8 +18,9 @@ import { type Client, createClient } from '../support/http.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { figure, median } from './figures.ts';
 
-// Code flows of people who are signed in, against oidc-provider alone and in memory (goal: 60 %).
-// A flow is an authorization request and a token request; sixteen browsers at once, turn by turn.
+// Measures code flows of signed-in people, against oidc-provider alone in memory (goal: 60 %). A
+// flow is an authorization request and a token request. Sixteen browsers run flows at once, with
+// one program and then the other.
 
 const ms = 2000;
 const atOnce = 16;
@@ -130,7 +131,7 @@ function addressOf({ authorization, client }: Subject): string {
   })}`;
 }
 
-/** Flows a second, one at a time for each of these browsers. */
+/** Measures flows a second; each browser runs one flow at a time. */
 async function rate(subjects: Subject[]): Promise<number> {
   const began = performance.now();
   let done = 0;

@@ -6,7 +6,9 @@ import { freePorts } from '../support/ports.ts';
 import { type Figure, figure, median } from './figures.ts';
 import type { Release } from './release.ts';
 
-/** How long until a daemon gives its first answer, against bare Express, and what it holds when idle (goal 7). */
+/**
+ * Measures the time to a daemon's first answer, against bare Express, and its idle memory (goal 7).
+ */
 export async function benchDaemonStart({ idctl, env }: Release, rounds: number): Promise<Figure[]> {
   const express: Start[] = [];
   const daemon: Start[] = [];
@@ -33,7 +35,7 @@ const bareExpress = `require('express')().get('/', (_, answer) => answer.json({ 
 
 interface Start {
   milliseconds: number;
-  /** Resident, once it has been idle for a while. */
+  /** The resident memory after the idle time. */
   megabytes: number;
 }
 

@@ -12,9 +12,9 @@ import { load } from './load.ts';
 import { populate, load as provision } from './scim-people.ts';
 import { populateStage, shotsOf } from './stage.ts';
 
-// `npm run bench:daemons -- [--rounds N] [--share PERCENT]`: one, two and three daemons behind nginx on
-// one PostgreSQL, asked in turn (goal 9). With `--share`, each daemon gets that much of one processor, as
-// if it had a smaller host of its own; this needs root and cgroups (version 1 or 2).
+// `npm run bench:daemons -- [--rounds N] [--share PERCENT]` measures one, two and three daemons
+// behind nginx on one PostgreSQL, in turn (goal 9). With `--share`, each daemon gets that share of
+// one processor, as on a smaller host; this requires root and cgroups (version 1 or 2).
 
 const { values } = parseArgs({
   options: { rounds: { type: 'string', default: '5' }, share: { type: 'string' } },
@@ -65,7 +65,7 @@ try {
   await rm(folder, { recursive: true, force: true });
 }
 
-/** nginx before the first `at + 1` daemons. */
+/** The nginx configuration in front of the first `at + 1` daemons. */
 function blockOf(port: number, at: number): string {
   const servers = daemons
     .slice(0, at + 1)
@@ -86,7 +86,7 @@ function figuresOf(kinds: string[], seen: Map<string, number[]>): Figure[] {
   ]);
 }
 
-/** Gives a process so many percent of one processor; returns the folder of its control group. */
+/** Limits a process to `percent` of one processor; returns the folder of its control group. */
 async function limitProcessor(pid: number, percent: number): Promise<string> {
   const [root, isFirst] = await access('/sys/fs/cgroup/cpu').then(
     () => ['/sys/fs/cgroup/cpu', true] as const,

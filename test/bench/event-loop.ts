@@ -1,7 +1,8 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
-// Loaded before the daemon by `node --import`: watches how late its event loop is, sampled every millisecond. It
-// starts anew at the message `reset`, and answers `report` with the 99th percentile in milliseconds.
+// Loaded before the daemon by `node --import`. Samples the delay of the event loop every
+// millisecond. The message `reset` clears the samples; `report` returns the 99th percentile in
+// milliseconds.
 
 const delay = monitorEventLoopDelay({ resolution: 1 });
 delay.enable();

@@ -1,24 +1,24 @@
-/** The value below which so many per cent of the values are. */
+/** The value at this percentile. */
 export function percentile(values: number[], percent: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * percent) / 100))] ?? 0;
 }
 
-/** The middle one. */
+/** The median of the values. */
 export function median(values: number[]): number {
   return percentile(values, 50);
 }
 
-/** One measured thing, beside what it is measured against. */
+/** One measured value and its goal. */
 export interface Figure {
   what: string;
-  /** Already with its unit. */
+  /** The value with its unit. */
   seen: string;
-  /** What was wanted, and whether it was reached; null where there is no goal. */
+  /** The goal, and whether it was reached; null without a goal. */
   goal: { text: string; reached: boolean } | null;
 }
 
-/** A figure that must not be less, or not be more, than the goal. */
+/** Makes a figure. A goal is the least or the most that the value may be. */
 export function figure(
   what: string,
   value: number,
@@ -44,8 +44,8 @@ export function table(title: string, figures: Figure[]): string {
 }
 
 /**
- * A straight line through the last two thirds of a recording, of pairs of a time and a value: its
- * mean, and by how much it rises from their begin to their end.
+ * Fits a straight line to the last two thirds of a recording of times and values. Returns the mean
+ * of the values, and the rise of the line from its start to its end.
  */
 export function lineThrough(recorded: [number, number][]): { mean: number; rise: number } {
   const end = recorded.at(-1)?.[0] ?? 0;

@@ -1,7 +1,7 @@
 import express from 'express';
 import helmet from 'helmet';
 
-// What an Express server costs that does nothing: the peer that the rates of the API are compared with.
+// An Express server that does nothing: the peer for the rates of the API.
 
 process.on('disconnect', () => process.exit());
 

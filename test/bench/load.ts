@@ -1,24 +1,24 @@
 import { Pool } from 'undici';
 import { percentile } from './figures.ts';
 
-/** One request, as it is sent again and again. */
+/** One request, which a load sends repeatedly. */
 export interface Shot {
   path: string;
   method?: 'GET' | 'POST';
   headers?: Record<string, string>;
   body?: object;
-  /** Any other status is an error of the benchmark; 503 is not, in a storm. */
+  /** The expected status. Any other is an error of the benchmark, except 503 in a storm. */
   expect: number;
 }
 
-/** How a load went: answers a second, and times in milliseconds. */
+/** The result of a load: answers a second, and durations in milliseconds. */
 export interface Load {
   rate: number;
   p50: number;
   p99: number;
 }
 
-/** Keeps `connections` requests in flight for so many milliseconds. */
+/** Keeps `connections` requests in flight for `ms` milliseconds. */
 export async function load(
   url: string,
   shot: Shot,
@@ -40,18 +40,21 @@ export async function load(
 
 /** One connection that is kept open, for requests one at a time. */
 export interface Line {
-  /** How long one request took, in milliseconds. */
+  /** Sends one request, and returns its duration in milliseconds. */
   time(shot: Shot): Promise<number>;
   close(): Promise<void>;
 }
 
-/** Opens a line to the server. */
+/** Opens such a connection to the server. */
 export function openLine(url: string): Line {
   const pool = new Pool(url, { connections: 1, pipelining: 1 });
   return { time: (shot) => time(pool, shot), close: () => pool.close() };
 }
 
-/** Keeps `connections` requests in flight until it is told to stop, which waits for the last of them. */
+/**
+ * Keeps `connections` requests in flight. The returned function stops this, and waits for the last
+ * answers.
+ */
 export function storm(url: string, shot: Shot, connections: number): () => Promise<void> {
   let over = false;
   const raging = withPool(url, connections, async (pool) => {

@@ -18,7 +18,10 @@ const asks = {
   },
 };
 
-/** Whether the time of an answer tells that there is an account, where mail is sent (security P7). */
+/**
+ * Measures whether response times reveal that an account exists, for requests that send mail
+ * (security P7).
+ */
 export async function benchMail(name: 'SQLite' | 'PostgreSQL', rounds: number): Promise<Figure[]> {
   const smtp = await startSmtp();
   const stage = await setStage(name, {
@@ -32,7 +35,7 @@ export async function benchMail(name: 'SQLite' | 'PostgreSQL', rounds: number): 
     for (const [what, { path, more, expect }] of Object.entries(asks)) {
       const taken: Record<string, number[]> = { [known]: [], [unknown]: [] };
       for (let turn = 0; turn < rounds * perRound; turn += 1) {
-        // A fresh one each time where the first would be the last that is unknown.
+        // A sign-up creates the account, so each sign-up needs a new address.
         const stranger = what === 'sign-up' ? `nobody${turn}@example.test` : unknown;
         const bodies = [
           [known, known],
@@ -54,7 +57,9 @@ export async function benchMail(name: 'SQLite' | 'PostgreSQL', rounds: number): 
   }
 }
 
-/** Turn by turn, as whatever else the machine does changes from one to the next. */
+/**
+ * Compares the two requests of each turn, because other load on the machine changes between turns.
+ */
 function compared(what: string, ofKnown: number[], ofUnknown: number[]): Figure[] {
   const [a, b] = [median(ofKnown), median(ofUnknown)];
   const apart = ofKnown.map((each, turn) => each - (ofUnknown[turn] ?? 0));

@@ -6,14 +6,14 @@ import type { Stage } from './stage.ts';
 const measuredMs = 2000;
 const connections = 8;
 
-/** What the most frequent request costs, against a server that does nothing (goal 3). */
+/** Measures the most frequent request, against a server that does nothing (goal 3). */
 export async function benchMe(stage: Stage, hello: Peer, rounds: number): Promise<Figure[]> {
   const rates = { hello: [], cookie: [], token: [] } as Record<
     'hello' | 'cookie' | 'token',
     number[]
   >;
   const delays: number[] = [];
-  // PostgreSQL is a process beside the daemon and the client, on the same processors.
+  // The PostgreSQL server uses the same processors as the daemon and the client.
   const least = stage.name === 'SQLite' ? 45 : 25;
   const nothing: Shot = { path: '/', expect: 200 };
   for (let round = 0; round < rounds; round += 1) {

@@ -6,7 +6,7 @@ import { freePorts } from '../support/ports.ts';
 import type { Release } from './release.ts';
 import { readMetrics, readResident } from './soak-samples.ts';
 
-/** How a daemon is started: by the wrapper as installed, or by Node with these. */
+/** How a daemon is started: by the wrapper as installed, or by Node with these flags. */
 export interface Setting {
   name: string;
   flags: string[] | 'installed';
@@ -25,7 +25,7 @@ export const settings: Setting[] = [
   { name: 'bin/idctl', flags: 'installed', env: {} },
 ];
 
-/** What a daemon holds, in megabytes. */
+/** The memory of a daemon, in megabytes. */
 export interface Sample {
   rss: number;
   heap: number;
@@ -34,7 +34,7 @@ export interface Sample {
   cpu: number;
 }
 
-/** A daemon under one of the settings. */
+/** A daemon with one of the settings. */
 export interface Subject {
   setting: Setting;
   url: string;
@@ -42,7 +42,7 @@ export interface Subject {
   stop(): Promise<void>;
 }
 
-/** Starts a daemon under the setting. */
+/** Starts a daemon with the setting. */
 export async function startSubject(
   { idctl }: Release,
   setting: Setting,
@@ -83,7 +83,7 @@ export async function startSubject(
 }
 
 async function measure(child: ChildProcess, metricsUrl: string): Promise<Sample> {
-  // Before the metrics are read, which costs memory too.
+  // Read before the metrics, because reading those takes memory too.
   const rss = await readResident(child.pid);
   const metrics = await readMetrics(metricsUrl);
   const of = (name: string) => metrics.get(name) ?? 0;

@@ -15,8 +15,9 @@ const writes = 2000;
 const mayRise = 12;
 
 /**
- * Memory when idle, after sign-ins, after writes and after mixed load, for each setting. All daemons
- * run at once and are loaded in turn, so the speeds of one round can be compared (goal 7).
+ * Measures memory when idle, after sign-ins, after writes and after mixed load, for each setting.
+ * All daemons run at once and are loaded in turn, so the speeds of one round can be compared (goal
+ * 7).
  */
 export async function benchMemory(
   rounds: number,
@@ -100,7 +101,7 @@ function figuresOf(samples: Sample[], installed: boolean): Figure[] {
   });
 }
 
-/** The line through the resident memory while the load lasts. */
+/** Records the resident memory during the load, and fits a line to it. */
 async function recordWhile(load: Promise<void>, measure: Subject['measure']) {
   const recorded: [number, number][] = [];
   const began = performance.now();
@@ -148,7 +149,7 @@ const creating = {
   }),
 } as const;
 
-/** Sign-ins, requests by token, provisioning and filters at once. */
+/** Runs sign-ins, requests by token, provisioning and filters at once. */
 async function mix(url: string, people: People, token: string, ms: number): Promise<void> {
   const { right, meByToken } = shotsOf('', token);
   const filter = () => {

@@ -16,8 +16,9 @@ import { startDaemon } from '../support/daemon.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { figure, median, table } from './figures.ts';
 
-// `npm run bench:mint -- [--rounds N] [--on SQLite|PostgreSQL]`. Bot tokens minted, beside transactions of four writes
-// through models (goal 6); sixteen at once, for so many apps that none has a hundred. Turn by turn, medians.
+// `npm run bench:mint -- [--rounds N] [--on SQLite|PostgreSQL]` measures bot tokens a second,
+// against transactions of four writes through models (goal 6). It sends sixteen requests at once,
+// for so many apps that no app gets a hundred tokens. Medians of rounds in turn.
 
 const { values } = parseArgs({
   options: { rounds: { type: 'string', default: '5' }, on: { type: 'string' } },
@@ -44,7 +45,7 @@ async function populate(url: string, keyFile: string): Promise<Credentials[]> {
   return made;
 }
 
-/** Tokens a second, of the apps in turn. */
+/** Measures tokens a second, for the apps in turn. */
 async function mintRate(url: string, clients: Credentials[]): Promise<number> {
   const pool = new Pool(url, { connections: 16, pipelining: 1 });
   const began = performance.now();

@@ -13,7 +13,8 @@ import { addCrowd } from '../support/crowd.ts';
 import { main, surroundings } from '../support/daemon.ts';
 import { startPostgres } from '../support/postgres.ts';
 
-// How long `idctl database move` takes, and its peak of memory: node test/bench/move.ts [ACCOUNTS]
+// Measures the duration and the peak memory of `idctl database move`: node test/bench/move.ts
+// [ACCOUNTS]
 
 const size = Number(process.argv[2] ?? 100_000);
 const folder = await mkdtemp(join(tmpdir(), 'idctl-move-'));

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 
-// A busy machine stretches times, and hardly the time of the processor that a program takes.
+// On a busy machine, a program takes longer, but needs hardly more processor time.
 
 const msPerTick = 10;
 
@@ -15,10 +15,10 @@ export async function processorTime(pid: number): Promise<number> {
   return msPerTick * (ticks + (own?.ended ?? 0));
 }
 
-/** What /proc tells: `own` ticks, and those of children that have ended. */
+/** Reads from /proc the ticks of a process (`own`), and those of its ended children (`ended`). */
 async function statOf(pid: string) {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-  // The name, in brackets, may have spaces.
+  // The name, in brackets, may contain spaces.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   if (fields.length < 15) return undefined;
   const sum = (...at: number[]) => at.reduce((total, each) => total + Number(fields[each]), 0);

@@ -4,14 +4,14 @@ import { join, resolve } from 'node:path';
 
 const root = resolve(import.meta.dirname, '../..');
 
-/** A release as it is installed, with an instance of its own on SQLite. */
+/** A release as it is installed, with its own instance on SQLite. */
 export interface Release {
   idctl: string;
   env: Record<string, string>;
   remove(): Promise<void>;
 }
 
-/** Builds one below the checkout, where its packages are found. */
+/** Builds a release below the checkout, where Node finds its packages. */
 export async function buildRelease(): Promise<Release> {
   await mkdir(join(root, '.tmp'), { recursive: true });
   const folder = await mkdtemp(join(root, '.tmp/bench-'));

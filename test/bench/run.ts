@@ -12,8 +12,10 @@ import { setStage } from './stage.ts';
 import { benchStartUp } from './start-up.ts';
 import { benchStorm } from './storm.ts';
 
-// `npm run bench [-- --rounds N --setting NAME --only start-up|sign-in|mail|code-flow|storm|me|memory]`. Ratios against a limit or a peer measured in the
-// same run, turn by turn; each figure is the median of the rounds. The machine's own speed, and its other load, fall out.
+// `npm run bench [-- --rounds N --setting NAME --only
+// start-up|sign-in|mail|code-flow|storm|me|memory]` measures ratios against a limit or a peer in
+// the same run, in turn. Each figure is the median of the rounds, so the machine's speed and its
+// other load cancel out.
 
 const { values } = parseArgs({
   options: {
@@ -47,7 +49,9 @@ const hello = await startHello();
 try {
   for (const name of ['SQLite', 'PostgreSQL'] as const) {
     if (wanted('mail'))
-      print(table(`Whether time tells of an account, ${name}`, await benchMail(name, rounds)));
+      print(
+        table(`Whether response times reveal an account, ${name}`, await benchMail(name, rounds)),
+      );
     if (wanted('code-flow'))
       print(table(`Code flows of applications, ${name}`, await benchCodeFlow(name, rounds)));
     if (values.only === 'mail' || values.only === 'code-flow') continue;

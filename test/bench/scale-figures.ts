@@ -1,17 +1,20 @@
 import { type Figure, figure, median } from './figures.ts';
 
-/** What was measured at one size, by name. */
+/** The measured values of one size, by name. */
 interface Measured {
   crowd: { count: number };
   seen: Record<string, number[]>;
 }
 
-/** The pages of a crawl: at most 200 of 100 records, spread over the whole list in its order. */
+/**
+ * The number of pages that a crawl reads: at most 200, each with 100 records, spread in order over
+ * the whole list.
+ */
 export function crawlPages(count: number): number {
   return Math.min(200, Math.ceil(count / 100));
 }
 
-/** The figures of one size, beside those of the size before it. */
+/** The figures of one size, compared with those of the size before it. */
 export function figuresOf(subjects: Measured[], at: number, expired: number): Figure[] {
   const of = (what: string, which = at) => median(subjects[which]?.seen[what] ?? []);
   const quicker = (than: number, now: number) => (100 * than) / now;

@@ -13,10 +13,10 @@ import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { createOrganization } from '../../src/services/tenancy/organizations/operations.ts';
 import type { People } from './scim-people.ts';
 
-// Accounts by the million, made by the database itself: each with a membership, a session, a
+// Makes the database itself create millions of accounts, each with a membership, a session, a
 // refresh token, an event, a SCIM record and its e-mail.
 
-/** A filled organization, and what its clients need. */
+/** A filled organization, and the data that its clients need. */
 export interface Crowd extends People {
   slug: string;
   /** A token of the owner. */
@@ -41,7 +41,7 @@ export function configOf(database: string, keyFile: string) {
   return { ...settings, baseUrl: 'http://127.0.0.1', keyFile, database: address };
 }
 
-/** Fills a fresh database with so many accounts in one organization. */
+/** Fills a fresh database with `count` accounts in one organization. */
 export async function fillCrowd(database: string, keyFile: string, count: number): Promise<Crowd> {
   const app = await openApp({ config: configOf(database, keyFile) }, { migrate: 'yes' });
   const operator = openContext(app, { kind: 'operator', name: 'bench' });
@@ -112,12 +112,12 @@ function wordsOf(dialect: 'sqlite' | 'postgres') {
         ? `CAST(${start} || lpad(to_hex(n), 12, '0') AS uuid)`
         : `${start} || printf('%012x', n)`;
     },
-    /** So many seconds after the epoch, and a millisecond later for each number. */
+    /** The time `seconds` after the epoch, plus `n` milliseconds. */
     time: (seconds: number) =>
       postgres
         ? `to_timestamp(${seconds} + n / 1000.0)`
         : `strftime('%Y-%m-%d %H:%M:%f +00:00', ${seconds} + n / 1000.0, 'unixepoch')`,
-    /** The text with the number in the places of `#`. */
+    /** The text with `n` in place of each `#`. */
     json: (text: string, type: 'json' | 'jsonb' | 'text') => {
       const filled = `replace('${text}', '#', CAST(n AS text))`;
       return postgres ? `CAST(${filled} AS ${type})` : filled;
@@ -169,14 +169,14 @@ function crowdStatements(of: {
   ];
 }
 
-/** Adds so many expired rows of each kind, and as many events that are too old. */
+/** Adds `count` expired rows of each kind, including events past their retention. */
 export async function addExpired(database: string, first: number, count: number): Promise<void> {
   const connection = await openPlain(database);
   const { id, time, json } = wordsOf(connection.dialect);
   const now = Math.floor(Date.now() / 1000);
   const [ago, old] = [time(now - 86_400 * 40), time(now - 86_400 * 500)];
   const account = `(SELECT id FROM accounts WHERE email = 'owner@elsewhere.test')`;
-  // Older than every id of this time.
+  // These ids are older than every id that is created now.
   const oldest = id('b003').replace('019a0000', '01000000');
   const statements = [
     `INSERT INTO sessions (id, account_id, method, created_at, last_seen_at, expires_at)

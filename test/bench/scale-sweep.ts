@@ -4,8 +4,8 @@ import { openContext } from '../../src/context.ts';
 import { sweepExpired } from '../../src/services/instance/upkeep.ts';
 import { configOf } from './scale-fill.ts';
 
-// A process of its own that sweeps when it is told to, and answers how much processor time that took,
-// and how long its event loop stood still at most, in milliseconds.
+// A separate process that sweeps on each message. It returns the processor time of the sweep and
+// the longest delay of its event loop, in milliseconds.
 
 const [database = '', keyFile = ''] = process.argv.slice(2);
 const app = await openApp({ config: configOf(database, keyFile) }, { migrate: 'already' });

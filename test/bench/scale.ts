@@ -15,9 +15,11 @@ import { crawlPages, figuresOf } from './scale-figures.ts';
 import { addExpired, type Crowd, fillCrowd, openPlain } from './scale-fill.ts';
 import { ask, type Load, load } from './scim-people.ts';
 
-// `npm run bench:scale -- [--rounds N] [--sizes 20000,100000,1000000] [--on SQLite|PostgreSQL]`. A
-// daemon for each size, asked in turn; medians of the rounds, beside those of the next smaller size
-// (goals 5 and 9, issue 17). Processor time of the daemon and the server, for one request. A million accounts need 3 GB in the folder for temporary files.
+// `npm run bench:scale -- [--rounds N] [--sizes 20000,100000,1000000] [--on SQLite|PostgreSQL]`
+// starts a daemon for each size, and measures them in turn (goals 5 and 9, issue 17). It measures
+// the processor time of the daemon and the server for one request, and compares the median of the
+// rounds with that of the next smaller size. A million accounts need 3 GB in the folder for
+// temporary files.
 
 const { values } = parseArgs({
   options: {
@@ -39,9 +41,9 @@ interface Subject {
   database: string;
   daemon: Daemon;
   sweeper: ChildProcess;
-  /** The first process of the database server, if there is one. */
+  /** The PID of the database server's main process, if there is a server. */
   server: number[];
-  /** What was measured, by name. */
+  /** The measured values, by name. */
   seen: Record<string, number[]>;
 }
 
@@ -101,7 +103,7 @@ async function openSubject(at: {
   return subject;
 }
 
-/** One round. */
+/** Measures one round. */
 async function measure(subject: Subject, round: number): Promise<void> {
   const { crowd, database } = subject;
   const { count, nameOf, slug } = crowd;
@@ -142,7 +144,7 @@ async function measure(subject: Subject, round: number): Promise<void> {
   await sweep(subject, 'sweep');
 }
 
-/** Notes the processor time of one request, which is done so many times a second. */
+/** Records the processor time of one request. `work` returns the requests a second. */
 async function cost(
   subject: Subject,
   what: string,
@@ -159,7 +161,7 @@ async function cost(
   note(subject, what, ((await spent()) - before) / done);
 }
 
-/** Sign-ins a second, each of another account. */
+/** Measures sign-ins a second, each of a random account. */
 async function signIns(url: string, crowd: Crowd): Promise<number> {
   const any = () => {
     for (;;) {

@@ -12,18 +12,18 @@ import { populate } from './scim-people.ts';
 export interface Grouped {
   base: string;
   token: string;
-  /** The ids of Users who are in no group. */
+  /** The ids of the Users in the large group; `newcomer` is in no group. */
   people: string[];
   newcomer: string;
   small: string;
   large: string;
   mapped: string;
-  /** How many have the role of the mapped group. */
+  /** The number of people with the role of the mapped group. */
   planned(): Promise<number>;
   close(): Promise<void>;
 }
 
-/** Fills a new database with so many members, all but one of them in the large group. */
+/** Fills a new database with `count` members in the large group, and one member in no group. */
 export async function fillGroups(
   database: string,
   keyFile: string,

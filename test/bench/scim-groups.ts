@@ -8,8 +8,9 @@ import { startPostgres } from '../support/postgres.ts';
 import { type Figure, figure, median, table } from './figures.ts';
 import { fillGroups, type Grouped } from './scim-groups-fill.ts';
 
-// `npm run bench:scim-groups -- [--on SQLite|PostgreSQL] [--rounds N]`. A PATCH of one member in a group of 10,000
-// beside that in a group of 10; and a push that changes the roles of 1,000 people, with the event loop watched.
+// `npm run bench:scim-groups -- [--on SQLite|PostgreSQL] [--rounds N]` measures a PATCH of one
+// member in a group of 10,000 against one in a group of 10, and the event-loop delay during a push
+// that changes the roles of 1,000 people.
 
 const { values } = parseArgs({
   options: { on: { type: 'string' }, rounds: { type: 'string', default: '100' } },
@@ -51,7 +52,7 @@ const senderTo =
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
 
-/** Adds and removes one person, turn by turn in both groups. */
+/** Adds and removes one person, in both groups in turn. */
 async function patches(url: string, site: Grouped): Promise<Figure[]> {
   const send = senderTo(url, site);
   const took = { small: [] as number[], large: [] as number[] };
@@ -74,7 +75,10 @@ async function patches(url: string, site: Grouped): Promise<Figure[]> {
   ];
 }
 
-/** Gives 1,000 people a role by one push, while others read; ends when all have it. */
+/**
+ * Gives 1,000 people a role with one push, while other requests read. Returns when all have the
+ * role.
+ */
 async function push(daemon: Daemon, site: Grouped): Promise<Figure[]> {
   const send = senderTo(daemon.url, site);
   daemon.tell('reset');

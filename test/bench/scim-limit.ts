@@ -7,8 +7,8 @@ import { Tombstone } from '../../src/database/models/tombstone.ts';
 import { openDatabase } from '../../src/database/open.ts';
 import { transaction } from '../../src/database/transaction.ts';
 
-// A process of its own, with nothing in front of it: transactions of four writes through models, on one kept
-// connection of the same driver, sixteen asked for at once. It measures when it is told to.
+// A separate process without a server. On each message, it measures transactions of four writes
+// through models, sixteen at once, on one open connection of the same driver.
 
 const database = await openDatabase({
   url: String(process.argv[2]),

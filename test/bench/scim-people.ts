@@ -12,7 +12,7 @@ import { searchDocument } from '../../src/services/foundation/scim-user/search.t
 import { rotateScimToken } from '../../src/services/provisioning/scim/token.ts';
 import { createOrganization } from '../../src/services/tenancy/organizations/operations.ts';
 
-/** An organization of so many people, and what its client needs. */
+/** An organization of `count` people, and the data that its client needs. */
 export interface People {
   count: number;
   base: string;
@@ -101,7 +101,7 @@ async function fillSome(
   );
 }
 
-/** Requests of one kind; a path and a body are made for each. */
+/** Requests of one kind; each has its own path and body. */
 export interface Load {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   path: () => string;
@@ -109,7 +109,7 @@ export interface Load {
   learn?: (answer: Record<string, unknown>) => void;
 }
 
-/** Answers a second with so many requests in flight for so many milliseconds. */
+/** Keeps `atOnce` requests in flight for `ms` milliseconds, and returns the answers a second. */
 export async function load(
   url: string,
   people: People,
@@ -137,7 +137,7 @@ export async function load(
 
 const pools = new Map<string, Pool>();
 
-/** One request after the other, on a connection that is kept. */
+/** Sends one request, on a connection that stays open. */
 export async function ask(url: string, people: People, path: string): Promise<void> {
   const pool = pools.get(url) ?? new Pool(url, { connections: 1 });
   pools.set(url, pool);

@@ -11,9 +11,9 @@ import { startPostgres } from '../support/postgres.ts';
 import { type Figure, figure, median, table } from './figures.ts';
 import { ask, type Load, load, type People, populate } from './scim-people.ts';
 
-// `npm run bench:scim -- [--rounds N] [--sizes 1000,10000,100000] [--on SQLite|PostgreSQL]`. Writing beside
-// transactions of four writes through models (goal 4); filters and pages beside those of the smallest organization
-// (goal 5). Turn by turn, medians of the rounds.
+// `npm run bench:scim -- [--rounds N] [--sizes 1000,10000,100000] [--on SQLite|PostgreSQL]`
+// measures writes against transactions of four writes through models (goal 4), and filters and
+// pages against those of the smallest organization (goal 5). Medians of rounds in turn.
 
 const { values } = parseArgs({
   options: {
@@ -125,7 +125,7 @@ async function writes(
   ];
 }
 
-/** The paths of these Users, one after the other, and again. */
+/** Returns the paths of these Users in turn, and starts again after the last. */
 function roundabout(ids: string[]): () => string {
   let turn = 0;
   return () => `/Users/${ids[turn++ % ids.length]}`;
@@ -204,7 +204,7 @@ async function reads(url: string, organizations: People[]): Promise<Figure[]> {
   return figures;
 }
 
-/** Milliseconds a page of a crawl by `startIndex` takes, on the average of at most 200 pages spread over the list. */
+/** The average milliseconds for each page of a crawl by `startIndex` over the whole list. */
 async function crawl(url: string, people: People): Promise<number> {
   const began = performance.now();
   let pages = 0;

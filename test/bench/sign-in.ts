@@ -9,9 +9,9 @@ const perRound = 20;
 const crowdMs = 2000;
 
 /**
- * What a sign-in costs beside the hash, and whether the time of a refusal tells why (goal 1,
- * security P7). `express` checks a password behind Express and does nothing else: the most that a
- * sign-in over HTTP can reach on this machine, with this client beside it.
+ * Measures the cost of a sign-in besides the hash, and whether the time of a refusal reveals its
+ * reason (goal 1, security P7). `express` only checks a password behind Express: the best rate that
+ * a sign-in over HTTP can reach on this machine, with this client beside it.
  */
 export async function benchSignIn(stage: Stage, express: Peer, rounds: number): Promise<Figure[]> {
   const { right, wrong, unknown, disabled } = stage.shots;
@@ -53,13 +53,16 @@ export async function benchSignIn(stage: Stage, express: Peer, rounds: number): 
 
 const bareSignIn: Shot = { path: '/', method: 'POST', body: { password }, expect: 200 };
 
-/** In per cent, one for each round: against the bare hash, and against that behind Express. */
+/**
+ * Ratios in per cent, one for each round: against the bare hash, and against the hash behind
+ * Express.
+ */
 interface Ratios {
   hash: number[];
   express: number[];
 }
 
-/** The rate of sign-ins with 16 in flight, against that of bare checks. */
+/** Measures the rate of sign-ins with 16 in flight, against the rate of bare checks. */
 async function inCrowds(
   stage: Stage,
   express: Peer,
@@ -84,7 +87,7 @@ async function inCrowds(
   return ratios;
 }
 
-/** One check of a password with nothing around it, and how long it took. */
+/** Returns a function that only checks a password, and returns the duration in milliseconds. */
 async function bareVerify(): Promise<() => Promise<number>> {
   const hashed = await hash(password, {
     type: argon2id,

@@ -22,15 +22,15 @@ const wide = Object.fromEntries(
   ),
 );
 
-/** An instance with all that it speaks with, and a load for it. */
+/** An instance with its counterparts, and a load for it. */
 export interface SoakStage {
   stage: Stage;
-  /** Call it when the daemon is up. */
+  /** Creates the load. The daemon must be running. */
   openLoad(): Promise<Load>;
   stop(): Promise<void>;
 }
 
-/** Prepares the instance, for every way to sign in. */
+/** Prepares the instance for every way to sign in. */
 export async function setSoakStage(database: string, idctl: string): Promise<SoakStage> {
   const slapd = await startSlapd();
   const social = await startSocial(baseUrl);
@@ -94,7 +94,7 @@ export async function setSoakStage(database: string, idctl: string): Promise<Soa
 
 type CreateClient = (options?: Parameters<typeof createClient>[1]) => Client;
 
-// Apps are asked for tokens only once the daemon is up.
+// The preparation sends no request with this client, as no daemon runs yet.
 const createClientOf: CreateClient = (options) => createClient(baseUrl, options);
 
 const createClientAt =
@@ -102,7 +102,7 @@ const createClientAt =
   (options) =>
     createClient(stage.url, options);
 
-/** A step that asks once and notes it if that is refused. */
+/** A step that sends one request, and records a fault if it is refused. */
 function noting(
   { ledger }: Stage,
   what: string,
@@ -113,7 +113,7 @@ function noting(
   };
 }
 
-/** Reads its own account by the cookie of a session, and by a token. */
+/** Reads its account with a session cookie, and an account and members with a token. */
 function reader(stage: Stage): () => Promise<void> {
   let client = createClient(stage.url, { keepCookies: true });
   let until = 0;
@@ -122,7 +122,7 @@ function reader(stage: Stage): () => Promise<void> {
       client = createClient(stage.url, { keepCookies: true });
       const signIn = () => client.post('/api/v1/auth/login', { email: tina, password });
       if ((await stage.ledger.write('sign in', {}, signIn)) === null) return;
-      // Less than an access token lives.
+      // Shorter than the lifetime of an access token.
       until = Date.now() + 600_000;
     }
     const bearer = { authorization: `Bearer ${stage.ownerToken}` };
@@ -135,7 +135,7 @@ function reader(stage: Stage): () => Promise<void> {
   };
 }
 
-/** An app takes a token, uses it, introspects and revokes it. */
+/** An app gets a token, uses it, introspects it and revokes it. */
 function bot(stage: Stage, app: Record<string, string>): () => Promise<void> {
   const { ledger } = stage;
   const form = (path: string, fields: Record<string, string>) =>
@@ -155,7 +155,7 @@ function bot(stage: Stage, app: Record<string, string>): () => Promise<void> {
   };
 }
 
-/** Looks people up by SCIM, as a client does before it writes, and reads a page. */
+/** Looks people up with SCIM, as a client does before it writes, and reads a page. */
 function filterer(stage: Stage): () => Promise<void> {
   const { users, token } = stage.scim;
   const get = (query: string) =>
@@ -181,7 +181,7 @@ const commands = [
   ['status'],
 ];
 
-/** Runs a command beside the daemon once in a while. */
+/** Runs a command beside the daemon, at most every five seconds. */
 function commander({ site, ledger }: Stage): () => Promise<void> {
   let [turn, next] = [0, 0];
   return async () => {

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Measure, measures, type Sample } from './soak-samples.ts';
 
-// Draws what the soaks recorded: a column for each database, a row for each group of measures.
+// Draws the recordings of the soaks: a column for each database, a row for each group of measures.
 
 const groups: { title: string; of: [Measure, Measure?, Measure?] }[] = [
   { title: 'Memory (MB)', of: ['rss', 'heap', 'external'] },
@@ -41,7 +41,7 @@ export async function readSoaks(folder: string): Promise<Soak[]> {
   return soaks;
 }
 
-/** Draws the soaks into the file, in a column each. */
+/** Draws the soaks into the file, one column for each. */
 export async function plotSoaks(soaks: Soak[], file: string): Promise<void> {
   const panels = soaks.flatMap(({ name, samples }, column) => {
     const x = left + column * (width + gapX);
@@ -59,7 +59,8 @@ export async function plotSoaks(soaks: Soak[], file: string): Promise<void> {
     ];
   });
   const [w, h] = [left + soaks.length * (width + gapX), top + groups.length * (height + gapY)];
-  const about = 'aria-label="What one daemon held during the soak, by time" role="img"';
+  const about =
+    'aria-label="Memory, file handles, event-loop delay and requests a second of one daemon over 30 minutes, on SQLite and on PostgreSQL" role="img"';
   const open = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${w} ${h}" ${about}>`;
   await writeFile(file, `${open}\n<style>${style}\n</style>\n${panels.join('\n')}\n</svg>\n`);
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { createClient } from '../support/http.ts';
 
-/** What is measured, with its unit, its name in the plot, and its highest rise (`null`: any). */
+/** The measures, each with its unit, its name in the plot, and its highest rise (`null`: any). */
 export const measures = {
   rss: { name: 'resident memory', short: 'resident', unit: 'MB', mayRise: 12 },
   heap: { name: 'heap used', short: 'heap used', unit: 'MB', mayRise: 8 },
@@ -28,17 +28,17 @@ export type Measure = keyof typeof measures;
 /** The daemon at one moment. */
 export type Sample = Record<Measure, number> & { seconds: number };
 
-// The samplers of delay tick this often, and count that time too.
+// The samplers of delay tick at this interval, and include it in their values.
 const tickMs = 10;
 
-/** The daemon that is watched. */
+/** The watched daemon. */
 export interface Watched {
   pid: number;
   metricsUrl: string;
   database: string;
 }
 
-/** Reads what the daemon holds, and how the machine delays a process that does nothing. */
+/** Reads the memory, handles and delay of the daemon, and the delay of an idle process. */
 export async function takeSample(
   of: Watched,
   idle: IdleProcess,
@@ -71,14 +71,14 @@ process.on('message', () => {
   delay.reset();
 });`;
 
-/** A process that does nothing: its delay is what the machine alone causes. */
+/** A process that does nothing, so that only the machine causes its delay. */
 export interface IdleProcess {
-  /** The 99th percentile since it was asked last, in milliseconds. */
+  /** The 99th percentile since the last call, in milliseconds. */
   delay(): Promise<number>;
   stop(): void;
 }
 
-/** Starts it. */
+/** Starts an idle process. */
 export function startIdleProcess(): IdleProcess {
   const stdio = ['ignore', 'ignore', 'inherit', 'ipc'] as const;
   const child = spawn(process.execPath, ['-e', idleProgram], { stdio: [...stdio] });
@@ -111,7 +111,10 @@ export async function readResident(pid: number | undefined): Promise<number> {
   return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]) / 1024;
 }
 
-/** Open handles, sockets, and those of the database: its files, or connections to its server. */
+/**
+ * Counts the open handles, the sockets, and the handles of the database: its files, or connections
+ * to its server.
+ */
 async function countHandles({ pid, database }: Watched) {
   const folder = `/proc/${pid}/fd`;
   const links = await Promise.all(

@@ -21,9 +21,9 @@ import {
   takeSample,
 } from './soak-samples.ts';
 
-// `npm run bench:soak [-- --minutes N --on PostgreSQL]`: one installed daemon under mixed load, and
-// what it holds all the while. `--report` prints the last run on each database again, and draws both
-// into `docs/soak.svg`.
+// `npm run bench:soak [-- --minutes N --on PostgreSQL]` runs one installed daemon under mixed load,
+// and records its memory, handles and delay. `--report` prints the last run on each database again,
+// and draws both into `docs/soak.svg`.
 
 const { values } = parseArgs({
   options: {
@@ -61,7 +61,7 @@ async function soak(on: string, minutes: number): Promise<void> {
     let before = answers.total;
     for (let at = 1; at <= (minutes * 60_000) / every; at += 1) {
       await pause(began + at * every - Date.now());
-      // A new round makes a sign-in link, by a command.
+      // In a new round, a command creates another sign-in link.
       stage.round += 1;
       const requests = (answers.total - before) / (every / 1000);
       before = answers.total;
@@ -95,7 +95,7 @@ async function report(): Promise<void> {
   await plotSoaks(soaks, resolve(import.meta.dirname, '../../docs/soak.svg'));
 }
 
-/** Counts what the daemon answers, whichever client asked. */
+/** Counts the daemon's answers to all clients. */
 function countAnswers(url: string) {
   const counted = { total: 0, byStatus: new Map<string, number>() };
   subscribe('undici:request:headers', (message) => {
@@ -135,7 +135,9 @@ function told(counts: Map<string, number>): string {
   return [...counts].map(([what, count]) => `${what} ${count}`).join(', ');
 }
 
-/** The sign-ins with a second factor, without the one that each account made before it had one. */
+/**
+ * The number of sign-ins with a second factor: all but the first of each account, which had none.
+ */
 function countSecondFactors({ ledger, enrolled }: Stage): number {
   const of = ({ email }: { email: string }) => ledger.stateOf(`sign-ins of ${email} by password`);
   return enrolled.reduce((sum, one) => sum + Number(of(one) ?? 1) - 1, 0);

@@ -26,17 +26,20 @@ const widened = {
 
 const warmUpMs = 3000;
 
-/** A daemon with somebody in it, in a process of its own, whose limits let everything through. */
+/** A daemon with accounts, in its own process, whose limits no load reaches. */
 export interface Stage {
   name: string;
   url: string;
   shots: Record<'right' | 'wrong' | 'unknown' | 'disabled' | 'meByCookie' | 'meByToken', Shot>;
-  /** The 99th percentile of the event loop's delay while the work ran, in milliseconds. */
+  /**
+   * Runs the work, and returns its result and the 99th percentile of the event-loop delay in
+   * milliseconds.
+   */
   loopDelay<T>(work: () => Promise<T>): Promise<{ result: T; p99: number }>;
   stop(): Promise<void>;
 }
 
-/** Sets the stage on a fresh database, with more settings if there are any. */
+/** Starts a daemon on a fresh database; `more` adds settings. */
 export async function setStage(
   name: 'SQLite' | 'PostgreSQL',
   more: Record<string, string> = {},
@@ -72,7 +75,7 @@ export async function setStage(
   };
 }
 
-/** Fills a fresh database with the accounts of the shots, and returns a token of one. */
+/** Fills a fresh database with the accounts of the shots, and returns a token of one account. */
 export async function populateStage(database: string, keyFile: string): Promise<string> {
   const settings = configSchema.parse({ log: { level: 'fatal' } });
   const address = { ...settings.database, url: database };
@@ -97,7 +100,7 @@ async function signIn(url: string): Promise<string> {
   return `access_token=${client.jar.get('access_token')}`;
 }
 
-/** A daemon answers slowly while Node still compiles what it runs. That is not what is measured. */
+/** Loads the daemon until Node has compiled its code, so that compilation is not measured. */
 async function warmUp(url: string, shots: Shot[]): Promise<void> {
   for (const shot of shots) await load(url, shot, 4, warmUpMs);
 }

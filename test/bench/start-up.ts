@@ -2,7 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { type Figure, figure, median } from './figures.ts';
 import type { Release } from './release.ts';
 
-/** What a command costs before it does anything, against a Node that does nothing (goal 7); of a release. */
+/**
+ * Measures how long a release's commands take to start, against a Node that does nothing (goal 7).
+ */
 export function benchStartUp({ idctl, env }: Release, rounds: number): Figure[] {
   const commands = {
     nothing: [process.execPath, '-e', '0'],

@@ -6,7 +6,7 @@ import type { Stage } from './stage.ts';
 const measuredMs = 2000;
 const connections = 4;
 
-/** What is left for everyone else while 16 wrong passwords are always in flight (goal 2). */
+/** Measures other requests while 16 wrong passwords are always in flight (goal 2). */
 export async function benchStorm(stage: Stage, rounds: number): Promise<Figure[]> {
   const { meByCookie, meByToken } = stage.shots;
   return [

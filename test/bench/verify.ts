@@ -2,7 +2,7 @@ import { argon2id, hash, verify } from 'argon2';
 import express from 'express';
 import helmet from 'helmet';
 
-// The least that a sign-in over HTTP can cost: Express, one check of a password, and nothing else.
+// The least that a sign-in over HTTP can cost: Express and one check of a password.
 
 process.on('disconnect', () => process.exit());
 

@@ -15,16 +15,16 @@ const modules = [
   ...['authn_core', 'authz_core', 'authz_user', 'auth_openidc', 'mime', 'dir', 'filter', 'include'],
 ];
 
-// What an application would do with the claims: show them.
+// The page shows the claims, as an application would.
 const page = `<!doctype html><title>Wiki</title><h1>Wiki</h1>
 <p id="email"><!--#echo var="OIDC_CLAIM_email" --></p>
 <p id="groups"><!--#echo var="OIDC_CLAIM_groups" --></p>
 `;
 
-/** Starts it on this port of localhost, with these directives of the module. */
+/** Starts Apache on this port of localhost, with these directives for the module. */
 export async function startApache(port: number, directives: string[]): Promise<Apache> {
   const folder = await mkdtemp(join(tmpdir(), 'idctl-apache-'));
-  // Apache's workers are another user than root.
+  // Apache's workers do not run as root.
   await chmod(folder, 0o755);
   await writeFile(join(folder, 'index.shtml'), page);
   const log = join(folder, 'error.log');

@@ -7,11 +7,11 @@ const tokenPath = '/api/v1/oauth/token';
 interface Given {
   user?: string;
   name?: string;
-  /** The organization that it introspects for; the account administers it. */
+  /** The organization that the app introspects tokens for; the account administers it. */
   organization?: string;
 }
 
-/** An app of somebody new, or of the account named, and how it asks for a token. */
+/** Registers an app of a new person, or of `user`, with functions that request its tokens. */
 export async function appOf(idctl: Pick<Idctl, 'operator' | 'client'>, given: Given = {}) {
   const user = given.user ?? (await person(idctl)).id;
   const app = await registerApp(idctl.operator(), { name: 'builder', ...given, user });

@@ -1,29 +1,29 @@
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 
-// An authenticator in software. Each answer can be wrong in one way, as an attacker's would be.
+// An authenticator in software. A test can make its answers wrong, as an attacker would.
 
-/** What is wrong with an answer. */
+/** The ways in which an answer differs from a right answer. */
 export interface Twist {
   origin?: string;
   rpId?: string;
   challenge?: string;
   type?: string;
   crossOrigin?: boolean;
-  /** User presence and user verification; both are set without it. */
+  /** User presence and user verification; both are set by default. */
   flags?: { up?: boolean; uv?: boolean };
   counter?: number;
-  /** The bytes of the signature are of another answer. */
+  /** Whether the signature covers another answer. */
   forged?: boolean;
   userHandle?: string | null;
-  /** Answers in the name of another credential. */
+  /** The id of another credential, sent instead of the passkey's own. */
   id?: string;
-  /** Whether the browser says that it can find the passkey; null if it does not say. */
+  /** The browser's `credProps.rk`: whether the passkey is discoverable; null leaves it out. */
   rk?: boolean | null;
-  /** An attestation statement with a certificate, which idctl did not ask for. */
+  /** A certificate for an attestation statement, which idctl did not request. */
   certificate?: Buffer;
 }
 
-/** A passkey in the hands of its holder. */
+/** A passkey with its private key, as its holder has it. */
 export interface HeldPasskey {
   id: string;
   userHandle: string;
@@ -41,7 +41,7 @@ interface Options {
 const sha256 = (data: string | Buffer) => createHash('sha256').update(data).digest();
 const bytes = (data: string | Buffer) => Buffer.from(data).toString('base64url');
 
-/** An authenticator used at this origin. */
+/** Creates an authenticator for this origin. */
 export function authenticatorAt(origin: string) {
   const rpId = new URL(origin).hostname;
 
@@ -142,7 +142,7 @@ const text = (word: string) =>
   Buffer.concat([Buffer.from([0x60 + word.length]), Buffer.from(word)]);
 
 function byteString(data: Buffer): Buffer {
-  // The shortest form, which CBOR asks for; nothing here is shorter than 24 bytes.
+  // Canonical CBOR requires the shortest form of a length; nothing here is under 24 bytes.
   const { length } = data;
   const head = length < 256 ? [0x58, length] : [0x59, length >> 8, length & 255];
   return Buffer.concat([Buffer.from(head), data]);

@@ -9,11 +9,11 @@ import { type Answer, decode, encode } from 'dns-packet';
 import { createAuthority } from './certificates.ts';
 import { freePorts } from './ports.ts';
 
-/** A BIND 9 on loopback, authoritative for the given zones, that answers DNS over HTTPS (HTTP/2 only). */
+/** BIND 9 on loopback: authoritative for the given zones, with DNS over HTTPS (HTTP/2 only). */
 export interface Bind {
-  /** For `doh.resolverUrl`. */
+  /** The value for `doh.resolverUrl`. */
   resolverUrl: string;
-  /** For `doh.caFile`. */
+  /** The value for `doh.caFile`. */
   caFile: string;
   /** Adds a TXT record; several strings make one record of several character-strings. */
   publishTxt(name: string, ...strings: string[]): Promise<void>;
@@ -23,7 +23,7 @@ export interface Bind {
   stop(): Promise<void>;
 }
 
-/** Starts it with these zones, such as `acme.test`, each empty but for its SOA and NS records. */
+/** Starts BIND with these zones, such as `acme.test`, each with only SOA, NS and one A record. */
 export async function startBind(...zones: string[]): Promise<Bind> {
   const folder = await mkdtemp(join(tmpdir(), 'idctl-bind-'));
   const authority = await createAuthority(folder);
@@ -40,7 +40,7 @@ export async function startBind(...zones: string[]): Promise<Bind> {
     caFile: authority.caFile,
     publishTxt: (name, ...strings) => update({ ...base, type: 'TXT', name, data: strings }),
     publishCname: (name, target) => update({ ...base, type: 'CNAME', name, data: target }),
-    // RFC 2136 §2.5.2: class ANY and no data deletes the set.
+    // RFC 2136 §2.5.2: class ANY without data deletes all records of this name and type.
     withdrawTxt: (name) => update({ ...base, class: 'ANY', type: 'TXT', name, data: [] }),
     async stop() {
       const exited = once(named, 'exit');
@@ -94,7 +94,7 @@ function started(config: string): Promise<ChildProcess> {
   });
 }
 
-/** One dynamic update (RFC 2136), answered before it returns. */
+/** Sends one dynamic update (RFC 2136) and waits for the answer. */
 async function sendUpdate(port: number, zone: string, record: Answer): Promise<void> {
   const packet = encode({
     id: 1,

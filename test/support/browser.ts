@@ -2,12 +2,15 @@ import { chromium, type Page } from 'playwright-core';
 
 /** A real Chromium. */
 export interface Browser {
-  /** A window with cookies of its own. */
+  /** Opens a window with its own cookies. */
   open(options?: { script?: boolean; dark?: boolean; narrow?: boolean }): Promise<Window>;
   close(): Promise<void>;
 }
 
-/** A page, and what must stay empty: what it complained of (a broken policy, an error) and what it asked of others. */
+/**
+ * A page, with two lists that must stay empty: `complaints` has the errors of its console, and
+ * `foreign` has its requests to other origins.
+ */
 export interface Window {
   page: Page;
   complaints: string[];
@@ -18,8 +21,8 @@ const manners =
   '--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync --disable-features=HttpsUpgrades';
 
 /**
- * Starts it. `own` are the origins that may be asked, others are told as foreign; `at` says where the host of the first
- * one is reached.
+ * Starts Chromium. Requests to origins outside `own` are listed as foreign. `at` is the address
+ * that serves the host of the first origin.
  */
 export async function startBrowser(own: [string, ...string[]], at?: string): Promise<Browser> {
   const reach =
@@ -39,7 +42,7 @@ export async function startBrowser(own: [string, ...string[]], at?: string): Pro
       page.setDefaultTimeout(20_000);
       const [complaints, foreign]: [string[], string[]] = [[], []];
       page.on('console', (message) => {
-        // That an answer was 401 is said there too, and is no fault of the page.
+        // The console also reports answers such as 401, which are no fault of the page.
         if (message.type() === 'error' && !message.text().includes('responded with a status of'))
           complaints.push(message.text());
       });

@@ -5,26 +5,26 @@ import { createOrganization } from '../../src/services/tenancy/organizations/ope
 import type { Client } from './http.ts';
 import type { Idctl } from './idctl.ts';
 
-/** As much of an instance as its operator needs. */
+/** The part of an instance that the builders need. */
 export type Operated = Pick<Idctl, 'operator'>;
 
 let count = 0;
 
-/** A name nobody else in the run has. */
+/** Returns a name that is unique in the run. */
 export function fresh(word: string): string {
   count += 1;
   return `${word}${process.pid}x${count}`;
 }
 
-/** The password of everyone the builders make. */
+/** The password of every account that the builders create. */
 export const password = 'correct horse battery';
 
-/** An account with a password, and its address. */
+/** Creates an account with a password and an address. */
 export async function person(idctl: Operated, email = `${fresh('ada')}@example.test`) {
   return createUser(idctl.operator(), { email, name: 'Ada Byron', password });
 }
 
-/** An organization with an owner. */
+/** Creates an organization with an owner. */
 export async function organization(idctl: Operated) {
   const org = await createOrganization(idctl.operator(), { name: fresh('acme') });
   const owner = await person(idctl);
@@ -32,14 +32,14 @@ export async function organization(idctl: Operated) {
   return { ...org, owner };
 }
 
-/** A domain that the organization has verified, on the operator's word. */
+/** Adds a domain to the organization, and marks it as verified by the operator. */
 export async function verifiedDomain(idctl: Operated, org: string, domain = `${fresh('d')}.test`) {
   await addDomain(idctl.operator(), { org, domain });
   await assertDomain(idctl.operator(), { org, domain });
   return domain;
 }
 
-/** A client signed in by password, keeping its cookies. */
+/** Signs in with the password, in a client that keeps its cookies. */
 export async function signedIn(
   idctl: Idctl,
   email: string | null,

@@ -6,15 +6,18 @@ const run = promisify(execFile);
 
 /** A certificate authority of one test run, in a folder that the caller removes. */
 export interface Authority {
-  /** Its certificate, PEM. */
+  /** The path of its certificate, in PEM. */
   caFile: string;
-  /** A certificate for these names, `DNS:localhost` or `IP:127.0.0.1`. */
+  /** Issues a certificate for these names, such as `DNS:localhost` or `IP:127.0.0.1`. */
   issue(...names: string[]): Promise<{ certFile: string; keyFile: string }>;
-  /** The same, over since yesterday. */
+  /** Issues a certificate that expired yesterday. */
   issueExpired(...names: string[]): Promise<{ certFile: string; keyFile: string }>;
 }
 
-/** A certificate that signed itself, for `localhost`, whose subject is this name; the caller removes the folder. */
+/**
+ * Creates a self-signed certificate for `localhost`, with this name as its subject. The caller
+ * removes the folder.
+ */
 export async function selfSigned(folder: string, name: string) {
   const [certFile, keyFile] = [join(folder, 'self.pem'), join(folder, 'self.key')];
   await request(keyFile, certFile, name, ['subjectAltName=DNS:localhost,IP:127.0.0.1']);
@@ -41,7 +44,8 @@ export async function createAuthority(folder: string): Promise<Authority> {
     issue,
     async issueExpired(...names) {
       const leaf = await issue(...names);
-      // Made into a request and signed again: only here does openssl take a negative number of days.
+      // Only `openssl x509 -req` takes a negative number of days, so the certificate is turned into
+      // a request and signed again.
       const { certFile, keyFile } = leaf;
       const csr = ['x509', '-x509toreq', '-copy_extensions', 'copyall'];
       await run('openssl', [

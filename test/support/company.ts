@@ -30,7 +30,10 @@ import { password } from './builders.ts';
 import type { Idctl } from './idctl.ts';
 import { type Person, signedInAs } from './instance.ts';
 
-/** An organization with a person in every role, a domain and a connection, and people who are none of its business. */
+/**
+ * An organization with a person in each role, a domain and two connections, and two people who are
+ * not its members.
+ */
 export interface Company {
   instance: Idctl;
   member: Person;
@@ -45,16 +48,16 @@ export interface Company {
   group: string;
   /** The id of a mapping to `website`. */
   mapping: string;
-  /** The id of a webhook, and of a delivery to it. */
+  /** The ids of a webhook and of a delivery to it. */
   webhook: string;
   delivery: string;
-  /** The id of an invitation that waits. */
+  /** The id of an invitation that has not been accepted. */
   invitation: string;
   /** The client that everyone is signed in to. */
   clientId: string;
 }
 
-/** Founds the company `acme`, and `rival` beside it. */
+/** Creates the organization `acme` with its people and objects, and the organization `rival`. */
 export async function foundCompany(instance: Idctl): Promise<Company> {
   const operator = instance.operator();
   const person = (name: string) => signedInAs(instance, `${name}@acme.test`);
@@ -73,7 +76,7 @@ export async function foundCompany(instance: Idctl): Promise<Company> {
     stranger: await person('sam'),
     foreigner: await hire('rival', 'owner', 'fay'),
   };
-  // An admin, so that the sample of a changed role, which gives no way in, changes something.
+  // The victim is an admin, so that the sample that sets the role `member` changes something.
   await hire('acme', 'admin', 'victim');
   await startProject(operator, { 'pia@acme.test': 'admin', 'victim@acme.test': 'viewer' });
   await addDomain(operator, { org: 'acme', domain: 'acme.test' });
@@ -102,7 +105,7 @@ export async function foundCompany(instance: Idctl): Promise<Company> {
   return { instance, ...people, ...webhook, ...ids };
 }
 
-/** Leaves what a sign-in of the session of the person to the client leaves. */
+/** Adds the grant that a sign-in to the client leaves for the person's session. */
 function signInTo(clientId: string, { id, accessToken }: Person): Promise<unknown> {
   const grantId = `grant of ${id}`;
   const sessionId = String(decodeJwt(accessToken)['sid']);
@@ -169,12 +172,12 @@ async function startProject(operator: Context, people: Record<string, ProjectRol
   }
 }
 
-/** What one route is asked in the tests that walk the surface. */
+/** The input of one route, for the tests that call every route. */
 export interface Sample {
   params?: Record<string, string>;
   query?: Record<string, string>;
   body?: Record<string, unknown>;
-  /** Instead of a body in JSON. */
+  /** A form, sent instead of a JSON body. */
   form?: Record<string, string>;
 }
 
@@ -192,7 +195,10 @@ const registered = {
   response: { clientDataJSON: 'AAAA', attestationObject: 'AAAA' },
 };
 
-/** For every route that has fields, an input that somebody who may do it would send; it is all about `acme`. */
+/**
+ * An input that an allowed caller would send, for each route with fields. All of it concerns
+ * `acme`.
+ */
 export const samples: Record<string, Sample> = {
   'POST /api/v1/auth/login': { body: { email: 'olga@acme.test', password: 'not the password' } },
   'POST /api/v1/auth/signup': {
@@ -279,7 +285,10 @@ export const samples: Record<string, Sample> = {
   'GET /auth/sso/callback': { query: { code: 'c', state: 's' } },
 };
 
-/** What stands for the `:keys` of a route's path; `:id` is a thing of the company's, or else of `whose` own. */
+/**
+ * The values for the `:keys` of a route's path. `:id` is an object of the company or, for a kind
+ * that a person owns, of `whose`.
+ */
 export function keysOf(
   { path }: { path: string },
   company: Company,
@@ -311,7 +320,7 @@ export function pathOf(route: { path: string }, company: Company, whose: Person)
   return route.path.replace(/:(\w+)/g, (_all, key: string) => encodeURIComponent(keys[key] ?? key));
 }
 
-/** What stands for the `:keys` of a path, but for `:id`. */
+/** The fixed values for the `:keys` of a path. */
 const params = {
   org: 'acme',
   user: 'victim@acme.test',

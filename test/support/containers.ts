@@ -2,20 +2,20 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from './release.ts';
 
-// Containers of Podman on runc, with a store of their own in a folder. They share the network of this machine.
+// Podman containers on runc, with their own store in a folder. They share this machine's network.
 
-/** A place where `docker` is Podman. */
+/** A shell environment in which `docker` is Podman. */
 export interface Containers {
-  /** Runs a script; the answer is what it printed. */
+  /** Runs a script and returns its output. */
   run(script: string): Promise<string>;
-  /** Ends the containers and removes the store. */
+  /** Removes the containers and the images. */
   close(): Promise<void>;
 }
 
-/** `listen` is where idctl listens in each container, instead of on every address. */
+/** Prepares the environment in a new folder. In each container, idctl listens on `listen` only. */
 export async function openContainers(folder: string, listen: string): Promise<Containers> {
   mkdirSync(folder);
-  // Containers get the limits that this process has, and no others.
+  // The containers get this process's own hard limit of open files.
   const [, files] =
     /Max open files +\d+ +(\d+)/.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
   const store = `--root ${folder}/store --runroot ${folder}/run --tmpdir ${folder}/tmp`;

@@ -28,8 +28,8 @@ const programs = {
 };
 
 /**
- * Whether a Debian package that tests need is missing, for `describe.skipIf`. It says so on stderr; with CI=true it
- * throws, so that nothing is skipped unseen.
+ * Whether a Debian package that tests need is missing, for `describe.skipIf`. A missing package is
+ * named on stderr. With CI=true this throws instead, so that no test is skipped silently.
  */
 export function counterpartMissing(debianPackage: keyof typeof programs): boolean {
   if (existsSync(programs[debianPackage])) return false;
@@ -38,7 +38,7 @@ export function counterpartMissing(debianPackage: keyof typeof programs): boolea
   );
 }
 
-/** The address of this machine that is not loopback, for tests of what leaves it; without one it is as above. */
+/** An address of this machine that is not loopback. Without one, it reports or throws as above. */
 export function secondAddress(): string | undefined {
   const address = Object.values(networkInterfaces())
     .flat()
@@ -47,7 +47,7 @@ export function secondAddress(): string | undefined {
   return address;
 }
 
-/** Whether the tests do not run as root, for `describe.skipIf`; that is told as above. */
+/** Whether the tests run without root, for `describe.skipIf`. Reports or throws as above. */
 export function rootMissing(): boolean {
   return process.getuid?.() !== 0 && skipping('needs root');
 }

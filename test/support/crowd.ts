@@ -3,7 +3,7 @@ import { connectPlain, type PlainConnection } from '../../src/database/plain-con
 import type { Table } from '../../src/database/tables.ts';
 import { sqliteDriver } from './sqlite-driver.ts';
 
-// Rows by the thousand, past the operations, which would take minutes for them.
+// Writes thousands of rows directly, because the operations would take minutes.
 
 const at = '2026-01-02 03:04:05.678 +00:00';
 const later = '2126-01-02 03:04:05.678 +00:00';
@@ -11,18 +11,18 @@ const batch = 500;
 
 type Row = Record<string, unknown>;
 
-/** The id of row `number` of a table, ordered by the number. */
+/** The id of row `number` of a table; ids sort by the number. */
 function idOf(table: number, number: number): string {
   const digits = (value: number, length: number) => value.toString(16).padStart(length, '0');
   return `019b7${digits(table, 3)}-0000-7000-8000-${digits(number, 12)}`;
 }
 
-/** What each account of a crowd has, by table. */
+/** The rows of one account of a crowd, by table. */
 function rowsOf(number: number, organization: string): Record<string, Row> {
   const account_id = idOf(1, number);
   const session_id = idOf(2, number);
   const record_id = idOf(3, number);
-  // Letters, digits and case that a server's collation orders otherwise than bytes.
+  // A server's collation orders these letters differently from their bytes.
   const name = `${'aÄbZzé_-'.charAt(number % 8)}person ${number}\n"ß" 🦊`;
   const email = `person-${number}@crowd.test`;
   const by = { created_at: at, organization_id: organization };
@@ -97,7 +97,10 @@ function rowsOf(number: number, organization: string): Record<string, Row> {
   };
 }
 
-/** Adds so many accounts to an organization, each with a session, a SCIM record, an event and a counter. */
+/**
+ * Adds `size` accounts to an organization, each with a session, a SCIM record, an event and a
+ * counter.
+ */
 export async function addCrowd(url: string, organization: string, size: number): Promise<void> {
   const connection = await connectPlain({ url, sqliteDriver }, 60_000);
   await connection.setSync(false);

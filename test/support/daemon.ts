@@ -5,47 +5,49 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { freePorts } from './ports.ts';
 import { driverSetting } from './sqlite-driver.ts';
 
-/** The program: of the release that the run has built, or of the checkout. */
+/** The program: the release that the run has built, or the checkout. */
 export const main =
   process.env['IDCTL_TEST_MAIN'] ?? resolve(import.meta.dirname, '../../src/main.ts');
 
-/** What runs a command as `bin/idctl` does: with room for what it makes while it loads. */
+/**
+ * The words that run a command as `bin/idctl` does, with room for the objects made while it loads.
+ */
 export const program = [process.execPath, '--min-semi-space-size=16', main] as const;
 
-/** The same as words of a shell. */
+/** The same words, quoted for a shell. */
 export const typedProgram = program.map((word) => `'${word}'`).join(' ');
 
-/** The real daemon, as a process of its own. */
+/** The real daemon, in its own process. */
 export interface Daemon {
   url: string;
   pid: number;
-  /** Sends a message to what was preloaded. */
+  /** Sends a message to the preloaded module. */
   tell(message: string): void;
-  /** Sends a message, and its answer. */
+  /** Sends a message and returns the answer. */
   ask(message: string): Promise<unknown>;
-  /** What it has logged so far, where that is kept. */
+  /** The log so far; empty unless `keepLog` is set. */
   log(): string;
   hasEnded(): boolean;
-  /** SIGTERM, and its exit code. */
+  /** Sends SIGTERM and returns the exit code. */
   stop(): Promise<number | null>;
 }
 
 interface DaemonOptions {
-  /** The program; that of the run, unless told. */
+  /** The words that start the program; by default, those of the run. */
   program?: readonly string[];
   database: string;
   keyFile: string;
   /** More settings. */
   env?: Record<string, string>;
-  /** Where it listens on 127.0.0.1; a free port, unless told. */
+  /** The port on 127.0.0.1; by default, a free port. */
   port?: number;
   /** A module that is loaded before the daemon. */
   preload?: string;
-  /** Its log goes nowhere unless it is kept. */
+  /** Keeps the daemon's log. By default it is discarded. */
   keepLog?: true;
 }
 
-/** Starts `idctl serve` on a free port; settles when it is ready. */
+/** Starts `idctl serve` and waits until it is ready. */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const { database, keyFile, env = {}, preload } = options;
   const [port] = options.port === undefined ? await freePorts(1) : [options.port];
@@ -87,13 +89,13 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   };
 }
 
-/** The environment of a process of ours: none of our own settings. */
+/** The environment of a started process: the PATH and the SQLite driver, and no other setting. */
 export function surroundings(): Record<string, string> {
   const { PATH = '' } = process.env;
   return { PATH, ...driverSetting };
 }
 
-/** Settles when the daemon is ready; throws if it has ended. */
+/** Waits until the daemon is ready; throws if it has ended. */
 export async function untilReady(url: string, ended: () => string | null): Promise<void> {
   for (;;) {
     if (ended() !== null) throw new Error(`the daemon ended with ${ended()}`);

@@ -7,8 +7,8 @@ import { openDatabase } from '../../src/database/open.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { sqliteDriver } from './sqlite-driver.ts';
 
-// Another process on the same database: `node database-child.ts URL DEED [NUMBER]`. It prints one line of JSON
-// when it has got as far as the test waits for.
+// Another process on the same database: `node database-child.ts URL DEED [NUMBER]`. It prints one
+// line of JSON when it reaches the point that the test waits for.
 
 const [url = '', deed = '', number = '0'] = process.argv.slice(2);
 const address = { url, sqliteDriver } as const;
@@ -21,7 +21,7 @@ async function withDatabase(work: () => Promise<void>): Promise<void> {
 }
 
 const deeds: Record<string, () => Promise<void>> = {
-  /** Reads and writes back one number, over and over, eight at once. */
+  /** Adds one to the same value NUMBER times, in eight loops at once. */
   increment: () =>
     withDatabase(async () => {
       const increment = () =>
@@ -35,7 +35,7 @@ const deeds: Record<string, () => Promise<void>> = {
       await Promise.all(Array.from({ length: 8 }, loop));
       say('done');
     }),
-  /** Holds a write for so many milliseconds. */
+  /** Keeps a write transaction open for NUMBER milliseconds. */
   hold: () =>
     withDatabase(() =>
       transaction(async () => {
@@ -49,7 +49,7 @@ const deeds: Record<string, () => Promise<void>> = {
     say(await database.migrate());
     await database.close();
   },
-  /** Migrates, and stops for good in the middle of the second migration. */
+  /** Migrates, and waits for a minute in the middle of the second migration. */
   migrateHalf: async () => {
     const link = await connect(address, { poolSize: 1, patience: 5_000, foreignKeys: false });
     await applyMigrations(link, [

@@ -4,12 +4,12 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 
-/** Another process at work on the same database. */
+/** Another process that uses the same database. */
 export interface DatabaseChild {
   process: ChildProcess;
-  /** The next line that it says, parsed. */
+  /** The next line that it prints, parsed. */
   says(): Promise<unknown>;
-  /** Settles when it has ended by itself; throws when it failed. */
+  /** Waits until the process ends; throws if it failed. */
   ends(): Promise<void>;
 }
 
@@ -28,7 +28,8 @@ export function databaseChild(url: string, deed: string, number = 0): DatabaseCh
     process: child,
     async says() {
       const line = await lines.next();
-      if (line.done) throw new Error(`the process said nothing and ended with ${(await ended)[0]}`);
+      if (line.done)
+        throw new Error(`the process printed nothing and ended with ${(await ended)[0]}`);
       return JSON.parse(line.value);
     },
     async ends() {

@@ -6,9 +6,9 @@ import { sqliteDriver } from './sqlite-driver.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Where databases can be made: `sqlite:FOLDER` or the URL of a PostgreSQL server. */
+    /** The place for databases: `sqlite:FOLDER` or the URL of a PostgreSQL server. */
     databases: string;
-    /** What the names of this run's PostgreSQL databases have in common. */
+    /** The part that the names of this run's PostgreSQL databases share. */
     run: string;
     /** The URL of a migrated database without rows. Nothing opens it: tests get copies. */
     migrated: string;
@@ -17,12 +17,12 @@ declare module 'vitest' {
   }
 }
 
-/** The database that this run of the file is about. */
+/** The kind of database that this run of the test file uses. */
 export const dialect: 'sqlite' | 'postgres' = inject('databases').startsWith('sqlite:')
   ? 'sqlite'
   : 'postgres';
 
-/** A database of its own, still empty, for `database.url`; removed when the run ends. */
+/** Creates an empty database for `database.url`. It is removed when the run ends. */
 export async function freshDatabaseUrl(): Promise<string> {
   const name = crypto.randomUUID().slice(0, 8);
   const databases = inject('databases');
@@ -34,7 +34,7 @@ export async function freshDatabaseUrl(): Promise<string> {
   return createPostgresDatabase(databases, `idctl_${inject('run')}_${name}`);
 }
 
-/** A copy of a database that is not open, removed when the run ends. */
+/** Copies a database that no process has open. The copy is removed when the run ends. */
 export async function copyOfDatabase(url: string): Promise<string> {
   if (dialect === 'sqlite') {
     const copy = await freshDatabaseUrl();
@@ -47,12 +47,15 @@ export async function copyOfDatabase(url: string): Promise<string> {
   return createPostgresDatabase(inject('databases'), `idctl_${inject('run')}_${name}`, template);
 }
 
-/** A migrated database of its own, removed when the run ends. A copy is faster than a migration. */
+/**
+ * Creates a migrated database, which is removed when the run ends. A copy is faster than a
+ * migration.
+ */
 export function migratedDatabaseUrl(): Promise<string> {
   return copyOfDatabase(inject('migrated'));
 }
 
-/** A migrated database, open. The caller closes it. A process can have one open at a time. */
+/** Opens a new migrated database. The caller closes it. A process can have one open at a time. */
 export async function openFreshDatabase(): Promise<Database> {
   return openDatabase({ url: await migratedDatabaseUrl(), sqliteDriver });
 }

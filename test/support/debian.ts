@@ -4,24 +4,24 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { run } from './release.ts';
 
-// A fresh Debian 12 in a container of systemd-nspawn, with systemd as its first process. It shares the network of
-// this machine.
+// A fresh Debian 12 in a container of systemd-nspawn, with systemd as its init process. It shares
+// the network of this machine.
 
-/** A Debian that has booted. */
+/** A booted Debian. */
 export interface Debian {
-  /** Runs a command in its shell, as root; the answer is what it printed. */
+  /** Runs a command in its shell as root, and returns the output. */
   run(command: string, env?: Record<string, string>): Promise<string>;
   close(): Promise<void>;
 }
 
-/** Writes a fresh Debian into a folder that does not exist yet. */
+/** Installs a fresh Debian into a folder that does not exist yet. */
 export async function writeDebian(root: string, release: string, packages: string[]) {
   const more = `--include=${['ca-certificates', ...packages].join(',')}`;
   const mirror = 'http://deb.debian.org/debian';
   await run('debootstrap', ['--variant=minbase', more, release, root, mirror]);
 }
 
-/** What a Debian needs to boot. */
+/** The packages that a Debian needs to boot. */
 export const bootable = ['dbus', 'systemd', 'systemd-sysv'];
 
 export async function bootDebian(root: string): Promise<Debian> {
@@ -62,7 +62,7 @@ export async function bootDebian(root: string): Promise<Debian> {
 
 const path = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
-/** The number of the container's first process, once it is that of systemd. */
+/** Waits until systemd is the container's init process, and returns its PID on the host. */
 async function firstProcess(container: ChildProcess): Promise<string> {
   const { pid } = container;
   for (;;) {
@@ -79,7 +79,7 @@ function isFirst(pid: string): boolean {
     const inside = /^NSpid:.*\t1$/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
     return inside && readFileSync(`/proc/${pid}/comm`, 'utf8') === 'systemd\n';
   } catch {
-    // It has ended, or there is no child yet.
+    // The process has ended, or there is no child yet.
     return false;
   }
 }

@@ -24,13 +24,13 @@ export async function apply(ctx: Context, org: string, document: Sent, prune = f
   return applyOrganization(ctx, applyOrganization.input.parse({ org, document, prune, digest }));
 }
 
-/** The document of an organization, without the address of its schema. */
+/** Exports the document of an organization, without `$schema`. */
 export async function exported(ctx: Context, org: string): Promise<Sent> {
   const { $schema: _, ...document } = await exportOrganization(ctx, { org });
   return document;
 }
 
-/** An empty organization, and people with accounts. */
+/** Creates an empty organization, and accounts for people who are not its members. */
 export async function foundEmpty(idctl: Idctl, people = 4) {
   const org = await createOrganization(idctl.operator(), { name: fresh('acme') });
   const emails: string[] = [];
@@ -48,7 +48,7 @@ const slug = fc
 const name = fc.stringMatching(/^[A-Za-z][A-Za-z é]{0,12}[a-z]$/);
 const projectRole = fc.constantFrom('viewer', 'commenter', 'member', 'admin');
 
-/** A whole document of the organization in the form of an export, about these people. */
+/** Whole documents of the organization in the form of an export, with some of these people. */
 export function documents(slugOfOrg: string, people: string[]): fc.Arbitrary<Sent> {
   const projects = fc.uniqueArray(fc.record({ slug, name }), {
     selector: (project) => project.slug,

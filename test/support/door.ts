@@ -13,7 +13,7 @@ import type { Outbound } from '../../src/outbound/outbound.ts';
 import { createScimMemory } from '../../src/scim-memory.ts';
 import { type Client, createClient } from './http.ts';
 
-/** A door onto the routes of a test, with nothing behind them. */
+/** An HTTP server with the routes of a test and no services behind them. */
 export interface TestDoor extends Client {
   url: string;
   server: HttpServer;
@@ -28,7 +28,10 @@ interface DoorOptions {
   pages?: Page[];
 }
 
-/** Opens the door on a free port until the test ends; the credential `good` is Ada's, as is any that is too long. */
+/**
+ * Starts the server on a free port until the test ends. The credential `good` is Ada's, as is any
+ * of more than 4096 characters.
+ */
 export async function openDoor(routes: Route[], options: DoorOptions = {}): Promise<TestDoor> {
   const log: Record<string, unknown>[] = [];
   const app = appWithoutInside(options, log);
@@ -43,7 +46,7 @@ export async function openDoor(routes: Route[], options: DoorOptions = {}): Prom
   return { ...createClient(url), url, server, log };
 }
 
-/** Who `good` belongs to. */
+/** The user with the credential `good`. */
 const ada: Actor = { kind: 'user', accountId: 'a1', name: 'Ada', via: 'session', sessionId: 's1' };
 
 function whose(credential: string): Actor {

@@ -6,11 +6,12 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { writeDebian } from './debian.ts';
 import { run } from './release.ts';
 
-// Docker with Compose, and Podman with kubectl, in a Debian 13 with processes and a network of its own.
+// Docker with Compose, and Podman with kubectl, in a Debian 13 with its own process and network
+// namespaces.
 
 /** The Debian with both engines. `docker` and `podman` have an image named postgres:15. */
 export interface Engines {
-  /** Runs a script as root; the answer is what it printed. */
+  /** Runs a script as root and returns its output. */
   run(script: string): Promise<string>;
   /** Runs a program of this machine in the network of the engines. */
   runBeside(program: string, words: string[]): Promise<string>;
@@ -22,7 +23,7 @@ const packages = [
   ...['iptables', 'kubernetes-client', 'netavark', 'nftables', 'openssl', 'podman', 'postgresql'],
 ];
 
-/** Writes the Debian into `root`, which does not exist yet, and starts Docker. */
+/** Installs Debian into `root`, which does not exist yet, and starts Docker. */
 export async function startEngines(root: string): Promise<Engines> {
   await writeDebian(root, 'trixie', packages);
   for (const [path, script] of Object.entries({ podman, 'serve-postgres': postgres })) {
@@ -78,7 +79,7 @@ export PODMAN_IGNORE_CGROUPSV1_WARNING=1
 exec /usr/bin/podman --cgroup-manager cgroupfs --events-backend file --runtime runc "$@"
 `;
 
-/** What the image postgres:15 of Docker Hub does with these variables. */
+/** Does what the image postgres:15 of Docker Hub does with these variables. */
 const postgres = `#!/bin/sh
 set -eu
 data=/var/lib/postgresql/data

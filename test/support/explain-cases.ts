@@ -30,13 +30,13 @@ import { registration } from './sso.ts';
 /** The ways to sign in, as `explain` names them. */
 const methods = ['password', 'magicCode', 'sso', 'ldap', 'google', 'github'] as const;
 
-/** True so often in ten. */
+/** A boolean that is true `times` times in ten. */
 const often = (times: number) => fc.integer({ min: 1, max: 10 }).map((at) => at <= times);
 const choice = fc.option(fc.boolean(), { nil: undefined });
 const connection = fc.constantFrom('none', 'off', 'on', 'on', 'on');
 const limits = ['password', 'secondFactor', 'mail', 'ldapName', 'ldapEntry', 'ldapBind'] as const;
 
-/** A person, an organization and an instance, in any state that a sign-in asks about. */
+/** A person, an organization and an instance, in any state that a sign-in checks. */
 export const cases = fc.record({
   instance: fc.record({ mail: often(8), google: often(8), github: often(8), trustOff: often(1) }),
   settings: fc.record({
@@ -46,7 +46,7 @@ export const cases = fc.record({
     github: choice,
     restrictOauthToVerifiedDomains: fc.constantFrom(true, false, undefined),
   }),
-  /** Who has verified the domain of the address. */
+  /** The organization that has verified the domain of the address. */
   domain: fc.constantFrom('own', 'own', 'own', 'own', 'rival', 'none'),
   sso: connection,
   ownSecondFactor: often(3),
@@ -67,7 +67,7 @@ export const cases = fc.record({
   ldapKey: fc.constantFrom('none', 'none', 'own', 'former', 'own of another server'),
   googleKey: fc.constantFrom('none', 'none', 'own', 'of another issuer'),
   githubKey: fc.constantFrom('none', 'none', 'own', 'of another issuer'),
-  /** The network that signs in has places of its own. */
+  /** Whether the account has signed in from this network before. */
   known: often(3),
   full: fc.oneof(
     { weight: 2, arbitrary: fc.constant([]) },
@@ -86,7 +86,7 @@ const good = {
   secondFactor: false,
 };
 
-/** Everything is on, and nothing keeps the person out. */
+/** Every method is on, and no rule refuses the person. */
 const open: Case = {
   instance: { mail: true, google: true, github: true, trustOff: false },
   settings: {
@@ -114,7 +114,7 @@ const open: Case = {
 
 const late: Case['order'] = ['password', 'google', 'ldap', 'magicCode', 'github', 'sso'];
 
-/** One obstacle each, so that every rule decides alone. */
+/** Cases with few obstacles, so that each rule decides alone in one of them. */
 export const obstacles: Case[] = [
   open,
   { ...open, account: null },
@@ -141,10 +141,10 @@ export const obstacles: Case[] = [
   { ...open, full: ['ldapBind'] },
 ];
 
-/** A case that was made on the site. */
+/** A case that is set up on the site. */
 export type Staged = Awaited<ReturnType<typeof stage>>;
 
-/** Makes the case real: a fresh organization, and a fresh address. */
+/** Sets the case up on the site, with a new organization and a new address. */
 export async function stage(site: Site, given: Case) {
   const { idctl, slapd } = site;
   site.set(given.instance);
@@ -189,7 +189,7 @@ async function makeSso({ idctl, issuer }: Site, given: Case, org: string, emailD
   };
   await saveSso(idctl.operator(), saveSsoInput.parse(input));
   const row = await SsoConnection.findOne({ where: { emailDomain }, rejectOnEmpty: true });
-  // Enabled whatever the domain: it may be given up after.
+  // Enabled even without a verified domain, which the organization may have removed since.
   await transaction(() => row.update({ enabled: given.sso === 'on' }));
   return row;
 }
@@ -309,7 +309,7 @@ async function join({ place, elsewhere }: Case, accountId: string, own: string, 
   });
 }
 
-/** The account has signed in from this network, and the session has ended. */
+/** Records an earlier sign-in of the account from this network, with its ended session. */
 async function remember({ idctl }: Site, { id, email }: Account, network: string) {
   const now = idctl.operator().now;
   const ctx = { ...idctl.operator(), client: { address: network, userAgent: null } };
@@ -331,14 +331,14 @@ async function remember({ idctl }: Site, { id, email }: Account, network: string
   });
 }
 
-/** Whether the account's keys outlive every sign-in. */
+/** Whether the account's address is proved, so that no sign-in removes its identities. */
 function lastingly({ account }: Case): boolean {
   return account !== null && ['mail', 'domain', 'operator', 'social'].includes(account.emailProof);
 }
 
 interface Places {
   email: string;
-  /** Null for an entry that idctl cannot know before it signs in. */
+  /** Null if idctl cannot know the entry before the person signs in. */
   entry: string | null;
   account: Account | null;
   ldap: LdapConnection | null;
@@ -367,7 +367,7 @@ function limitsOf({ idctl }: Site, name: (typeof limits)[number], places: Places
   }
 }
 
-/** Uses the limits up; that of passwords by wrong ones from another network. */
+/** Uses the limits up. The password limit is used up by wrong passwords from another network. */
 async function fill({ idctl }: Site, full: Limit[], name: string, email: string): Promise<void> {
   const ctx = idctl.operator();
   await transaction(async () => {

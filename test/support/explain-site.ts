@@ -72,7 +72,7 @@ export async function openSite(): Promise<Site> {
   };
 }
 
-/** The entry's UUID, as idctl keeps it. */
+/** Reads the UUID of an entry, in the form that idctl stores. */
 export async function entryUuidOf({ ldap }: Slapd, uid: string): Promise<string> {
   const client = new LdapClient({ url: ldap });
   await client.bind(service.bindDn, service.bindPassword);
@@ -84,7 +84,7 @@ export async function entryUuidOf({ ldap }: Slapd, uid: string): Promise<string>
   return String(searchEntries[0]?.['entryUUID']).toLowerCase();
 }
 
-/** Signs in by each way with everything right. The answer is that of the last step. */
+/** For each method, signs in with everything right and returns the answer to the last step. */
 export const signInBy: Record<string, (site: Site, person: Staged) => Promise<Answer>> = {
   password: ({ idctl }, { email, network, secret }) =>
     clientOf(idctl, network).post('/api/v1/auth/login', {

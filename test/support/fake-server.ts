@@ -4,17 +4,17 @@ import { createServer as createTlsServer } from 'node:https';
 import { onTestFinished } from 'vitest';
 import { portOf } from './ports.ts';
 
-/** A server that stands for one of idctl, or of an attacker. */
+/** A server in place of an idctl server, or an attacker's server. */
 export interface Fake {
   url: string;
-  /** The credential of each request, with its method and path. */
+  /** The method, path and credential of each request. */
   asked: string[];
 }
 
-/** How it answers a request. */
+/** Answers one request. */
 export type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** A server that answers so, and remembers what it was asked. */
+/** Starts a server that answers with `answer` and records each request. */
 export async function serve(answer: Answer, tls?: { key: string; cert: string }): Promise<Fake> {
   const asked: string[] = [];
   const listener: Answer = (request, response) => {
@@ -33,12 +33,12 @@ export async function serve(answer: Answer, tls?: { key: string; cert: string })
 export const json = (response: ServerResponse, status: number, body: unknown) =>
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 
-/** The id of everything that it has. */
+/** The id of every object of the server. */
 export const id = '0198c0de-0000-7000-8000-000000000000';
-/** When everything that it has was made. */
+/** The time at which every object of the server was created. */
 export const createdAt = '2026-11-22T10:00:00.000Z';
 
-/** A server with one organization of this slug, and one account. */
+/** Answers like a server with one account and one organization with this slug. */
 export const organizationOf =
   (slug: string): Answer =>
   (request, response) => {

@@ -1,16 +1,16 @@
 import type { Answer, Client } from './http.ts';
 import type { Idctl } from './idctl.ts';
 
-// What a proxy and a browser send to idctl at a protected host.
+// The requests that a proxy and a browser send to idctl for a protected host.
 
-/** A browser at the host, behind a proxy that passes its requests to idctl. */
+/** A browser at a protected host, behind a proxy that passes its requests to idctl. */
 export function browserAt(idctl: Pick<Idctl, 'client'>, origin: string): Client {
   const { protocol, host } = new URL(origin);
   const headers = { 'x-forwarded-proto': protocol.slice(0, -1), 'x-forwarded-host': host };
   return idctl.client({ keepCookies: true, headers });
 }
 
-/** Asks as the proxy does, for a request of this browser. */
+/** Sends the proxy's request to `/auth/verify`, for a request of this browser. */
 export function verify(browser: Client, uri = '/'): Promise<Answer> {
   return browser.get('/auth/verify', { 'x-forwarded-uri': uri });
 }
@@ -21,14 +21,14 @@ export function next({ headers }: Answer): string {
   return pathname + search;
 }
 
-/** From the protected host to idctl, as far as the address with the ticket. */
+/** Follows the redirects from the protected host to idctl, and returns the path with the ticket. */
 export async function fetchTicket(browser: Client, signedIn: Client, uri = '/'): Promise<string> {
   const asked = await verify(browser, uri);
   const away = await browser.get(next(asked));
   return next(await signedIn.get(next(away), { accept: 'text/html' }));
 }
 
-/** The whole way: the browser has the host's cookie afterwards. */
+/** Signs the browser in at the protected host. Afterwards it has the host's cookie. */
 export async function enter(browser: Client, signedIn: Client, uri = '/'): Promise<Answer> {
   return browser.get(await fetchTicket(browser, signedIn, uri), { accept: 'text/html' });
 }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { createProgram } from '../../src/cli/program.ts';
 
-/** The help of a command, by how the command is typed. */
+/** A command as a user types it, and its help. */
 interface HelpPage {
   name: string;
   text: string;

@@ -7,24 +7,25 @@ import { documentedFile } from './operations.ts';
 import { unprivileged } from './postgres.ts';
 import { killAllIn } from './processes.ts';
 
-// The three hosts of "High availability" in docs/operations.md, on addresses of the loopback network.
-// Every process of a host works in the host's folder, so that a host can be killed as a whole.
+// The three hosts of "High availability" in docs/operations.md, on addresses of the loopback
+// network. Every process of a host has the host's folder as its working directory, so that a test
+// can kill a whole host.
 
-/** Their names, in the order of their addresses. */
+/** The names of the hosts, in the order of their addresses. */
 export const hosts = ['db1', 'db2', 'id1'] as const;
 type Host = (typeof hosts)[number];
 /** A host with PostgreSQL. */
 export type Node = 'db1' | 'db2';
 
-/** Where the hosts are. */
+/** The folders and the network of the hosts. */
 export interface Site {
   folder: string;
-  /** What 127.x.y is to these hosts. */
+  /** The first three parts of the hosts' addresses, such as `127.3.7`. */
   network: string;
   home: Record<Host, string>;
 }
 
-/** Makes a folder for each host, for the user that runs their programs. */
+/** Creates a folder for each host, owned by the user that runs its programs. */
 export async function createSite(): Promise<Site> {
   const folder = realpathSync(await mkdtemp(join(tmpdir(), 'idctl-hosts-')));
   const { uid, gid } = unprivileged();
@@ -50,7 +51,7 @@ export async function createSite(): Promise<Site> {
 /** The address of a host. */
 export const addressOf = ({ network }: Site, host: Host) => `${network}.${hosts.indexOf(host) + 1}`;
 
-/** The text with the addresses and folders of here. */
+/** Replaces the documented addresses and folders in a text with those of this site. */
 export function here(site: Site, host: Host, text: string): string {
   return (
     text
@@ -63,7 +64,7 @@ export function here(site: Site, host: Host, text: string): string {
   );
 }
 
-/** The file of db1, changed for another host as the page says. */
+/** The documented file of db1, changed for another host as the page says. */
 export function fileFor(host: Host, path: string): string {
   const change = (line: string) =>
     line.replaceAll('db1', host).replaceAll('10.0.0.1', `10.0.0.${hosts.indexOf(host) + 1}`);
@@ -72,7 +73,7 @@ export function fileFor(host: Host, path: string): string {
   return lines.map((line) => (isKept(line) ? line : change(line))).join('\n');
 }
 
-/** Writes a file of a host, for the user that runs its programs alone; its path. */
+/** Writes a file of a host that only the user of its programs can read, and returns its path. */
 export function write(site: Site, host: Host, name: string, text: string): string {
   const path = join(site.home[host], 'etc', name);
   const { uid, gid } = unprivileged();
@@ -102,13 +103,13 @@ interface RunOptions {
   asRoot?: boolean;
 }
 
-/** Kills everything on the hosts, and removes their folders. */
+/** Kills every process on the hosts, and removes their folders. */
 export async function removeSite({ folder }: Site): Promise<void> {
   await killAllIn(folder);
   await rm(folder, { recursive: true, force: true });
 }
 
-/** What the programs on all hosts have said last. */
+/** The last log lines of the programs on all hosts. */
 export async function said({ home }: Site): Promise<string> {
   const logs = hosts.flatMap((host) =>
     ['etcd', 'patroni', 'haproxy', 'pgbouncer'].map((name) => join(home[host], `log/${name}.log`)),

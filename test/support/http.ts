@@ -4,17 +4,20 @@ import { request } from 'undici';
 
 type Headers = Record<string, string | string[]>;
 
-/** What came back. */
+/** The answer to a request. */
 export interface Answer {
   status: number;
   headers: Record<string, string | string[] | undefined>;
-  /** Parsed when it is JSON, text otherwise. */
+  /** Parsed if it is JSON; otherwise text. */
   // biome-ignore lint/suspicious/noExplicitAny: what a test expects of the body is what it tests
   body: any;
   cookies: ReturnType<typeof parseSetCookie>[];
 }
 
-/** Asks one server, adds no header that it is not told to (as fetch does), and never follows a redirect. */
+/**
+ * A client of one server. Unlike fetch, it adds no headers such as `accept`, and follows no
+ * redirect.
+ */
 export interface Client {
   send(
     method: string,
@@ -23,13 +26,16 @@ export interface Client {
   ): Promise<Answer>;
   get(path: string, headers?: Headers): Promise<Answer>;
   post(path: string, body?: unknown, headers?: Headers): Promise<Answer>;
-  /** Posts a form, as OAuth wants it. */
+  /** Posts a form, as OAuth requires. */
   form(path: string, fields: Record<string, string> | string, headers?: Headers): Promise<Answer>;
   /** The cookies kept from the answers, by name. */
   jar: Map<string, string>;
 }
 
-/** A client of the server at `base`; with `keepCookies` it sends back what it is given, whatever the path. */
+/**
+ * Creates a client of the server at `base`. With `keepCookies`, it sends cookies back on every
+ * path.
+ */
 export function createClient(
   base: string,
   options: { keepCookies?: boolean; headers?: Headers } = {},
@@ -78,7 +84,7 @@ function keep(jar: Map<string, string>, { name, value, maxAge }: Answer['cookies
   else jar.set(name, value);
 }
 
-/** What a server answers to these bytes until it closes the connection. */
+/** Sends these bytes, and returns the answer after the server closes the connection. */
 export function sendBytes(base: string, bytes: string): Promise<string> {
   const { hostname, port } = new URL(base);
   return new Promise((resolve, reject) => {

@@ -17,29 +17,29 @@ import { sqliteDriver } from './sqlite-driver.ts';
 
 type Given = Parameters<typeof configSchema.parse>[0] & object;
 
-/** An instance in this process: its app, its HTTP door, and a clock that the test moves. */
+/** An instance in this process: its app, its HTTP server, and a clock that the test moves. */
 export interface Idctl {
   app: App;
   baseUrl: string;
-  /** The operator, as at the shell. */
+  /** A context of the operator, as on the command line. */
   operator(): Context;
   as(actor: Actor): Context;
-  /** A client; with `keepCookies`, a browser's jar. */
+  /** A client of the server; with `keepCookies`, it keeps cookies as a browser does. */
   client(options?: Parameters<typeof createClient>[1]): Client;
   /** Moves the clock of the instance forward. */
   wait(seconds: number): void;
   close(): Promise<void>;
 }
 
-/** Where an instance was opened before, to open it again. */
+/** The database and key file of an earlier instance, to open it again. */
 export interface Place {
   url: string;
   keyFile: string;
 }
 
 /**
- * Opens an instance on a fresh database, or on the one of this place, and a free port; a process can have one open at a
- * time.
+ * Opens an instance on a free port, with a fresh database or that of `place`. A process can have
+ * one instance open at a time.
  */
 export async function openIdctl(given: Given = {}, place?: Place): Promise<Idctl> {
   const folder = await mkdtemp(join(tmpdir(), 'idctl-app-'));
@@ -47,7 +47,7 @@ export async function openIdctl(given: Given = {}, place?: Place): Promise<Idctl
   if (place === undefined) await createKeyFile(keyFile);
   const [port] = await freePorts(1);
   const baseUrl = `http://127.0.0.1:${port}`;
-  // The cheapest hash that the schema allows is what every test pays for; louder logs are of no use to it.
+  // The default hash is the cheapest that the schema allows. Tests do not read this log.
   const settings: Settings = configSchema.parse({ baseUrl, log: { level: 'fatal' }, ...given });
   const database = {
     ...settings.database,
@@ -86,14 +86,17 @@ export async function openIdctl(given: Given = {}, place?: Place): Promise<Idctl
 
 const leftOpen = new Set<() => Promise<void>>();
 
-/** Closes what a failed test has left open: test files that follow share the process. */
+/**
+ * Closes the instances that a failed test has left open, because later test files share the
+ * process.
+ */
 export async function closeLeftOpen(): Promise<void> {
   for (const close of leftOpen) await close();
 }
 
 /**
- * The hasher, but quick for the builders' password: a third of the time of the suite would go into
- * it. Each hash is given out once for an app. With settings of `password`, tests get the plain one.
+ * A hasher that is quick for the builders' password, which would take a third of the suite's time.
+ * It returns each prepared hash once. Tests with settings of `password` get the real hasher.
  */
 function quickHasher(hasher: PasswordHasher): PasswordHasher {
   const made = [...inject('hashes')];

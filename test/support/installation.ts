@@ -14,26 +14,29 @@ import { initialize } from '../../src/services/instance/setup/initialize.ts';
 import { type Daemon, program, startDaemon, surroundings } from './daemon.ts';
 import { sqliteDriver } from './sqlite-driver.ts';
 
-/** What clients and providers know its daemons by, wherever they listen. */
+/** The base URL of all daemons of an installation, whatever port they listen on. */
 export const baseUrl = 'http://127.0.0.1:8420';
 
-/** An instance on a fresh database, with an organization `acme` and its owner, for processes to work on. */
+/**
+ * An instance with an organization `acme` and its owner, for commands and daemons in other
+ * processes.
+ */
 export interface Installation {
   folder: string;
   keyFile: string;
   database: string;
   owner: { email: string; password: string };
-  /** Runs one command to its end, with more environment if there is any. */
+  /** Runs one command to its end; `more` adds environment variables. */
   run(
     words: string[],
     input?: string,
     more?: Record<string, string>,
   ): Promise<{ code: number | null; out: string; err: string }>;
-  /** Starts a daemon, on a free port unless told; all of them have the same base URL. */
+  /** Starts a daemon, by default on a free port. All daemons have the same base URL. */
   serve(more?: Record<string, string>, port?: number): Promise<Daemon>;
-  /** Asks the database, or another, past idctl. */
+  /** Runs SQL directly on the instance's database, or on another. */
   query(sql: string, other?: string): Promise<Record<string, unknown>[]>;
-  /** Ends its daemons and removes its folder. */
+  /** Stops its daemons and removes its folder. */
   close(): Promise<void>;
 }
 
@@ -42,13 +45,13 @@ interface InstallOptions {
   env?: Record<string, string>;
   /** An empty database to use instead of a fresh one of the run. */
   database?: string;
-  /** The program; that of the run, unless told. */
+  /** The words that start the program; by default, those of the run. */
   program?: readonly string[];
-  /** What the operator does in it first, in this process. */
+  /** Prepares the instance as the operator, in this process. */
   prepare?: (operator: () => Context) => Promise<unknown>;
 }
 
-/** Makes an instance; a process can have one open at a time, and this one does not once it is made. */
+/** Creates an instance, and closes it in this process, which can have only one open at a time. */
 export async function install(options: InstallOptions = {}): Promise<Installation> {
   const { env = {}, prepare } = options;
   const folder = await mkdtemp(join(tmpdir(), 'idctl-install-'));
@@ -88,7 +91,7 @@ export async function install(options: InstallOptions = {}): Promise<Installatio
   };
 }
 
-// A benchmark has a database of its own, and cannot load what only tests have.
+// Imported only here: a benchmark has its own database, and cannot load Vitest's context.
 const freshDatabase = async () => (await import('./database.ts')).migratedDatabaseUrl();
 
 async function found(

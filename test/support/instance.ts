@@ -18,22 +18,22 @@ export async function openInstance(...given: Parameters<typeof openIdctl>): Prom
   return idctl;
 }
 
-/** Somebody with an account and a live session. */
+/** A person with an account and a live session. */
 export interface Person extends Client {
   id: string;
   email: string;
   accessToken: string;
-  /** The id of another live session of theirs. */
+  /** The id of another live session of the person. */
   spareSession: string;
-  /** The id of a token of theirs. */
+  /** The id of a token of the person. */
   spareToken: string;
-  /** The id of a passkey of theirs. */
+  /** The id of a passkey of the person. */
   sparePasskey: string;
-  /** The id of an app of theirs. */
+  /** The id of an app of the person. */
   spareApp: string;
 }
 
-/** An account of the instance with a password, signed in. */
+/** Creates an account with a password and a session, and a client with its access token. */
 export async function signedInAs({ operator, baseUrl }: Idctl, email: string): Promise<Person> {
   const { id } = await createUser(operator(), {
     email,

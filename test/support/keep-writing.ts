@@ -6,13 +6,13 @@ export interface Written {
   daemon: number;
   table: 'access_tokens' | 'scim_records';
   status: number;
-  /** Empty unless it was acknowledged. */
+  /** Empty unless the write was acknowledged. */
   id: string;
   begun: number;
   ended: number;
 }
 
-/** The answers to writes that go on until they are stopped. */
+/** Writes that continue until `stop`, and their answers. */
 export interface Writing {
   entries: Written[];
   stop(): Promise<void>;
@@ -20,7 +20,7 @@ export interface Writing {
 
 const [writers, restMs] = [3, 50];
 
-/** Creates tokens and SCIM users over each of these daemons, without an end. */
+/** Creates tokens and SCIM users through each of these daemons until `stop`. */
 export function keepWriting(
   daemons: { url: string }[],
   { pat, scim, base }: { pat: string; scim: string; base: string },

@@ -2,8 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { DatabaseSync, StatementSync } from 'node:sqlite';
 
-// Preloaded into a command: it counts what the command says to its databases, and ends it by SIGKILL right before
-// number KILL_AT. A command that gets to its end leaves the count in the file COUNT_FILE.
+// Preloaded into a command. It counts the statements that the command sends to its databases, and
+// kills the command right before statement KILL_AT. A command that runs to its end writes the count
+// to COUNT_FILE.
 
 const last = Number(process.env['KILL_AT'] ?? Number.POSITIVE_INFINITY);
 let count = 0;
@@ -22,7 +23,7 @@ function beforeEach(prototype: object, name: string, counts: (self: unknown) => 
 
 for (const name of ['all', 'run', 'get']) beforeEach(StatementSync.prototype, name, () => true);
 beforeEach(DatabaseSync.prototype, 'exec', () => true);
-// PostgreSQL; a pipe to the caller has no port.
+// Counts writes to PostgreSQL only: a pipe to the caller has no remote port.
 beforeEach(Socket.prototype, 'write', (socket) => {
   return socket instanceof Socket && socket.remotePort !== undefined;
 });

@@ -9,7 +9,7 @@ import { faultsIn, readStored, statesIn } from './stored.ts';
 
 const mostWrites = 40;
 
-/** Kills the daemon so many times under load, and expects that nothing is lost or done by half. */
+/** Kills the daemon `kills` times under load, and expects no lost and no half-done write. */
 export async function killUnderLoad(kills: number): Promise<void> {
   const seed = Number(process.env['IDCTL_TEST_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
   const ledger = openLedger();
@@ -23,7 +23,7 @@ export async function killUnderLoad(kills: number): Promise<void> {
   const times: number[] = [];
   for (let kill = 1; kill <= kills; kill += 1) {
     const stopLoad = load.start();
-    // Not in the second half: the test would wait at its end until the lease is over.
+    // Only in the first half: otherwise the test would wait for the lease at its end.
     const inDelivery = kill % 3 === 1 && kill * 2 < kills;
     const moment = await randomMoment(stage, daemon, webhook.arrived, inDelivery);
     process.kill(daemon.pid, 'SIGKILL');
@@ -33,8 +33,8 @@ export async function killUnderLoad(kills: number): Promise<void> {
     expectNoFault(stage, `seed ${seed}, kill ${kill} ${moment}`);
   }
   const { acknowledged, cut } = ledger.counts;
-  // Kills came in the middle of the load. How many answers were 503 is only printed: on a slow machine
-  // a password, a lock or a connection waits too long for its turn.
+  // The kills must have cut off requests. The number of 503 answers is only printed: on a slow
+  // machine a password, a lock or a connection may wait too long.
   expect(cut, `seed ${seed}`).toBeGreaterThan(0);
   times.sort((a, b) => a - b);
   await webhook.expectAllDelivered();
@@ -46,7 +46,9 @@ export async function killUnderLoad(kills: number): Promise<void> {
   );
 }
 
-/** Waits for a number of writes, for a delivery that begins if that is wanted, and a little more. */
+/**
+ * Waits for a number of writes, then for a new delivery if `inDelivery`, then a few milliseconds.
+ */
 async function randomMoment(
   stage: Stage,
   daemon: Daemon,
@@ -62,14 +64,14 @@ async function randomMoment(
     await pause(1);
   }
   const before = arrived.length;
-  // None comes while the lease of a killed daemon lasts.
+  // No delivery arrives while the lease of a killed daemon lasts.
   const latest = Date.now() + (inDelivery ? 1500 : 0);
   while (arrived.length === before && Date.now() < latest) await pause(1);
   await pause(ms);
   return `after ${writes} writes and ${ms} ms`;
 }
 
-/** Starts the daemon again, and notes how many milliseconds that took. */
+/** Starts the daemon again, and records how many milliseconds that took. */
 async function restart(stage: Stage, times: number[]): Promise<Daemon> {
   const began = performance.now();
   const daemon = await stage.site.serve();
@@ -78,7 +80,10 @@ async function restart(stage: Stage, times: number[]): Promise<Daemon> {
   return daemon;
 }
 
-/** Compares the ledger with the database and the answers; the cut-off writes that are stored. */
+/**
+ * Compares the ledger with the database, and tries the credentials. Returns the writes of unknown
+ * outcome that are stored.
+ */
 export async function compare(stage: Stage): Promise<string[]> {
   const { site, ledger } = stage;
   const stored = await readStored(site);
@@ -88,12 +93,12 @@ export async function compare(stage: Stage): Promise<string[]> {
   return done;
 }
 
-/** Expects no fault so far, and empties the list of them. */
+/** Expects an empty list of faults, and clears it. */
 export function expectNoFault({ ledger }: Stage, what: string): void {
   expect(ledger.faults.splice(0), what).toEqual([]);
 }
 
-/** A webhook of the members' events, and what must have arrived at the end. */
+/** Adds a webhook for the events of members, with a check that every delivery has arrived. */
 export async function addWebhook({ site }: Stage) {
   const receiver = await startReceiver();
   const events = ['--events', 'member.*'];

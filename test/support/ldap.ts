@@ -5,7 +5,7 @@ import type { Answer } from './http.ts';
 import type { Idctl } from './idctl.ts';
 import { directoryPassword, type Slapd, service, suffix } from './slapd.ts';
 
-/** The settings of a connection to this server, as a test of it needs them. */
+/** The settings of a connection to this server, as its test requires them. */
 export function settingsFor(slapd: Pick<Slapd, 'ldaps' | 'ca'>) {
   return {
     uri: slapd.ldaps,
@@ -17,7 +17,7 @@ export function settingsFor(slapd: Pick<Slapd, 'ldaps' | 'ca'>) {
   };
 }
 
-/** An organization with a verified domain and an enabled connection with these settings. */
+/** Creates an organization with a verified domain and an enabled connection with these settings. */
 export async function joined(idctl: Operated, settings: Record<string, unknown>) {
   const org = await organization(idctl);
   const domain = await verifiedDomain(idctl, org.slug);
@@ -28,7 +28,7 @@ export async function joined(idctl: Operated, settings: Record<string, unknown>)
   return { org, domain };
 }
 
-/** One sign-in, with the password of the tests' people unless another is given. */
+/** Signs in once, by default with the password of the test people. */
 export function signInByLdap(
   idctl: Pick<Idctl, 'client'>,
   body: Record<string, unknown>,

@@ -1,47 +1,52 @@
 import type { Answer } from './http.ts';
 
-/** What an answer tells the ledger. */
+/** The part of an answer that the ledger reads. */
 type Told = Pick<Answer, 'status' | 'headers' | 'body'>;
 
 type State = string | number;
 
 interface Write {
   what: string;
-  /** The new state of each subject that the write changes, together. */
+  /** The new state of each subject; a write changes all of them together. */
   changes: Record<string, State>;
 }
 
 /**
- * Notes every write that was asked for, and how it ended: acknowledged, or unknown if the
- * connection broke or the answer was 503. Afterwards it compares this with the database.
+ * Records every requested write and its outcome: acknowledged, or unknown if the connection broke
+ * or the answer was 503. Afterwards it compares this with the database.
  */
 export interface Ledger {
-  /** Writes that idctl got wrong, in words. */
+  /** Descriptions of the writes that idctl got wrong. */
   faults: string[];
-  /** The answers with 503, in words. */
+  /** Descriptions of the answers with 503. */
   unavailable: string[];
-  /** How many writes were acknowledged, and cut off without an answer. */
+  /** The numbers of acknowledged writes, and of requests that were cut off without an answer. */
   counts: { acknowledged: number; cut: number };
-  /** Asks for a write. The answer is null unless the write was acknowledged. */
+  /** Requests a write. Returns null unless the write was acknowledged. */
   write(
     what: string,
     changes: Write['changes'],
     ask: () => Promise<Told>,
   ): Promise<Told['body'] | null>;
-  /** Uses a single-use thing twice at once. One use may succeed; returns whether one did. */
+  /**
+   * Uses a single-use credential twice at once. At most one use may succeed; returns whether one
+   * did.
+   */
   useOnce(
     what: string,
     subject: string,
     ask: () => Promise<Told>,
     mayRefuse?: 'may refuse',
   ): Promise<boolean>;
-  /** The state that the database must have; undefined if nothing was acknowledged. */
+  /**
+   * The state that a subject must have in the database; undefined without an acknowledged write.
+   */
   stateOf(subject: string): State | undefined;
-  /** Whether no write of unknown end concerns the subject. */
+  /** Whether no write of unknown outcome concerns the subject. */
   isSettled(subject: string): boolean;
   /**
-   * Compares with what the database has; an absent subject is `gone`. A write of unknown end is
-   * there as a whole or not at all. Returns those that are there.
+   * Compares the ledger with the states in the database; an absent subject is `gone`. A write of
+   * unknown outcome must be stored as a whole or not at all. Returns those that are stored.
    */
   settle(found: ReadonlyMap<string, State>): string[];
 }

@@ -6,7 +6,7 @@ import type { Stage } from './mixed-load.ts';
 /** Accounts with a password: for tokens, for sessions, and for changes of the password. */
 export const [tina, rita, paul] = ['tina@home.test', 'rita@home.test', 'paul@home.test'] as const;
 
-/** A credential that a load made, and the subject that says whether it is live. */
+/** A credential that a load created, and its subject in the ledger. */
 export interface Credential {
   subject: string;
   bearer: string;
@@ -14,10 +14,10 @@ export interface Credential {
 
 const changes = `user.password.changed of ${paul}`;
 
-/** The password of paul after so many changes. */
+/** Paul's password after `times` changes. */
 const passwordAfter = (times: number) => (times === 0 ? password : `${password} ${times}`);
 
-/** The workers that write tokens, sessions and a password. */
+/** The workers that write tokens and sessions, and change a password. */
 export function credentialWriters(stage: Stage): (() => Promise<void>)[] {
   return [tokenHolder(stage), sessionHolder(stage), passwordChanger(stage)];
 }
@@ -26,17 +26,17 @@ interface Session {
   subject: string;
   access: string;
   refresh: string;
-  /** When it was told, in milliseconds. */
+  /** When the session was received, in milliseconds. */
   at: number;
 }
 
-/** Signs in; null unless that was acknowledged. The session is live from then on. */
+/** Signs in, and records the session as live. Null unless the sign-in was acknowledged. */
 async function signIn(stage: Stage, email: string, given: string): Promise<Session | null> {
   const answer = await createClient(stage.url)
     .post('/api/v1/auth/login', { email, password: given })
     .catch(() => null);
   if (answer === null) return null;
-  // Only its answer names the session, so it is noted afterwards.
+  // Only the answer names the session, so the write is recorded afterwards.
   const session = answer.status === 200 ? sessionOf(answer) : null;
   const changes = session === null ? {} : { [session.subject]: 'live' };
   await stage.ledger.write(`sign in ${email}`, changes, async () => answer);
@@ -60,7 +60,7 @@ function tokenHolder(stage: Stage): () => Promise<void> {
   const held: { id: string; subject: string }[] = [];
   let session: Session | null = null;
   return async () => {
-    // The access token lasts for a quarter of an hour only.
+    // The access token is valid for a quarter of an hour only.
     if (session === null || session.at < Date.now() - 600_000)
       session = await signIn(stage, tina, password);
     if (session === null) return;
@@ -87,7 +87,7 @@ function tokenHolder(stage: Stage): () => Promise<void> {
   };
 }
 
-/** Signs in, rotates the refresh token, by two requests at once, and signs out. */
+/** Signs in, rotates the refresh token with two requests at once, and signs out. */
 function sessionHolder(stage: Stage): () => Promise<void> {
   const { ledger, random } = stage;
   let session: Session | null = null;
@@ -116,7 +116,7 @@ function sessionHolder(stage: Stage): () => Promise<void> {
   };
 }
 
-/** Changes the password in a new session, which ends the session before. */
+/** Changes the password in a new session, which ends the other sessions. */
 function passwordChanger(stage: Stage): () => Promise<void> {
   const { ledger } = stage;
   let live: string[] = [];
@@ -145,7 +145,7 @@ function passwordChanger(stage: Stage): () => Promise<void> {
   }
 }
 
-/** Asks again after each 503: at times, a slow machine is too busy for a password. */
+/** Repeats a request after each 503: at times, a slow machine is too busy to check a password. */
 export async function answered(ask: () => Promise<Answer>): Promise<Answer> {
   for (;;) {
     const answer = await ask();
@@ -154,7 +154,7 @@ export async function answered(ask: () => Promise<Answer>): Promise<Answer> {
   }
 }
 
-/** Tries the credentials of a round, and the passwords, and notes what is wrong. */
+/** Tries the credentials of a round and the passwords, and adds each wrong answer to the faults. */
 export async function tryCredentials(stage: Stage): Promise<void> {
   const { ledger } = stage;
   const client = createClient(stage.url);

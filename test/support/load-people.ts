@@ -12,7 +12,7 @@ export function peopleWriters(stage: Stage): (() => Promise<void>)[] {
   return [...names.map((name) => scimClient(stage, name)), owner(stage)];
 }
 
-/** Creates, renames, deletes and brings back users of its own. */
+/** Creates, renames, deletes and reactivates its own users. */
 function scimClient(stage: Stage, name: string): () => Promise<void> {
   const { ledger, random, scim } = stage;
   const headers = {

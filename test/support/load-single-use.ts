@@ -4,7 +4,7 @@ import { type Client, createClient } from './http.ts';
 import { answered } from './load-credentials.ts';
 import type { Stage } from './mixed-load.ts';
 
-/** The account that the operator makes sign-in links for. */
+/** The account that the operator creates sign-in links for. */
 export const linkUser = 'lea@home.test';
 /** Accounts that ask for mailed codes, in turn. */
 export const mailUsers = Array.from({ length: 150 }, (_, at) => `mail${at}@home.test`);
@@ -13,12 +13,14 @@ export const totpUsers = ['tom@home.test', 'tim@home.test', 'tess@home.test'];
 
 const uses = (email: string, method: string) => `sign-ins of ${email} by ${method}`;
 
-/** The workers that use, twice at once, what can be used once: codes, links and time steps. */
+/**
+ * The workers that use single-use credentials twice at once: mailed codes, links and TOTP codes.
+ */
 export function spenders(stage: Stage): (() => Promise<void>)[] {
   return [mailCodes(stage), links(stage), timeSteps(stage)];
 }
 
-/** Asks for codes by mail, and uses each that arrives. */
+/** Requests codes by mail, and uses each code that arrives. */
 function mailCodes(stage: Stage): () => Promise<void> {
   const { ledger, smtp } = stage;
   const [unasked, waiting] = [[...mailUsers], new Set<string>()];
@@ -26,22 +28,22 @@ function mailCodes(stage: Stage): () => Promise<void> {
     if (waiting.size < 2) {
       const email = unasked.shift();
       if (email === undefined) return;
+      // To the end of the list: a second code would replace the first.
       unasked.push(email);
       const asked = await ledger.write(`mail a code to ${email}`, {}, () =>
         createClient(stage.url).post('/api/v1/auth/magic-code', { email }),
       );
-      // Not asked again, as the second code would replace the first.
       if (asked !== null) waiting.add(email);
       return;
     }
     const at = smtp.letters.findLastIndex(({ to }) => waiting.has(to));
-    // Taken out, as the next letter to this account has another code.
+    // Removed, because the next letter to this account has another code.
     const [letter] = at < 0 ? [] : smtp.letters.splice(at, 1);
     if (letter === undefined) return;
     waiting.delete(letter.to);
     const email = letter.to;
     const code = /\b\d{6}\b/.exec(letter.text)?.[0];
-    // A mail whose sender was killed is sent again, with another code.
+    // A mail whose daemon was killed during its delivery is sent again, with another code.
     await ledger.useOnce(
       `use the code of ${email}`,
       uses(email, 'magicCode'),
@@ -51,13 +53,13 @@ function mailCodes(stage: Stage): () => Promise<void> {
   };
 }
 
-/** Makes a sign-in link in each round, by a command beside the daemon, and uses it. */
+/** Creates a sign-in link in each round, with a command beside the daemon, and uses it. */
 function links(stage: Stage): () => Promise<void> {
   const { ledger } = stage;
   const subject = uses(linkUser, 'loginLink');
   const made = `user.login_link.created of ${linkUser}`;
   let [round, unused, spent]: [number, string?, string?] = [0];
-  // Not by `open`, which follows the redirect, and fails if only that is cut off.
+  // Does not use `open`, which follows the redirect and fails if only that request is cut off.
   const use = async (url: string) => {
     const { pathname, search, searchParams } = new URL(url);
     const client = createClient(stage.url, { keepCookies: true });
@@ -97,7 +99,7 @@ const stepNow = () => Math.floor(Date.now() / 1000 / periodSeconds);
 const codeAt = (secret: string, step: number) =>
   generateSync({ secret, epoch: step * periodSeconds });
 
-/** Switches the second factor of these accounts on, with a code that is half a minute old. */
+/** Turns on the second factor of `totpUsers`, with a code of the previous period. */
 export async function enrolAll(stage: Stage): Promise<void> {
   for (const email of totpUsers) {
     const client = createClient(stage.url, { keepCookies: true });
@@ -112,7 +114,7 @@ export async function enrolAll(stage: Stage): Promise<void> {
   }
 }
 
-/** Signs in with codes of the second factor, and tries each accepted one again. */
+/** Signs in with TOTP codes, and tries each accepted code again. */
 function timeSteps(stage: Stage): () => Promise<void> {
   const { ledger } = stage;
   return async () => {
@@ -121,7 +123,7 @@ function timeSteps(stage: Stage): () => Promise<void> {
     );
     if (person === undefined) return;
     const { email, secret } = person;
-    // The next step is accepted too: clocks may differ by one.
+    // idctl also accepts the code of the next period, because clocks may differ by one.
     person.last = Math.max(person.last + 1, stepNow());
     const totpCode = codeAt(secret, person.last);
     const signIn = () =>

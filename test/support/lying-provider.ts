@@ -12,14 +12,14 @@ import {
 } from 'jose';
 import { portOf } from './ports.ts';
 
-/** What an endpoint answers; an object is sent as JSON, a stream piece by piece. */
+/** The answer of an endpoint. An object is sent as JSON, a stream piece by piece. */
 interface Answer {
   status?: number;
   headers?: Record<string, string>;
   body: Record<string, unknown> | string | AsyncIterable<string | Uint8Array>;
 }
 
-/** A request as it came in. */
+/** A received request. */
 interface Seen {
   path: string;
   headers: IncomingMessage['headers'];
@@ -28,22 +28,22 @@ interface Seen {
 
 type Endpoint = 'discovery' | 'authorization' | 'token' | 'jwks' | 'userinfo';
 
-/** An OpenID provider, honest until a test replaces one of its answers; on loopback. */
+/** An OpenID provider on loopback. Its answers are correct until a test replaces one. */
 export interface LyingProvider {
   issuer: string;
-  /** Every answer, to be replaced at will. */
+  /** The answer of each endpoint; a test may replace it. */
   answers: Record<Endpoint, (asked: Seen) => Answer | Promise<Answer>>;
-  /** The honest discovery document. */
+  /** The correct discovery document. */
   document(): Record<string, unknown>;
-  /** The honest claims of an ID token with this nonce. */
+  /** The correct claims of an ID token with this nonce. */
   claims(nonce: string): Record<string, unknown>;
-  /** A JWT by the published key, or by another. */
+  /** Signs a JWT with the published key, or with another. */
   sign(
     claims: Record<string, unknown>,
     header?: Partial<JWTHeaderParameters>,
     key?: CryptoKey,
   ): Promise<string>;
-  /** What was asked, in order. */
+  /** The received requests, in order. */
   seen: Seen[];
   stop(): Promise<void>;
 }
@@ -57,8 +57,8 @@ const paths: Record<string, Endpoint> = {
 };
 
 /**
- * Starts it; its ID tokens are for this client and nonce, its person is `person-1`. It speaks plain http, or TLS with
- * the certificate given.
+ * Starts the provider. Its ID tokens are for this client and nonce, and for the person `person-1`.
+ * It uses plain http, or TLS with the given certificate.
  */
 export async function startLyingProvider(
   clientId: string,
@@ -105,7 +105,7 @@ function honest(
     token_endpoint: `${issuer}/token`,
     userinfo_endpoint: `${issuer}/userinfo`,
     jwks_uri: `${issuer}/jwks`,
-    // Claims more than idctl takes, so that its own list is what refuses.
+    // Lists more than idctl accepts, so that idctl's own list must refuse the rest.
     id_token_signing_alg_values_supported: ['ES256', 'RS256', 'RS512', 'HS256', 'none'],
   });
   const claims = (bound: string) => {
@@ -119,7 +119,8 @@ function honest(
     sign,
     answers: {
       discovery: () => ({ body: document() }),
-      // Nobody is signed in at it, which is what it says to a request that wants no page.
+      // No person is signed in at the provider, so it answers `login_required`, as to
+      // `prompt=none`.
       authorization: ({ path }) => {
         const redirectUri = new URLSearchParams(path.replace(/^.*\?/, '')).get('redirect_uri');
         return {
@@ -141,7 +142,7 @@ function send(response: ServerResponse, { status = 200, headers = {}, body }: An
   const isJson = typeof body !== 'string' && !(Symbol.asyncIterator in body);
   response.writeHead(status, { 'content-type': 'application/json', ...headers });
   if (isJson) response.end(JSON.stringify(body));
-  // Errors are the client's hanging up, which is what the test is about.
+  // A stream fails if the client hangs up, which the test expects.
   else
     Readable.from(typeof body === 'string' ? [body] : body)
       .on('error', () => undefined)

@@ -5,15 +5,15 @@ import { type Letter, type Smtp, startSmtp } from './smtp.ts';
 /** An instance that sends mail, and the server that gets it. */
 export interface MailingIdctl extends Idctl {
   smtp: Smtp;
-  /** Takes a turn of the daemon's job. */
+  /** Runs the daemon's mail job once. */
   deliver(): Promise<void>;
-  /** Delivers; then what has come to this address, oldest first. */
+  /** Delivers, then returns the letters to this address, oldest first. */
   lettersTo(address: string): Promise<Letter[]>;
-  /** Delivers; then the code of the last letter to this address. */
+  /** Delivers, then returns the code in the last letter to this address. */
   codeFor(address: string): Promise<string>;
 }
 
-/** Opens it, with these settings beside its mail server, as `openIdctl` does. */
+/** Opens an instance as `openIdctl` does, with a mail server and these settings. */
 export async function openMailingIdctl(
   ...[given = {}, place]: Parameters<typeof openIdctl>
 ): Promise<MailingIdctl> {

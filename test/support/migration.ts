@@ -3,7 +3,7 @@ import { Account } from '../../src/database/models/account.ts';
 import { dialectOfDatabase } from '../../src/database/select.ts';
 import { transaction } from '../../src/database/transaction.ts';
 
-/** Runs one migration that changes rows alone, once more, on the open database. */
+/** Runs one migration again on the open database. The migration must change only rows. */
 export async function runMigration(name: string): Promise<void> {
   const { sequelize } = Account;
   const migration = migrations.find((each) => each.name === name);

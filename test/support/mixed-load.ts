@@ -12,37 +12,37 @@ import { memberEmails, peopleWriters } from './load-people.ts';
 import { enrolAll, linkUser, mailUsers, spenders, totpUsers } from './load-single-use.ts';
 import { type Smtp, startSmtp } from './smtp.ts';
 
-/** What the workers of a load share. */
+/** The state that the workers of a load share. */
 export interface Stage {
   site: Installation;
   ledger: Ledger;
   random: () => number;
-  /** Where the daemon listens now. */
+  /** The current URL of the daemon. */
   url: string;
   smtp: Smtp;
   /** The path of the SCIM users, and the tokens of the SCIM client and the owner. */
   scim: { users: string; token: string };
   ownerToken: string;
-  /** Credentials of this round, to try when the fault is over. */
+  /** Credentials that this round created, to try after the fault. */
   made: Credential[];
   /** Accounts with a second factor, and the last time step that was tried. */
   enrolled: { email: string; secret: string; last: number }[];
-  /** How many times the load was started. */
+  /** The number of times that the load was started. */
   round: number;
   close(): Promise<void>;
 }
 
-/** Makes an instance with everyone who works in a load. */
+/** Creates an instance with all accounts and tokens of a load. */
 export async function setStage(given: {
   ledger: Ledger;
   random: () => number;
-  /** The database; a fresh one of the run, unless told. */
+  /** The database; by default, a fresh one of the run. */
   database?: string;
-  /** The program; that of the run, unless told. */
+  /** The words that start the program; by default, those of the run. */
   program?: readonly string[];
   /** More settings. */
   env?: Record<string, string>;
-  /** What more the operator prepares. */
+  /** Further preparation by the operator. */
   prepare?: (operator: () => Context) => Promise<void>;
 }): Promise<Stage> {
   const { ledger, random, env, prepare, ...where } = given;
@@ -81,13 +81,13 @@ export async function setStage(given: {
   return { ledger, random, site, smtp, scim, ownerToken, ...nothingYet, close };
 }
 
-/** A mix of writes that can be started again and again. */
+/** A mix of writes that a test can start repeatedly. */
 export interface Load {
-  /** The returned function stops it, and waits for what was asked. */
+  /** Starts the load. The returned function stops it, and waits for the open requests. */
   start(): () => Promise<void>;
 }
 
-/** Makes the workers of a load, and these beside them, once the daemon is up. */
+/** Creates the workers of a load, and adds `others`. The daemon must be running. */
 export async function openLoad(
   stage: Stage,
   others: (() => Promise<void>)[] = [],

@@ -9,17 +9,17 @@ import { copyOfDatabase, dialect } from './database.ts';
 import type { Installation } from './installation.ts';
 import { type PostgresServer, startPostgres } from './postgres.ts';
 
-/** Databases of both kinds, whichever this run of the file is about. */
+/** Databases of both kinds, in every run of the test file. */
 export interface BothKinds {
   /** The URL of an empty database of this kind. */
   fresh(kind: 'sqlite' | 'postgres'): Promise<string>;
   stop(): Promise<void>;
 }
 
-/** The other kind than that of the run. */
+/** The kind of database that this run does not use. */
 export const otherKind = dialect === 'sqlite' ? 'postgres' : 'sqlite';
 
-/** Starts a PostgreSQL server beside the databases of the run, where they are not its own. */
+/** Starts a PostgreSQL server if the run uses SQLite, or else uses the run's server. */
 export async function startBothKinds(): Promise<BothKinds> {
   const folder = mkdtempSync(join(tmpdir(), 'idctl-move-'));
   const server: PostgresServer | null = dialect === 'sqlite' ? await startPostgres() : null;
@@ -32,7 +32,7 @@ export async function startBothKinds(): Promise<BothKinds> {
       const name = `idctl_${inject('run')}_move_${made}_${process.pid}`;
       const client = new pg.Client(url.href);
       await client.connect();
-      // Orders text otherwise than by bytes, as most servers do.
+      // Sorts text by language and not by bytes, as most servers do.
       await client.query(
         `CREATE DATABASE "${name}" TEMPLATE template0 LOCALE_PROVIDER icu ICU_LOCALE 'en-US'`,
       );
@@ -47,14 +47,14 @@ export async function startBothKinds(): Promise<BothKinds> {
   };
 }
 
-/** The address as idctl shows it. */
+/** The URL without its password, as idctl shows it. */
 export function withoutPassword(url: string): string {
   return url.replace(/^(postgres:\/\/[^:]+):[^@]*@/, '$1@');
 }
 
 const preload = `--import=${new URL('./kill-at-statement.ts', import.meta.url).href}`;
 
-/** What a command says on a database: 0, or 3 with the refusal. */
+/** The result of a command on a database: exit code 0, or 3 with the refusal. */
 interface Looked {
   code: number | null;
   err: string;
@@ -64,7 +64,7 @@ interface Looked {
 export interface Interrupted {
   from: string;
   to: string;
-  /** Runs the move, killed right before this statement where one is named. */
+  /** Runs the move; kills it right before statement `killAt`, if given. */
   run(killAt?: number): Promise<{ code: number | null; out: string; err: string }>;
   /** Tries a command on the old and on the new database. */
   look(): Promise<{ from: Looked; to: Looked }>;
@@ -72,14 +72,17 @@ export interface Interrupted {
 
 /** Moves of the installation, each of a fresh copy into a fresh target of this kind. */
 export interface Interruptions {
-  /** How many statements a whole move takes. */
+  /** The number of statements of a whole move. */
   statements: number;
   begin(): Promise<Interrupted>;
-  /** Kills this move after the old database was marked, and before the new one was released. */
+  /**
+   * Runs this move, and kills it after it has marked the old database, before it releases the new
+   * one.
+   */
   killHalfway(move: Interrupted): Promise<void>;
 }
 
-/** Does one move to its end, to count its statements. */
+/** Prepares moves of the installation. Runs one move to its end, to count its statements. */
 export async function interruptions(
   site: Installation,
   both: BothKinds,
@@ -124,7 +127,7 @@ export async function interruptions(
   };
 }
 
-/** The statement near the end before which both databases are refused. */
+/** Finds a statement near the end: a kill before it leaves both databases refused. */
 async function findHalfway(begin: () => Promise<Interrupted>, statements: number): Promise<number> {
   for (let at = statements; at > statements - 30; at -= 1) {
     const move = await begin();
@@ -139,7 +142,10 @@ async function isHalfway(move: Interrupted): Promise<boolean> {
   return from.code === 3 && to.code === 3;
 }
 
-/** Kills a move right before a statement, looks that no write could be lost, and runs it again. */
+/**
+ * Kills a move right before a statement, checks that no write could be lost, and runs the move
+ * again.
+ */
 export async function killAndRunAgain(move: Interrupted, killAt: number): Promise<void> {
   const killed = await move.run(killAt);
   if (killed.code !== null && killed.code !== 0) throw new Error(killed.err);
@@ -156,7 +162,7 @@ export async function killAndRunAgain(move: Interrupted, killAt: number): Promis
     throw new Error(`killed at ${killAt}, run again: ${JSON.stringify(after)}`);
 }
 
-/** Moves the installation; the URL is in a file, because it may hold a password. */
+/** Moves the installation. The URL is in a file, because it may contain a password. */
 export async function moveTo(
   site: Installation,
   to: string,
@@ -168,7 +174,7 @@ export async function moveTo(
   return site.run(['database', 'move', '--to-file', file, ...words], '', more);
 }
 
-/** Runs one statement on the database at this address. */
+/** Runs one statement on the database at this URL. */
 export async function changeAt(database: string, sql: string): Promise<void> {
   if (database.startsWith('sqlite:')) {
     const sqlite = new DatabaseSync(database.slice('sqlite:'.length));

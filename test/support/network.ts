@@ -3,7 +3,7 @@ import { createOutbound } from '../../src/outbound/create.ts';
 import { defaultLimits, type Limits } from '../../src/outbound/limits.ts';
 import type { Outbound } from '../../src/outbound/outbound.ts';
 
-/** The outbound room under these settings, with limits shortened at will. */
+/** Creates the outbound platform with these settings; `limits` replaces some of its limits. */
 export function openNetwork(
   settings: {
     outbound?: { allow?: string[]; caFile?: string };

@@ -13,7 +13,7 @@ export interface Nginx {
   stop(): Promise<void>;
 }
 
-/** Starts nginx with these blocks of its `http` section; ready when it listens on the port. */
+/** Starts nginx with these blocks in its `http` section, and waits until it listens on the port. */
 export async function startNginx(blocks: string, port: number): Promise<Nginx> {
   const folder = await mkdtemp(join(tmpdir(), 'idctl-nginx-'));
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
@@ -46,7 +46,7 @@ export async function startNginx(blocks: string, port: number): Promise<Nginx> {
   };
 }
 
-/** The configuration in docs/operations.md, with the names and ports of here. */
+/** The nginx configuration in docs/operations.md, with the test's own names and ports. */
 export function documentedNginx(here: {
   tls: number;
   http: number;

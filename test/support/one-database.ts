@@ -1,6 +1,6 @@
 /**
- * What is about a terminal, a browser, the network or the configuration of a daemon, and takes long: the suite runs it on
- * SQLite alone, to stay short, and `npm run test:long` on PostgreSQL too.
+ * Slow tests of a terminal, a browser, the network or a daemon's configuration. The suite runs them
+ * on SQLite only; `npm run test:long` also runs them on PostgreSQL.
  */
 export const onOneDatabase = [
   'test/cli/**/*.test.ts',

@@ -4,7 +4,7 @@ import { exportJWK, generateKeyPair } from 'jose';
 import Provider, { type ClientMetadata, type Configuration } from 'oidc-provider';
 import { portOf } from './ports.ts';
 
-/** The claims of a person at the provider; those that are absent are not given. */
+/** The claims of a person at the provider; an absent claim is not sent. */
 interface Person {
   email?: string;
   email_verified?: boolean | string;
@@ -14,25 +14,31 @@ interface Person {
   groups?: unknown;
 }
 
-/** oidc-provider, in this process, on plain http: idctl needs `outbound.allow: [127.0.0.1]` for it. */
+/** oidc-provider, in this process, on plain http: idctl needs `outbound.allow: [127.0.0.1]`. */
 export interface OpenIdProvider {
   issuer: string;
-  /** By account id, which is also the `sub`; may be changed between sign-ins. */
+  /** The people by account id, which is also the `sub`. Tests may change them between sign-ins. */
   people: Map<string, Person>;
-  /** Signs a person in as a browser would, and returns where the provider then sends the browser: the callback. */
+  /**
+   * Signs a person in as a browser would, and returns the callback URL to which the provider
+   * redirects.
+   */
   signIn(authorizationUrl: string, accountId: string): Promise<string>;
   stop(): Promise<void>;
 }
 
 interface Options {
-  /** As registered at the provider: `client_id`, `client_secret`, `redirect_uris` and what a test varies. */
+  /**
+   * The clients registered at the provider: `client_id`, `client_secret`, `redirect_uris` and the
+   * fields that a test varies.
+   */
   clients: ClientMetadata[];
   people?: Record<string, Person>;
-  /** More of oidc-provider's own configuration. */
+  /** Further configuration of oidc-provider. */
   configuration?: Configuration;
 }
 
-/** Starts it on a free port. */
+/** Starts the provider on a free port. */
 export async function startOpenIdProvider(options: Options): Promise<OpenIdProvider> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -74,7 +80,7 @@ async function configurationOf(
       ctx.body = { error, error_description };
     },
     interactions: { url: (_, { uid }) => `/interaction/${uid}` },
-    // Consent is taken for granted: the tests are about signing in.
+    // Gives every client consent, because the tests are about signing in.
     async loadExistingGrant({ oidc }) {
       const { client, session, provider } = oidc;
       if (!client || !session?.accountId) return undefined;
@@ -103,7 +109,7 @@ async function interact(provider: Provider, request: IncomingMessage, response: 
   await provider.interactionFinished(request, response, { login: { accountId } });
 }
 
-/** Follows the provider's redirects with a cookie jar until they leave it. */
+/** Follows the provider's redirects with a cookie jar, and returns the first address elsewhere. */
 async function walk(start: string, issuer: string, accountId: string): Promise<string> {
   const jar = new Map<string, string>();
   let url = start;

@@ -1,6 +1,6 @@
 import { Identity } from '../../src/database/models/identity.ts';
 
-/** Runs `first`, and all of `second` right after its first look for a linked identity. */
+/** Runs `first`. Right after its first query for a linked identity, runs all of `second`. */
 export async function overtake<First, Second>(
   first: () => Promise<First>,
   second: () => Promise<Second>,

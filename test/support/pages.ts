@@ -1,8 +1,8 @@
 import type { Answer, Client } from './http.ts';
 
-/** A page as a browser without script has it: what it was answered with, and its forms. */
+/** A page in a browser without scripts: the answer and its forms. */
 export interface Opened extends Answer {
-  /** Sends the form that goes to this path, with what it carries and these fields. */
+  /** Submits the form with this action, with the form's own values and these fields. */
   submit(
     action: string,
     fields?: Record<string, string>,
@@ -35,7 +35,7 @@ function read(client: Client, answer: Answer): Opened {
   };
 }
 
-/** What the first form to a path carries unseen. */
+/** The values in the first form with this action. */
 function carriedBy(body: string, action: string): Record<string, string> {
   const form = body
     .split('<form ')
@@ -47,7 +47,7 @@ function carriedBy(body: string, action: string): Record<string, string> {
   return Object.fromEntries(fields.map(([, name = '', value = '']) => [name, value]));
 }
 
-/** 307 is the same form once more, 303 something to get. */
+/** Follows redirects: sends the same form after 307, and a GET after any other. */
 async function follow(
   client: Client,
   answer: Answer,

@@ -6,7 +6,7 @@ import { person, signedIn } from './builders.ts';
 import type { Answer, Client } from './http.ts';
 import type { Idctl } from './idctl.ts';
 
-/** Where passkeys work: https, a host name. */
+/** A base URL at which passkeys work: https with a host name. */
 export const passkeySite = 'https://id.example.test';
 
 const authenticator = authenticatorAt(passkeySite);
@@ -28,7 +28,7 @@ export async function signInByPasskey(client: Client, held: HeldPasskey, twist: 
   return client.post('/api/v1/auth/passkey', { credential });
 }
 
-/** The answer of a passkey to the options that a refusal or a page carries. */
+/** The answer of a passkey to the options that a refusal or a page contains. */
 export function answerTo({ body }: Pick<Answer, 'body'>, held: HeldPasskey, twist: Twist = {}) {
   return authenticator.get(held, body.passkeyOptions, twist);
 }
@@ -40,7 +40,9 @@ export function optionsIn({ body }: Answer): Pick<Answer, 'body'> | null {
   return { body: { passkeyOptions: JSON.parse(text.replaceAll('&quot;', '"')) } };
 }
 
-/** A person with a password, signed in in a browser, who has a passkey. */
+/**
+ * Creates a person with a password and a passkey, and a browser in which the person is signed in.
+ */
 export async function personWithPasskey(idctl: Idctl, email?: string) {
   const account = await person(idctl, email);
   const browser = await signedIn(idctl, account.email);
@@ -49,7 +51,7 @@ export async function personWithPasskey(idctl: Idctl, email?: string) {
   return { account, browser, held, passkey: String(answer.body.id) };
 }
 
-/** Keeps a passkey in the database alone: no sign-in asks for it. Returns its id. */
+/** Adds a passkey's row without a real key, so that no sign-in can use it. Returns its id. */
 export async function keepPasskey(accountId: string): Promise<string> {
   const id = orderedId();
   const row = { id, accountId, name: 'Spare', credentialId: id, publicKey: 'none', counter: 0 };

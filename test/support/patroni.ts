@@ -21,29 +21,29 @@ import { killAllIn } from './processes.ts';
 
 /** PostgreSQL under Patroni, with a synchronous standby, behind HAProxy and PgBouncer. */
 export interface Patroni {
-  /** The database of idctl through HAProxy. */
+  /** The URL of idctl's database through HAProxy. */
   url: string;
-  /** The same through PgBouncer and HAProxy. */
+  /** The URL of the same database through PgBouncer and HAProxy. */
   pooledUrl: string;
-  /** The node that is the primary and has a synchronous standby, once there is one. */
+  /** Waits until a primary has a synchronous standby, and returns the primary's node. */
   settled(): Promise<Node>;
   /** Kills every process of a node. */
   kill(node: Node): Promise<void>;
-  /** Lets this primary and the standby change places, as `patronictl switchover` does. */
+  /** Switches this primary and the standby, as `patronictl switchover` does. */
   switchOver(primary: Node): Promise<void>;
   /** Starts a node again. */
   start(node: Node): void;
-  /** Waits until this node is the primary. Answers the time of its promotion. */
+  /** Waits until this node is the primary. Returns the time of its promotion. */
   promoted(node: Node): Promise<number>;
-  /** Asks PostgreSQL on a node, as its superuser. */
+  /** Runs SQL in PostgreSQL on a node, as its superuser. */
   query(node: Node, sql: string, database?: string): Promise<Record<string, unknown>[]>;
-  /** What Patroni and etcd of all hosts have said last. */
+  /** The last log lines of the programs on all hosts. */
   said(): Promise<string>;
-  /** Kills everything and removes the files. */
+  /** Kills every process and removes the files. */
   stop(): Promise<void>;
 }
 
-/** Starts all of it, with the files of docs/operations.md and an empty database `idctl`. */
+/** Starts the cluster, with the files of docs/operations.md and an empty database `idctl`. */
 export async function startPatroni(): Promise<Patroni> {
   const site = await createSite();
   const stop = () => removeSite(site);
@@ -86,7 +86,7 @@ export async function startPatroni(): Promise<Patroni> {
 function startEtcd(site: Site, host: (typeof hosts)[number]): void {
   const lines = here(site, host, fileFor(host, '/etc/default/etcd')).split('\n');
   const settings = lines.filter((line) => /^ETCD_/.test(line)).map((line) => line.split(/=(.*)/));
-  // As Debian's unit says.
+  // Debian's unit sets this folder.
   const data = { ETCD_DATA_DIR: join(site.home[host], 'lib/etcd') };
   run(site, host, '/usr/bin/etcd', [], { env: { ...Object.fromEntries(settings), ...data } });
 }
@@ -161,7 +161,7 @@ async function promotionOf(site: Site, node: Node): Promise<number> {
     `SELECT current_setting('data_directory') || '/pg_wal/' ||
        left(pg_walfile_name(pg_current_wal_lsn()), 8) || '.history' AS written`,
   );
-  // PostgreSQL writes this file as it ends its recovery.
+  // PostgreSQL writes this file at the end of its recovery.
   return statSync(String(row?.['written'])).mtimeMs;
 }
 

@@ -6,14 +6,14 @@ import { join } from 'node:path';
 import { connectWhenListening, freePorts } from './ports.ts';
 import { unprivileged } from './postgres.ts';
 
-/** A real PgBouncer before the PostgreSQL of a database. */
+/** A real PgBouncer in front of the PostgreSQL of a database. */
 export interface PgBouncer {
-  /** The same database, through it. */
+  /** The URL of the same database, through PgBouncer. */
   url: string;
   stop(): Promise<void>;
 }
 
-/** Starts PgBouncer with this mode and more settings; ready when it listens. */
+/** Starts PgBouncer with this pool mode and further settings, and waits until it listens. */
 export async function startPgBouncer(
   database: string,
   mode: 'session' | 'transaction',

@@ -1,4 +1,4 @@
-/** Steps that are meant: they read or sort few rows, whatever the size of the table. */
+/** Steps that the test accepts, each for its reason. */
 export const meantSteps: { sql: RegExp; step: RegExp; because: string }[] = [
   {
     sql: /FROM memberships m JOIN accounts a .* r\.id IS NULL/s,
@@ -13,7 +13,7 @@ export const meantSteps: { sql: RegExp; step: RegExp; because: string }[] = [
   {
     sql: /WITH found|\) page|FROM .scim_records. AS .ScimRecord. .* IN \(/,
     step: /FOR ORDER BY/,
-    because: 'at most a page is sorted',
+    because: 'it sorts at most one page',
   },
   {
     sql: /FROM .identities. AS .Identity. WHERE .*(account_id.|subject.) = /,
@@ -28,7 +28,7 @@ export const meantSteps: { sql: RegExp; step: RegExp; because: string }[] = [
   {
     sql: /SELECT count\(\*\) AS waiting/,
     step: /^SCAN (outbox|d) USING COVERING INDEX|^(Index Only|Seq) Scan/,
-    because: 'it counts what waits to be sent, and nothing that was',
+    because: 'it counts only the rows that wait to be sent',
   },
   {
     sql: /FROM webhooks w/,

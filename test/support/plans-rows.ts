@@ -14,7 +14,7 @@ import { execute } from '../../src/database/select.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { multiply, nthId, nthInstant } from './plans.ts';
 
-/** Makes so many rows of each table that grows, from a seed row. */
+/** Adds `rows` rows to each table that grows, as copies of a seed row. */
 export async function fillRows(
   rows: number,
   of: { organizationId: string; accountId: string; connectionId: string; webhookId: string },
@@ -131,7 +131,8 @@ export async function fillRows(
   await multiply('counters', rows, { key: word('k'), subject: word('s') });
   await multiply('outbox', rows, { id: nthId('a005') });
   await multiply('spent_states', rows, { id: word('s') });
-  // An organization and a connection keep a few hundred of these.
+  // An organization or a connection keeps only a few hundred of the rows below, so add many of
+  // both.
   const organizations = Math.ceil(rows / 100);
   const any = (kind: string) => nthId(kind, undefined, `1 + n % ${organizations}`);
   await multiply('organizations', organizations, { id: nthId('a00f'), slug: word('o') });
@@ -175,7 +176,10 @@ export async function fillRows(
   await fillGroups();
 }
 
-/** As many groups as people, each with one of them, and everyone in the group `u7`. */
+/**
+ * Adds one group for each person, with that person as a member. The group `u7` also has everyone
+ * else.
+ */
 async function fillGroups(): Promise<void> {
   const people = 'FROM scim_records r WHERE r.external_id IS NOT NULL';
   const columns = 'group_id, record_id, organization_id';

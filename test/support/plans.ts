@@ -49,10 +49,12 @@ export function watchStatements(): { take(): Statement[] } {
 // Marks the statements that fill the tables.
 const numbers = 'WITH RECURSIVE s(n)';
 const filled = new Set<string>();
-// A table with fewer rows may be read whole.
+// A smaller table may be scanned in full.
 const large = 1000;
 
-/** Copies the only row of a table so many times; the columns given get other values by `n`. */
+/**
+ * Copies the only row of a table `times` times. Columns in `changed` get values that depend on `n`.
+ */
 export async function multiply(
   table: string,
   times: number,
@@ -87,7 +89,10 @@ export function nthInstant(): string {
   return dialect === 'postgres' ? `CAST(${text} AS timestamptz)` : text;
 }
 
-/** The steps of a plan that read a filled table whole, or sort more than `most` rows of it. */
+/**
+ * The steps of a plan that scan a filled table in full, or sort more than `most` rows. SQLite does
+ * not count rows, so there any sort is listed.
+ */
 export async function slowSteps({ sql, bind }: Statement, most: number): Promise<string[]> {
   if (dialect === 'postgres') {
     const [row] = await select<{ 'QUERY PLAN': [{ Plan: Step }] }>(
@@ -109,7 +114,7 @@ export async function slowSteps({ sql, bind }: Statement, most: number): Promise
     });
 }
 
-/** Whether a name in a plan is a filled table, or another name that the statement gives one. */
+/** Whether a name in a plan is a filled table, or an alias for one in the statement. */
 function isFilled(name: string, sql: string): boolean {
   return [...filled].some(
     (table) =>
@@ -130,7 +135,7 @@ function slowBelow(step: Step, cost: number, most: number): string[] {
   const large =
     (step['Node Type'] === 'Seq Scan' && filled.has(String(step['Relation Name']))) ||
     (step['Node Type'] === 'Sort' && step['Plan Rows'] > most);
-  // A limit ends some of these steps early: then the whole costs less than the step would.
+  // A LIMIT stops some of these steps early, so the whole plan costs less than the step alone.
   const slow = large && cost > step['Total Cost'] / 2;
   const own = `${step['Node Type']} ${step['Relation Name'] ?? ''} ${step['Plan Rows']}`;
   return slow ? [own, ...below] : below;

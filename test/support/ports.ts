@@ -4,8 +4,8 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 
 /**
- * Ports of 127.0.0.1 that were free a moment ago, for programs that cannot choose one themselves. They
- * lie below the range from which the system takes ports for connections, so that none takes one.
+ * Finds ports of 127.0.0.1 that are free at the moment, for programs that cannot choose one. The
+ * system takes the ports of outgoing connections from a higher range, so it takes none of these.
  */
 export async function freePorts(count: number): Promise<number[]> {
   const ports = new Set<number>();
@@ -28,7 +28,7 @@ async function isFree(port: number): Promise<boolean> {
   return true;
 }
 
-/** The port a listening TCP server got. */
+/** The port of a listening TCP server. */
 export function portOf(server: { address(): AddressInfo | string | null }): number {
   const address = server.address();
   if (address === null || typeof address === 'string')
@@ -36,7 +36,9 @@ export function portOf(server: { address(): AddressInfo | string | null }): numb
   return address.port;
 }
 
-/** A connection to this port of 127.0.0.1 as soon as a program listens there; fails when none does within ten seconds. */
+/**
+ * Connects to this port of 127.0.0.1 as soon as a program listens there; fails after ten seconds.
+ */
 export async function connectWhenListening(port: number): Promise<Socket> {
   for (let tries = 0; tries < 500; tries += 1) {
     const socket = connect(port, '127.0.0.1');

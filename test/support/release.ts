@@ -8,9 +8,9 @@ import { type Client, createClient } from './http.ts';
 import { blocksIn } from './operations.ts';
 import { freePorts } from './ports.ts';
 
-// What `npm run release` makes, for tests.
+// The output of `npm run release`, for tests.
 
-/** Runs a program; its output may be long. The error of one that fails has it too. */
+/** Runs a program whose output may be long. If it fails, the error includes the output. */
 export async function run(program: string, words: string[], options: object = {}) {
   const settings = { encoding: 'utf8' as const, maxBuffer: 2 ** 28, ...options };
   try {
@@ -30,7 +30,7 @@ export async function makeRelease(folder: string, env: Record<string, string> = 
   });
 }
 
-/** A release, and where its daemons listen in the test. */
+/** A release, and the URL of its daemons in the test. */
 export interface Release {
   folder: string;
   version: string;
@@ -38,7 +38,7 @@ export interface Release {
   files: { name: string; bytes: number }[];
   images: { platform: string; unpacked: number }[];
   url: string;
-  /** The path of its file with this end. */
+  /** The path of its only file whose name ends with `end`. */
   file(end: string): string;
   /** A block of docs/install.md, for this version, this processor and this address. */
   typed(heading: string, at: number): string;
@@ -89,8 +89,8 @@ function blockBelow(heading: string, at: number): string {
 }
 
 /**
- * Makes `newer` from the package `file`: the same files as if of the next version, whose daemon has one more
- * migration, which changes nothing. `work` does not exist.
+ * Builds the package `newer` from the package `file`: the same files with another version, and one
+ * more migration, which changes nothing. Works in the new folder `work`, and removes it.
  */
 export async function writeNewer(
   file: string,
@@ -137,7 +137,9 @@ export function processorsBelow(folder: string): string[] {
 
 const elf = Buffer.from('\x7fELF', 'latin1');
 
-/** Unpacks the image of one processor, from the unpacked layout, and answers its settings. */
+/**
+ * Unpacks the image of one processor from the unpacked layout, and returns the image's settings.
+ */
 export async function unpackImage(layout: string, architecture: string, to: string) {
   const json = (path: string) => JSON.parse(readFileSync(path, 'utf8'));
   const blob = (digest: string) => join(layout, 'blobs', digest.replace(':', '/'));

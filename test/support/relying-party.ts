@@ -10,7 +10,7 @@ import type { Idctl } from './idctl.ts';
 
 const redirectUri = 'https://app.example.test/callback';
 
-/** An application of an organization, with openid-client, and a member who is signed in. */
+/** Creates an organization with a member and a client, with openid-client as the application. */
 export async function application(idctl: Idctl, more: Partial<ClientRow> & { public?: true } = {}) {
   const org = await organization(idctl);
   const member = await person(idctl);
@@ -64,7 +64,7 @@ function flowOf(config: openid.Configuration) {
     });
     return { url, path: url.pathname + url.search, checks };
   };
-  /** A whole flow in a browser that is signed in. */
+  /** Runs a whole flow in a signed-in browser. */
   const signIn = async (browser: Client, params: Record<string, string> = {}) => {
     const { path, checks } = await begin(params);
     const callback = await walk(browser, path);
@@ -73,7 +73,7 @@ function flowOf(config: openid.Configuration) {
   return { begin, signIn };
 }
 
-/** Follows redirects until they leave idctl, and returns the address. */
+/** Follows redirects until one leaves idctl, and returns its address. */
 export async function walk(browser: Client, path: string): Promise<string> {
   const answer = await walkTo(browser, path);
   const location = String(answer.headers['location']);
@@ -82,7 +82,7 @@ export async function walk(browser: Client, path: string): Promise<string> {
   return location;
 }
 
-/** Follows the redirects inside idctl. */
+/** Follows the redirects inside idctl, and returns the last answer. */
 export async function walkTo(browser: Client, path: string): Promise<Answer> {
   let answer = await browser.get(path, { accept: 'text/html' });
   for (let step = 0; step < 8 && /^\//.test(String(answer.headers['location'] ?? '')); step += 1)

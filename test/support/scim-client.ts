@@ -4,13 +4,13 @@ import { organization } from './builders.ts';
 import type { Answer } from './http.ts';
 import type { Idctl } from './idctl.ts';
 
-/** A provisioning client of one organization, as a provider's connector is. */
+/** A SCIM client of one organization, like a provider's connector. */
 export interface ScimClient {
   org: Awaited<ReturnType<typeof organization>>;
-  /** The path of the base. */
+  /** The path of the SCIM base URL. */
   base: string;
   token: string;
-  /** Asks below the base, with the token and SCIM's media type unless told otherwise. */
+  /** Sends a request below the base URL, by default with the token and SCIM's media type. */
   send(
     method: string,
     path: string,
@@ -18,17 +18,17 @@ export interface ScimClient {
     headers?: Record<string, string>,
   ): Promise<Answer>;
   get(path: string, headers?: Record<string, string>): Promise<Answer>;
-  /** Creates a User and answers what came back; throws unless that was 201. */
+  /** Creates a User and returns the body of the answer; throws unless the status is 201. */
   create(resource: Record<string, unknown>): Promise<Answer['body']>;
-  /** PATCH with these operations. */
+  /** Sends a PATCH with these operations. */
   patch(id: string, ...operations: unknown[]): Promise<Answer>;
-  /** The events of the organization of this kind. */
+  /** The organization's events of this kind. */
   events(kind: string): Promise<Awaited<ReturnType<typeof listEvents>>['items']>;
 }
 
 const patchSchema = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
 
-/** A new organization with an owner, a token and a client that has it. */
+/** Creates an organization with an owner and a SCIM token, and a client with this token. */
 export async function scimClient(idctl: Idctl): Promise<ScimClient> {
   const org = await organization(idctl);
   const { token } = await rotateScimToken(idctl.operator(), { org: org.slug });
@@ -65,7 +65,7 @@ export function clientOf(idctl: Idctl, org: ScimClient['org'], token: string): S
   };
 }
 
-/** The query of a filter. */
+/** The path and query that list the Users of a filter. */
 export function filtered(filter: string): string {
   return `/Users?filter=${encodeURIComponent(filter)}`;
 }

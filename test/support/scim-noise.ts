@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { enterpriseSchema } from '../../src/services/foundation/scim-user/attribute.ts';
 
-// Input that nobody sends on purpose, but for attackers.
+// Input that only attackers send on purpose.
 
 const piece = fc.oneof(
   fc.constantFrom(
@@ -67,7 +67,10 @@ const piece = fc.oneof(
     .constantFrom('(', '[', 'not (', '"')
     .chain((text) => fc.nat(50).map((count) => text.repeat(count))),
 );
-/** Text of what filters, paths and resources are made of, and of what is dangerous in SQL, JSON and prototypes. */
+/**
+ * Random text from the parts of filters, paths and resources, and from text that is dangerous in
+ * SQL, JSON and prototypes.
+ */
 export const noise = fc
   .array(piece, { maxLength: 30 })
   .chain((pieces) => fc.constantFrom(' ', '').map((by) => pieces.join(by)));
@@ -122,7 +125,7 @@ const values = fc.letrec<{ json: unknown }>((tie) => ({
     ),
     noise,
     fc.array(tie('json'), { maxLength: 4 }),
-    // As a body comes: JSON.parse makes own keys of any name.
+    // Parsed like a request body: JSON.parse makes an own key of any name.
     fc
       .array(fc.tuple(name, tie('json')), { maxLength: 5 })
       .map((entries) =>

@@ -9,7 +9,8 @@ import {
 } from '../../src/services/foundation/scim-user/resource.ts';
 import { viewScimUser } from '../../src/services/provisioning/scim/view.ts';
 
-// Random resources and filters that have much in common, so that filters match some of the resources and not others.
+// Random resources and filters share values, so that filters match some of the resources and not
+// others.
 
 /** Whether this is `npm run test:long`. */
 export const long = process.env['IDCTL_TEST_LONG'] === '1';
@@ -74,7 +75,7 @@ const elements = fc.array(
   { maxLength: 3 },
 );
 
-/** The last of them, so that it is not the first as a rule. */
+/** Keeps only the last primary element, so that the primary element is often not the first. */
 const onePrimary = <T extends { primary?: boolean }>(list: T[]) => {
   const chosen = list.findLast((one) => one.primary);
   return list.map((one) => (one.primary && one !== chosen ? { ...one, primary: false } : one));
@@ -190,7 +191,7 @@ const term = (ids: string[]) =>
     ),
   );
 
-/** The text of a filter that is well formed and within the limits; some name one of the ids. */
+/** Well-formed filters within the limits, as text; some contain one of the ids. */
 export function filters(ids: string[]): fc.Arbitrary<string> {
   const { any } = fc.letrec<{ any: string; some: string }>((tie) => ({
     any: fc.oneof({ maxDepth: 3 }, term(ids), tie('some')),

@@ -3,34 +3,34 @@ import { createServer, type Socket } from 'node:net';
 import { BerReader, BerWriter } from 'ldapts';
 import { portOf } from './ports.ts';
 
-/** What a client asked. */
+/** A client's request. */
 export interface Request {
   id: number;
   kind: 'bind' | 'search' | 'extended';
-  /** Of a bind. */
+  /** The DN and password of a bind; empty for other requests. */
   dn: string;
   password: string;
-  /** Counts connections from 1. */
+  /** The number of the connection, counted from 1. */
   connection: number;
   socket: Socket;
 }
 
-/** An LDAP server that answers as it is told; without TLS, which is allowed on loopback. */
+/** A scripted LDAP server without TLS, which is allowed on loopback. */
 export interface ScriptedDirectory {
   uri: string;
-  /** Every request, in order; goodbyes, and what is no LDAP, are not among them. */
+  /** Every request, in order, except unbinds and bytes that are not LDAP. */
   requests: Request[];
-  /** How many bytes came. */
+  /** The number of bytes received. */
   received(): number;
   stop(): Promise<void>;
 }
 
-/** What to send for a request: bytes, or nothing. */
+/** Returns the bytes to send for a request, or nothing. */
 export type Script = (request: Request) => Buffer | undefined;
 
 const kinds: Record<number, Request['kind']> = { 96: 'bind', 99: 'search', 119: 'extended' };
 
-/** Starts one; `greet` is called with each new connection. */
+/** Starts a scripted server; `greet` is called with each new connection. */
 export async function startScriptedDirectory(
   script: Script,
   greet: (socket: Socket) => void = () => undefined,
@@ -70,7 +70,7 @@ export async function startScriptedDirectory(
   };
 }
 
-/** Null for a goodbye, and for what is no LDAP. */
+/** Parses a request; null for an unbind and for bytes that are not LDAP. */
 function requestIn(bytes: Buffer): Pick<Request, 'id' | 'kind' | 'dn' | 'password'> | null {
   if (bytes[0] !== 0x30) return null;
   const reader = new BerReader(bytes);
@@ -85,7 +85,7 @@ function requestIn(bytes: Buffer): Pick<Request, 'id' | 'kind' | 'dn' | 'passwor
 
 const results = { bind: 0x61, search: 0x65, extended: 0x78 };
 
-/** The result of a request. */
+/** A message with the result of a request. */
 export function result({ id, kind }: Pick<Request, 'id' | 'kind'>, code = 0, said = ''): Buffer {
   return message(id, results[kind], (writer) => {
     writer.writeEnumeration(code);
@@ -94,7 +94,7 @@ export function result({ id, kind }: Pick<Request, 'id' | 'kind'>, code = 0, sai
   });
 }
 
-/** An entry that a search found. */
+/** A message with an entry that a search found. */
 export function entry(
   { id }: Pick<Request, 'id'>,
   dn: string | Buffer,
@@ -115,7 +115,7 @@ export function entry(
   });
 }
 
-/** A reference to another server. */
+/** A message with a search reference to other servers. */
 export function reference({ id }: Pick<Request, 'id'>, ...uris: string[]): Buffer {
   return message(id, 0x73, (writer) => {
     for (const uri of uris) writer.writeString(uri);

@@ -38,14 +38,14 @@ import { type Slapd, startSlapd } from './slapd.ts';
 import { type Smtp, startSmtp } from './smtp.ts';
 import { registration, signInAt } from './sso.ts';
 
-/** An SQLite instance that is in use, with everything that it speaks with; nothing has it open. */
+/** A filled SQLite instance, and the servers that it connects to. No process has it open. */
 export interface SeededSite {
-  /** Holds `idctl.yaml`, the database and the master key; a copy of it is an instance too. */
+  /** Contains `idctl.yaml`, the database and the master key; a copy of it is an instance too. */
   folder: string;
   baseUrl: string;
-  /** The ids of what there is one of. */
+  /** The ids of objects that exist once. */
   ids: Record<'pat' | 'app' | 'invitation' | 'mappings' | 'webhook' | 'delivery', string>;
-  /** Of the two-factor enrolment that ada@example.com has begun. */
+  /** The secret of the TOTP enrolment that was begun for ada@example.com. */
   totpSecret: string;
   provider: OpenIdProvider;
   slapd: Slapd;
@@ -63,8 +63,8 @@ const org = 'acme';
 const user = 'ada@example.com';
 
 /**
- * Makes the instance of the examples in the documentation: the organization acme, its owner ada@acme.com, its admin
- * ada@example.com, and one thing of every kind.
+ * Creates the instance of the examples in the documentation: the organization acme, its owner
+ * ada@acme.com, its admin ada@example.com, and one object of every kind.
  */
 export async function seedSite(): Promise<SeededSite> {
   const folder = await mkdtemp(join(tmpdir(), 'idctl-seeded-'));
@@ -92,7 +92,7 @@ export async function seedSite(): Promise<SeededSite> {
     );
     const places = { database: { url: 'sqlite:idctl.db' }, keyFile: 'master.key' };
     const config = { listen: new URL(baseUrl).host, baseUrl, ...places, ...settings };
-    // JSON is YAML.
+    // JSON is also YAML.
     await writeFile(join(folder, 'idctl.yaml'), JSON.stringify(config));
     return { folder, baseUrl, ...seeded, provider, slapd, stop };
   } catch (error) {
@@ -163,7 +163,7 @@ async function seed(idctl: Idctl, { bind, slapd, provider, receiver }: Counterpa
   return { ids, totpSecret };
 }
 
-/** acme.com is verified; new.acme.com waits, and its record is there. */
+/** Verifies acme.com. new.acme.com stays pending, with its TXT record published. */
 async function proveDomains(idctl: Idctl, bind: Bind): Promise<void> {
   for (const domain of ['acme.com', 'new.acme.com']) {
     const { txtRecord } = await addDomain(idctl.operator(), { org, domain });
@@ -172,7 +172,7 @@ async function proveDomains(idctl: Idctl, bind: Bind): Promise<void> {
   await verifyDomain(idctl.operator(), { org, domain: 'acme.com' });
 }
 
-/** Both connections are enabled: ada@acme.com has signed in, and ada@example.com is linked by both. */
+/** Enables both connections, signs ada@acme.com in, and links ada@example.com to both. */
 async function connect(
   idctl: Idctl,
   { slapd, provider }: Pick<Counterparts, 'slapd' | 'provider'>,
@@ -189,7 +189,7 @@ async function connect(
   await link(user);
 }
 
-/** Links an account through both connections, which its own address could not be. */
+/** Adds identities of both connections to an account that its own address could not link. */
 async function link(email: string): Promise<void> {
   const sso = await SsoConnection.findOne({ rejectOnEmpty: true });
   const ldap = await LdapConnection.findOne({ rejectOnEmpty: true });
@@ -212,6 +212,6 @@ async function provision(idctl: Idctl, id: string): Promise<void> {
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/scim+json' },
   });
   if (made.status !== 201) throw new Error(`SCIM answered ${made.status}`);
-  // As the daemon does from time to time.
+  // The daemon does this periodically.
   await writeScimTokenUses(idctl.as({ kind: 'system', name: 'scim' }));
 }

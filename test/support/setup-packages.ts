@@ -6,7 +6,10 @@ import { makeRelease } from './release.ts';
 
 let folder: string | undefined;
 
-/** Makes what `npm run release` makes, once for all tests of it. IDCTL_TEST_RELEASE may name one that is made already. */
+/**
+ * Builds a release with `npm run release`, once for all its tests. IDCTL_TEST_RELEASE may name one
+ * that exists already.
+ */
 export async function setup(): Promise<void> {
   if (rootMissing()) return;
   const named = process.env['IDCTL_TEST_RELEASE'];
@@ -16,7 +19,7 @@ export async function setup(): Promise<void> {
   process.env['IDCTL_TEST_RELEASE'] = release;
 }
 
-/** Removes it. */
+/** Removes the temporary release. */
 export function teardown(): void {
   if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
 }

@@ -5,7 +5,7 @@ import { provideTemplates } from './template.ts';
 
 let server: PostgresServer | undefined;
 
-/** Starts the one PostgreSQL server of the run, or uses the one of IDCTL_TEST_POSTGRES_URL. */
+/** Starts the run's PostgreSQL server, or uses the server at IDCTL_TEST_POSTGRES_URL. */
 export async function setup(project: TestProject): Promise<void> {
   const given = process.env['IDCTL_TEST_POSTGRES_URL'];
   if (given === undefined) server = await startPostgres();
@@ -15,7 +15,7 @@ export async function setup(project: TestProject): Promise<void> {
   await provideTemplates(project, await createPostgresDatabase(databases, `idctl_${run}_template`));
 }
 
-/** Stops it; on a server that is not ours, drops what the run created. */
+/** Stops the run's server. On a server at IDCTL_TEST_POSTGRES_URL, drops the run's databases. */
 export async function teardown(): Promise<void> {
   const given = process.env['IDCTL_TEST_POSTGRES_URL'];
   if (given === undefined) return server?.stop();

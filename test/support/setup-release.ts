@@ -5,12 +5,15 @@ import { join, resolve } from 'node:path';
 const checkout = resolve(import.meta.dirname, '../..');
 let release: string | undefined;
 
-/** Builds the release of the run, once for all projects: what is started as a process is what people install. */
+/**
+ * Builds the run's release, once for all projects, so that tests start the program that people
+ * install.
+ */
 export function setup(): void {
   if (process.env['IDCTL_TEST_MAIN'] !== undefined) return;
   mkdirSync(join(checkout, '.tmp'), { recursive: true });
   release = mkdtempSync(join(checkout, '.tmp/release-'));
-  // Some tests start it as somebody else.
+  // Some tests start the release as another user.
   chmodSync(release, 0o755);
   execFileSync(process.execPath, [join(checkout, 'scripts/build.ts'), release], {
     stdio: 'inherit',
@@ -18,7 +21,7 @@ export function setup(): void {
   process.env['IDCTL_TEST_MAIN'] = join(release, 'dist/main.js');
 }
 
-/** Removes it. */
+/** Removes the release. */
 export function teardown(): void {
   if (release) rmSync(release, { recursive: true, force: true });
 }

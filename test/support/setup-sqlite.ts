@@ -6,7 +6,7 @@ import { provideTemplates } from './template.ts';
 
 let folder: string | undefined;
 
-/** Makes the folder of the run's SQLite files. */
+/** Creates the folder for the run's SQLite files, and the templates. */
 export async function setup(project: TestProject): Promise<void> {
   folder = mkdtempSync(join(tmpdir(), 'idctl-sqlite-'));
   project.provide('databases', `sqlite:${folder}`);
@@ -14,7 +14,7 @@ export async function setup(project: TestProject): Promise<void> {
   await provideTemplates(project, `sqlite:${folder}/template.db`);
 }
 
-/** Removes it. */
+/** Removes the folder. */
 export function teardown(): void {
   if (folder) rmSync(folder, { recursive: true, force: true });
 }

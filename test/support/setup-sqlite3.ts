@@ -3,22 +3,25 @@ import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:
 import { join, resolve } from 'node:path';
 import packageFile from '../../package.json' with { type: 'json' };
 
-// The package is no dependency of the checkout: it is kept in .tmp, and linked to where idctl looks while the run lasts.
+// The checkout does not install the package sqlite3. It is kept in .tmp, and linked into
+// node_modules during the run.
 const checkout = resolve(import.meta.dirname, '../..');
 const kept = join(checkout, '.tmp/sqlite3');
 const link = join(checkout, 'node_modules/sqlite3');
 let linked = false;
 const { peerDependencies } = packageFile;
 
-/** Installs the package sqlite3, where it is not; says what it needs where that fails. */
+/**
+ * Installs the package sqlite3 if it is missing. If that fails, the error names its requirements.
+ */
 export function setup(): void {
   if (existsSync(link)) return;
   const addon = join(kept, 'node_modules/sqlite3/build/Release/node_sqlite3.node');
   if (!existsSync(addon)) install();
   if (!existsSync(addon)) {
     throw new Error(
-      'The package sqlite3 cannot be installed (see above): it needs the npm registry and, without a prebuilt one, a C++ compiler, ' +
-        'make and Python (apt-get install build-essential python3). To leave it out: npm run test:long -- --project=!sqlite3',
+      'The package sqlite3 cannot be installed (see above). It needs the npm registry and, without a prebuilt binary, a C++ compiler, ' +
+        'make and Python (apt-get install build-essential python3). To skip its tests: npm run test:long -- --project=!sqlite3',
     );
   }
   rmSync(link, { force: true });
@@ -26,7 +29,7 @@ export function setup(): void {
   linked = true;
 }
 
-/** Takes the link away. */
+/** Removes the link. */
 export function teardown(): void {
   if (linked) rmSync(link);
 }

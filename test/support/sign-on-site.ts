@@ -3,10 +3,10 @@ import { freshDatabaseUrl } from './database.ts';
 import { startOpenIdProvider } from './openid-provider.ts';
 import { freePorts } from './ports.ts';
 
-/** The secret of idctl at the provider. */
+/** The client secret of idctl at the provider. */
 export const clientSecret = 'the-client-secret-of-idctl';
 
-/** What a transcript of a sign-on talks to: the DNS of acme.test, and the provider of its people. */
+/** The servers for a transcript of a sign-in: the DNS of acme.test, and its people's provider. */
 export interface SignOnSite {
   bind: Bind;
   issuer: string;
@@ -14,12 +14,12 @@ export interface SignOnSite {
   port: number;
   /** The environment of idctl, with an empty database. */
   env(): Promise<Record<string, string>>;
-  /** Signs Ada in at the provider, like a browser; answers the path that it leads back to. */
+  /** Signs an account in at the provider, as a browser would, and returns the callback path. */
   signIn(account: string, url: string): Promise<string>;
   stop(): Promise<void>;
 }
 
-/** Starts BIND and a provider that knows Ada, with these groups. */
+/** Starts BIND and a provider where Ada has these groups. */
 export async function startSignOnSite(groups?: string[]): Promise<SignOnSite> {
   const [port = 0] = await freePorts(1);
   const redirect = `http://127.0.0.1:${port}/auth/sso/callback`;

@@ -7,7 +7,10 @@ import { createInterface } from 'node:readline';
 import { createAuthority } from './certificates.ts';
 import { connectWhenListening, freePorts } from './ports.ts';
 
-/** An OpenLDAP server on loopback with the suffix `dc=acme,dc=test`, and the account `service` that may search. */
+/**
+ * An OpenLDAP server on loopback with the suffix `dc=acme,dc=test`, where only the account
+ * `service` may search.
+ */
 export interface Slapd {
   /** `ldaps://127.0.0.1:…` */
   ldaps: string;
@@ -15,13 +18,16 @@ export interface Slapd {
   ldap: string;
   /** The port of `ldaps`. */
   port: number;
-  /** Its authority's certificate, PEM. */
+  /** The certificate of its authority, in PEM. */
   ca: string;
-  /** What it has logged so far: connections, binds, searches. */
+  /** The log so far: connections, binds, searches. */
   log: string[];
   /** Adds or changes entries (LDIF). */
   apply(ldif: string): Promise<void>;
-  /** Adds a person under `ou=people` whose password is `directoryPassword`, with these attributes beside cn and sn. */
+  /**
+   * Adds a person under `ou=people` with the password `directoryPassword` and these attributes,
+   * besides cn and sn.
+   */
   person(uid: string, attributes: Record<string, string | string[]>): Promise<void>;
   stop(): Promise<void>;
 }
@@ -29,7 +35,7 @@ export interface Slapd {
 interface Options {
   /** Lines of slapd.conf before the database. */
   global?: string;
-  /** The certificate's names; expired with `expired`. */
+  /** The names in the certificate; with `expired`, the certificate has expired. */
   names?: string[];
   expired?: boolean;
 }
@@ -39,7 +45,7 @@ export const service = { bindDn: `cn=idctl,${suffix}`, bindPassword: 'a secret o
 export const directoryPassword = 'Ada directory 1';
 const admin = { dn: `cn=admin,${suffix}`, password: 'of the tests' };
 
-/** Starts it on free ports, with people's passwords and everything else in a temporary folder. */
+/** Starts slapd on free ports, with all of its data in a temporary folder. */
 export async function startSlapd(options: Options = {}): Promise<Slapd> {
   const folder = await mkdtemp(join(tmpdir(), 'idctl-slapd-'));
   const authority = await createAuthority(folder);
@@ -74,10 +80,10 @@ export async function startSlapd(options: Options = {}): Promise<Slapd> {
   };
 }
 
-/** It says that it starts before it listens, to all its ports one after the other. */
+/** Waits until slapd answers: it logs that it starts before it listens on its ports. */
 async function untilAnswering(port: number): Promise<void> {
   const socket = await connectWhenListening(port);
-  // An unbind request (RFC 4511 §4.3): it closes the connection, and has nothing to complain of.
+  // An unbind request (RFC 4511 §4.3) closes the connection without an error.
   socket.end(Buffer.from('30050201014200', 'hex')).resume();
   await once(socket, 'close');
 }

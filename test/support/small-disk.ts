@@ -3,17 +3,17 @@ import { mkdtempSync, rmdirSync, rmSync, statfsSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A disk of a few MiB that can be filled. Needs root. */
+/** A disk of a few MiB that a test can fill. Requires root. */
 export interface SmallDisk {
   folder: string;
-  /** Leaves no space. */
+  /** Fills the free space. */
   fill(): void;
-  /** Makes the space free again. */
+  /** Frees the space. */
   empty(): void;
   unmount(): void;
 }
 
-/** Mounts a disk of this size at a folder of its own. */
+/** Mounts a disk of this size at a new folder. */
 export function mountSmallDisk(mebibytes: number): SmallDisk {
   const folder = mkdtempSync(join(tmpdir(), 'idctl-disk-'));
   const size = `size=${mebibytes}m,mode=0755`;

@@ -15,42 +15,43 @@ export interface Letter {
   subject: string;
   text: string;
   html: string;
-  /** As it came over the wire. */
+  /** The message as received. */
   raw: string;
-  /** Over an encrypted connection, by whom if somebody signed in. */
+  /** Whether the connection was encrypted. */
   secure: boolean;
+  /** The user name that the client signed in with, if any. */
   user: string | undefined;
 }
 
-/** A mail server on loopback that keeps what it is given. */
+/** A mail server on loopback that keeps the letters that it receives. */
 export interface Smtp {
-  /** For `mail.smtpUrl`. */
+  /** The value for `mail.smtpUrl`. */
   url: string;
-  /** For `mail.caFile`, where there is TLS. */
+  /** The value for `mail.caFile`; empty without TLS. */
   caFile: string;
-  /** What arrived, oldest first. */
+  /** The received letters, oldest first. */
   letters: Letter[];
-  /** How often somebody connected. */
+  /** The number of connections so far. */
   connections(): number;
-  /** The answer to each recipient while it is set, such as 450 or 550; null takes them again. */
+  /** Refuses each recipient with this code, such as 450 or 550; null accepts recipients again. */
   refuse(code: number | null): void;
-  /** The latest letter to this address, waited for; `after` leaves out as many as came before. */
+  /** Waits for a letter to this address and returns it; skips the first `after` letters. */
   letterTo(address: string, after?: number): Promise<Letter>;
-  /** The six digits of it. */
+  /** Waits for a letter like `letterTo`, and returns its six-digit code. */
   codeTo(address: string, after?: number): Promise<string>;
   stop(): Promise<void>;
 }
 
 interface Options {
-  /** `plain` takes anybody; `starttls` and `smtps` ask for `user` and `password of the mail server`. */
+  /** `plain` accepts every client; `starttls` and `smtps` require `mailUser`. */
   kind?: 'plain' | 'starttls' | 'smtps';
-  /** Where a plain one listens, when not on loopback. */
+  /** The address on which a `plain` server listens, if not on loopback. */
   host?: string;
 }
 
 export const mailUser = { name: 'idctl@mail.test', password: 'password of/the mail:server' };
 
-/** Starts it on a free port, with its certificates in a temporary folder. */
+/** Starts the mail server on a free port, with its certificates in a temporary folder. */
 export async function startSmtp({
   kind = 'plain',
   host = '127.0.0.1',
@@ -123,7 +124,7 @@ export async function startSmtp({
   };
 }
 
-/** A server that takes connections and says nothing, and how many it has. */
+/** Starts a server that accepts connections but sends nothing, and counts the open connections. */
 export async function startSilentSmtp() {
   const sockets = new Set<{ destroy(): void }>();
   const server = createServer((socket) => {
@@ -156,7 +157,7 @@ async function found<T>(look: () => T | undefined): Promise<T> {
   throw new Error('no such letter came within 30 seconds');
 }
 
-/** Subject and both parts of a message as nodemailer writes them (RFC 2045). */
+/** Parses the subject and both parts of a message as nodemailer writes them (RFC 2045). */
 function read(raw: string): Pick<Letter, 'subject' | 'text' | 'html' | 'raw'> {
   const [head = ''] = raw.split('\r\n\r\n');
   const subject =

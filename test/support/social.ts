@@ -10,28 +10,28 @@ import { comeBack } from './sso.ts';
 
 type Given = Parameters<typeof openIdctl>[0] & object;
 
-/** What the instance has registered at both. */
+/** The instance's client id at both providers. */
 export const clientId = 'idctl at the provider';
 const clientSecret = 'a secret of the provider';
 
-/** A person at GitHub, by user id. */
+/** A person at GitHub. */
 interface GitHubPerson {
   login: string;
   name?: string | null;
   emails: { email: string; primary: boolean; verified: boolean }[];
 }
 
-/** As much of GitHub as idctl speaks with, on plain http. */
+/** The part of GitHub's API that idctl uses, on plain http. */
 export interface GitHub {
   baseUrl: string;
-  /** By user id; may be changed between sign-ins. */
+  /** The people by user id. Tests may change them between sign-ins. */
   people: Map<number, GitHubPerson>;
-  /** Consents for the person, and returns where GitHub then sends the browser. */
+  /** Consents for the person, and returns the callback URL to which GitHub redirects. */
   signIn(authorizationUrl: string, id: number): string;
   stop(): Promise<void>;
 }
 
-/** Starts it on a free port. */
+/** Starts a fake GitHub on a free port. */
 async function startGitHub(): Promise<GitHub> {
   const people: GitHub['people'] = new Map();
   const granted = new Map<string, { id: number; asked: URLSearchParams }>();
@@ -69,7 +69,10 @@ function reply(response: ServerResponse, body: object | null): void {
   response.end(JSON.stringify(body ?? { message: 'Bad credentials' }));
 }
 
-/** A code is good once, for its client, its redirect URI and the verifier of its challenge; errors come with status 200. */
+/**
+ * Exchanges a code, which is valid once, for its client, its redirect URI and its PKCE verifier. An
+ * error has status 200.
+ */
 async function exchange(
   request: IncomingMessage,
   granted: Map<string, { id: number; asked: URLSearchParams }>,
@@ -105,7 +108,7 @@ async function look(
   return url.startsWith('/api/v3/user/emails') ? person.emails : null;
 }
 
-/** Both social providers, each on loopback, and the settings of an instance that knows them. */
+/** Both social providers, each on loopback, and the settings of an instance that uses them. */
 export interface SocialProviders {
   google: OpenIdProvider;
   github: GitHub;
@@ -113,7 +116,7 @@ export interface SocialProviders {
   stop(): Promise<void>;
 }
 
-/** Starts them, for an instance at this URL. */
+/** Starts both providers, for an instance at this URL. */
 export async function startSocial(baseUrl: string): Promise<SocialProviders> {
   const github = await startGitHub();
   const redirect_uris = [`${baseUrl}/auth/social/google/callback`];
@@ -138,7 +141,7 @@ function settingsOf({ issuer }: OpenIdProvider, { baseUrl }: GitHub) {
   };
 }
 
-/** Both social providers, and an instance that knows them. */
+/** Both social providers, and an instance that uses them. */
 export interface Social<Opened extends Idctl = Idctl> {
   idctl: Opened;
   google: OpenIdProvider;
@@ -146,12 +149,12 @@ export interface Social<Opened extends Idctl = Idctl> {
   close(): Promise<void>;
 }
 
-/** Opens them, the instance as `open` does. */
+/** Starts both providers, and opens the instance with `open`. */
 export async function openSocial<Opened extends Idctl>(
   open: (given: Given) => Promise<Opened>,
   given: Given = {},
 ): Promise<Social<Opened>> {
-  // Known to the providers before the instance has a port.
+  // The providers need the base URL before the instance has a port.
   const baseUrl = 'https://id.example.test';
   const { google, github, settings, stop } = await startSocial(baseUrl);
   const idctl = await open({ baseUrl, social: settings, ...given });
@@ -166,7 +169,7 @@ export async function openSocial<Opened extends Idctl>(
   };
 }
 
-/** The same providers, the one in Google's place under Google's own name. */
+/** Makes the instance treat the fake Google as Google itself, by its issuer. */
 export function asGoogleItself({ idctl: { app }, google }: Social): void {
   const { config, outbound } = app;
   const named = { ...config.social.google, issuer: 'https://accounts.google.com' };
@@ -185,7 +188,7 @@ export function asGoogleItself({ idctl: { app }, google }: Social): void {
   };
 }
 
-/** Begins a social sign-in and answers with the provider's address. */
+/** Begins a social sign-in and returns the authorization URL. */
 export async function startAt(
   client: Client,
   provider: 'google' | 'github',
@@ -196,7 +199,7 @@ export async function startAt(
   return answer.body.authorizationUrl;
 }
 
-/** A whole sign-in of a person known to Google, in a browser of their own unless one is given. */
+/** Signs in a person at Google, by default in a new browser. */
 export async function withGoogle(
   { idctl, google }: { idctl: Pick<Idctl, 'client'>; google: OpenIdProvider },
   sub: string,
@@ -206,7 +209,7 @@ export async function withGoogle(
   return { client, answer: await comeBack(client, callback) };
 }
 
-/** The same of a person known to GitHub. */
+/** Signs in a person at GitHub, by default in a new browser. */
 export async function withGitHub(
   { idctl, github }: { idctl: Pick<Idctl, 'client'>; github: GitHub },
   id: number,

@@ -8,7 +8,7 @@ import type { OpenIdProvider } from './openid-provider.ts';
 /** The client that the tests' connections use at their providers. */
 export const registration = { clientId: 'idctl', clientSecret: 'a secret of the provider' };
 
-/** An organization with a verified domain and an enabled connection to the provider. */
+/** Creates an organization with a verified domain and an enabled connection to the provider. */
 export async function connected(
   idctl: Operated,
   issuer: string,
@@ -28,7 +28,7 @@ export async function connected(
   return { org, domain, connection };
 }
 
-/** Starts a sign-in and answers with the provider's address. */
+/** Starts a sign-in and returns the authorization URL. */
 export async function start(client: Client, domain: string, more = ''): Promise<string> {
   const answer = await client.get(`/auth/sso/start?domain=${domain}${more}`);
   if (answer.status !== 200)
@@ -36,7 +36,7 @@ export async function start(client: Client, domain: string, more = ''): Promise<
   return answer.body.authorizationUrl;
 }
 
-/** Goes to the address the provider sends the browser to. */
+/** Opens the callback URL to which the provider redirects. */
 export function comeBack(
   client: Client,
   callback: string,
@@ -46,7 +46,7 @@ export function comeBack(
   return client.get(pathname + search, headers);
 }
 
-/** A whole sign-in of a person known to the provider. */
+/** Runs a whole sign-in of a person at the provider. */
 export async function signInAt(
   idctl: Pick<Idctl, 'client'>,
   provider: OpenIdProvider,

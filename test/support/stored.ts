@@ -1,8 +1,8 @@
 import { dialect } from './database.ts';
 import type { Installation } from './installation.ts';
 
-// What the database of an installation has, past idctl: the states that a ledger is compared with,
-// and what must be true of its rows whatever happened.
+// Reads the database of an installation directly: the states to compare with a ledger, and
+// violations of the invariants of its rows.
 
 type Row = Record<string, unknown>;
 
@@ -33,7 +33,7 @@ export interface Stored {
   events: Happened[];
 }
 
-/** Reads the rows. Nothing may write meanwhile. */
+/** Reads the rows. No process may write at the same time. */
 export async function readStored(site: Installation): Promise<Stored> {
   const names = Object.keys(tables) as (keyof typeof tables)[]; // The keys of a literal.
   const read = names.map(
@@ -70,7 +70,7 @@ export function statesIn({ rows, events }: Stored): Map<string, string | number>
   return states;
 }
 
-/** What is wrong with the rows, in words: half writes, and rows that refer to nothing. */
+/** Describes the faults in the rows: half-done writes, and rows that refer to missing rows. */
 export async function faultsIn(site: Installation, stored: Stored): Promise<string[]> {
   return [
     ...accountFaults(stored),
@@ -83,7 +83,7 @@ export async function faultsIn(site: Installation, stored: Stored): Promise<stri
 }
 
 function accountFaults({ rows, events }: Stored): string[] {
-  // An account that SCIM makes has the event of its record instead; see memberFaults.
+  // An account that SCIM creates has the event of its record instead; see memberFaults.
   const made = count([
     ...events.filter(({ kind }) => kind === 'user.created').map(subjectOf),
     ...rows.scim_records
@@ -106,7 +106,7 @@ function accountFaults({ rows, events }: Stored): string[] {
 const joins = ['member.added', 'scim.user.provisioned'];
 const leaves = ['member.removed', 'scim.user.deactivated'];
 
-/** Membership, SCIM record, tombstone and events of a person agree. */
+/** Finds people whose membership, SCIM record, tombstone and events disagree. */
 function memberFaults({ rows, events }: Stored): string[] {
   const about = (row: Row) => `${row['organization_id']} ${row['account_id']}`;
   const members = new Set(rows.memberships.map(about));
@@ -142,14 +142,14 @@ function sessionFaults({ rows, events }: Stored): string[] {
   const changed = new Set((kinds.get('user.password.changed') ?? []).map(subjectOf));
   const families = Map.groupBy(rows.refresh_tokens, (row) => row['session_id']);
   const faults = (kinds.get('session.reuse.detected') ?? []).map(
-    ({ subject }) => `a refresh token of ${subject} was taken for stolen`,
+    ({ subject }) => `a refresh token of ${subject} was treated as stolen`,
   );
   for (const { id, account_id, ended_at } of rows.sessions) {
     if (started.get(id) !== 1) faults.push(`session ${id} did not start once`);
     const ends = ended.has(String(id)) || changed.has(String(account_id));
     if (ended_at !== null && !ends) faults.push(`session ${id} ended without an event`);
     if (ended_at === null && ended.has(String(id))) faults.push(`session ${id} goes on`);
-    // One token of the family is the last; each other one has one successor in it.
+    // One token of the family is the last; every other token has one successor in the family.
     const family = families.get(id) ?? [];
     const ids = new Set(family.map((row) => row['id']));
     const successors = family.flatMap((row) => row['successor_id'] ?? []);
@@ -172,7 +172,7 @@ function tokenFaults({ rows, events }: Stored): string[] {
     .map((id) => `token ${id}: made ${made.get(id)}, revoked ${revoked.get(id)}`);
 }
 
-/** Each event that a webhook wants has one delivery. */
+/** Finds the events that a webhook subscribes to and that do not have exactly one delivery. */
 function deliveryFaults({ rows, events }: Stored): string[] {
   const bodies = rows.webhook_deliveries.map((row) => parsed(row['body']) ?? {});
   const queued = count(bodies.map((body) => parsed(body['data'])?.['id']));
@@ -181,7 +181,7 @@ function deliveryFaults({ rows, events }: Stored): string[] {
     const isWanted = ({ organization, kind }: Happened) =>
       organization === webhook['organization_id'] &&
       wanted.some((one) => kind.startsWith(one.replace('*', '')));
-    // Ids are in the order of time.
+    // Ids sort by time.
     const since = events.find(({ kind }) => kind === 'webhook.added')?.id ?? '';
     return events
       .filter((event) => event.id > since && isWanted(event) && queued.get(event.id) !== 1)
@@ -205,7 +205,7 @@ function count<Value>(values: Value[]): Map<Value, number> {
   return counts;
 }
 
-/** JSON of the database: SQLite gives text. */
+/** Parses JSON from the database, which SQLite returns as text. */
 function parsed(value: unknown): Row | null {
   return typeof value === 'string' ? JSON.parse(value) : (value as Row | null);
 }

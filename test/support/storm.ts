@@ -13,10 +13,10 @@ import { type Daemon, startDaemon } from './daemon.ts';
 import { migratedDatabaseUrl } from './database.ts';
 import { createClient } from './http.ts';
 
-/** The people of the storm: one who signs in from home, one who floods. */
+/** The people of the storm: Ada signs in from home, Mallory floods. */
 export const [ada, mallory] = ['ada@example.test', 'mallory@example.test'];
 
-/** Two daemons on one database, behind a proxy that they trust. */
+/** Starts two daemons on one database that trust a proxy at 127.0.0.1. */
 export async function twoDaemons(): Promise<[Daemon, Daemon]> {
   const folder = await mkdtemp(join(tmpdir(), 'idctl-storm-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
@@ -39,7 +39,10 @@ export async function twoDaemons(): Promise<[Daemon, Daemon]> {
   return daemons;
 }
 
-/** Keeps one sign-in in flight from each address, until it is told to stop; answers how many got which status. */
+/**
+ * Keeps one sign-in in flight from each address. The returned function stops this, and returns the
+ * number of answers for each status.
+ */
 export function storm(url: string, given: { from: string; email: string; password: string }[]) {
   const pool = new Pool(url, { connections: given.length, pipelining: 1 });
   const seen: Record<number, number> = {};
@@ -64,13 +67,13 @@ export function storm(url: string, given: { from: string; email: string; passwor
   };
 }
 
-/** One try to sign in with the right password, from this client address. */
+/** Tries to sign in once with the right password, from this client address. */
 export const signIn = (url: string, email: string, from: string) =>
   createClient(url).post('/api/v1/auth/login', { email, password }, { 'x-forwarded-for': from });
 
 /**
- * So many sign-ins of Ada's from home: how long each took, and how often it was refused before. On a busy machine even
- * the one turn before hers may take too long, and she tries again; a stranger tries in vain.
+ * Signs Ada in `times` times from home, and returns the duration of each sign-in and its refusals.
+ * She may be refused three times: on a busy machine, even one earlier turn may take too long.
  */
 export async function adaSignsIn(
   url: string,

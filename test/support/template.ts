@@ -4,7 +4,10 @@ import { createPasswordHasher } from '../../src/crypto/password.ts';
 import { openDatabase } from '../../src/database/open.ts';
 import { password } from './builders.ts';
 
-/** Provides what tests would make again and again: a migrated database at this URL, and hashes. */
+/**
+ * Provides a migrated database at this URL, and password hashes, so that each test need not make
+ * them.
+ */
 export async function provideTemplates(project: TestProject, url: string): Promise<void> {
   const database = await openDatabase({ url, sqliteDriver: 'node' });
   await database.migrate();

@@ -3,7 +3,10 @@ import { person, signedIn } from './builders.ts';
 import type { Answer } from './http.ts';
 import type { Idctl } from './idctl.ts';
 
-/** A token of somebody new: its view and value, its owner, and what `GET /me` answers to it. */
+/**
+ * Creates a token of a new person, or of `given.user`, with a function that sends `GET /me` with
+ * it.
+ */
 export async function tokenOf(
   idctl: Idctl,
   given: Partial<Parameters<typeof createToken>[1]> = {},
@@ -13,12 +16,12 @@ export async function tokenOf(
   return { ...made, user, use: () => useToken(idctl, made.token) };
 }
 
-/** What `GET /me` answers to a token. */
+/** Sends `GET /me` with a token. */
 export function useToken(idctl: Idctl, token: string): Promise<Answer> {
   return idctl.client().get('/api/v1/me', { authorization: `Bearer ${token}` });
 }
 
-/** Somebody new, signed in by password. */
+/** Creates a person who is signed in with the password. */
 export async function signedInPerson(idctl: Idctl) {
   const { id, email } = await person(idctl);
   return { ...(await signedIn(idctl, email)), id, email };

@@ -5,22 +5,23 @@ import { delimiter, join } from 'node:path';
 import { expect } from 'vitest';
 import { typedProgram } from './daemon.ts';
 
-// A transcript is what a terminal shows. A line that begins with `$ ` is typed into sh; the lines after it
-// are its standard output, those that begin with `! ` its standard error, and `[N]` its exit code when
-// that is not 0. Lines that begin with `#`, and empty lines before a `$`, are for the reader. In what is expected,
-// `{uuid}`, `{time}` and `{any}` stand for what differs each time; `{uuid=name}` also keeps it, for `{name}` later.
+// A transcript is the text of a terminal. A line that begins with `$ ` is typed into sh. The lines
+// after it are its standard output; lines with `! ` are its standard error, and `[N]` is its exit
+// code if that is not 0. Lines that begin with `#`, and empty lines before a `$`, are for the
+// reader. In the expected lines, `{uuid}`, `{time}` and `{any}` match text that differs each time;
+// `{uuid=name}` also keeps it, for `{name}` later.
 
-/** How long one command may take, in milliseconds, before it counts as hung. */
+/** The time in milliseconds after which a command counts as hung. */
 const patience = 40_000;
 
-/** One command of a transcript and what it should give. */
+/** One command of a transcript and its expected result. */
 interface Step {
   line: number;
   command: string;
   expected: string[];
 }
 
-/** What a command gave, in the form in which a transcript expects it. */
+/** The result of a command, in the form of a transcript. */
 type Seen = string[];
 
 const patterns: Record<string, string> = {
@@ -29,7 +30,7 @@ const patterns: Record<string, string> = {
   any: '.*',
 };
 
-/** The steps of the transcript in this file. */
+/** Reads the steps of the transcript in this file. */
 async function readTranscript(path: string): Promise<Step[]> {
   const text = await readFile(path, 'utf8');
   const steps: Step[] = [];
@@ -41,19 +42,19 @@ async function readTranscript(path: string): Promise<Step[]> {
   return steps;
 }
 
-/** A terminal in an empty folder, with `idctl` on its path and a configuration of its own. */
+/** A terminal in an empty folder, with `idctl` on its path and its own configuration. */
 interface Terminal {
   run(step: Step): Promise<{ expected: Seen; seen: Seen }>;
-  /** Ends what still runs in it and removes its folder. */
+  /** Kills the processes that still run in it, and removes its folder. */
   close(): Promise<void>;
 }
 
 interface Surroundings {
-  /** More environment. */
+  /** Additional environment variables. */
   env?: Record<string, string>;
-  /** What placeholders stand for from the start. */
+  /** The initial values of placeholders. */
   values?: Record<string, string>;
-  /** Commands that are not programs: what they answer is their output. */
+  /** Commands that are functions, not programs; each returns its output. */
   commands?: Record<string, (...words: string[]) => Promise<string>>;
 }
 
@@ -95,7 +96,7 @@ function endGroup(group: number): void {
   try {
     process.kill(-group, 'SIGKILL');
   } catch {
-    // It has ended by itself, as most have.
+    // The process group has ended by itself, as most have.
   }
 }
 
@@ -105,7 +106,7 @@ async function shell(
   env: Record<string, string>,
   groups: number[],
 ): Promise<Seen> {
-  // A process group of its own, so that what it leaves in the background can be ended.
+  // Starts a process group, so that `close` can kill the command's background processes.
   const child = spawn('/bin/sh', ['-c', command], {
     cwd,
     env,
@@ -133,7 +134,10 @@ function lines(output: string): string[] {
   return output === '' ? [] : output.replace(/\n$/, '').split('\n');
 }
 
-/** What is expected, with each placeholder that fits replaced by what was seen, so that a difference reads well. */
+/**
+ * The expected lines, with each placeholder that matches replaced by the seen text, so that a
+ * difference is readable.
+ */
 function match(expected: string[], seen: Seen, kept: Map<string, string>): string[] {
   return expected.map((line, at) => {
     const found = pattern(line, kept).exec(seen[at] ?? '');
@@ -156,7 +160,7 @@ function fill(line: string, kept: Map<string, string>): string {
   return line.replace(/\{(\w+)\}/g, (placeholder, name) => kept.get(name) ?? placeholder);
 }
 
-/** Types a transcript into a terminal of its own and holds it to what it says. */
+/** Types a transcript into a new terminal, and expects the results that it shows. */
 export async function playTranscript(path: string, surroundings: Surroundings): Promise<void> {
   const terminal = await openTerminal(surroundings);
   try {

@@ -1,6 +1,6 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 
-/** How often others had their turn until the work was done. */
+/** Counts the turns of the event loop until the work is done. */
 export async function turnsDuring(work: Promise<unknown>): Promise<number> {
   let turns = 0;
   let isDone = false;

@@ -13,7 +13,7 @@ async function authenticatorApp(idctl: Idctl, client: Client) {
   return { code };
 }
 
-/** Turns the second factor of an account on, and returns what gives the current code. */
+/** Turns on the second factor of an account, and returns a function that gives the current code. */
 export async function enrolOwn(idctl: Idctl, account: { email: string | null }) {
   const client = await signedIn(idctl, account.email);
   const { code } = await authenticatorApp(idctl, client);
@@ -21,7 +21,10 @@ export async function enrolOwn(idctl: Idctl, account: { email: string | null }) 
   return code;
 }
 
-/** Someone with the second factor on; the step of the enrolment is behind them, and `code` gives the current one. */
+/**
+ * Creates a person with a second factor. The enrolment's code is spent, and `code` gives the
+ * current code.
+ */
 export async function enrolled(idctl: Idctl, email?: string) {
   const account = await person(idctl, email);
   const client = await signedIn(idctl, account.email);
@@ -30,7 +33,10 @@ export async function enrolled(idctl: Idctl, email?: string) {
   return { account, client, code };
 }
 
-/** Turns an authenticator on; `confirm` answers `POST /auth/confirm` with its next code. */
+/**
+ * Enrols an authenticator app, and returns a function that sends its current code to `POST
+ * /auth/confirm`.
+ */
 export async function enrol(idctl: Idctl, client: Client, by: Client = client) {
   const { code } = await authenticatorApp(idctl, by);
   idctl.wait(60);

@@ -1,14 +1,14 @@
 import { vi } from 'vitest';
 import { main } from '../../src/cli/program.ts';
 
-/** What a command line gave. */
+/** The result of a command line. */
 export interface Typed {
   exit: number;
   out: string;
   err: string;
 }
 
-/** Runs one command line in this process, with none of our settings in the environment but these. */
+/** Runs one command line in this process, with `env` as the only settings in its environment. */
 export async function typeLine(
   words: string[],
   env: Record<string, string | undefined>,
