@@ -173,7 +173,7 @@ function reasonOf(root: Error): string {
   return root.message.split('\n')[0] ?? '';
 }
 
-/** The innermost cause. Of an error that holds several attempts, the first attempt. */
+/** The innermost cause. For an AggregateError, follows only its first error. */
 function rootOf(error: Error): Error {
   let root = error;
   for (let depth = 0; depth < 10; depth += 1) {

@@ -28,7 +28,7 @@ export function skipped(why: string, hint?: string): Finding {
   return { ...right(`not checked: ${why}`, hint), skipped: true };
 }
 
-/** One step as shown. */
+/** One step, as doctor or a test shows it. */
 export interface Step {
   name: string;
   ok: boolean;
@@ -40,7 +40,7 @@ export interface Step {
   hint?: string;
 }
 
-/** The finding of a step as shown. */
+/** A step and its finding, as doctor or a test shows them. */
 export function stepOf(name: string, expected: string, finding: Finding<unknown>): Step {
   const { ok, seen, hint } = finding;
   const unseen = ok && finding.skipped ? { skipped: true as const } : {};
@@ -60,7 +60,7 @@ export function outcomeOf(steps: Step[], passed: string) {
 
 type Look<Value> = () => Promise<Finding<Value>> | Finding<Value>;
 
-/** Runs a step, stores its finding, and returns it. */
+/** Runs a step, then stores and returns its finding. */
 export type Take = <Value>(
   name: string,
   expected: string,

@@ -37,7 +37,7 @@ function passThrough<T>(
   return pass();
 }
 
-/** A queue for each key, one piece of work at a time. A queue exists while it has work. */
+/** Returns a function that finds the queue of a key. A queue runs one piece of work at a time. */
 export function queueForEach(): (key: string) => PQueue {
   const queues = new Map<string, PQueue>();
   return (key) => {

@@ -84,7 +84,7 @@ function handshake(connect: Connector, url: URL): Promise<Date> {
   });
 }
 
-/** The client for URLs that the operator configured: every address, within the same limits. */
+/** The client for URLs that the operator configured. It has the same limits, but no guard. */
 export function trustedClient(roots: SecureContext | undefined, limits: Limits): HttpClient {
   const connect = { timeout: limits.connect, ...trust(roots) };
   const agent = new Agent({ allowH2: true, maxResponseSize: limits.body, connect });
@@ -159,7 +159,7 @@ async function eachChunk(
   }
 }
 
-/** Asks a configured address; any status or redirect is an answer. Refuses `upstream_failed`. */
+/** Requests a configured URL. Returns any status and any redirect. Refuses `upstream_failed`. */
 export async function reach(url: string, roots: SecureContext | undefined, limits: Limits) {
   const client = trustedClient(roots, limits);
   try {

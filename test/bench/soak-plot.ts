@@ -59,7 +59,9 @@ export async function plotSoaks(soaks: Soak[], file: string): Promise<void> {
     ];
   });
   const [w, h] = [left + soaks.length * (width + gapX), top + groups.length * (height + gapY)];
-  const about = 'aria-label="What one daemon held during the soak, by time" role="img"';
+  const shown = 'Memory, file handles, event-loop delay and requests a second of one daemon';
+  const label = `${shown} over 30 minutes, on SQLite and on PostgreSQL`;
+  const about = `aria-label="${label}" role="img"`;
   const open = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${w} ${h}" ${about}>`;
   await writeFile(file, `${open}\n<style>${style}\n</style>\n${panels.join('\n')}\n</svg>\n`);
 }
