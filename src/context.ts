@@ -92,7 +92,7 @@ export interface Context
   client: {
     address: string | null;
     userAgent: string | null;
-    /** The session tokens in its cookies, unchecked. A sign-in replaces them. */
+    /** The session tokens in the request's cookies, unchecked. A sign-in replaces them. */
     tokens?: { access: string | undefined; refresh: string | undefined };
   };
 }

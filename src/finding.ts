@@ -47,7 +47,7 @@ export function stepOf(name: string, expected: string, finding: Finding<unknown>
   return { name, ok, ...unseen, expected, seen, ...(hint === undefined ? {} : { hint }) };
 }
 
-/** The answer of a test: its steps, and a sentence about those that failed, or `passed`. */
+/** The answer of a test: its steps, and a sentence about the failed steps, or `passed`. */
 export function outcomeOf(steps: Step[], passed: string) {
   const failed = steps.filter(({ ok }) => !ok);
   const [step] = failed;

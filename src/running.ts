@@ -1,6 +1,6 @@
 import { codeOf } from './file-fault.ts';
 
-/** Whether another process with this PID runs. If none does, files named after it can be deleted. */
+/** Whether another process with this PID runs. If not, files named after it can be deleted. */
 export function isOtherRunning(pid: number): boolean {
   if (pid === process.pid) return false;
   try {

@@ -5,14 +5,14 @@ import { failureOf, requestFailed } from './failure.ts';
 import { type Guard, wayOf } from './guard.ts';
 import type { Limits } from './limits.ts';
 
-/** The options of a request, a subset of those of `fetch`. */
+/** The options of a request: some options of `fetch`, and `redirects` and `answer`. */
 export interface RequestOptions {
   method?: string;
   headers?: Record<string, string>;
   body?: URLSearchParams | Uint8Array | string | null;
   /** Aborts the request, for example at the deadline of a sign-in. */
   signal?: AbortSignal | undefined;
-  /** `refuse` (default): a redirect is an error. `show`: it is returned. idctl never follows it. */
+  /** `refuse` (default) refuses a redirect. `show` returns it. No redirect is ever followed. */
   redirects?: 'refuse' | 'show';
   /** Returns only the status. The body is read up to the limit and discarded. */
   answer?: 'status';

@@ -131,7 +131,7 @@ async function redeem(
   return { issuer: client.issuer, subject, userinfo, idToken: idToken ?? {}, managedBy };
 }
 
-/** At most 255 characters (OpenID Connect Core §2), and none that cannot be stored or shown. */
+/** Whether it has at most 255 characters (OpenID Connect Core §2), and no control characters. */
 function isSubject(subject: string): boolean {
   return subject.length <= 255 && !/\p{Cc}/u.test(subject);
 }
