@@ -40,7 +40,7 @@ export interface Outbound {
   ): Promise<Step[]>;
   /**
    * Whether the host name of a URL can be resolved. If `isOurs`, idctl itself connects to the URL,
-   * so a failure is a fault. Otherwise only browsers open the URL, and a failure is only a hint.
+   * so a failure is a fault. Otherwise only browsers open the URL, and a failure only adds a hint.
    */
   examineAddress(asked: { url: URL; now: Date; isOurs: boolean }): Promise<Finding>;
   /** Starts a visit to a directory, limited to 10 s. Connects only at the first call. */

@@ -69,7 +69,7 @@ function knownCode(code: string): RefusalCode | null {
   return Object.hasOwn(refusals, code) ? (code as RefusalCode) : null;
 }
 
-/** The code for a status, for a server's code that is unknown here. Null for a server's fault. */
+/** The code for a status, if the server's code is unknown here. Null for a fault of the server. */
 function codeFor(status: number): RefusalCode | null {
   const codes: Record<number, RefusalCode> = {
     400: 'invalid_input',

@@ -158,7 +158,7 @@ export const vouchedTokens: Migration = {
   },
 };
 
-/** An index of the accounts with a sealed secret, so that re-sealing does not read every account. */
+/** An index of accounts with a sealed secret, so that re-sealing does not read every account. */
 export const sealedAccounts: Migration = {
   name: '0031-sealed-accounts',
   async up({ queryInterface: schema }) {
