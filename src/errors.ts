@@ -163,8 +163,8 @@ export function withReason(refusal: Refusal): Refusal {
 }
 
 /**
- * For a database file that is opened for writing, its path and fault. Otherwise the first line of
- * the error.
+ * Names the path and the fault if a database file could not be opened. For other errors, returns
+ * the first line of the message.
  */
 function reasonOf(root: Error): string {
   const path =

@@ -18,7 +18,7 @@ export function found<Value>(value: Value, seen: string, hint?: string): Finding
   return { ...right(seen, hint), value };
 }
 
-/** The step failed, with the one thing to change. */
+/** The step failed. `hint` is the one thing to change. */
 export function wrong(seen: string, hint: string): Finding<never> & { ok: false } {
   return { ok: false, seen, hint };
 }

@@ -34,7 +34,7 @@ export class Account extends rowOf(
     /** The argon2id hash, or null if the account has no password. */
     passwordHash: column.optional(column.string()),
     disabledAt: column.optional(column.date()),
-    /** Sealed. Set when enrolment starts, until the second factor is disabled. */
+    /** Sealed. Set from the start of enrolment until the authenticator app is turned off. */
     totpSecret: column.optional(column.string()),
     totpStartedAt: column.optional(column.date()),
     /** When a code confirmed the secret. From then on, sign-in asks for a second factor. */

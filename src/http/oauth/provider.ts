@@ -96,7 +96,7 @@ function userinfo({ app, origins }: Door): RequestHandler {
   };
 }
 
-/** Answers the token requests of clients. The routes answer the requests of apps. */
+/** Answers clients at the token, introspection and revocation endpoints. Routes answer apps. */
 function ofClients({ app, origins }: Door): RequestHandler {
   return async (request, response, next) => {
     traceOf(request).speaks = 'oauth';
