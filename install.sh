@@ -27,7 +27,7 @@ Installs idctl from this checkout into DIR/lib/idctl and DIR/bin/idctl, with
 manual pages and shell completions in DIR/share, where DIR is /usr/local for
 root and ~/.local for other users. Run it again to
 upgrade: the previous release stays beside the new one. Needs npm 10 or newer.
-If Node is older than 24.15, idctl installs its own Node from npm.
+Without Node 24 (from 24.15) or Node 26 or newer, idctl installs its own from npm.
 
   --prefix DIR   install below DIR
   --serve        then set up idctl (idctl init --yes) and start it here
@@ -122,7 +122,7 @@ add_packages() {
   npm_in "$dir" ci "$@"
   if ! fits "$dir/node_modules/.bin/node"; then
     node=$(system_node) || fail "npm has no Node for this machine ($(uname -sm))" \
-      'install Node.js 24.15 or newer, then run this again'
+      'install Node.js 24 (24.15 or newer), then run this again'
     ln -sf "$node" "$dir/node_modules/.bin/node"
   fi
 }
@@ -202,7 +202,7 @@ build() {
     say "Installing packages (with the Node at $node)"
     add_packages "$new" --omit=dev --omit=optional
   else
-    say 'Installing packages and a private Node (this machine has no Node 24.15 or newer)'
+    say 'Installing packages and a private Node (this machine has no Node 24 from 24.15, nor 26 or newer)'
     add_packages "$new" --omit=dev --include=optional
   fi
   say 'Building'

@@ -18,7 +18,7 @@ import { ensureSigningKey, requireRightKey } from './services/foundation/keys/op
 interface OpenOptions {
   /**
    * `yes` applies pending migrations, `refuse-pending` refuses them with `not_ready`. `already`
-   * skips both: the end of a move opens its migrated copy.
+   * skips both: a move has already migrated the copy that it opens.
    */
   migrate: 'yes' | 'refuse-pending' | 'already';
   /** Called with the name of each applied migration. */

@@ -30,7 +30,7 @@ export interface App {
   /** The state of the job that reports sign-outs to clients, kept between runs. */
   signOuts: {
     turns: number;
-    /** A mark of the latest events when the job last looked for ended sessions. */
+    /** The count and last id of recent events when the job last looked for ended sessions. */
     lastLook: string | null;
     isLooking: boolean;
     /** The clients to which messages are being sent. */
@@ -76,7 +76,7 @@ export type Actor =
   | { kind: 'system'; name: string }
   | { kind: 'anonymous' };
 
-/** How a request proves its person: with a session or a token. `bot` is a token of their app. */
+/** How a request authenticates its user: by session or token. `bot`: a token of the user's app. */
 type Proof =
   | { via: 'session'; sessionId: string }
   | { via: 'pat' | 'bot'; tokenId: string; scope: TokenScope };
@@ -92,7 +92,7 @@ export interface Context
   client: {
     address: string | null;
     userAgent: string | null;
-    /** The session tokens in its cookies, unchecked. A sign-in replaces them. */
+    /** The session tokens in the request's cookies, unchecked. A sign-in replaces them. */
     tokens?: { access: string | undefined; refresh: string | undefined };
   };
 }
@@ -105,7 +105,7 @@ export function openContext(app: App, actor: Actor): Context {
 
 /** Lets a long-running job stop early, and use the current time for each part of its work. */
 export interface Turn {
-  /** Aborted when the process is to end. */
+  /** Aborted when the process must end. */
   stop: AbortSignal;
   /** Makes a context with the current time. */
   anew(): Context;

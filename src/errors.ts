@@ -163,8 +163,8 @@ export function withReason(refusal: Refusal): Refusal {
 }
 
 /**
- * For a database file that is opened for writing, its path and fault. Otherwise the first line of
- * the error.
+ * Names the path and the fault if a database file could not be opened. For other errors, returns
+ * the first line of the message.
  */
 function reasonOf(root: Error): string {
   const path =
@@ -173,7 +173,7 @@ function reasonOf(root: Error): string {
   return root.message.split('\n')[0] ?? '';
 }
 
-/** The innermost cause. Of an error that holds several attempts, the first attempt. */
+/** The innermost cause. For an AggregateError, follows only its first error. */
 function rootOf(error: Error): Error {
   let root = error;
   for (let depth = 0; depth < 10; depth += 1) {

@@ -18,7 +18,7 @@ export function found<Value>(value: Value, seen: string, hint?: string): Finding
   return { ...right(seen, hint), value };
 }
 
-/** The step failed, with the one thing to change. */
+/** The step failed. `hint` is the one thing to change. */
 export function wrong(seen: string, hint: string): Finding<never> & { ok: false } {
   return { ok: false, seen, hint };
 }
@@ -28,7 +28,7 @@ export function skipped(why: string, hint?: string): Finding {
   return { ...right(`not checked: ${why}`, hint), skipped: true };
 }
 
-/** One step as shown. */
+/** One step, as doctor or a test shows it. */
 export interface Step {
   name: string;
   ok: boolean;
@@ -40,14 +40,14 @@ export interface Step {
   hint?: string;
 }
 
-/** The finding of a step as shown. */
+/** A step and its finding, as doctor or a test shows them. */
 export function stepOf(name: string, expected: string, finding: Finding<unknown>): Step {
   const { ok, seen, hint } = finding;
   const unseen = ok && finding.skipped ? { skipped: true as const } : {};
   return { name, ok, ...unseen, expected, seen, ...(hint === undefined ? {} : { hint }) };
 }
 
-/** The answer of a test: its steps, and a sentence about those that failed, or `passed`. */
+/** The answer of a test: its steps, and a sentence about the failed steps, or `passed`. */
 export function outcomeOf(steps: Step[], passed: string) {
   const failed = steps.filter(({ ok }) => !ok);
   const [step] = failed;
@@ -60,7 +60,7 @@ export function outcomeOf(steps: Step[], passed: string) {
 
 type Look<Value> = () => Promise<Finding<Value>> | Finding<Value>;
 
-/** Runs a step, stores its finding, and returns it. */
+/** Runs a step, then stores and returns its finding. */
 export type Take = <Value>(
   name: string,
   expected: string,

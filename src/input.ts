@@ -60,7 +60,7 @@ function wording(issue: z.core.$ZodIssue): string {
   return issue.message;
 }
 
-// Gives a message to schemas without their own. Also notes the known field names of objects.
+// The messages of schemas that have none of their own. Also notes the known field names of objects.
 const plainly =
   (known: Known) =>
   (issue: z.core.$ZodRawIssue): string | undefined => {

@@ -16,7 +16,7 @@ function parsed(json: string): Fields {
   return JSON.parse(json) as Fields;
 }
 
-/** In the machine's time zone, for the person at the terminal. */
+/** The time of day in the machine's time zone, for the person at the terminal. */
 function clockOf(time: unknown): string {
   return new Date(String(time)).toTimeString().slice(0, 8);
 }

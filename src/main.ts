@@ -52,8 +52,8 @@ function tellUnwritten(): void {
 }
 
 /**
- * Lets signals end idctl as process 1 of a container. For process 1, the kernel ignores signals
- * without a handler. If another handler is added later, this one does nothing.
+ * Lets signals end idctl if it is the init process of a container. For the init process, the kernel
+ * ignores signals without a handler. If another handler is added later, this one does nothing.
  */
 function endBySignals(): void {
   const signals = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;

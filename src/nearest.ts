@@ -12,7 +12,7 @@ export function nearest(name: string, known: string[]): string | null {
   return best !== undefined && best.far <= Math.max(1, name.length / 4) ? best.candidate : null;
 }
 
-/** How many characters to insert, delete or replace; 1 for the same characters in another order. */
+/** The number of characters to insert, delete or replace; 1 if only their order differs. */
 function distance(a: string, b: string): number {
   if (a !== b && [...a].toSorted().join() === [...b].toSorted().join()) return 1;
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);

@@ -22,7 +22,7 @@ export function waitForTurn<T>(
   return passThrough(queues, begin, waiting.signal);
 }
 
-/** Whether work that is added now begins at once. */
+/** Whether the queue would begin new work at once. */
 function hasRoom({ size, pending, concurrency }: PQueue): boolean {
   return size === 0 && pending < concurrency;
 }
@@ -37,7 +37,7 @@ function passThrough<T>(
   return pass();
 }
 
-/** A queue for each key, one piece of work at a time. A queue exists while it has work. */
+/** Returns a function that finds the queue of a key. A queue runs one piece of work at a time. */
 export function queueForEach(): (key: string) => PQueue {
   const queues = new Map<string, PQueue>();
   return (key) => {

@@ -1,6 +1,6 @@
 import { codeOf } from './file-fault.ts';
 
-/** Whether another process on this machine has this id. If not, its leftovers can be deleted. */
+/** Whether another process with this PID runs. If not, files named after it can be deleted. */
 export function isOtherRunning(pid: number): boolean {
   if (pid === process.pid) return false;
   try {

@@ -37,13 +37,13 @@ export interface ScimMemory {
    */
   places: Map<string, ListPlaces>;
   /**
-   * A sample of account ids and its time. The ids made for accounts at strangers' addresses look
-   * like these (security I4).
+   * A sample of account ids, and when it was taken. If SCIM makes an account at a stranger's
+   * address, its id looks like these (security I4).
    */
   accountIds: { ids: string[]; at: Date };
 }
 
-/** The memory of a process at its start. */
+/** Creates the empty memory of a process. */
 export function createScimMemory(): ScimMemory {
   return {
     tokenUses: new Map(),

@@ -84,7 +84,7 @@ export function verb(parent: Command, signature: string, spec: Verb): void {
   });
 }
 
-/** Gives a command the shared behaviour: help with an example at its end, and refusals of bad usage. */
+/** Gives a command the shared behaviour: help that ends with an example, and usage refusals. */
 export function dressed(command: Command, example: string): Command {
   return command
     .configureHelp({

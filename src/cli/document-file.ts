@@ -35,7 +35,7 @@ export interface DocumentFile {
   place(error: unknown): unknown;
 }
 
-/** Reads a YAML document; `-` is standard input. The refusal of other text names each bad line. */
+/** Reads a YAML document; `-` is standard input. If it is not YAML, refuses and names bad lines. */
 export async function readDocument(file: string): Promise<DocumentFile> {
   const bytes = file === '-' ? await readStandardInput() : await readNamedFile('file', file);
   const { LineCounter, parseDocument } = await import('yaml');

@@ -1,7 +1,7 @@
 import { refuseField } from '../errors.ts';
 import type { Call } from './run.ts';
 
-/** How many slugs an error names at most. */
+/** The most slugs that an error names. */
 const mostNamed = 10;
 
 /** Fills in a missing `--org`: `IDCTL_ORG`, else the only one. With `tell`, prints it as a note. */

@@ -16,7 +16,7 @@ export type Fields<View> = readonly (readonly [
 ])[];
 
 const gap = '  ';
-/** How an empty value is shown. */
+/** The text for an empty value. */
 const nothing = '-';
 const time = /^\d{4}-\d\d-\d\dT[\d:]{8}Z$/;
 /** The smallest width to which a column is narrowed. */

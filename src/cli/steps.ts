@@ -19,7 +19,7 @@ interface Step {
   hint?: string | undefined;
 }
 
-/** Prints the steps, numbered. A failed step has what was expected, what was seen and a change. */
+/** Prints numbered steps. For a failed step, adds what was expected, what was seen, and the fix. */
 export function printSteps({ message, steps }: Examination, screen: Screen): void {
   for (const [at, step] of steps.entries()) {
     screen.write(

@@ -7,7 +7,7 @@ const brought = /^\s*(?:Load|Set|Import)Credential(?:Encrypted)?\s*=\s*([^\s:]+)
 
 /**
  * The names of the credentials in the unit `idctl.service` and its drop-ins. systemd gives their
- * values only to the daemon. Empty if there are none, or if this process has credentials of its own.
+ * values only to the daemon. Empty if there are none, or if this process has its own credentials.
  */
 export async function unitCredentials(env: Environment): Promise<string[]> {
   if (env['CREDENTIALS_DIRECTORY']) return [];

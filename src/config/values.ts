@@ -12,7 +12,10 @@ export interface SettingMeta {
   help: string;
   /** Never printed. May come from a file named by `…_FILE`, or from a systemd credential. */
   secret?: true;
-  /** The value is or contains a path. In `idctl.yaml`, a relative one starts at its folder. */
+  /**
+   * The value is or contains a path. A relative path in `idctl.yaml` starts at the folder of that
+   * file.
+   */
   path?: true;
 }
 

@@ -117,7 +117,7 @@ async function writeKeys(file: FileHandle, keys: readonly Buffer[]): Promise<voi
 
 function unwritable(path: string, cause: unknown): Refusal {
   return new Refusal('key_invalid', `The master key ${path} ${fileFault(cause, 'written')}.`, {
-    hint: `check that idctl's user can write in ${dirname(path)}, and that the disk has space`,
+    hint: `Check that idctl's user can write in ${dirname(path)}, and that the disk has space.`,
     cause,
   });
 }
@@ -129,7 +129,7 @@ async function openNew(path: string): Promise<FileHandle> {
     if (codeOf(cause) === 'EEXIST') {
       throw new Refusal(
         'already_exists',
-        `${path} already exists; idctl never replaces a master key`,
+        `${path} already exists. idctl never replaces a master key.`,
         {
           cause,
         },
@@ -151,8 +151,8 @@ function openOld(path: string): number {
         : `The master key ${path} ${fileFault(cause, 'read')}.`,
       {
         hint: missing
-          ? 'correct keyFile, or restore the key file from its copy; only for a new instance, run: idctl init'
-          : `run idctl as the owner of ${path}`,
+          ? 'Correct keyFile, or restore the key file from its copy. Only for a new instance, run: idctl init'
+          : `Run idctl as the owner of ${path}.`,
         cause,
       },
     );
@@ -199,7 +199,7 @@ function keyIn(line: string, path: string): Buffer {
 
 function notKey(path: string, why: string): Refusal {
   return new Refusal('key_invalid', `The master key ${path} is not usable: ${why}.`, {
-    hint: 'correct keyFile, or restore the key file from its copy',
+    hint: 'Correct keyFile, or restore the key file from its copy.',
   });
 }
 

@@ -134,7 +134,7 @@ function foreign(place: SealedPlace, sealedBy: string, keyId: string): Refusal {
   return new Refusal(
     'key_invalid',
     `The secret in ${nameOf(place)} was sealed by key ${sealedBy}, but the master key is ${keyId}.`,
-    { hint: 'restore the key file that belongs to this database' },
+    { hint: 'Restore the key file that belongs to this database.' },
   );
 }
 

@@ -28,7 +28,7 @@ const typeOnPostgres: Record<ColumnKind, string> = {
   json: 'json',
   jsonb: 'jsonb',
 };
-/** The rows of one INSERT on SQLite, which allows 32,766 values in a statement. */
+/** The most rows of one INSERT on SQLite, which allows 32,766 values in a statement. */
 const rowsTogether = 100;
 
 const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
@@ -37,7 +37,7 @@ export const list = (names: string[]) => names.map(quoted).join(', ');
 const places = (from: number, count: number) =>
   Array.from({ length: count }, (_, at) => `$${from + at}`).join(', ');
 
-/** The next rows after a key, in the order in which this database sorts keys. */
+/** Reads the next rows after a key, in the order in which this database sorts keys. */
 export async function readBatch(
   { dialect, all }: PlainConnection,
   { name, columns, key }: Table,

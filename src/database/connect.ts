@@ -95,7 +95,7 @@ export async function openerOf({ sqliteDriver }: Address): Promise<OpenConnectio
   return (await import('./node-sqlite.ts')).openNodeSqlite;
 }
 
-/** Connects for the time of this work. */
+/** Connects, runs the work, and closes the connection. */
 export async function onLink<T>(
   address: Address,
   behaviour: Behaviour,
@@ -198,7 +198,7 @@ function send(client: pg.Client, query: pg.QueryConfig): Promise<pg.QueryResult<
   return client.query<object>(isPooled(client) ? unnamed : query);
 }
 
-/** Sequelize uses the same rule for its own queries. */
+/** Whether the server did not answer. Sequelize has the same rule for its own queries. */
 function isUnanswered(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return codeOf(error) === 'ECONNRESET' || error.message === 'Query read timeout';

@@ -26,12 +26,12 @@ export interface Direct {
 
 const directs = new WeakMap<Sequelize, Direct>();
 
-/** Sets how statements run directly. */
+/** Sets the functions that run statements directly. */
 export function runDirectly(sequelize: Sequelize, direct: Direct): void {
   directs.set(sequelize, direct);
 }
 
-/** How statements run directly. */
+/** The functions that run statements directly. */
 export function directOf(sequelize: Sequelize): Direct {
   const direct = directs.get(sequelize);
   if (direct === undefined) throw new Error('the driver runs no statements');

@@ -3,7 +3,7 @@ import { Refusal } from '../errors.ts';
 import { type Address, fileOf } from './connect.ts';
 
 // `database move` marks both databases. A mark is a row in the table `migrations`. An older idctl
-// does not know its name, so it refuses the database too. Both marks contain the id of the move.
+// takes it for an unknown migration, and refuses the database too. Both marks have the same id.
 
 /** The length of the column `name`. */
 const longest = 255;

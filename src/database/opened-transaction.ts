@@ -3,8 +3,8 @@ import { runOn } from './direct.ts';
 import { dropGeneration, generationOf, limitsOfTransaction } from './postgres-connection.ts';
 import { databaseRefusal, isReadOnly } from './refusals.ts';
 
-// Begins and ends Sequelize transactions directly. Sequelize's own code prints failures past the
-// log, and costs more than a short transaction itself.
+// Begins and ends Sequelize transactions directly. Sequelize's own code prints failures itself, not
+// to the log, and costs more than a short transaction.
 
 /** Sequelize's types omit these members, which end a transaction and manage its connection. */
 export type Opened = Transaction & {

@@ -33,7 +33,7 @@ export async function connectPlain(address: Address, patience: number): Promise<
     : plainPostgres(address, patience);
 }
 
-/** Opens one connection for the time of this work. */
+/** Opens one connection, runs the work, and closes the connection. */
 export async function onPlain<T>(
   address: Address,
   patience: number,

@@ -17,8 +17,8 @@ export interface Run {
 }
 
 /**
- * Runs the program and yields its output. Refuses `not_ready` if the program is missing, or with
- * its own message if it fails.
+ * Runs the program and yields its output. Refuses `not_ready` if the program is missing or fails.
+ * If the program fails, the refusal quotes the last line of its standard error.
  */
 export async function* outputOf({ program, words, url }: Run): AsyncGenerator<Buffer> {
   const child = spawn(program, words, {

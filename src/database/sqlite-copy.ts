@@ -54,9 +54,9 @@ export async function readLive(address: Address, sql: string): Promise<Record<st
 }
 
 /**
- * The package has its own SQLite. If the package has the file open, Node's SQLite must not open it
- * in the same process. On closing, Node's would drop the other's locks and remove its -wal
- * (observed).
+ * Opens the file with the package `sqlite3`, which contains its own SQLite. While the package has
+ * the file open, Node's SQLite must not open it in this process: on closing, it would drop the
+ * package's locks and remove the -wal (observed).
  */
 async function bySqlite3<T>(
   { url }: Address,
@@ -74,7 +74,7 @@ async function bySqlite3<T>(
   }
 }
 
-/** Reads rows with Node's SQLite. The package must not have the file open in this process. */
+/** Reads rows with Node's SQLite. The package `sqlite3` must not have the file open here. */
 export function readSqlite(file: string, sql: string): Record<string, unknown>[] {
   const database = new DatabaseSync(file, { timeout: 5000 });
   try {

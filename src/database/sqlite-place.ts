@@ -1,6 +1,6 @@
 import { realpathSync, statSync } from 'node:fs';
 
-/** Watches that the files of an open database are not moved, deleted or replaced. */
+/** Detects whether the files of an open database were moved, deleted or replaced. */
 export interface Place {
   /** Remembers the files, or compares them with the remembered ones. Call it after opening. */
   taken(): void;
@@ -12,8 +12,8 @@ export interface Place {
 const freshFor = 50;
 
 /**
- * An open file keeps working after it was moved or deleted, and accepts writes that no later
- * process finds. So the file, its -wal and its -shm are compared by device and inode.
+ * Watches the file, its -wal and its -shm by device and inode. An open file keeps working after it
+ * was moved or deleted, and accepts writes that no later process finds.
  */
 export function watchPlace(file: string): Place {
   let paths: string[] = [];
@@ -35,7 +35,7 @@ export function watchPlace(file: string): Place {
   };
 }
 
-/** A check for reads, at most once in 50 milliseconds. */
+/** Returns a check for reads. It compares the files at most once in 50 milliseconds. */
 export function checkSeldom(place: Place): () => void {
   let checkedAt = Number.NEGATIVE_INFINITY;
   return () => {

@@ -19,7 +19,7 @@ export interface Table {
   key: string[];
 }
 
-// By Sequelize's name for the type.
+// The kinds by Sequelize's name for the type.
 const kinds: Record<string, ColumnKind> = {
   TEXT: 'text',
   UUID: 'uuid',

@@ -97,7 +97,7 @@ interface Around {
   failed(error: unknown): void;
 }
 
-/** Makes this database the one that `transaction` uses. The returned function ends its use. */
+/** Makes `transaction` use this database, until the returned function is called. */
 export function serveTransactions(sequelize: Sequelize, around: Around): () => Promise<void> {
   if (begin !== undefined) throw new Error('a database is already open in this process');
   const turn: Begin = sequelize.getDialect() === 'sqlite' ? oneAtATime() : (work) => work();
@@ -139,7 +139,7 @@ export function transactionsInHand(): number {
   return inHand;
 }
 
-/** Runs the work in one transaction of this Sequelize, whichever one `transaction` uses. */
+/** Runs the work in a transaction of this Sequelize, even if `transaction` uses another one. */
 export async function transactionOn<T>(sequelize: Sequelize, work: () => Promise<T>): Promise<T> {
   const opened = await beginTransaction(sequelize, { synced: withoutSync.getStore() !== true });
   const noneInFlight = watchQueries(sequelize, opened);

@@ -1,7 +1,8 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import type { Sequelize, Transaction } from 'sequelize';
 
-// A promise that is not awaited inside a transaction is lost, or runs outside it. Tests then throw.
+// A query that the work does not await is lost, or runs outside the transaction. In tests, this
+// throws.
 
 const started = new WeakMap<Transaction, { running: number; total: number }>();
 const watched = new WeakSet<Sequelize>();

@@ -98,7 +98,7 @@ function send(
   }
 }
 
-/** Answers a thrown error in the form that its client reads. Logs any but a refusal as a bug. */
+/** Answers an error in the format that the client reads. Logs it as a bug if it is no refusal. */
 export function answerErrors(app: App): ErrorRequestHandler {
   return (error: unknown, request, response, next) => {
     if (response.headersSent) return next(error);

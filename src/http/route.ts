@@ -32,7 +32,7 @@ interface Definition<Input extends z.ZodObject, Output extends z.ZodType, View> 
   cli?: string;
   /** The limit on the body in bytes; 100 KiB by default. */
   bodyLimit?: number;
-  /** On a public route, the service learns the actor if a credential proves it. */
+  /** On a public route, the service learns the actor if the request has a valid credential. */
   optionalActor?: true;
   /** Ignores unknown query parameters, as OAuth requires (X6). */
   lenientQuery?: true;
@@ -88,7 +88,7 @@ export function route<
   return routeTo(authority, method, path, { ...reach, output, input, run: operation });
 }
 
-/** Creates a route to a function that proves the right `access` itself. */
+/** Creates a route to a function that checks the right `access` itself. */
 export function routeTo<
   Input extends z.ZodObject,
   Output extends z.ZodType,

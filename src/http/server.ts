@@ -100,7 +100,7 @@ function mount(web: Express, { method, path }: Route, answer: RequestHandler): v
   web[verbs[method]](path, answer);
 }
 
-/** A strict policy for an API without markup. Helmet's default would also upgrade http: to https:. */
+/** A strict policy for an API without markup. Helmet's default also upgrades http: to https:. */
 function securityHeaders(own: string): RequestHandler {
   return helmet({
     contentSecurityPolicy: {

@@ -26,7 +26,7 @@ const jobs: Job[] = [
   { name: 'mail', everySeconds: 1, alone: true, run: deliverMail },
   { name: 'token uses', everySeconds: 10, lastly: true, run: writeTokenUses },
   { name: 'SCIM token uses', everySeconds: 10, lastly: true, run: writeScimTokenUses },
-  // While a run waits for a busy database, four more would start each second.
+  // Without `alone`, four more runs would start each second while one waits for a busy database.
   { name: 'SCIM requests', everySeconds: 0.25, alone: true, lastly: true, run: writeRequests },
   { name: 'SCIM groups', everySeconds: 0.5, alone: true, run: planWaiting },
   { name: 'webhooks', everySeconds: 1, run: deliverWebhooks },

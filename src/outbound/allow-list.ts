@@ -16,7 +16,7 @@ interface Allowed {
   port?: number;
 }
 
-/** Parses ranges, hosts and addresses; the last two may have a port. `fault` is a bad entry. */
+/** Parses ranges, and hosts and addresses with or without a port. `fault`: the first bad entry. */
 export function allowList(entries: string[]): AllowList & { fault?: string } {
   const read = entries.map(readEntry);
   const fault = entries.find((_, at) => read[at] === null);

@@ -5,14 +5,14 @@ import { failureOf, requestFailed } from './failure.ts';
 import { type Guard, wayOf } from './guard.ts';
 import type { Limits } from './limits.ts';
 
-/** The options of a request, a subset of those of `fetch`. */
+/** The options of a request: some options of `fetch`, and `redirects` and `answer`. */
 export interface RequestOptions {
   method?: string;
   headers?: Record<string, string>;
   body?: URLSearchParams | Uint8Array | string | null;
   /** Aborts the request, for example at the deadline of a sign-in. */
   signal?: AbortSignal | undefined;
-  /** `refuse` (default): a redirect is an error. `show`: it is returned. idctl never follows it. */
+  /** `refuse` (default) refuses a redirect. `show` returns it. No redirect is ever followed. */
   redirects?: 'refuse' | 'show';
   /** Returns only the status. The body is read up to the limit and discarded. */
   answer?: 'status';
@@ -84,7 +84,7 @@ function handshake(connect: Connector, url: URL): Promise<Date> {
   });
 }
 
-/** The client for URLs that the operator configured: every address, within the same limits. */
+/** The client for URLs that the operator configured. It has the same limits, but no guard. */
 export function trustedClient(roots: SecureContext | undefined, limits: Limits): HttpClient {
   const connect = { timeout: limits.connect, ...trust(roots) };
   const agent = new Agent({ allowH2: true, maxResponseSize: limits.body, connect });
@@ -159,7 +159,7 @@ async function eachChunk(
   }
 }
 
-/** Asks a configured address; any status or redirect is an answer. Refuses `upstream_failed`. */
+/** Requests a configured URL. Returns any status and any redirect. Refuses `upstream_failed`. */
 export async function reach(url: string, roots: SecureContext | undefined, limits: Limits) {
   const client = trustedClient(roots, limits);
   try {

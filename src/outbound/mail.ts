@@ -7,7 +7,7 @@ import { Refusal } from '../errors.ts';
 import type { Limits } from './limits.ts';
 import type { MailMessage } from './outbound.ts';
 
-/** The mail server and the sender. Both come from the operator, so they are trusted (security S9). */
+/** The mail server and the sender. The operator sets both, so they are trusted (security S9). */
 export interface MailServer {
   /**
    * `smtps://`, or `smtp://`, which needs STARTTLS except on loopback. Contains the user and the

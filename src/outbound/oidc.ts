@@ -64,7 +64,7 @@ export function createProviders(
 /** The ways in which idctl can send a client secret. */
 export type SecretMethod = 'client_secret_basic' | 'client_secret_post';
 
-/** HTTP Basic, unless the provider offers only the body: a client may be registered for Basic. */
+/** HTTP Basic, unless the provider lists only the body: a client may be registered for Basic. */
 export function secretMethodFor(metadata: ProviderMetadata): SecretMethod {
   const methods = metadata.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
   const inBody = methods.includes('client_secret_post') && !methods.includes('client_secret_basic');
@@ -131,7 +131,7 @@ async function redeem(
   return { issuer: client.issuer, subject, userinfo, idToken: idToken ?? {}, managedBy };
 }
 
-/** At most 255 characters (OpenID Connect Core §2), and none that cannot be stored or shown. */
+/** Whether it has at most 255 characters (OpenID Connect Core §2), and no control characters. */
 function isSubject(subject: string): boolean {
   return subject.length <= 255 && !/\p{Cc}/u.test(subject);
 }

@@ -3,7 +3,7 @@ import type { DirectoryServer, DirectoryVisit } from './directory/directory.ts';
 
 /** All network access of idctl, except to its database and in `src/cli`. */
 export interface Outbound {
-  /** The TXT records of exactly this domain. Refuses `resolver_failed` without a sound answer. */
+  /** The TXT records of exactly this domain. Refuses `resolver_failed` without a valid answer. */
   lookupTxt(domain: string): Promise<TxtAnswer>;
   /**
    * The URL at the identity provider to send the person to (spec §4.1 start). Refuses
@@ -40,7 +40,7 @@ export interface Outbound {
   ): Promise<Step[]>;
   /**
    * Whether the host name of a URL can be resolved. If `isOurs`, idctl itself connects to the URL,
-   * so a failure is a fault. Otherwise only browsers open the URL, and a failure is a note.
+   * so a failure is a fault. Otherwise only browsers open the URL, and a failure only adds a hint.
    */
   examineAddress(asked: { url: URL; now: Date; isOurs: boolean }): Promise<Finding>;
   /** Starts a visit to a directory, limited to 10 s. Connects only at the first call. */
@@ -53,11 +53,11 @@ export interface Outbound {
   sendMail(message: MailMessage, stop?: AbortSignal): Promise<string>;
   /** Connects and authenticates as for a message, but sends none. Refuses like `sendMail`. */
   greetMailServer(): Promise<void>;
-  /** Refuses `outbound_refused` for a URL that idctl never sends to. Looks up an http:// host. */
+  /** Refuses `outbound_refused` for a URL that may not be requested. Looks up an http:// host. */
   judgeUrl(url: string): Promise<void>;
   /** Posts a message; returns the status. Refuses `upstream_failed` or `outbound_refused`. */
   postMessage(url: string, message: OutboundMessage): Promise<number>;
-  /** The answer of an address that the operator configured. Refuses `upstream_failed`. */
+  /** Requests a URL that the operator configured. Refuses `upstream_failed`. */
   reach(url: string): Promise<Reached>;
   /** Closes pooled connections. */
   close(): Promise<void>;

@@ -152,7 +152,7 @@ const emailsSchema = z.array(
   z.object({ email: z.string(), primary: z.boolean(), verified: z.boolean() }),
 );
 
-/** github.com has its API on another host, and an Enterprise Server has it below `/api/v3`. */
+/** The URL of the API: github.com has it on another host, an Enterprise Server below `/api/v3`. */
 function apiOf(base: string): string {
   return new URL(base).host === 'github.com' ? 'https://api.github.com' : `${base}/api/v3`;
 }

@@ -59,7 +59,7 @@ test('X3 a key that cannot be written is refused with the path and the cause', a
 
 test('X3 a missing key file is refused with the remedy', async () => {
   await expect(readKeyFile(path)).rejects.toEqual(
-    refused(`${path} is missing`, '^correct keyFile, .*from its copy'),
+    refused(`${path} is missing`, '^Correct keyFile, .*from its copy'),
   );
 });
 
@@ -107,7 +107,7 @@ test('X3 a file without a key is not refused for its mode', async () => {
   await writeFile(path, 'root:x:0:0:root:/root:/bin/bash\n', { mode: 0o644 });
   await chmod(path, 0o644);
   await expect(readKeyFile(path)).rejects.toEqual(
-    refused('not base64url', '^correct keyFile, or restore'),
+    refused('not base64url', '^Correct keyFile, or restore'),
   );
 });
 

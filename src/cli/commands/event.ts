@@ -83,7 +83,7 @@ async function tail(call: Call): Promise<void> {
   const over = ended();
   // With `--org`, all events belong to one organization, so its column is left out.
   const columns = call.input['org'] === undefined ? everywhere : fields;
-  // Begins one minute back, because a daemon's clock may be behind. Prints no earlier event.
+  // Reads from one minute back, because a daemon's clock may be behind. Prints only later events.
   let page = await readPage(call, { since: '1m', limit: 200 });
   while (page.hasMore) page = await readPage(call, { cursor: page.nextCursor, limit: 200 });
   let cursor = page.nextCursor ?? undefined;

@@ -73,7 +73,7 @@ export function tellExplained(
   table(view.blocks, blocks, '');
 }
 
-/** How many projects or changes a line has at most, so that the answer fits on a screen. */
+/** The most projects or changes on a line, so that the answer fits on a screen. */
 const mostNamed = 3;
 
 function fewOf(texts: string[]): string[] {

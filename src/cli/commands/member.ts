@@ -107,7 +107,7 @@ async function add(call: Call): Promise<void> {
   await make(call, addMemberAsOperator, { ...making, input: { ...input, credentials } });
 }
 
-/** Asks whether to end an earlier holder's credentials; undefined if there is no question. */
+/** Returns `end` with `--yes`, or once the user agrees to it. Undefined if this does not ask. */
 async function agreedFate(call: Call, input: Record<string, unknown>): Promise<'end' | undefined> {
   if (call.flags.yes) return 'end';
   // If this does not ask, the service refuses such an account and names both options.

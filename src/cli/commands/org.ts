@@ -73,7 +73,7 @@ async function create(call: Call): Promise<void> {
       ifFound(call.operate(showOrganization, { org: await slugOfGiven(given) })),
     has: ({ name }) => ({ name }),
   });
-  // On a remote server, a new organization never overrules the settings of the only one.
+  // On a remote server, a new organization never overrules the settings of an only organization.
   if (!made || call.server !== null) return;
   const { findOverruled } = await import('../../services/tenancy/signin-settings/operations.ts');
   const overruled = await call.operate(findOverruled, {});

@@ -15,7 +15,7 @@ interface View extends z.output<typeof statusView> {
 
 type Organization = View['organizations'][number];
 
-/** How many organizations the list has at most, so that the answer fits on a screen. */
+/** The most organizations in the list, so that the answer fits on a screen. */
 const mostShown = 12;
 
 const instance: Fields<View> = [

@@ -105,7 +105,7 @@ function starting(words: NamedThing[], begin: string): NamedThing[] {
   return words.filter(({ value }) => value.startsWith(begin));
 }
 
-/** Values of options whose placeholder does not list them. */
+/** The values of options, if their placeholder does not list the values. */
 const choices: Record<string, string[]> = {
   '--absent-groups': ['unknown', 'none'],
   '--org-role': ['member', 'admin'],

@@ -69,7 +69,7 @@ function knownCode(code: string): RefusalCode | null {
   return Object.hasOwn(refusals, code) ? (code as RefusalCode) : null;
 }
 
-/** The code for a status, for an unknown code of a newer server. Null for a fault of the server. */
+/** The code for a status, if the server's code is unknown here. Null for a fault of the server. */
 function codeFor(status: number): RefusalCode | null {
   const codes: Record<number, RefusalCode> = {
     400: 'invalid_input',
@@ -86,7 +86,7 @@ function codeFor(status: number): RefusalCode | null {
   return codes[status] ?? (status < 500 ? 'conflict' : null);
 }
 
-/** The refusal of an answer that is not an idctl server's. */
+/** The refusal for an answer that does not come from an idctl server. */
 export function strange(origin: string, status: number): Refusal {
   return serverFailed(`${origin} did not answer like an idctl server (status ${status}).`, {
     hint: 'Check that this is the address of an idctl server.',

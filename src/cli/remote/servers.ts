@@ -152,7 +152,7 @@ async function change(env: Environment, make: (file: File) => File): Promise<voi
   }
 }
 
-// A change takes milliseconds, so the command of an older lock was stopped.
+// A change takes milliseconds, so the command that made an older lock no longer runs.
 const longestChange = 5000;
 
 async function takeLock(lock: string): Promise<void> {

@@ -9,9 +9,7 @@ const int = { type: DataTypes.INTEGER, allowNull: false };
 const key = { primaryKey: true };
 const to = (model: string) => ({ references: { model, key: 'id' }, onDelete: 'CASCADE' });
 
-/**
- * SCIM: the token of each organization, its records of people, and its client's latest requests.
- */
+/** SCIM tokens, SCIM records of people, and the latest requests of SCIM clients. */
 export const scim: Migration = {
   name: '0009-scim',
   async up({ queryInterface: schema }) {

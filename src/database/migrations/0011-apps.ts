@@ -5,7 +5,7 @@ const uuid = { type: DataTypes.UUID, allowNull: false };
 const text = { type: DataTypes.TEXT, allowNull: false };
 const to = (model: string) => ({ references: { model, key: 'id' }, onDelete: 'CASCADE' });
 
-/** OAuth apps, and the app that each bot token was minted for. */
+/** OAuth apps, and the app that each bot token was created for. */
 export const apps: Migration = {
   name: '0011-apps',
   async up({ queryInterface: schema }) {

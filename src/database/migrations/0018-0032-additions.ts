@@ -3,7 +3,7 @@ import type { Migration } from './migration.ts';
 
 // Columns and indexes added to the tables of the first release, in order.
 
-/** The time since when a token or an app from a restored backup is refused. */
+/** When a token or an app was suspended, because it came from a restored backup. */
 export const suspensions: Migration = {
   name: '0018-suspensions',
   async up({ queryInterface: schema }) {
@@ -14,8 +14,8 @@ export const suspensions: Migration = {
 };
 
 /**
- * When a sign-up replaced the contents of an account with an unverified address, and an index of
- * unverified accounts.
+ * When a sign-up last replaced an account whose address is unverified, and an index of unverified
+ * accounts.
  */
 export const replacedSignUps: Migration = {
   name: '0019-replaced-sign-ups',
@@ -43,7 +43,7 @@ export const addTokenScopes: Migration = {
   },
 };
 
-/** The host that an LDAP key came from, and an index of the keys of removed connections. */
+/** The host that an LDAP key came from, and an index to find the keys of removed connections. */
 export const formerKeys: Migration = {
   name: '0021-former-keys',
   async up({ queryInterface: schema, sequelize }) {
@@ -122,7 +122,7 @@ export const operatorInDeliveries: Migration = {
   },
 };
 
-/** The reference shown to the person. Earlier attempts have none. */
+/** The reference of a sign-in attempt, shown to a refused person. Earlier attempts have none. */
 export const attemptReferences: Migration = {
   name: '0028-attempt-references',
   async up({ queryInterface: schema }) {
@@ -158,7 +158,7 @@ export const vouchedTokens: Migration = {
   },
 };
 
-/** An index of the accounts with a sealed secret, so that re-sealing does not read every account. */
+/** An index of accounts with a sealed secret, so that re-sealing does not read every account. */
 export const sealedAccounts: Migration = {
   name: '0031-sealed-accounts',
   async up({ queryInterface: schema }) {
@@ -168,8 +168,8 @@ export const sealedAccounts: Migration = {
 };
 
 /**
- * Narrow indexes for the sweep. One contains only unverified accounts with a password, so none that
- * provisioning made without one. The other sorts by the key that sealed the secret.
+ * Narrower indexes. `accounts_unproved` omits accounts without a password, such as those that
+ * provisioning makes. `accounts_sealed` sorts by the key that sealed the secret.
  */
 export const narrowIndexes: Migration = {
   name: '0032-narrow-indexes',

@@ -12,7 +12,7 @@ const to = (model: string, key = 'id') => ({
   onDelete: 'CASCADE',
 });
 
-/** Clients (applications that sign people in), their origins, and what forward auth stores. */
+/** Clients (applications that sign people in); origins, tickets and sessions of forward auth. */
 export const clients: Migration = {
   name: '0033-clients',
   async up({ queryInterface: schema }) {
@@ -26,7 +26,7 @@ export const clients: Migration = {
       backchannel_logout_uri: { ...text, ...optional },
       pkce: flag,
       id_token_alg: text,
-      // A project that a client requires cannot be deleted: its client would let in everyone.
+      // A project that a client requires cannot be deleted: the client would admit every member.
       project_id: {
         ...uuid,
         ...optional,

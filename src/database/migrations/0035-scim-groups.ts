@@ -11,7 +11,7 @@ const key = { primaryKey: true };
 const to = (model: string) => ({ references: { model, key: 'id' }, onDelete: 'CASCADE' });
 
 /**
- * Groups that SCIM clients push, mappings to a role in the organization, and the last known claim
+ * Groups that SCIM clients push, mappings to a role in the organization, and the last known groups
  * of each identity.
  */
 export const scimGroups: Migration = {
@@ -22,7 +22,7 @@ export const scimGroups: Migration = {
     await markMemberships(room);
     const { queryInterface: schema, sequelize } = room;
     await schema.addColumn('identities', 'known_groups', { type: DataTypes.JSON, ...optional });
-    // Where only the first sign-in syncs, the last groups may not have been applied.
+    // If a connection syncs only at the first sign-in, the last groups may not have been applied.
     await sequelize.query(
       `UPDATE identities SET known_groups = last_groups WHERE connection_id NOT IN
          (SELECT CAST(id AS text) FROM sso_connections WHERE sync_on_login = false)`,
@@ -64,7 +64,7 @@ async function createGroups({ queryInterface: schema }: Room): Promise<void> {
   await schema.addIndex('scim_replans', ['account_id'], { name: 'scim_replans_account_id' });
 }
 
-/** A mapping gives a role in a project, or one in the organization. */
+/** Lets a mapping give a role in the organization, in place of a role in a project. */
 async function widenMappings({ queryInterface: schema, sequelize, dialect }: Room): Promise<void> {
   if (dialect === 'postgres') {
     await sequelize.query(
@@ -106,7 +106,7 @@ async function widenMappings({ queryInterface: schema, sequelize, dialect }: Roo
   });
 }
 
-/** An earlier role above member was given by hand. */
+/** Marks the roles that SCIM, SSO or LDAP gave. Until now, a role above member was set by hand. */
 async function markMemberships({ queryInterface: schema, sequelize }: Room): Promise<void> {
   const synced = { type: DataTypes.BOOLEAN, allowNull: false, defaultValue: false };
   await schema.addColumn('memberships', 'synced', synced);

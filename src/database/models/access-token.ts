@@ -30,7 +30,7 @@ export class AccessToken extends rowOf(
     expiresAt: column.optional(column.date()),
     /** Written at most once a minute, so it may be a minute old. */
     lastUsedAt: column.optional(column.date()),
-    /** When the token was suspended, because it came from a backup. A new value ends this. */
+    /** When a restore suspended the token. A new value ends the suspension. */
     suspendedAt: column.optional(column.date()),
     /**
      * The organization whose provider was the only proof of the session that made the value; else

@@ -34,22 +34,25 @@ export class Account extends rowOf(
     /** The argon2id hash, or null if the account has no password. */
     passwordHash: column.optional(column.string()),
     disabledAt: column.optional(column.date()),
-    /** Sealed. Set when enrolment starts, until the second factor is disabled. */
+    /** Sealed. Set from the start of enrolment until the authenticator app is turned off. */
     totpSecret: column.optional(column.string()),
     totpStartedAt: column.optional(column.date()),
     /** When a code confirmed the secret. From then on, sign-in asks for a second factor. */
     totpEnabledAt: column.optional(column.date()),
     /** The last time step with an accepted code: no code is accepted twice (RFC 6238 §5.2). */
     totpLastStep: column.optional(column.integer()),
-    /** The organization whose provider was the only proof at its enrolment (security P12). */
+    /**
+     * The organization whose provider was the only proof when the authenticator app was enrolled;
+     * else null (security P12).
+     */
     totpVouchedBy: column.optional(column.uuid()),
     /** Whether the account has passkeys. Only `people/passkeys` writes this, with the passkeys. */
     hasPasskey: column.withDefault(column.flag(), false),
     /** When a sign-up last replaced this account, if its address is unverified (security P11). */
     signUpReplacedAt: column.optional(column.date()),
     /**
-     * Whether the account waits for the code mailed at sign-up. No setting shows its address as
-     * verified before (security I3).
+     * Whether the account waits for the code mailed at sign-up. Until then, no setting shows its
+     * address as verified (security I3).
      */
     awaitsCode: column.withDefault(column.flag(), false),
     createdAt: column.date(),

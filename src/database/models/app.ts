@@ -18,7 +18,7 @@ export class OAuthApp extends rowOf(
     /** SHA-256 of the client secret, in hex. */
     secretHash: column.string(),
     createdAt: column.date(),
-    /** When the app was suspended, because it came from a backup. A new secret ends this. */
+    /** When a restore suspended the app. A new secret ends the suspension. */
     suspendedAt: column.optional(column.date()),
     /**
      * The organization whose provider was the only proof of the session that made the secret; else

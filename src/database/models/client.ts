@@ -29,7 +29,7 @@ export class Client extends rowOf(
     projectId: { ...column.optional(column.to('projects')), onDelete: 'NO ACTION' },
     role: column.optional(column.string<ProjectRole>()),
     createdAt: column.date(),
-    /** When the secret was suspended, because it came from a backup. A new secret ends this. */
+    /** When a restore suspended the secret. A new secret ends the suspension. */
     suspendedAt: column.optional(column.date()),
   },
   () => [

@@ -116,7 +116,7 @@ const unique = (...of: Parameters<typeof index>): IndexesOptions => ({
   unique: true,
 });
 
-/** The columns and the indexes that models declare. */
+/** The functions with which models declare their columns and indexes. */
 export const column = {
   string,
   uuid,

@@ -6,7 +6,8 @@ const origin = () => ({
   onDelete: 'CASCADE',
 });
 
-// Both models belong to one origin of a client and to one session. They end with either.
+// A row of either model belongs to one origin of a client and to one session. Deleting either one
+// deletes the row.
 
 /** A one-time ticket that transfers a browser's session to a protected origin. */
 export class HostTicket extends rowOf(

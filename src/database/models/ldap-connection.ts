@@ -9,7 +9,7 @@ export class LdapConnection extends rowOf(
     uri: column.string(),
     /** Whether TLS is used. For an `ldap://` URI, this means StartTLS. */
     tls: column.flag(),
-    /** The trusted certificates (PEM). Null for those that the instance trusts. */
+    /** The trusted certificates (PEM). If null, the instance's trusted certificates apply. */
     caCertificate: column.optional(column.string()),
     bindDn: column.string(),
     /** Sealed. */

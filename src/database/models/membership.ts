@@ -27,7 +27,7 @@ export interface Origin {
   by?: string;
   /** `scim` for a role from a SCIM group; absent for a role from a claim. */
   source?: 'scim';
-  /** For a role from a mapping: the group and the mapping. */
+  /** The group and the mapping that gave the role; absent without a mapping. */
   group?: string;
   mappingId?: string;
 }

@@ -22,7 +22,10 @@ export class Passkey extends rowOf(
      * while this is unknown, until its first sign-in (security P16).
      */
     signsIn: column.optional(column.flag()),
-    /** The organization whose provider was the only proof at its addition (security P12). */
+    /**
+     * The organization whose provider was the only proof when the passkey was added; else null
+     * (security P12).
+     */
     vouchedBy: column.optional(column.uuid()),
     createdAt: column.date(),
     lastUsedAt: column.optional(column.date()),

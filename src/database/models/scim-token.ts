@@ -11,7 +11,7 @@ export class ScimToken extends rowOf(
     createdAt: column.date(),
     /** Written at most once a minute, so it may be a minute old. */
     lastUsedAt: column.optional(column.date()),
-    /** When the token was suspended, because it came from a backup. A new value ends this. */
+    /** When a restore suspended the token. A new value ends the suspension. */
     suspendedAt: column.optional(column.date()),
   },
   () => [column.unique('scim_tokens_hash', ['hash'])],

@@ -15,7 +15,7 @@ export class Webhook extends rowOf(
     previousSecret: column.optional(column.string()),
     previousUntil: column.optional(column.date()),
     enabled: column.flag(),
-    /** The time since which all deliveries have failed. */
+    /** When deliveries began to fail. Null after a success. */
     failingSince: column.optional(column.date()),
     /** Nothing is delivered before this time, because the receiver seems to be unavailable. */
     pausedUntil: column.optional(column.date()),

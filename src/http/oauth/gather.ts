@@ -28,7 +28,7 @@ export async function gatherForm(
   return { ...given, ...client };
 }
 
-/** Null if the client does not use Basic. An unreadable header is refused (security P3). */
+/** Reads HTTP Basic; null if the client does not use it. Refuses a malformed header (P3). */
 export function readBasic(request: Request): { client_id: string; client_secret: string } | null {
   const [value, ...more] = request.headersDistinct['authorization'] ?? [];
   const encoded = /^basic(?![\w!#$%&'*+.^`|~-]) *(.*)$/is.exec(value ?? '')?.[1];

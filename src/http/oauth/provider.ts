@@ -70,7 +70,7 @@ function pathAndQuery({ originalUrl }: Request): string {
   return pathname + search;
 }
 
-/** The browser sends a form of another site without cookies. After the redirect, it sends them. */
+/** Redirects a form to a GET: browsers send no cookies with a form from another site. */
 const turnIntoGet: RequestHandler = async (request, response) => {
   traceOf(request).speaks = 'html';
   const form = await readForm(request, response, formLimit);
@@ -96,7 +96,7 @@ function userinfo({ app, origins }: Door): RequestHandler {
   };
 }
 
-/** Answers the requests of clients. The routes answer those of apps, which have other ids. */
+/** Answers clients at the token, introspection and revocation endpoints. Routes answer apps. */
 function ofClients({ app, origins }: Door): RequestHandler {
   return async (request, response, next) => {
     traceOf(request).speaks = 'oauth';

@@ -48,7 +48,7 @@ export function answerPage(page: Page, { app, origins, authenticate }: Door): Re
   };
 }
 
-/** Adds the actor of the credential. An invalid credential is ignored. */
+/** The context with the actor of the request's credential. Ignores an invalid credential. */
 export async function recognize(
   ctx: Context,
   request: Request,

@@ -38,7 +38,7 @@ export type PageReply = (ShownPage | { goTo: string }) & { cookies?: CookieChang
 export interface ShownPage {
   title: string;
   main: Html;
-  /** For pages with more than one form. */
+  /** The page is wide, because it has several forms. */
   wide?: true;
   /** The refusal that the page shows. The answer takes its status and headers. */
   refusal?: Refusal;

@@ -23,8 +23,8 @@ export async function readBody(
   }
   if (request.headers['content-length'] === '0')
     throw new Refusal('invalid_json', 'The body is empty.');
-  // The parser reads a body that is too large to its end, because a proxy may still be sending it.
-  // A far larger body is refused unread.
+  // The parser reads a body over the limit to its end, because a proxy may still be sending it. A
+  // body over sixteen times the limit is refused unread.
   if (Number(request.headers['content-length']) > 16 * kib * 1024) throw tooLarge(kib);
   const parser = express.json({ limit: kib * 1024, inflate: false, type: () => true });
   const body = await parseBody(parser, request, response).catch((error: unknown) => {

@@ -6,7 +6,7 @@ export interface DirectoryServer {
   uri: string;
   /** Whether TLS is used. For an `ldap://` URI, this means StartTLS. */
   tls: boolean;
-  /** The trusted certificates (PEM). Null for those that the instance trusts. */
+  /** The trusted certificates (PEM). If null, the instance's trusted certificates apply. */
   caCertificate: string | null;
 }
 

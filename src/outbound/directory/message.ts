@@ -58,7 +58,7 @@ export function messageReader(
   let have = 0;
   let size: number | null = null;
   const next = (): Buffer | null => {
-    // Joined only when the message is complete, so that many small chunks cost no more than one.
+    // Joins the chunks only once the message is complete, so that many small chunks stay cheap.
     if (size === null)
       size = sizeOf(Buffer.concat(chunks.slice(0, 6).map((chunk) => chunk.subarray(0, 6))));
     if (size === null || have < size) return null;

@@ -163,7 +163,7 @@ function wireOn(
     duplex.destroy();
   };
   const late = () => fail('timeout');
-  // ldapts first checks these two properties. A Duplex has all others that it uses.
+  // ldapts first checks these two properties. A Duplex has all others that ldapts uses.
   const asSocket = Object.assign(duplex, {
     connecting: false,
     readyState: 'open',

@@ -53,7 +53,7 @@ function dateOf(headers: Headers): number | null {
   return Number.isNaN(date) ? null : date + (age > 0 && Number.isFinite(age) ? age * 1000 : 0);
 }
 
-/** Whether the document names exactly this issuer (S5). If `shown`, a wrong one is quoted. */
+/** Whether the document names exactly this issuer (S5). If `shown`, quotes a wrong issuer. */
 export function examineIssuer(issuer: string, { document }: Discovered, shown: boolean): Finding {
   const named = document['issuer'];
   if (named === issuer) return right('the same');

@@ -96,7 +96,7 @@ const expectations: Record<StepName, (subject: Confidential) => string> = {
   clock: () => "at most 60 seconds off this machine's clock",
 };
 
-/** Whether both times, in milliseconds since 1970, agree. Null if the provider sends no time. */
+/** Whether both clocks agree. `theirs` is null if the provider sends no time. */
 function examineClock(theirs: number | null, ours: number): Finding {
   if (theirs === null) return right('the provider sends no time');
   const seconds = Math.round((theirs - ours) / 1000);

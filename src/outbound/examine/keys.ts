@@ -46,7 +46,7 @@ function judge(text: string): Finding {
   );
 }
 
-/** The accepted algorithms of the key's type, or only the one that it names. */
+/** The accepted algorithms of the key's type. If the key names one, at most the named algorithm. */
 function algorithmsOf(jwk: Record<string, unknown>): string[] {
   const { alg, use } = jwk;
   if (use !== undefined && use !== 'sig') return [];

@@ -52,7 +52,7 @@ export async function examineTls(
 
 /**
  * Whether the URL's host can be resolved. If `isOurs`, idctl itself connects to the URL, so its TLS
- * must be right too. Otherwise only browsers do, and a failed connection of idctl is a note.
+ * must be right too. Otherwise only browsers connect, and a failed connection only adds a hint.
  */
 export async function examineAddress(
   guard: Guard,

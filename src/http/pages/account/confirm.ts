@@ -4,7 +4,7 @@ import type { Visit } from '../page.ts';
 import { codeField, field, postForm } from '../parts.ts';
 import { passkeyForm } from '../passkey-form.ts';
 
-/** The sections that need a recent confirmation that it is the same person (security P16). */
+/** The sections whose changes need a recent confirmation by the person (security P16). */
 export const confirmingSections = ['passkeys', 'two-factor', 'sign-in'] as const;
 type ConfirmingSection = (typeof confirmingSections)[number];
 

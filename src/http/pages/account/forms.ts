@@ -110,7 +110,7 @@ async function leave(visit: Visit, input: { org: string }): Promise<PageReply> {
   return signedOut ? toSignIn(visit, 'left') : back(visit, 'left', 'organizations');
 }
 
-/** Leads to the sign-in page, which shows the notice, and clears the cookies of the session. */
+/** Redirects to the sign-in page, which shows the notice. Clears the cookies of the session. */
 function toSignIn(visit: Visit, notice: string): PageReply {
   const goTo = `/login?done=${markSignInNotice(visit, notice)}`;
   return { goTo, cookies: clearedSession() };

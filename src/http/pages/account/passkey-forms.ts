@@ -15,7 +15,7 @@ import { confirmingSections, isConfirming } from './confirm.ts';
 import { showAccount } from './overview.ts';
 import { back, changeForm, sectionForm } from './section-form.ts';
 
-/** The forms about passkeys, and the form that confirms that it is the same person. */
+/** The forms for passkeys, and the form with which a person confirms the session. */
 export const passkeyForms: Page[] = [
   sectionForm(
     'passkeys',

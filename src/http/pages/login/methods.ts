@@ -60,7 +60,10 @@ ${below.length > 0 && html`<nav class="below" aria-label="Other ways">${below}</
   };
 }
 
-/** The field that offers passkeys. After a refusal, none: it would offer the same passkey again. */
+/**
+ * Lets the browser offer passkeys in a field. After a refusal it does not, because it would offer
+ * the refused passkey again.
+ */
 function autofillAt({ refusal }: Pick<Visit, 'refusal'>, autofill: string) {
   return refusal === undefined ? { autofill } : {};
 }

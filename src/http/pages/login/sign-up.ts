@@ -126,7 +126,7 @@ const resendPage = form({
   refused: (visit) => askVerification(visit, placeOf(visit)),
 });
 
-/** The pages of a sign-up, and those that confirm the new address (spec §4.4). */
+/** The pages of a sign-up and of the confirmation of the new address (spec §4.4). */
 export const signUpPages = [askPage, signUpPage, askVerificationPage, verifyPage, resendPage];
 
 function placeOf({ given }: Visit): LoginPlace {

@@ -48,8 +48,8 @@ export async function holdSource(address: Address, tables: Table[], now: Date): 
 }
 
 /**
- * Refuses `conflict` if a daemon or a command uses the database now. On PostgreSQL, this takes no
- * lock and waits for none.
+ * Refuses `conflict` if a daemon or a command uses the database now. On PostgreSQL, this only
+ * reads, and waits at most five seconds for another process's lock.
  */
 export async function requireUnused(address: Address, tables: Table[], now: Date): Promise<void> {
   await onPlain(address, patienceFor(address), async (connection) => {
