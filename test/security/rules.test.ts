@@ -47,7 +47,7 @@ describe('docs/security.md', () => {
     expect(rules.length).toBeGreaterThan(40);
     expect(later).toContain('D6');
     for (const name of [
-      'P3 refuses %s and never falls through',
+      'P3 a request with %s is refused, and no other credential is tried',
       "S5 an attacker cannot sign in with a code that a hostile provider got from the honest provider's user",
       'X8: run as root, the command line',
       'X4 no secret is in a command line that `ps` shows',

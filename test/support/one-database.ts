@@ -1,6 +1,7 @@
 /**
- * Slow tests of a terminal, a browser, the network or a daemon's configuration. The suite runs them
- * on SQLite only; `npm run test:long` also runs them on PostgreSQL.
+ * Slow tests of a terminal, a browser, the network, a daemon's configuration, a move between both
+ * databases, or every way of `explain`. The suite runs them on SQLite only; `npm run test:long` also
+ * runs them on PostgreSQL.
  */
 export const onOneDatabase = [
   'test/cli/**/*.test.ts',
