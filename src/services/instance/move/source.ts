@@ -18,7 +18,7 @@ export interface Source {
   connection: PlainConnection;
   /** Marks the database as moved, and commits the transaction that began with the lock. */
   markMoved(mark: MovedMark): Promise<void>;
-  /** Ends the lock. Safe to call after `markMoved`. */
+  /** Releases the lock. Safe to call after `markMoved`. */
   release(): Promise<void>;
 }
 

@@ -39,8 +39,8 @@ import {
 } from './apply-people.ts';
 import { isLower, type Steps } from './changes.ts';
 
-// Carries out a plan with the operations and steps of the single commands. They check the rights
-// for each change and record its event. Call all of this inside one transaction.
+// Carries out a plan with the operations and steps of the single commands. These operations check
+// the right for each change and record its event. Call all of this inside one transaction.
 
 /** Locks rows that the steps use, in the same order as a sign-in and as `deleteOrganization`. */
 export async function holdOrganization(organization: Organization, steps: Steps): Promise<void> {
@@ -77,7 +77,7 @@ export async function performSteps(
   await performMembers(ctx, organization, steps);
   await performProjects(ctx, organization, steps);
   await performClients(ctx, organization, steps);
-  // After the clients: a removed project must no longer be required by a client.
+  // After the clients: no client may still require a removed project.
   for (const { id: project } of steps.removeProjects) await deleteProject(ctx, { org, project });
   await performWebhooks(ctx, org, steps);
   await performConnections(ctx, org, steps);
@@ -157,7 +157,7 @@ async function performMappings(
   await requireMappingRoom(organization, addMappings.length);
   const added = addMappings.flatMap(({ group, project, role, orgRole }): GroupRole[] => {
     if (orgRole !== undefined) return [{ group, orgRole }];
-    // Without `orgRole`, the schema requires both.
+    // Without `orgRole`, the schema requires `project` and `role`.
     if (project === undefined || role === undefined) return [];
     return [{ group, project: projectIn(projects, project), role }];
   });

@@ -8,7 +8,7 @@ export interface GroupSource {
   organizationId: string;
   /** Without `enabled`, the last known claim gives no role, and roles that it gave stay. */
   enabled: boolean;
-  /** Whether roles end when their group goes. Always false for directories. */
+  /** Whether a role ends when the person leaves its group. Always false for directories. */
   autoRemove: boolean;
   /** Whether every sign-in applies the groups. Otherwise only the first one does. */
   everyTime: boolean;

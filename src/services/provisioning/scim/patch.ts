@@ -41,7 +41,7 @@ export interface Own {
 
 /**
  * Applies a PATCH body to the resource (RFC 7644 §3.5.2), completely or not at all. `resource` is
- * the stored resource with the record's `active`; `own` are its `id` and `meta`.
+ * the stored resource with the record's `active`; `own` has its `id` and `meta`.
  */
 export function applyPatch(resource: ScimResource, body: unknown, own?: Own): Patched {
   const operations = readOperations(body);

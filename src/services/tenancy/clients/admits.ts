@@ -7,10 +7,10 @@ import { outranks, projectRoles } from '../../foundation/project-roles.ts';
 import { lockAccount } from '../../people/accounts/account.ts';
 import { pushedIn } from '../memberships/membership.ts';
 
-/** Why a client does not let an account in. The refused person does not learn the reason. */
+/** Why a client does not admit an account. The refused person does not learn the reason. */
 export type Barred = 'account_disabled' | 'not_a_member' | 'project_role_missing';
 
-/** The facts that decide whether a client lets an account in. */
+/** The facts that decide whether a client admits an account. */
 export interface AdmissionFacts {
   disabledAt: unknown;
   memberRole: Role | null;
@@ -31,15 +31,16 @@ export function membershipAt(ctx: Pick<Context, 'config'>, organization: string)
 }
 
 /**
- * Null if the client lets the account in: an active member of its organization, with the project
- * role that the client requires. Call it at each use, because membership and role can end any time.
+ * Why the client does not admit the account, or null. A client admits active members of its
+ * organization with the project role that the client requires. Call this at each use, because
+ * membership and role can end at any time.
  */
 export async function barredFrom(
   ctx: Pick<Context, 'config'>,
   client: Pick<Client, 'organizationId' | 'projectId' | 'role'>,
   accountId: string,
 ): Promise<Barred | null> {
-  // Bypasses the ORM, as it runs for every request that a proxy asks about.
+  // Bypasses the ORM, because this query runs for every request that a proxy asks about.
   const [person] = await select<AdmissionFacts>(
     `SELECT ${standingColumns}
       FROM accounts a

@@ -80,7 +80,7 @@ export const changeClient = operation({
 });
 
 async function requireLogoutUri(ctx: Context, uri: string | null): Promise<void> {
-  // A rehearsal is a transaction, which must not use the network.
+  // A dry run is a transaction, which must not use the network.
   if (uri !== null && !isRehearsed()) await requireReachable(ctx, uri, 'backchannelLogoutUri');
 }
 

@@ -211,7 +211,7 @@ export const acceptInvitation = operation({
 
 async function join(ctx: Context, invitation: Invitation, account: Account): Promise<void> {
   if (invitation.acceptedAt !== null) {
-    // An accepted invitation does not let a removed member back in.
+    // An accepted invitation does not make a removed member a member again.
     if (await isMember(invitation.organizationId, account.id)) return;
     throw invitationInvalid();
   }

@@ -92,7 +92,7 @@ function passwordToStore(
   stored: LdapConnection | null,
 ): string {
   if (input.bindPassword) return sealBindPassword(ctx, id, input.bindPassword);
-  const hint = 'Give the password of the account that searches.';
+  const hint = 'Give the password of the bind DN.';
   if (stored === null) throw refuseField('bindPassword', 'is required', hint);
   requireSameServer(stored, input);
   return stored.bindPassword;

@@ -108,7 +108,7 @@ export async function joinTogether(
   return new Set([...roles.keys()].filter((id) => !joined.has(id)));
 }
 
-/** Locks the accounts. `known` counts SCIM records of the account, or with its address as name. */
+/** Locks the accounts. `known` counts the SCIM records of the account or named by its address. */
 function holdCandidates(organizationId: string, accountIds: string[]): Promise<Candidate[]> {
   const lock = dialectOfDatabase() === 'sqlite' ? '' : 'FOR NO KEY UPDATE OF a';
   return selectAmong<Candidate>(

@@ -39,8 +39,8 @@ const meView = userView.omit({ disabled: true, createdAt: true }).extend({
   ),
 });
 
-// Bypasses the ORM, in one query: this is read most often. Has a row for each project of the
-// person, so an organization may repeat.
+// Bypasses the ORM with one query, because clients request `me` most often. The result has a row
+// for each project of the person, so an organization may repeat.
 const meQuery = `SELECT a.email, a.email_proof, a.awaits_code, a.name, a.locale, a.totp_enabled_at, a.has_passkey,
     o.id AS org_id, o.slug AS org_slug, o.name AS org_name, m.role AS org_role,
     p.id AS project_id, p.slug AS project_slug, pm.role AS project_role, pm.synced

@@ -122,7 +122,7 @@ async function change(
   return viewProjectMember(await stored.reload(), who);
 }
 
-/** Removes a member from the project. Only the organization's admins end a synced membership. */
+/** Removes a member from the project. Only the organization's admins may end a synced one. */
 export const removeProjectMember = operation({
   authority: 'projectMembers.change',
   input: refInput,

@@ -4,10 +4,10 @@ import { canonicalEmail, domainOf } from '../../foundation/domain-names/canonica
 import { name as nameField } from '../../foundation/fields.ts';
 import { type Groups, readGroups } from './groups.ts';
 
-/** The claims that idctl uses. It keeps no others while a sign-in waits for the second factor. */
+/** The claims that idctl uses. No others are stored while a sign-in waits for the second factor. */
 export interface Said {
   issuer: string;
-  /** Null if the provider names none. */
+  /** Null if the provider sends no subject. */
   subject: string | null;
   /** The canonical address, `denied` if the provider does not guarantee it; or why it is absent. */
   email: { address: string; denied: boolean } | { reason: 'email_missing' | 'email_malformed' };

@@ -24,7 +24,7 @@ export const scimGroupView = z.object({
   updatedAt: instant,
 });
 
-/** Lists the groups that the organization's SCIM client pushed, with their numbers of members. */
+/** Lists the groups that the SCIM client pushed, with the number of members of each. */
 export const listScimGroups = operation({
   authority: 'scim.see',
   input: z.strictObject({ org: ref, ...pageInput }),

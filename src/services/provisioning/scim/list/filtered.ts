@@ -26,8 +26,8 @@ export interface FilteredQuery {
 
 const budgetMs = 2000;
 
-// One slow read per organization runs at a time, and only three in all. One client's filters cannot
-// delay another's for long, or use all connections to PostgreSQL.
+// One slow read per organization runs at a time, and only three in all. So the filters of one
+// client cannot delay another client for long, or use all connections to PostgreSQL.
 const ofOrganization = queueForEach();
 const slowReads = new PQueue({ concurrency: 3 });
 

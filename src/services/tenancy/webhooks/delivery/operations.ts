@@ -38,7 +38,7 @@ export const listDeliveries = operation({
   },
 });
 
-/** Queues a delivery again, with its id and a new count of attempts. Ends the webhook's pause. */
+/** Queues a delivery again under the same id, as if never attempted. Ends the webhook's pause. */
 export const retryDelivery = operation({
   authority: 'webhooks.change',
   input: z.strictObject({ org: ref, id, delivery: id }),
