@@ -58,7 +58,7 @@ export async function dismissDaemon({ id }: Pick<RunningDaemon, 'id'>): Promise<
 
 /**
  * If daemons of this database run on this machine, but none on the port that this command expects,
- * tells where one listens. Otherwise null.
+ * tells where one of them listens. Otherwise null.
  */
 export async function tellElsewhere(ctx: Context): Promise<string | null> {
   const alive = { [Op.gte]: after(ctx.now, -silentSeconds) };

@@ -52,7 +52,7 @@ export const statusView = z.object({
       lastSignInAt: instant.nullable(),
     }),
   ),
-  /** One line each. `doctor` checks more, and gives hints. */
+  /** The problems found, one line each. `doctor` checks more, and gives hints. */
   problems: z.array(z.string()),
 });
 

@@ -52,7 +52,7 @@ export async function sweepExpired(ctx: Context, { stop }: { stop?: Stop } = {})
 const batch = 50;
 const mostBatches = 400;
 
-/** Tables whose rows show that an account is in use. A mere sign-up may name an invitation. */
+/** The tables whose rows show that an account is in use. A sign-up alone may name an invitation. */
 const traces = [...accountCredentials, ...withoutCredentials].filter(
   (table) => table !== 'accounts' && table !== 'invitations',
 );

@@ -22,8 +22,8 @@ type Settled = Pick<z.input<typeof restoredView>, 'ended' | 'suspended' | 'disab
 /**
  * Deletes sessions, unfinished sign-ins, bot tokens and pending invitations, and cancels unsent
  * messages, so that the restore does not revive them. Suspends tokens, apps, client secrets and
- * SCIM tokens, because some may have been revoked since the backup. Disables webhooks, because a trial
- * copy must not send to their receivers. With `keepTokens`, tokens, apps, client secrets,
+ * SCIM tokens, because some may have been revoked since the backup. Disables webhooks, because a
+ * trial copy must not send to their receivers. With `keepTokens`, tokens, apps, client secrets,
  * invitations and webhooks stay. Afterwards, the database belongs to this master key.
  */
 export async function settleRestored(
@@ -31,7 +31,7 @@ export async function settleRestored(
   { header, keepTokens }: { header: z.output<typeof backupHeader>; keepTokens: boolean },
 ): Promise<Settled> {
   requireOperator(ctx);
-  // If the key file holds several keys, seals with the one that the backup names.
+  // If the key file holds several keys, seals with the key that the backup names.
   ctx.keyring.sealWith(header.keyId);
   return transaction(async () => {
     // This comes first, so that clients get no notice that these sessions ended.

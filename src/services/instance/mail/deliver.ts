@@ -174,7 +174,7 @@ async function codeFor(
   const { email, purpose, stranger } = mailing;
   return transaction(async () => {
     const found = await findByEmail(email);
-    // Locked, so that no code is written during a change that revokes all codes.
+    // This locks the account, so that no code is written during a change that revokes all codes.
     const account = found === null ? null : await lockAccount(found.id);
     if (account === null || !isOfUse(account, purpose)) return null;
     const resent = purpose === 'verify' && stranger !== undefined && !again;

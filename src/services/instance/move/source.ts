@@ -115,7 +115,7 @@ async function lockTables(connection: PlainConnection, tables: Table[], now: Dat
 
 /**
  * The refusal if another process holds a lock that would delay the move. Ignores locks of VACUUM
- * and ANALYZE: PostgreSQL cancels its own, and others end soon.
+ * and ANALYZE: PostgreSQL cancels its automatic runs, and other runs end soon.
  */
 async function lockedIn({ all }: PlainConnection, tables: Table[]): Promise<Refusal | null> {
   const [held] = await all(

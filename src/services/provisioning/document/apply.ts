@@ -77,17 +77,17 @@ export async function performSteps(
   await performMembers(ctx, organization, steps);
   await performProjects(ctx, organization, steps);
   await performClients(ctx, organization, steps);
-  // After the clients: no client may still require a removed project.
+  // This comes after the clients, because no client may still require a removed project.
   for (const { id: project } of steps.removeProjects) await deleteProject(ctx, { org, project });
   await performWebhooks(ctx, org, steps);
   await performConnections(ctx, org, steps);
-  // After the connections: under the new settings, an owner may need a new connection.
+  // This comes after the connections: under the new settings, an owner may need a new connection.
   if (steps.signin !== null) await saveSignInSettings(ctx, { org, ...steps.signin });
   for (const domain of steps.removeDomains) await removeDomain(ctx, { org, domain });
   const own = ctx.actor.kind === 'user' ? ctx.actor.accountId : null;
   const others = steps.removeMembers.filter(({ accountId }) => accountId !== own);
   for (const { accountId: user } of others) await removeMember(ctx, { org, user });
-  // Last: every earlier step may need the actor's own role.
+  // This comes last, because every earlier step may need the actor's own role.
   await performRoles(ctx, organization, steps.changeMembers.filter(isLower));
   if (own !== null && others.length < steps.removeMembers.length)
     await removeMember(ctx, { org, user: own });
@@ -126,7 +126,7 @@ async function performClients(
     const client = await requireClientOf(organization, clientIdOf({ id }), { lock: true });
     changing.push({ client, to });
   }
-  // Before any client gets an origin: an origin may move from one client to another.
+  // This comes before any client gets an origin: an origin may move from one client to another.
   for (const { client, to } of changing) await releaseOrigins(client, to.forwardAuthOrigins);
   for (const { client, to } of changing) await updateClient(ctx, organization, client, to);
   for (const client of addClients) await insertClient(ctx, organization, client);

@@ -143,7 +143,7 @@ function factsOf(
   { state: { sso, ldap }, outside }: PlanInput,
 ): PersonFacts {
   const claims = new Map<string, readonly string[]>();
-  // As at a sign-in: a disabled connection or a directory without a groups attribute gives none.
+  // Like a sign-in, this uses no disabled connection, and no directory without a groups attribute.
   const giving = [sso?.enabled && sso.id, ldap?.enabled && ldap.groupsAttribute && ldap.id];
   for (const id of giving.filter((one) => typeof one === 'string')) {
     const unknown = group === null || source === 'scim' || by !== id ? [] : [group];

@@ -155,8 +155,8 @@ function heldByName(groups: readonly HeldGroup[]): Map<string, HeldGroup> {
 }
 
 /**
- * The highest role that the groups give, and its cause. Of equal roles, one from a SCIM group wins,
- * as it ends with the group; then the first in the list.
+ * The highest role that the groups give, and its cause. Among equal roles, a role from a SCIM group
+ * wins, because it ends with the group; then the first role in the list.
  */
 function highest<M extends { id: string; group: string }, R>(
   held: ReadonlyMap<string, HeldGroup>,

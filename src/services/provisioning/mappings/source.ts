@@ -10,7 +10,7 @@ export interface GroupSource {
   enabled: boolean;
   /** Whether a role ends when the person leaves its group. Always false for directories. */
   autoRemove: boolean;
-  /** Whether every sign-in applies the groups. Otherwise only the first one does. */
+  /** Whether every sign-in applies the groups. Otherwise only the first sign-in does. */
   everyTime: boolean;
   /** The search base of a directory; null if the groups come from a claim. */
   searchBase: string | null;

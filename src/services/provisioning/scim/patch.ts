@@ -91,7 +91,7 @@ function applyToSchema(patching: Patching, op: Op, schema: string, value: unknow
   else throw scimRefusal(400, 'mutability', 'The core attributes of a User cannot be removed.');
 }
 
-/** Applies each attribute of the value. Ignores unknown ones, unless all are unknown. */
+/** Applies each attribute of the value. Ignores unknown attributes, unless all are unknown. */
 function applyEach(patching: Patching, op: Op, value: unknown, prefix: string): void {
   const given = unwrapped(value);
   if (!isObject(given))

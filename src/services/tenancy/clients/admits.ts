@@ -23,7 +23,7 @@ export const standingColumns = `a.disabled_at AS "disabledAt", m.role AS "member
 
 /**
  * The SQL to join the membership `m` of the account `a` in this organization, unless `pushedIn`
- * holds for it: clients learn nothing of strangers (security O8).
+ * holds for it: clients learn nothing about strangers (security O8).
  */
 export function membershipAt(ctx: Pick<Context, 'config'>, organization: string): string {
   return `memberships m ON m.account_id = a.id AND m.organization_id = ${organization}
@@ -68,7 +68,7 @@ export function barredBy(
 
 /**
  * Like `barredFrom`, for code that then writes a credential. Locks the account, as code that ends a
- * membership does. So a membership ends before this check, or its end also ends the credential.
+ * membership does. So a membership ends before this check, or its end also removes the credential.
  * Call it first in the transaction.
  */
 export async function holdAdmitted(

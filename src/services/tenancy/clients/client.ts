@@ -23,7 +23,7 @@ export const clientView = z.object({
   project: z.string().nullable().describe('The slug of the project that people must belong to.'),
   role: projectRole.nullable().describe('The lowest role in the project.'),
   createdAt: instant,
-  /** Only while the secret is refused, because a backup was restored. */
+  /** Present only while the secret is refused because a backup was restored. */
   suspendedAt: instant.optional(),
 });
 

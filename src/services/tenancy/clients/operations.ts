@@ -71,7 +71,7 @@ export const changeClient = operation({
     return transaction(async () => {
       const client = await requireClientOf(organization, which, { lock: true });
       const before = settingsOfClient(client);
-      // Without the project, the role in it means nothing.
+      // A role without a project would be refused.
       const role = given.project === null ? null : before.role;
       const settings = parse(wholeSettings, { ...before, role, ...given });
       return updateClient(ctx, organization, client, settings);

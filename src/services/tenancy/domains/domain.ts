@@ -64,7 +64,7 @@ export async function whyShared(domain: string): Promise<string | null> {
     : null;
 }
 
-/** Read when first needed: the list takes a megabyte, and domains are rarely added. */
+/** Loads the list when first needed: it takes a megabyte, and domains are rarely added. */
 async function readConsumerMail(): Promise<ReadonlySet<string>> {
   const { default: domains } = await import('free-email-domains');
   return new Set(domains);

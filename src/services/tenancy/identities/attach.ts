@@ -51,7 +51,7 @@ export async function attachIdentity(ctx: Context, proof: OutsideProof): Promise
   }
 }
 
-/** Moves a former key to this connection. Null if the account already has a key of it. */
+/** Moves a former key to this connection. Null if the account has another key there. */
 async function adopt(
   ctx: Context,
   key: Identity,
@@ -71,9 +71,10 @@ async function adopt(
 }
 
 /**
- * Returns the account of a social proof, and whether it is new. A known key decides; else `linkTo`,
- * the signed-in person who asked for the link; else the address. To get a key, the account's
- * address must be proved (security O5), because a stranger may have made the account. Null if
+ * Returns the account of a social proof, and whether it is new. A known key decides. Otherwise the
+ * account is `linkTo`, the signed-in person who asked for the link, or else the account of the
+ * address. To get a key, the account's address must be proved (security O5), because a stranger may
+ * have made the account. Null if
  * another account has the key, or the account has another key of this provider. Call it inside the
  * sign-in's transaction.
  */
@@ -148,7 +149,7 @@ export async function attachProvisioned(
   { organizationId, email, name }: Provisioned,
 ): Promise<{ account: Holder; link: 'attached' | 'created' }> {
   const { holder, emailProof } = await lookUp(organizationId, email);
-  // Locked before any write, as for every new member, so that no two transactions deadlock.
+  // This locks the account before any write, as for every new member, to avoid deadlocks.
   const held = holder === null ? null : await lockAccount(holder.id);
   if (held !== null) return { account: held, link: 'attached' };
   const isStrangers = email !== null && emailProof !== 'domain';

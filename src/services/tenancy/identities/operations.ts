@@ -22,7 +22,7 @@ export const identityView = z.object({
   issuer: z.string(),
   subject: z.string(),
   linkedAt: instant,
-  /** The connection was removed. A new one to the same provider or directory adopts this key. */
+  /** The connection was removed. A new connection to the same server adopts this key. */
   former: z.literal(true).optional(),
 });
 
@@ -34,7 +34,7 @@ export const unlinkedView = z.object({
   sessionsEnded: z.int(),
 });
 
-/** Lists an account's external identities, even those of removed connections, oldest first. */
+/** Lists an account's external identities, also of removed connections, oldest first. */
 export const listIdentities = operation({
   authority: 'operator',
   input: z.strictObject({ user: userRef, ...pageInput }),

@@ -43,7 +43,7 @@ export type IdentityPlan =
 /** Decides what `attachIdentity` does with this proof. */
 export async function planIdentity(ctx: Context, proof: Key): Promise<IdentityPlan> {
   const { connection, issuer, subject, server } = proof;
-  // One query: between two, another sign-in of this person may link the key.
+  // This is one query: between two queries, another sign-in of this person may link the key.
   const keys = await Identity.findAll({
     where: { ...inPlaceOf(proof), issuer, subject },
     order: [['id', 'DESC']],

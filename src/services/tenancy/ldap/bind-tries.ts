@@ -30,7 +30,7 @@ import {
 // stored password that the directory accepted at its last use, and any password that the operator
 // sends. These count only after a refusal.
 
-/** The service account, as it is about to be bound. */
+/** The service account of the next bind. */
 type Bind = Pick<LdapConnection, 'id' | 'organizationId' | 'uri' | 'bindDn'> & {
   /** Sealed, as stored; null if the password is not stored. */
   bindPassword: string | null;

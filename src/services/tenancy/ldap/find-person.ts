@@ -25,7 +25,7 @@ export interface Reading {
 
 /** The person that a directory finds for a user name. */
 export interface DirectoryPerson {
-  /** Exactly as received, as the bind uses it. */
+  /** Exactly as received, because the bind sends it. */
   dn: string;
   /** entryUUID or objectGUID, which outlive a change of name; else the DN (security I1). */
   issuer: 'entryUUID' | 'objectGUID' | 'dn';

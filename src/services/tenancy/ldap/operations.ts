@@ -181,8 +181,8 @@ export const removeLdap = operation({
 });
 
 /**
- * For a change of directory: deletes all LDAP keys of this organization, former ones too, and ends
- * their sessions. The next sign-in links the person by the verified address (security I1).
+ * Deletes all LDAP keys of this organization, former keys included, and ends the sessions through
+ * them. Use it after a change of directory. The next sign-in links the person by the verified address (security I1).
  */
 export const relinkLdap = operation({
   authority: 'ldap.relink',

@@ -64,7 +64,7 @@ async function add(ctx: Context, organization: Organization, input: Adding) {
     });
     return viewMember(membership, await shownIn(organization.id, account));
   });
-  // Outside the transaction, so that its rollback does not undo the count.
+  // This is outside the transaction, so that a rollback does not undo the count.
   if (added === null) throw await inviteInstead(ctx, organization);
   return added;
 }
@@ -111,7 +111,7 @@ async function reclaimAdded(
   organizationId: string,
   credentials: Adding['credentials'],
 ): Promise<void> {
-  // Locked before it is checked, because a code may verify the address at the same time.
+  // This locks the account before the checks, because a code may verify the address meanwhile.
   const held = await lockAccount(account.id);
   if (held === null || (await isMember(organizationId, held.id))) return;
   if (!(await isToReclaim(ctx, held, organizationId))) return;

@@ -54,8 +54,8 @@ export function isSyncedBy({ kind }: Origin): boolean {
 }
 
 /**
- * The member with this id or address, as the organization sees them; refuses `not_found`. With
- * `hold` the membership cannot change until the transaction ends.
+ * The member with this id or address, as the organization sees the member; refuses `not_found`.
+ * With `hold`, the membership cannot change until the transaction ends.
  */
 export async function requireMembership(
   organization: Organization,

@@ -116,7 +116,7 @@ export const updateMe = operation({
   output: meView,
   run: async (ctx, input, { accountId }) => {
     await transaction(async () => {
-      // Locked, so that SCIM writes no record between this read and the renaming.
+      // This locks the account, so that SCIM writes no record between this read and the renaming.
       const lock = Transaction.LOCK.NO_KEY_UPDATE;
       const account = await Account.findByPk(accountId, { rejectOnEmpty: true, lock });
       const renamed = input.name !== undefined && input.name !== account.name;
@@ -146,7 +146,7 @@ export const deleteUser = operation({
   run: async (ctx, input) => {
     const account = await requireAccount(input.user);
     const ownerless = await transaction(async () => {
-      // Locked before its organizations, like all code that ends a membership.
+      // This locks the account before its organizations, like all code that ends a membership.
       await lockAccount(account.id);
       const left = await findLeftOwnerless(account);
       await forgetRecords(ctx, account.id);

@@ -16,7 +16,7 @@ export const settingNames = [
 
 type SettingName = (typeof settingNames)[number];
 
-/** The sign-in settings that apply: the organization's, or else the instance's. */
+/** The sign-in settings that apply: each from the organization, or else from the instance. */
 export type SignInRules = Record<SettingName, boolean>;
 
 /** The settings that an organization has set. */

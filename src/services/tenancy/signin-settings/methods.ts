@@ -139,7 +139,7 @@ export async function findMethodRefusal(
 }
 
 /**
- * Whether a restriction to verified domains lets this sign-in pass. The address that the provider
+ * Whether a restriction to verified domains allows this sign-in. The address that the provider
  * gives now must belong to the organization: the key may be linked to any address (security O2).
  */
 async function passesRestriction(
@@ -168,8 +168,8 @@ export async function selfSignupAllowed(ctx: Context, domain: string): Promise<b
 }
 
 /**
- * Makes a person with a newly verified address a member of the domain's organization, if it lets
- * people sign up and has not removed this person (security I5). Call it inside a transaction.
+ * Makes a person with a newly verified address a member of the domain's organization, if it allows
+ * self-signup and has not removed this person (security I5). Call it inside a transaction.
  */
 export async function joinByDomain(ctx: Context, account: Account, origin: Origin): Promise<void> {
   const { organizationId, verified, settings } = await findGoverningSettings(ctx, account.email);
@@ -179,9 +179,8 @@ export async function joinByDomain(ctx: Context, account: Account, origin: Origi
 }
 
 /**
- * Chooses the one directory to query, before any packet (security L1): that of the named
- * organization. If none is named, that of the organization that governs the address; refuses if no
- * organization does.
+ * Chooses the one directory to query, before any packet (security L1). It belongs to the named
+ * organization, or else to the organization that governs the address. Without both, refuses.
  */
 export async function chooseDirectory(
   ctx: Context,

@@ -87,7 +87,7 @@ async function write(
   organization: Organization,
   decide: (stored: Choices) => Choices,
 ) {
-  // Locked, so that the second of two changes sees the result of the first.
+  // This locks the organization, so that the second of two changes sees the result of the first.
   await Organization.findByPk(organization.id, { lock: Transaction.LOCK.NO_KEY_UPDATE });
   const row = await SignInSettings.findByPk(organization.id);
   const stored = row === null ? {} : choicesIn(row);

@@ -71,9 +71,9 @@ export function personOn(
 
 /**
  * Whether the provider guarantees an address that it says it has verified. Google guarantees only
- * its own mail addresses, and those of accounts that an organization manages there. Google verified
- * any other address once; it may belong to another person by now (decision 0009). Other providers
- * are trusted.
+ * its own mail addresses, and addresses of accounts that an organization manages at Google. It
+ * verified any other address only once, and the address may belong to another person by now
+ * (decision 0009). Other providers are trusted.
  */
 export function answersFor(
   { issuer, managedBy }: Pick<Proof, 'issuer' | 'managedBy'>,

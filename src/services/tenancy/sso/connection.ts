@@ -122,7 +122,7 @@ interface Asked {
 export async function requireSameConnection(ctx: Context, state: Asked) {
   const seen = requireSame(ctx, state, await SsoConnection.findByPk(state.connection));
   if (!(await isTrusted(ctx, seen))) throw signInFailed('domain_not_verified');
-  // Locked after the domain, in the same order as all code that locks both.
+  // This locks the connection after the domain, in the same order as all code that locks both.
   const lock = Transaction.LOCK.KEY_SHARE;
   const held = requireSame(ctx, state, await SsoConnection.findByPk(state.connection, { lock }));
   if (held.emailDomain !== seen.emailDomain) throw signInFailed('connection_changed');

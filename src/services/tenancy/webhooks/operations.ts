@@ -203,7 +203,7 @@ export async function requireSeen(ctx: Context, org: string | undefined) {
   return null;
 }
 
-/** Names the organization of a webhook. The operator may leave `org` out. */
+/** Finds the organization of a webhook. The operator may leave `org` out. */
 export const locateWebhook = operation({
   authority: 'webhooks.see',
   prove: (ctx, { org }) => requireSeen(ctx, org),

@@ -42,7 +42,7 @@ export const listScimGroups = operation({
     );
     const groups = await ScimGroup.findAll({ where: { id: items }, order: ['id'] });
     const views = [];
-    // One group at a time, because a large one takes a moment to count.
+    // This counts one group at a time, because a large group takes a moment to count.
     for (const group of groups) {
       const members = await ScimGroupMember.count({ where: { groupId: group.id } });
       views.push(viewGroup(group, members));

@@ -39,7 +39,7 @@ export async function readGroupPatch(body: unknown): Promise<GroupPatch> {
   return patch;
 }
 
-/** Refuses `id` and `meta` unless they equal the group's: some clients send these values back. */
+/** Refuses `id` and `meta` unless they equal the group's values, which some clients send back. */
 export function requireOwn(
   repeated: GroupPatch['repeated'],
   own: { id: string; meta: ScimResource },

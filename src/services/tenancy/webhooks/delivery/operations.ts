@@ -70,7 +70,7 @@ async function requireDelivery(webhook: Webhook, which: string): Promise<Webhook
   });
 }
 
-/** Names the webhook and the organization of a delivery. The operator may leave `org` out. */
+/** Finds the webhook and the organization of a delivery. The operator may leave `org` out. */
 export const locateDelivery = operation({
   authority: 'webhooks.see',
   prove: (ctx, { org }) => requireSeen(ctx, org),
