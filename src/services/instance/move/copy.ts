@@ -7,7 +7,7 @@ import { codeOf } from '../../../file-fault.ts';
 import { type Digest, digestOf } from './digest.ts';
 import type { movedTable } from './schema.ts';
 
-/** The limits of a batch, in rows and bytes. Memory must not grow with the database. */
+/** The maximum rows of a batch, and its target size. Memory must not grow with the database. */
 const most = { rows: 1000, bytes: 2 ** 18 };
 const firstBatch = 100;
 

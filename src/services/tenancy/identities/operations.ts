@@ -22,7 +22,7 @@ export const identityView = z.object({
   issuer: z.string(),
   subject: z.string(),
   linkedAt: instant,
-  /** The connection was removed. A new connection to the same server adopts this key. */
+  /** The connection was removed. A new one to the same provider or directory adopts it. */
   former: z.literal(true).optional(),
 });
 
@@ -55,7 +55,7 @@ const unlinkInput = z
   .strictObject({ id: id.optional(), user: userRef.optional() })
   .refine((given) => given.id !== undefined || given.user !== undefined, {
     path: ['id'],
-    error: 'is required, or --user',
+    error: 'is required, unless --user is given',
   });
 
 /**

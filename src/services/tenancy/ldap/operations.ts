@@ -182,7 +182,8 @@ export const removeLdap = operation({
 
 /**
  * Deletes all LDAP keys of this organization, former keys included, and ends the sessions through
- * them. Use it after a change of directory. The next sign-in links the person by the verified address (security I1).
+ * them. Use it after a change of directory. The next sign-in links the person by the verified
+ * address (security I1).
  */
 export const relinkLdap = operation({
   authority: 'ldap.relink',

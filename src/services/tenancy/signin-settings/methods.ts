@@ -180,7 +180,7 @@ export async function joinByDomain(ctx: Context, account: Account, origin: Origi
 
 /**
  * Chooses the one directory to query, before any packet (security L1). It belongs to the named
- * organization, or else to the organization that governs the address. Without both, refuses.
+ * organization, or else to the organization that governs the address. Refuses if neither is known.
  */
 export async function chooseDirectory(
   ctx: Context,

@@ -71,7 +71,7 @@ export function personOn(
 
 /**
  * Whether the provider guarantees an address that it says it has verified. Google guarantees only
- * its own mail addresses, and addresses of accounts that an organization manages at Google. It
+ * its own mail addresses, and addresses of accounts that an organization manages there. Google
  * verified any other address only once, and the address may belong to another person by now
  * (decision 0009). Other providers are trusted.
  */

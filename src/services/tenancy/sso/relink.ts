@@ -11,7 +11,8 @@ import { saveSsoInput } from './schema.ts';
 
 /**
  * Deletes the keys of the old provider, former keys included, and ends the sessions through them.
- * Use it after a change of provider. The next sign-in links the person by the verified address (security I1).
+ * Use it after a change of provider. The next sign-in links the person by the verified address
+ * (security I1).
  */
 export const relinkSso = operation({
   authority: 'sso.relink',

@@ -55,7 +55,7 @@ async function isInGroup(recordId: string): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Ends the membership, even of the last owner (spec §3.2). An event then reports this. */
+/** Ends the membership, even of the last owner (spec §3.2). An event reports a missing owner. */
 export async function deactivateMember(ctx: Context, held: Held): Promise<void> {
   const { record, account } = held;
   const role = await endMembership(ctx, record.organizationId, account);

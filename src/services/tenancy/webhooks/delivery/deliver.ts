@@ -130,8 +130,8 @@ function recordDisabled(
 const deliveredSeconds = 7 * 24 * 3600;
 
 /**
- * Deletes delivered messages after a week. Dead messages, and those that wait for a disabled
- * webhook, are deleted after `events.retention`, like events.
+ * Deletes delivered messages after a week. Deletes dead messages, and messages that still wait for
+ * a webhook, after `events.retention`, like events.
  */
 export async function sweepDeliveries(ctx: Context, stop: Stop): Promise<void> {
   const week = after(ctx.now, -deliveredSeconds);
