@@ -11,7 +11,7 @@ import { after } from '../foundation/time.ts';
 
 /** The time between two reports of a daemon. */
 export const announceSeconds = 60;
-/** A daemon that has been silent for longer counts as ended. */
+/** A daemon that has not reported for longer than this counts as ended. */
 export const silentSeconds = 150;
 
 /** A configuration file as read, with digests of its contents and its restart-only settings. */
@@ -49,7 +49,7 @@ export async function announceDaemon(ctx: Context, daemon: RunningDaemon): Promi
   });
 }
 
-/** Deletes the report of this daemon, which stops. */
+/** Deletes the report of this daemon. Call it when the daemon stops. */
 export async function dismissDaemon({ id }: Pick<RunningDaemon, 'id'>): Promise<void> {
   await transaction(async () => {
     await Daemon.destroy({ where: { id } });
@@ -58,7 +58,7 @@ export async function dismissDaemon({ id }: Pick<RunningDaemon, 'id'>): Promise<
 
 /**
  * If daemons of this database run on this machine, but none on the port that this command expects,
- * tells where one listens. Otherwise null.
+ * tells where one of them listens. Otherwise null.
  */
 export async function tellElsewhere(ctx: Context): Promise<string | null> {
   const alive = { [Op.gte]: after(ctx.now, -silentSeconds) };
@@ -75,8 +75,8 @@ export function portOf(place: string): string {
 }
 
 /**
- * `current`: the daemons have read the current file. Otherwise, the change that they need to read
- * it. Null if no daemon is known.
+ * `current`: the daemons have read the current file. `reload` and `restart`: the daemons read the
+ * file only after this action. Null if no daemon is known.
  */
 const daemonsFound = z.enum(['current', 'reload', 'restart']).nullable();
 
@@ -113,7 +113,7 @@ export const lookAtDaemons = operation({
   },
 });
 
-/** The stored form of the digests. It is keyed, as the file may contain a guessable password. */
+/** The stored form of the digests. It is keyed: the file may contain a guessable password. */
 function keyedDigest({ keyring }: Pick<Context, 'keyring'>, read: ConfigurationFile): string {
   const key = keyring.derive('configuration digest');
   const keyed = (digest: string) => createHmac('sha256', key).update(digest).digest('base64url');

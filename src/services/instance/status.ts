@@ -52,7 +52,7 @@ export const statusView = z.object({
       lastSignInAt: instant.nullable(),
     }),
   ),
-  /** One line each. `doctor` checks more, and gives hints. */
+  /** The problems found, one line each. `doctor` checks more, and gives hints. */
   problems: z.array(z.string()),
 });
 
@@ -145,7 +145,7 @@ async function lastMigration(): Promise<string> {
   return row?.name ?? 'none';
 }
 
-// A single query, as an instance may have thousands of organizations.
+// A single query, because an instance may have thousands of organizations.
 const query = `SELECT o.id, o.slug, o.name,
     (SELECT COUNT(*) FROM memberships m WHERE m.organization_id = o.id) AS members,
     (SELECT COUNT(*) FROM memberships m WHERE m.organization_id = o.id AND m.role = 'owner') AS owners,

@@ -28,7 +28,8 @@ import { sweepDeliveries } from '../tenancy/webhooks/delivery/deliver.ts';
 /**
  * Deletes obsolete rows: expired credentials, states and counts, unneeded signing keys, old records
  * of activity, and unverified accounts. A run deletes a limited number of rows, in small
- * transactions. Then it re-seals what remains under a former key, and refreshes statistics.
+ * transactions. Then it re-seals values that are still sealed under a former key, and refreshes
+ * statistics.
  */
 export async function sweepExpired(ctx: Context, { stop }: { stop?: Stop } = {}): Promise<void> {
   await deleteOld(SpentState, { column: 'expires_at', before: ctx.now }, stop);
@@ -51,7 +52,7 @@ export async function sweepExpired(ctx: Context, { stop }: { stop?: Stop } = {})
 const batch = 50;
 const mostBatches = 400;
 
-/** Tables whose rows show that an account is in use. A mere sign-up may name an invitation. */
+/** The tables whose rows show that an account is in use. A sign-up alone may name an invitation. */
 const traces = [...accountCredentials, ...withoutCredentials].filter(
   (table) => table !== 'accounts' && table !== 'invitations',
 );

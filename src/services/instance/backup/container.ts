@@ -45,7 +45,7 @@ export const restoredView = backupView.extend({
   disabled: z.object({ webhooks: z.int() }),
 });
 
-// A backup has two header lines, the database, an end line, and the HMAC-SHA256 of all before it.
+// A backup has two header lines, the database, an end line, and an HMAC-SHA256 of these parts.
 // The HMAC key is derived from the master key, so changes made without the master key are detected.
 
 const firstLine = 'idctl backup 1\n';
@@ -84,7 +84,7 @@ export async function* packed(
 
 /**
  * Reads a backup to the end. Refuses `backup_invalid` for an incomplete or changed file, and
- * `key_invalid` for another master key, with the id of the needed one.
+ * `key_invalid` for another master key, with the id of the needed key.
  */
 async function readBackup(
   file: FileHandle,

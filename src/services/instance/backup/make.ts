@@ -134,7 +134,7 @@ function explained(error: unknown): unknown {
   if (code === 'EPIPE')
     return invalid(
       'The program that reads the backup stopped reading.',
-      'Its copy is incomplete. Run the backup again.',
+      'The backup is incomplete. Make it again.',
     );
   if (!['ENOSPC', 'EDQUOT', 'SQLITE_FULL'].includes(code)) return error;
   return new Refusal('database_full', 'There is no space left for the backup.', {

@@ -85,7 +85,7 @@ async function placeFile(backup: Backup, file: string): Promise<Placed> {
     for (const path of files) await rm(path, { force: true });
     files.forEach(finished);
   };
-  // Removes what a killed restore left.
+  // Removes the files that a killed restore left.
   await takeBack();
   files.forEach(unfinished);
   try {

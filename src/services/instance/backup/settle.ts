@@ -20,25 +20,25 @@ import type { backupHeader, restoredView } from './container.ts';
 type Settled = Pick<z.input<typeof restoredView>, 'ended' | 'suspended' | 'disabled'>;
 
 /**
- * Ends sessions, unfinished sign-ins, bot tokens, invitations and unsent messages, so that the
- * restore does not revive them. Suspends tokens, apps, client secrets and SCIM tokens, as some may
- * have been revoked since the backup. Disables webhooks, as a trial copy must not send to their
- * receivers. With `keepTokens`, tokens, apps, client secrets, invitations and webhooks stay.
- * Afterwards, the database belongs to this master key.
+ * Deletes sessions, unfinished sign-ins, bot tokens and pending invitations, and cancels unsent
+ * messages, so that the restore does not revive them. Suspends tokens, apps, client secrets and
+ * SCIM tokens, because some may have been revoked since the backup. Disables webhooks, because a
+ * trial copy must not send to their receivers. With `keepTokens`, tokens, apps, client secrets,
+ * invitations and webhooks stay. Afterwards, the database belongs to this master key.
  */
 export async function settleRestored(
   ctx: Context,
   { header, keepTokens }: { header: z.output<typeof backupHeader>; keepTokens: boolean },
 ): Promise<Settled> {
   requireOperator(ctx);
-  // If the key file holds several keys, seals with the one that the backup names.
+  // If the key file holds several keys, seals with the key that the backup names.
   ctx.keyring.sealWith(header.keyId);
   return transaction(async () => {
-    // First, so that clients get no notice that these sessions ended.
+    // This comes first, so that clients get no notice that these sessions ended.
     await forgetClientSessions();
     const sessions = await endSignIns(ctx, 'everyone');
     await holdBack(ctx);
-    // Before any event of an organization, so that webhooks send none of these events.
+    // This comes before the events of organizations, so that webhooks send none of these events.
     const webhooks = keepTokens ? 0 : await disableWebhooks(ctx);
     const tokens = keepTokens ? none : await suspendTokens(ctx);
     const settled = {
@@ -63,13 +63,16 @@ export async function settleRestored(
 
 const none = { botTokens: 0, invitations: 0, personal: 0, apps: 0, clients: 0, scim: 0 };
 
-/** Sign-ins at clients continue at the original instance. The restored copy must not end them. */
+/**
+ * Deletes the records of sign-ins at clients. The sign-ins continue at the original instance, so
+ * the restored copy must not end them.
+ */
 async function forgetClientSessions(): Promise<void> {
   await ProviderRecord.destroy({ where: {} });
   await ClientSignOut.destroy({ where: {} });
 }
 
-/** Old messages were sent since the backup, or the original instance sends them. */
+/** Cancels old messages: they were sent since the backup, or the original instance sends them. */
 async function holdBack({ now }: Context): Promise<void> {
   await OutboxItem.destroy({ where: {} });
   const ended = {

@@ -8,17 +8,17 @@ import { isOtherRunning } from '../../../running.ts';
 
 const lying = new Set<string>();
 
-/** Marks a path for removal in case the process is told to end. */
+/** Marks a path for removal in case a signal ends the process. */
 export function unfinished(path: string): void {
   lying.add(path);
 }
 
-/** Removes the mark. */
+/** Removes the mark from a path. */
 export function finished(path: string): void {
   lying.delete(path);
 }
 
-/** Removes all marked paths, when the process is told to end. */
+/** Removes all marked paths. Call it when a signal ends the process. */
 export function removeUnfinished(): void {
   for (const path of lying) rmSync(path, { recursive: true, force: true });
 }
@@ -36,12 +36,12 @@ export async function inFolder<T>(beside: string, work: (folder: string) => Prom
   }
 }
 
-/** The only files that such a folder may contain. */
+/** The only files that a temporary folder of idctl may contain. */
 const held = /^(?:backup|database|dump|list)(?:-wal|-shm|-journal)?$/;
 
 /**
- * Removes folders that killed processes of this machine left. In a folder such as `/tmp`, other
- * users choose names too. So a folder must belong to this user, and contain only known files.
+ * Removes folders that killed processes on this machine left. Other users can create folders with
+ * such names in `/tmp`. So a folder must belong to this user, and contain only known files.
  */
 async function removeAbandoned(beside: string): Promise<void> {
   for (const name of await readdir(beside)) {

@@ -24,7 +24,7 @@ export function shownTime(at: Date): string {
   return at.toISOString().replace(/\.\d+Z$/, 'Z');
 }
 
-// Longer than a network request, which times out after ten seconds.
+// This is longer than the timeout of a network request, which is ten seconds.
 const patience = 15_000;
 
 /** Runs a check for at most 15 seconds. An error fails the check, but never stops `doctor`. */

@@ -53,7 +53,7 @@ interface Opened {
 type Input = z.output<typeof diagnoseInput>;
 type Diagnosis = z.output<typeof diagnosisView>;
 
-// Each organization's checks ask a provider and a directory, which may take ten seconds.
+// The checks of an organization query a provider and a directory, which may take ten seconds.
 const atOnce = 8;
 
 /**
@@ -154,7 +154,7 @@ export async function checkPasskeys({ config }: Pick<Context, 'config'>): Promis
   const obstacle = findPasskeyObstacle({ config });
   if (obstacle === null) return null;
   return check('passkeys', 'https and a host name', async () =>
-    // Not a fault: an instance can work without passkeys.
+    // This is not a fault: an instance can work without passkeys.
     right(
       `not available: ${obstacle}`,
       'If you want passkeys, set baseUrl to https and a host name.',
@@ -178,7 +178,7 @@ async function checkApps(): Promise<Check | null> {
       ({ id, name, account }) => `${name} of ${account.email ?? account.name} (${id})`,
     );
     const more = count > rows.length ? ` and ${count - rows.length} more` : '';
-    // Not a fault: an app that only gets tokens for itself needs no organization.
+    // This is not a fault: an app that only gets tokens for itself needs no organization.
     return right(
       `no organization: ${named.join(', ')}${more}`,
       'Introspection shows them every token as inactive. If an app introspects tokens, run: idctl app set ID --org ORG',

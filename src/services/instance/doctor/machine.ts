@@ -69,7 +69,7 @@ export async function servesAnother({ outbound }: Context, address: string, idle
   return !ours.some(({ id }) => theirs.includes(id));
 }
 
-/** Whether the daemon has read the current file. Null if no daemon is known to use it. */
+/** Checks that the daemon has read the current file. Null if no daemon is known to use the file. */
 export async function checkDaemon(
   ctx: Context,
   { file, digest, restDigest }: Pick<LoadedConfig, 'file' | 'digest' | 'restDigest'>,

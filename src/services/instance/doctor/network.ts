@@ -19,8 +19,8 @@ const domain = 'example.com';
 
 /**
  * Checks the network services that no organization configures. `servesAnother` tells whether the
- * daemon at the base URL uses another database. Without it, the result says that this was not
- * checked.
+ * daemon at the base URL uses another database. Without `servesAnother`, the result says that this
+ * was not checked.
  */
 export function checkNetwork(
   config: Config,
@@ -42,7 +42,7 @@ export function checkNetwork(
   ]);
 }
 
-/** Whether the daemon answers at its base URL over trusted TLS, and has the same base URL. */
+/** Checks that the daemon answers at the base URL over trusted TLS, and has the same base URL. */
 function checkBaseUrl(
   config: Config,
   outbound: Outbound,
@@ -91,7 +91,10 @@ function changeFor(reason: string, { baseUrl, listen }: Config): string {
   return `The daemon listens on ${listen}. Set listen to ${wanted}, or correct baseUrl, and restart the daemon.`;
 }
 
-/** Compares our clock with the resolver's. Connection checks compare the providers' clocks. */
+/**
+ * Compares our clock with the clock of the resolver. The checks of connections compare the clocks
+ * of the providers.
+ */
 function checkClock(resolverUrl: string, outbound: Outbound): Promise<Check> {
   return check('clock', "at most 60 seconds from the resolver's", async () => {
     const reached = await outbound.reach(resolverUrl).catch(refusalAsNull);

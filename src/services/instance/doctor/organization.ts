@@ -196,7 +196,7 @@ async function checkWebhooks({ id, slug }: Organization): Promise<Check | null> 
   });
 }
 
-/** Whether the sign-in settings apply to any account. Null if there are no settings. */
+/** Checks that the sign-in settings apply to an account. Null if there are no settings. */
 async function checkSignIn(ctx: Context, organization: Organization): Promise<Check | null> {
   const { id, slug } = organization;
   if (!saysSomething(await SignInSettings.findByPk(id))) return null;

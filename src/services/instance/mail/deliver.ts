@@ -25,7 +25,7 @@ import {
 } from './letters.ts';
 
 const atOnce = 10;
-/** Longer than sending takes. After that time, another process may send a killed process's mail. */
+/** Longer than sending takes. After this time, another process may send a killed process's mail. */
 const leaseSeconds = 60;
 const firstWaitSeconds = 10;
 const longestWaitSeconds = 3600;
@@ -42,7 +42,7 @@ export async function deliverMail(ctx: Context, { stop, anew }: Turn): Promise<v
   let items = await claimDue(ctx);
   while (items.length > 0) {
     const now = anew();
-    // Sign-ups first: their mail also answers a resend requested at the same time.
+    // Sign-ups come first: their mail also answers a resend that was requested at the same time.
     await Promise.all(items.filter(isSignUp).map((item) => deliver(now, item, stop)));
     await Promise.all(
       items.filter((item) => !isSignUp(item)).map((item) => deliver(now, item, stop)),
@@ -147,7 +147,10 @@ export async function composeMail(
   }
 }
 
-/** Only the operator learns of a limit. It would tell an inviter that others invite the address. */
+/**
+ * Whether the limit admits an invitation mail. Only the operator learns if it does not, because an
+ * inviter would learn that others invite the address.
+ */
 async function mayReach(ctx: Context, email: string, organizationId: string): Promise<boolean> {
   const may = await transaction(() => maySendInvitation(ctx, email, organizationId));
   const message = 'mail not sent: the address has had too many invitations today';
@@ -171,12 +174,12 @@ async function codeFor(
   const { email, purpose, stranger } = mailing;
   return transaction(async () => {
     const found = await findByEmail(email);
-    // Locked, so that no code is written during a change that ends all codes.
+    // This locks the account, so that no code is written during a change that revokes all codes.
     const account = found === null ? null : await lockAccount(found.id);
     if (account === null || !isOfUse(account, purpose)) return null;
     const resent = purpose === 'verify' && stranger !== undefined && !again;
     if (resent && (await isAnsweredBySignUp(account, asked))) return null;
-    // Only mail that is sent counts.
+    // Only a mail that is sent counts toward the limit.
     if (!again && !(await isWithinLimit(ctx, mailing))) return null;
     return writeCode(ctx, { accountId: account.id, purpose }, { keepTries: again });
   });
@@ -189,7 +192,7 @@ function isOfUse({ disabledAt, emailProof }: Account, purpose: CodePurpose): boo
 /** The time after a sign-up in which its own mail may still be unwritten. */
 const underWaySeconds = 10;
 
-/** Whether the sign-up's own mail answers the request: written after it, or not written yet. */
+/** Whether the sign-up's mail answers the request: written after the request, or not yet. */
 async function isAnsweredBySignUp(account: Account, asked: Date): Promise<boolean> {
   if (!account.awaitsCode) return false;
   const written = await lastWritten({ accountId: account.id, purpose: 'verify' });

@@ -34,7 +34,7 @@ const codeWords: Record<CodePurpose, { subject: string; opening: string; unasked
   reset: {
     subject: 'Choose a new password',
     opening: 'Enter this code to choose a new password:',
-    unasked: 'If you did not request a new password, do nothing: yours stays as it is.',
+    unasked: 'If you did not request a new password, do nothing: your password stays as it is.',
   },
 };
 
@@ -69,7 +69,7 @@ export function accountLetter({ service, baseUrl }: Sender): Letter {
   };
 }
 
-/** Says that a passkey was added or removed, so that the person notices a passkey of a stranger. */
+/** Says that a passkey was added or removed, so that the person notices a stranger's change. */
 export function passkeyLetter(
   { service, baseUrl }: Sender,
   { change, name }: { change: 'added' | 'removed'; name: string },
@@ -88,7 +88,7 @@ export function passkeyLetter(
 
 const longestName = 50;
 
-/** A name as mails show it: short, and without signs that would make a link. */
+/** A name as mails show it: short, and without characters that would make a link. */
 function spoken(name: string): string {
   const signs = [...name.replace(/[.:/\\@\u3002\uff0e\uff61]+(?=\S)/g, ' ')];
   return signs.length > longestName
@@ -139,7 +139,7 @@ function textOf({ service, baseUrl }: Sender, { opening, code, button, closing }
   return `${[opening, ...middle, ...closing, `--\n${service}, ${baseUrl}`].join('\n\n')}\n`;
 }
 
-// Inline styles, as many mail programs drop style sheets. No image or font is loaded.
+// The styles are inline, because many mail programs drop style sheets. No image or font is loaded.
 const face = "font-family:system-ui,-apple-system,'Segoe UI',Roboto,sans-serif";
 const page = `margin:0;padding:24px 12px;background:#f4f5f7;color:#1d2129;${face};font-size:16px;line-height:1.5`;
 const card = 'max-width:480px;margin:0 auto;padding:28px;background:#ffffff;border-radius:8px';

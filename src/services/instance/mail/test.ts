@@ -28,7 +28,7 @@ export const testMail = operation({
   },
 });
 
-/** Adds the server's answer for the operator, as it names the problem best. */
+/** Adds the server's answer for the operator, because the answer names the problem best. */
 function withAnswer(refusal: Refusal): Refusal {
   const { code, message, hint, extra, cause } = refusal;
   const { response } = Object(cause) as { response?: unknown };

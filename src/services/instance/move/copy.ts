@@ -7,7 +7,7 @@ import { codeOf } from '../../../file-fault.ts';
 import { type Digest, digestOf } from './digest.ts';
 import type { movedTable } from './schema.ts';
 
-/** The most rows of a batch and its target size. Memory must not grow with the database. */
+/** The maximum rows of a batch, and its target size. Memory must not grow with the database. */
 const most = { rows: 1000, bytes: 2 ** 18 };
 const firstBatch = 100;
 
@@ -96,7 +96,7 @@ function isUnstorable(error: unknown): boolean {
   return codeOf(error)?.startsWith('22') ?? false;
 }
 
-/** Names only the position of the value, as PostgreSQL's own message may show the value. */
+/** Names only the position of the value, because PostgreSQL's own message may show the value. */
 async function unstorable(to: PlainConnection, table: Table, row: Values): Promise<Refusal> {
   const { name, columns, key } = table;
   const parts = key.map((column) => row[columns.findIndex((each) => each.name === column)]);

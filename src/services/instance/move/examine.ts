@@ -23,7 +23,7 @@ export interface Moving {
   clock: () => Date;
   /** Whether to copy again to a new database that is empty, though an earlier move completed. */
   again: boolean;
-  /** Opens an instance with the same key. A process can have only one open. */
+  /** Opens an instance with the same key. A process can have only one instance open. */
   open(database: Address, migrate: 'refuse-pending' | 'already'): Promise<App>;
   /** Called while rows are copied, and while they are compared. So each row counts twice. */
   progress(now: {

@@ -18,7 +18,7 @@ export interface Source {
   connection: PlainConnection;
   /** Marks the database as moved, and commits the transaction that began with the lock. */
   markMoved(mark: MovedMark): Promise<void>;
-  /** Ends the lock. Safe to call after `markMoved`. */
+  /** Releases the lock. Safe to call after `markMoved`. */
   release(): Promise<void>;
 }
 
@@ -115,7 +115,7 @@ async function lockTables(connection: PlainConnection, tables: Table[], now: Dat
 
 /**
  * The refusal if another process holds a lock that would delay the move. Ignores locks of VACUUM
- * and ANALYZE: PostgreSQL cancels its own, and others end soon.
+ * and ANALYZE: PostgreSQL cancels its automatic runs, and other runs end soon.
  */
 async function lockedIn({ all }: PlainConnection, tables: Table[]): Promise<Refusal | null> {
   const [held] = await all(

@@ -44,7 +44,7 @@ async function claim(to: Address, mark: UnfinishedMark, tables: Table[]): Promis
   }
 }
 
-/** Resolves when the new database has synced the whole copy to disk. */
+/** Syncs the whole copy to disk, and turns on syncing for later commits. */
 export async function storeCopy(
   { all, setSync }: PlainConnection,
   { mark, now }: { mark: UnfinishedMark; now: Date },

@@ -68,7 +68,7 @@ function newPassword(): string {
   return Array.from({ length: 20 }, () => alphabet[randomInt(alphabet.length)]).join('');
 }
 
-/** Takes over an unverified account: its earlier credentials end (security I3). */
+/** Takes over an unverified account, and removes its earlier credentials (security I3). */
 async function vouchFor(
   ctx: Context,
   account: Account,

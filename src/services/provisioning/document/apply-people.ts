@@ -101,7 +101,7 @@ export async function performProjectMembers(
     await removeProjectMember(ctx, { org, project, user });
 }
 
-/** Requires the right to give these roles. An admin has it in every project, so one is checked. */
+/** Requires the right to give these roles. Admins have it in every project, so one is checked. */
 async function requireRoles(
   ctx: Context,
   org: string,

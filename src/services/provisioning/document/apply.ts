@@ -39,8 +39,8 @@ import {
 } from './apply-people.ts';
 import { isLower, type Steps } from './changes.ts';
 
-// Carries out a plan with the operations and steps of the single commands. They check the rights
-// for each change and record its event. Call all of this inside one transaction.
+// Carries out a plan with the operations and steps of the single commands. These operations check
+// the right for each change and record its event. Call all of this inside one transaction.
 
 /** Locks rows that the steps use, in the same order as a sign-in and as `deleteOrganization`. */
 export async function holdOrganization(organization: Organization, steps: Steps): Promise<void> {
@@ -77,17 +77,17 @@ export async function performSteps(
   await performMembers(ctx, organization, steps);
   await performProjects(ctx, organization, steps);
   await performClients(ctx, organization, steps);
-  // After the clients: a removed project must no longer be required by a client.
+  // This comes after the clients, because no client may still require a removed project.
   for (const { id: project } of steps.removeProjects) await deleteProject(ctx, { org, project });
   await performWebhooks(ctx, org, steps);
   await performConnections(ctx, org, steps);
-  // After the connections: under the new settings, an owner may need a new connection.
+  // This comes after the connections: under the new settings, an owner may need a new connection.
   if (steps.signin !== null) await saveSignInSettings(ctx, { org, ...steps.signin });
   for (const domain of steps.removeDomains) await removeDomain(ctx, { org, domain });
   const own = ctx.actor.kind === 'user' ? ctx.actor.accountId : null;
   const others = steps.removeMembers.filter(({ accountId }) => accountId !== own);
   for (const { accountId: user } of others) await removeMember(ctx, { org, user });
-  // Last: every earlier step may need the actor's own role.
+  // This comes last, because every earlier step may need the actor's own role.
   await performRoles(ctx, organization, steps.changeMembers.filter(isLower));
   if (own !== null && others.length < steps.removeMembers.length)
     await removeMember(ctx, { org, user: own });
@@ -126,7 +126,7 @@ async function performClients(
     const client = await requireClientOf(organization, clientIdOf({ id }), { lock: true });
     changing.push({ client, to });
   }
-  // Before any client gets an origin: an origin may move from one client to another.
+  // This comes before any client gets an origin: an origin may move from one client to another.
   for (const { client, to } of changing) await releaseOrigins(client, to.forwardAuthOrigins);
   for (const { client, to } of changing) await updateClient(ctx, organization, client, to);
   for (const client of addClients) await insertClient(ctx, organization, client);
@@ -157,7 +157,7 @@ async function performMappings(
   await requireMappingRoom(organization, addMappings.length);
   const added = addMappings.flatMap(({ group, project, role, orgRole }): GroupRole[] => {
     if (orgRole !== undefined) return [{ group, orgRole }];
-    // Without `orgRole`, the schema requires both.
+    // Without `orgRole`, the schema requires `project` and `role`.
     if (project === undefined || role === undefined) return [];
     return [{ group, project: projectIn(projects, project), role }];
   });

@@ -53,7 +53,7 @@ function named<Role>(members: { email: string | null; role: Role }[]) {
     .toSorted(by(({ email }) => email));
 }
 
-/** The webhooks, only the first of each URL: a document identifies webhooks by URL. */
+/** The first webhook of each URL, because a document identifies webhooks by URL. */
 function webhooksIn({ webhooks }: State) {
   const first = new Map(webhooks.toReversed().map((webhook) => [webhook.url, webhook]));
   return [...first.values()]

@@ -22,7 +22,7 @@ import type { Outside, Person, PlanInput } from './wanted.ts';
 
 type Asked = Pick<PlanInput, 'state' | 'document' | 'prune'>;
 
-/** Reads the facts. Refuses a shared domain, and a directory that would get passwords in clear. */
+/** Reads the facts. Refuses a shared domain, and a directory without required encryption. */
 export async function gatherOutside(
   ctx: Context,
   organization: Organization,
@@ -151,8 +151,8 @@ async function addable(ctx: Context, organization: Organization, account: Found)
   const add = commandLine('idctl member add', email ?? accountId, `--org ${organization.slug}`);
   return {
     code: 'conflict',
-    message: `${email} has credentials, but its address has no valid verification.`,
-    hint: `Run ${add} with --yes to end the credentials, or with --keep-credentials to keep them.`,
+    message: `The account ${email} has credentials, but its address has no valid verification.`,
+    hint: `Run ${add} with --yes to remove the credentials, or with --keep-credentials to keep them.`,
   };
 }
 
@@ -165,7 +165,7 @@ async function findLinked(connectionId: string | undefined): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** The groups that may still give a role to people who lose one because its mapping is removed. */
+/** The groups that may still give a role to people whose role came from a removed mapping. */
 async function gatherGroups(
   organization: Organization,
   { state, document, prune }: Asked,

@@ -52,7 +52,7 @@ function losingProjects({ steps }: Pick<PlanDraft, 'steps'>, { state }: PlanInpu
 
 /**
  * Roles that synced project members lose because mappings are removed. A role from a claim ends at
- * the next sign-in, a role from a SCIM group without one.
+ * the next sign-in. A role from a SCIM group ends without a sign-in.
  */
 function losingMappings({ steps }: Pick<PlanDraft, 'steps'>, wanted: PlanInput): Losing[] {
   const { state } = wanted;
@@ -79,7 +79,7 @@ function losingMappings({ steps }: Pick<PlanDraft, 'steps'>, wanted: PlanInput):
   });
 }
 
-/** Members whose role a removed mapping gave, if they are left with a lower one. */
+/** Members whose role a removed mapping gave, if their next role is lower. */
 function losingOrgRoles({ steps }: Pick<PlanDraft, 'steps'>, wanted: PlanInput): Losing[] {
   const { state } = wanted;
   const removed = new Set(steps.removeMappings.map(({ id }) => id));
@@ -97,7 +97,7 @@ function losingOrgRoles({ steps }: Pick<PlanDraft, 'steps'>, wanted: PlanInput):
   });
 }
 
-/** The rules without the removed mappings and with the added ones; a project is named by its slug. */
+/** The rules without the removed mappings and with the added ones. Slugs stand for project ids. */
 function rulesLeft({ addMappings, removeMappings }: Steps, state: State): PersonRules {
   const { sso, ldap } = state;
   const removed = new Set(removeMappings.map(({ id }) => id));
@@ -121,7 +121,7 @@ function rulesLeft({ addMappings, removeMappings }: Steps, state: State): Person
   };
 }
 
-/** The project role that SCIM groups and the next sign-in would leave; null for none. */
+/** The project role that SCIM groups and the next sign-in would leave; null if they leave none. */
 function roleAfter(rules: PersonRules, member: ProjectMember, wanted: PlanInput) {
   const { project: projectId, role } = member;
   const current = [{ projectId, role, synced: true, origin: originOf(member) }];
@@ -143,7 +143,7 @@ function factsOf(
   { state: { sso, ldap }, outside }: PlanInput,
 ): PersonFacts {
   const claims = new Map<string, readonly string[]>();
-  // As at a sign-in: disabled connections and directories without a groups attribute give none.
+  // Like a sign-in, this uses no disabled connection, and no directory without a groups attribute.
   const giving = [sso?.enabled && sso.id, ldap?.enabled && ldap.groupsAttribute && ldap.id];
   for (const id of giving.filter((one) => typeof one === 'string')) {
     const unknown = group === null || source === 'scim' || by !== id ? [] : [group];

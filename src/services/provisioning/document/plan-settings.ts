@@ -213,7 +213,7 @@ function planWebhooks(draft: PlanDraft, { state, document: { webhooks }, prune }
   });
 }
 
-/** The event kinds, sorted; only `*` if it is among them, as it means all. */
+/** The event kinds, sorted. If `*` is among them, only `*`, because it means all kinds. */
 function kindsIn(events: string[]): string[] {
   return events.includes('*') ? ['*'] : [...new Set(events)].toSorted();
 }

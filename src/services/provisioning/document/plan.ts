@@ -6,7 +6,7 @@ import { planPeople } from './plan-people.ts';
 import { planSettings } from './plan-settings.ts';
 import type { PlanInput } from './wanted.ts';
 
-// Pure: computes the plan from the state, the document and the facts that `gather.ts` reads.
+// Computes the plan only from the state, the document and the facts that `gather.ts` reads.
 
 /**
  * Compares an organization with its document. Refuses a document that cannot be applied, such as

@@ -8,7 +8,7 @@ export function fingerprintOf(ctx: Context, section: 'sso' | 'ldap', secret: str
   return keyed(ctx, JSON.stringify([section, secret]));
 }
 
-/** The digest of a plan. It is keyed too, as the plan contains fingerprints and personal data. */
+/** The keyed digest of a plan: the plan contains fingerprints and personal data. */
 export function secretsDigest(ctx: Context, ...parts: unknown[]): string {
   return keyed(ctx, JSON.stringify(parts));
 }

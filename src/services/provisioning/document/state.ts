@@ -56,7 +56,7 @@ export type StoredMapping = { id: string; group: string } & (
 /** A member of the organization. */
 export interface Member {
   accountId: string;
-  /** The account's address. Null if it has none, or if the organization sees another. */
+  /** The account's address. Null if it has none, or if the organization sees another address. */
   email: string | null;
   role: Role;
   /** How the membership began. */
@@ -79,6 +79,7 @@ export interface ProjectMember {
   mappingId: string | null;
 }
 
+/** Reads the organization's current state. */
 export async function readOrganizationState(
   ctx: Context,
   organization: Organization,
@@ -180,7 +181,7 @@ async function readPeople(
       WHERE p.organization_id = $1 ORDER BY m.project_id, m.account_id`,
     [organizationId],
   );
-  // On a foreign domain, the SCIM client chooses the shown address, so it identifies no account.
+  // On a foreign domain, the SCIM client chooses the shown address: it identifies no account.
   const emails = new Map(
     members.map(({ accountId, email, name }) => {
       const isOwn = shown({ id: accountId, email, name }).email === email;

@@ -7,11 +7,11 @@ export type Person = { accountId: string } | Pick<Blocked, 'code' | 'message' | 
 
 /** Facts from outside the organization's own state. */
 export interface Outside {
-  /** For addresses in the document that belong to no member. */
+  /** By address: the people in the document who are not members. */
   people: Map<string, Person>;
   /** The e-mail domain of the document's `sso`, if another organization has verified it. */
   taken: Set<string>;
-  /** The reasons why new origins of clients cannot be registered. */
+  /** By origin: why a client cannot get this new origin. */
   origins: Map<string, Pick<Blocked, 'code' | 'message' | 'hint'>>;
   /** Whether `trust.domains` is `off`: connections need no verified domain. */
   trusting: boolean;

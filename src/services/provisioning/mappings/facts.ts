@@ -59,7 +59,7 @@ interface MappingRow {
 
 /**
  * Reads the mappings to roles in the organization and its own projects (security I7), oldest first.
- * An organization has at most 10,000.
+ * An organization has at most 10,000 mappings.
  */
 export async function readRules(organizationId: string): Promise<Rules> {
   const rows = await readAllRows((after, count) =>
@@ -87,7 +87,7 @@ export async function readRules(organizationId: string): Promise<Rules> {
   };
 }
 
-/** The names in canonical directory spelling. Computed in slices, as there may be 10,000. */
+/** The names in canonical directory spelling, computed in slices: there may be 10,000. */
 async function spellNames(names: string[]): Promise<Map<string, string>> {
   const spelled = new Map<string, string>();
   for await (const name of slowly(names)) spelled.set(name, spellInDirectory(name));
@@ -134,7 +134,10 @@ function causeOf({ group, mappingId, source, by }: Origin): Because | null {
   return { group, mappingId, ...through };
 }
 
-/** A SCIM group's role ends with the group. A claim's role obeys its connection (security I7). */
+/**
+ * The fate of a role. A role from a SCIM group ends with the group. For a role from a claim, the
+ * connection decides (security I7).
+ */
 function fateOf({ sources }: PersonRules, { claims }: PersonFacts, { source, by }: Origin): Fate {
   if (source === 'scim') return 'ends';
   // Roles from a removed connection are treated as roles from single sign-on.

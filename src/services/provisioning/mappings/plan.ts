@@ -3,7 +3,8 @@ import type { ProjectRole } from '../../../database/models/project.ts';
 import { outranks } from '../../foundation/project-roles.ts';
 import { canonicalDn, commonNameOf, foldValue, isUnder, realmOf } from '../../tenancy/ldap/dn.ts';
 
-// Pure. The preview, the sign-in and the SCIM push share these rules, so the preview is accurate.
+// Plans without side effects. The preview, the sign-in and the SCIM push share these rules, so the
+// preview is accurate.
 
 /** A group mapped to a role in a project (spec §2.3). */
 export interface Mapping {
@@ -154,8 +155,8 @@ function heldByName(groups: readonly HeldGroup[]): Map<string, HeldGroup> {
 }
 
 /**
- * The highest role that the groups give, and its cause. Of equal roles, one from a SCIM group wins,
- * as it ends with the group; then the first in the list.
+ * The highest role that the groups give, and its cause. Among equal roles, a role from a SCIM group
+ * wins, because it ends with the group; then the first role in the list.
  */
 function highest<M extends { id: string; group: string }, R>(
   held: ReadonlyMap<string, HeldGroup>,

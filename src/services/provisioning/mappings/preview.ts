@@ -47,7 +47,7 @@ export const previewView = z.object({
 
 /**
  * Shows what a person's next sign-in would do to their memberships (spec §4.1), without writing.
- * Uses the given groups, else those of the attempt, else those of the person's last sign-in, and
+ * Uses the given groups, else the groups of the attempt, else of the person's last sign-in, and
  * adds SCIM groups. Plans a non-member as a new member. Refuses `groups_unknown` if no groups are
  * known.
  */
@@ -101,7 +101,7 @@ export async function previewNext(organization: Organization, accountId: string)
       ? null
       : viewPlan(organization, planPerson(rules, person), person);
   }
-  // This connection syncs groups only at the first sign-in.
+  // This connection syncs groups only at a person's first sign-in.
   if (!last.source.everyTime) return viewPlan(organization, nothingPlanned, person);
   person.claims.set(last.source.id, last.groups);
   return viewPlan(organization, planPerson(rules, person), person);
@@ -143,7 +143,7 @@ async function requireAttempt(
   return { source: ssoSource(connection), groups: attempt.groups ?? none, email: attempt.email };
 }
 
-/** Null for a non-member: accounts of other organizations must not be revealed. */
+/** The id of the member. Null for a non-member, whose account must not be revealed. */
 async function findMember(organization: Organization, user: string): Promise<string | null> {
   const membership = await Membership.findOne({
     where: { organizationId: organization.id },

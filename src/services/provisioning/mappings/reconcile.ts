@@ -29,7 +29,7 @@ export async function syncGroups(
   });
 }
 
-/** Syncs the groups of the entry at an LDAP sign-in. Null means too many groups. */
+/** Syncs the groups of the entry at an LDAP sign-in. Null means too many or incomplete groups. */
 export async function syncDirectoryGroups(
   ctx: Context,
   connectionId: string,

@@ -8,9 +8,9 @@ export interface GroupSource {
   organizationId: string;
   /** Without `enabled`, the last known claim gives no role, and roles that it gave stay. */
   enabled: boolean;
-  /** Whether roles end when their group goes. Always false for directories. */
+  /** Whether a role ends when the person leaves its group. Always false for directories. */
   autoRemove: boolean;
-  /** Whether every sign-in applies the groups. Otherwise only the first one does. */
+  /** Whether every sign-in applies the groups. Otherwise only the first sign-in does. */
   everyTime: boolean;
   /** The search base of a directory; null if the groups come from a claim. */
   searchBase: string | null;

@@ -46,7 +46,7 @@ export async function requireMappingRoom({ id, slug }: Organization, more: numbe
   });
 }
 
-/** Writes mappings, with their events. Refuses `already_exists` if one already exists. */
+/** Writes mappings, with their events. Refuses `already_exists` if one is stored already. */
 export async function createMappings<const Given extends readonly GroupRole[]>(
   ctx: Context,
   organization: Organization,

@@ -17,12 +17,12 @@ export function describeService(ctx: Context, { org }: About): ScimResource {
   return serviceProviderConfig(baseOf(ctx, requireScim(ctx, org)), { maxResults: mostInPage });
 }
 
-/** All resource types, or the one with this name. Null for an unknown name. */
+/** All resource types, or the type with this name. Null for an unknown name. */
 export function listResourceTypes(ctx: Context, { org, id }: About): ScimResource | null {
   return choose(resourceTypes(baseOf(ctx, requireScim(ctx, org))), id);
 }
 
-/** All schemas, or the one with this URN. Null for an unknown URN. */
+/** All schemas, or the schema with this URN. Null for an unknown URN. */
 export function listSchemas(ctx: Context, { org, id }: About): ScimResource | null {
   return choose(schemas(baseOf(ctx, requireScim(ctx, org))), id);
 }

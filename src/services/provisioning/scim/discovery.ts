@@ -86,7 +86,7 @@ export function schemas(base: string): ScimResource[] {
   ];
 }
 
-/** Attributes that clients can read back. Write-only ones are never returned. */
+/** Attributes that clients can read back. Write-only attributes are never returned. */
 function clientsOf(schema: string): Attribute[] {
   return attributes.filter(
     (attribute) => attribute.schema === schema && attribute.returned !== 'never',

@@ -46,13 +46,13 @@ export function noteRequest({ requests, rejected }: ScimMemory, noted: Noted): v
     ...noted,
     method: noted.method.slice(0, 20),
     path: noted.path.slice(0, 300),
-    // The reason can quote the client, and not every database can store any text.
+    // The reason can quote the client's text, and not every database can store every character.
     reason: noted.reason?.slice(0, 300).toWellFormed().replaceAll('\0', '\ufffd') ?? null,
   });
   if (alike.length > mostUnwritten) alike.shift();
 }
 
-// How many requests are stored for each organization at most: with a valid token, and without.
+// The maximum number of stored requests of each organization: with a valid token, and without.
 
 const mostAccepted = 500;
 const mostRejected = 50;
@@ -66,7 +66,7 @@ export async function writeRequests(ctx: Context): Promise<void> {
   }
 }
 
-/** Keeps only existing organizations: a request without a valid token can name any id. */
+/** The ids of existing organizations: a request without a valid token can name any id. */
 async function findExisting(ids: string[]): Promise<string[]> {
   if (ids.length === 0) return [];
   const organizations = await Organization.findAll({ where: { id: ids }, attributes: ['id'] });

@@ -14,7 +14,7 @@ export interface PatchOperation {
   value: unknown;
 }
 
-/** The most attributes of an object. More would delay other requests. */
+/** The maximum number of attributes of an object. More would delay other requests. */
 export const mostKeys = 1000;
 const unsafe = new Set(['__proto__', 'constructor', 'prototype']);
 
@@ -69,10 +69,10 @@ function readOperation(given: unknown): PatchOperation {
   return { op, path: path?.trim() ? path : null, value };
 }
 
-/** Refuses unsafe names, and objects with too many. Yields before each object or list. */
+/** Refuses unsafe names, and objects with too many names. Yields before each object or list. */
 function* checkKeys(value: unknown): Generator<void> {
   yield;
-  // Not recursive: the sender chooses how deep a body nests.
+  // A loop, not recursion: the sender chooses how deep a body nests.
   const open: object[] = [];
   const visit = (part: unknown) => {
     if (typeof part === 'object' && part !== null) open.push(part);

@@ -41,7 +41,7 @@ export interface Own {
 
 /**
  * Applies a PATCH body to the resource (RFC 7644 §3.5.2), completely or not at all. `resource` is
- * the stored resource with the record's `active`; `own` are its `id` and `meta`.
+ * the stored resource with the record's `active`; `own` has its `id` and `meta`.
  */
 export function applyPatch(resource: ScimResource, body: unknown, own?: Own): Patched {
   const operations = readOperations(body);
@@ -91,7 +91,7 @@ function applyToSchema(patching: Patching, op: Op, schema: string, value: unknow
   else throw scimRefusal(400, 'mutability', 'The core attributes of a User cannot be removed.');
 }
 
-/** Applies each attribute of the value. Ignores unknown ones, unless all are unknown. */
+/** Applies each attribute of the value. Ignores unknown attributes, unless all are unknown. */
 function applyEach(patching: Patching, op: Op, value: unknown, prefix: string): void {
   const given = unwrapped(value);
   if (!isObject(given))

@@ -30,7 +30,7 @@ export function textCondition(
 ): string {
   const postgres = dialect === 'postgres';
   const given = postgres ? `${value}::text` : value;
-  // Not LIKE: on SQLite it ignores case for every attribute, and wildcards would need escaping.
+  // Not LIKE, which ignores case on SQLite for every attribute, and has wildcards to escape.
   switch (operator) {
     case 'co':
       return postgres ? `strpos(${text}, ${given}) > 0` : `instr(${text}, ${given}) > 0`;
@@ -63,8 +63,8 @@ function pointer(path: string[]): string {
 
 /**
  * The sort key as an SQL expression over `scim_records r` or `scim_groups r`. Of several values, it
- * is the primary or first one (RFC 7644 §3.4.2.3). Rows without a value have NULL, and come last in
- * ascending order. 400 `invalidPath` for an attribute that cannot be sorted by.
+ * is the primary or first value (RFC 7644 §3.4.2.3). Rows without a value have NULL, and come last
+ * in ascending order. 400 `invalidPath` for an attribute that cannot be a sort key.
  */
 export function sortExpression(sortBy: string, dialect: Dialect, names: Names): string {
   const target = names.findTarget(sortBy.trim());

@@ -111,7 +111,7 @@ interface Row {
 
 /**
  * Authenticates the SCIM client of this organization by its token. Returns null for an unknown or
- * suspended token, and for another organization's. One read, without the ORM.
+ * suspended token, and for a token of another organization. Bypasses the ORM, with one read.
  */
 export async function findScimActor(
   ctx: Context,
@@ -129,7 +129,7 @@ export async function findScimActor(
   return { kind: 'scim', organizationId: org, name: row.prefix };
 }
 
-/** Writes the remembered uses of SCIM tokens, like those of access tokens (security P13). */
+/** Writes the remembered uses of SCIM tokens, as is done for access tokens (security P13). */
 export function writeScimTokenUses({ scim }: Context): Promise<void> {
   return writeUses(scim.tokenUses, (hash, lastUsedAt, stale) =>
     ScimToken.update({ lastUsedAt }, { where: { hash, ...stale } }),

@@ -7,13 +7,14 @@ import { recordRenamed } from '../scim-records/member.ts';
 import { isNamedByClient } from '../scim-records/record.ts';
 import { joinByDomain } from '../signin-settings/methods.ts';
 
-/** The proof of an account's address after a right code from its mailbox. */
+/** The proof of an account's address after a correct code from its mailbox. */
 export const provedByMail = { emailProof: 'mail', awaitsCode: false } as const;
 
 /**
- * Marks the address of an unproved account as proved by its mailbox, and lets the person join the
- * organizations that wait for this. Unless the code confirms a sign-up, first ends the credentials
- * and name of an earlier holder (security P11). Call it with the account locked.
+ * Marks the address of an unproved account as proved by its mailbox. The person then joins the
+ * organizations of the invitations used at sign-up, and the organization of the domain if it allows
+ * self-signup. Unless the code confirms a sign-up, first removes the credentials and name of an
+ * earlier holder (security P11). Call it with the account locked.
  */
 export async function proveAddress(ctx: Context, account: Account, by: 'signup' | 'another code') {
   if (isProved(account)) return;

@@ -7,10 +7,10 @@ import { outranks, projectRoles } from '../../foundation/project-roles.ts';
 import { lockAccount } from '../../people/accounts/account.ts';
 import { pushedIn } from '../memberships/membership.ts';
 
-/** Why a client does not let an account in. The refused person does not learn the reason. */
+/** Why a client does not admit an account. The refused person does not learn the reason. */
 export type Barred = 'account_disabled' | 'not_a_member' | 'project_role_missing';
 
-/** The facts that decide whether a client lets an account in. */
+/** The facts that decide whether a client admits an account. */
 export interface AdmissionFacts {
   disabledAt: unknown;
   memberRole: Role | null;
@@ -23,7 +23,7 @@ export const standingColumns = `a.disabled_at AS "disabledAt", m.role AS "member
 
 /**
  * The SQL to join the membership `m` of the account `a` in this organization, unless `pushedIn`
- * holds for it: clients learn nothing of strangers (security O8).
+ * holds for it: clients learn nothing about strangers (security O8).
  */
 export function membershipAt(ctx: Pick<Context, 'config'>, organization: string): string {
   return `memberships m ON m.account_id = a.id AND m.organization_id = ${organization}
@@ -31,15 +31,16 @@ export function membershipAt(ctx: Pick<Context, 'config'>, organization: string)
 }
 
 /**
- * Null if the client lets the account in: an active member of its organization, with the project
- * role that the client requires. Call it at each use, because membership and role can end any time.
+ * Why the client does not admit the account, or null. A client admits active members of its
+ * organization with the project role that the client requires. Call this at each use, because
+ * membership and role can end at any time.
  */
 export async function barredFrom(
   ctx: Pick<Context, 'config'>,
   client: Pick<Client, 'organizationId' | 'projectId' | 'role'>,
   accountId: string,
 ): Promise<Barred | null> {
-  // Bypasses the ORM, as it runs for every request that a proxy asks about.
+  // Bypasses the ORM, because this query runs for every request that a proxy asks about.
   const [person] = await select<AdmissionFacts>(
     `SELECT ${standingColumns}
       FROM accounts a
@@ -67,7 +68,7 @@ export function barredBy(
 
 /**
  * Like `barredFrom`, for code that then writes a credential. Locks the account, as code that ends a
- * membership does. So a membership ends before this check, or its end also ends the credential.
+ * membership does. So a membership ends before this check, or its end also removes the credential.
  * Call it first in the transaction.
  */
 export async function holdAdmitted(

@@ -23,7 +23,7 @@ export const clientView = z.object({
   project: z.string().nullable().describe('The slug of the project that people must belong to.'),
   role: projectRole.nullable().describe('The lowest role in the project.'),
   createdAt: instant,
-  /** Only while the secret is refused, because a backup was restored. */
+  /** Present only while the secret is refused because a backup was restored. */
   suspendedAt: instant.optional(),
 });
 
@@ -92,7 +92,7 @@ export function recordChange(ctx: Context, client: Client, fields: string[]): Pr
   return recordEvent(ctx, { kind: 'client.updated', ...eventOfClient(client), data: { fields } });
 }
 
-/** Records that a client did not let an account in. The event does not name a stranger. */
+/** Records that a client did not admit an account. The event does not name a stranger. */
 export async function recordBarred(
   ctx: Context,
   client: Pick<Client, 'id' | 'name' | 'organizationId'>,

@@ -76,22 +76,33 @@ export const clientSettings = {
   name: clientName,
   redirectUris: listOf(redirectUri)
     .default([])
-    .describe('Where people return after signing in: exact; https, or http on localhost.'),
+    .describe(
+      'The exact URIs to which people return after signing in: https, or http on localhost.',
+    ),
   postLogoutRedirectUris: listOf(redirectUri)
     .default([])
-    .describe('Where people may return after signing out.'),
+    .describe('The exact URIs to which people may return after signing out.'),
   backchannelLogoutUri: webhookUrl
     .nullable()
     .default(null)
-    .describe('Where idctl tells the application that a session has ended.'),
+    .describe('The URI at which idctl tells the application that a session has ended.'),
   forwardAuthOrigins: listOf(origin)
     .default([])
     .describe('The origins that a proxy protects by asking idctl (forward auth).'),
-  public: z.boolean().default(false).describe('Without a secret, like a program on a device.'),
-  pkce: z.boolean().default(true).describe('Off only for a client with a secret.'),
+  public: z
+    .boolean()
+    .default(false)
+    .describe('Whether the client has no secret, like a program on a device.'),
+  pkce: z
+    .boolean()
+    .default(true)
+    .describe('Whether the client must send a PKCE challenge. A public client must.'),
   idTokenAlg: z.enum(idTokenAlgs, `must be one of ${idTokenAlgs.join(', ')}`).default('RS256'),
-  project: ref.nullable().default(null).describe('Only members of this project get in.'),
-  role: projectRole.nullable().default(null).describe('The lowest role in it; default: viewer.'),
+  project: ref.nullable().default(null).describe('The client admits only members of this project.'),
+  role: projectRole
+    .nullable()
+    .default(null)
+    .describe('The lowest role in the project; default: viewer.'),
 };
 
 /** The settings of a client, each checked alone. `faultOfSettings` checks them together. */
@@ -99,7 +110,7 @@ export type ClientSettings = z.output<z.ZodObject<typeof clientSettings>>;
 
 const { shape } = z.object(clientSettings);
 
-/** The settings without those that are at their default. */
+/** The settings that differ from their defaults. */
 export function spareSettings(settings: Partial<ClientSettings>): Partial<ClientSettings> {
   const schemas = new Map<string, z.ZodType>(Object.entries(shape));
   const said = Object.entries(settings).filter(([field, value]) => {
@@ -130,7 +141,10 @@ export function faultOfSettings(
 ): { path: string; message: string } | null {
   const { redirectUris, forwardAuthOrigins, project, role } = settings;
   if (redirectUris.length + forwardAuthOrigins.length === 0)
-    return { path: 'redirectUris', message: 'give one, or an origin for forward auth' };
+    return {
+      path: 'redirectUris',
+      message: 'must have an entry, unless there is an origin for forward auth',
+    };
   if (settings.public && !settings.pkce)
     return { path: 'pkce', message: 'must stay on: a public client has no secret' };
   if (project === null && role !== null) return { path: 'role', message: 'needs a project' };

@@ -70,7 +70,7 @@ export async function beginAtHost(
   return { cookie, browser: hashOfToken(cookie) };
 }
 
-/** The person of a valid cookie at this origin; null without one. Refuses a barred person. */
+/** The person of the cookie at this origin; null if it is not valid. Refuses a barred person. */
 export async function findVisitor(
   ctx: Context,
   origin: string,
@@ -90,7 +90,7 @@ export async function findVisitor(
   return { ...person, email, groups };
 }
 
-/** Writes a row for the person, or refuses, even if the membership ends in the same instant. */
+/** Runs `write` if the client admits the person; refuses even if the membership ends just then. */
 async function writeIfAdmitted(
   ctx: Context,
   { client, accountId }: { client: ProtectingClient; accountId: string },
@@ -104,7 +104,7 @@ async function writeIfAdmitted(
   await refuseBarred(ctx, client, { accountId, reason: barred });
 }
 
-/** Refuses an account that the client does not let in, for this reason; null lets it in. */
+/** Refuses an account that the client does not admit, for this reason. Null refuses nothing. */
 async function refuseBarred(
   ctx: Context,
   client: ProtectingClient,
@@ -128,7 +128,7 @@ interface Going {
   to: string;
 }
 
-/** Makes a ticket for the signed-in person; returns the address at the origin that takes it. */
+/** Makes a ticket for the signed-in person. Returns the URL that accepts the ticket. */
 export async function issueTicket(ctx: Context, { origin, browser, to }: Going): Promise<string> {
   const client = await requireProtected(origin);
   const { actor } = ctx;
@@ -168,7 +168,7 @@ export async function spendTicket(
   if (accountId === null) throw ticketInvalid();
   const cookie = randomToken(256);
   await writeIfAdmitted(ctx, { client, accountId }, async () => {
-    // An earlier cookie of this session at the origin ends.
+    // Replaces an earlier cookie of this session at the origin.
     const { sessionId } = spent;
     await HostSession.destroy({ where: { sessionId, origin } });
     await HostSession.create({ id: hashOfToken(cookie), sessionId, origin, createdAt: ctx.now });
@@ -176,7 +176,7 @@ export async function spendTicket(
   return { cookie, to: spent.returnTo };
 }
 
-/** Deletes the ticket and returns it. Of several uses at once, only one gets it. */
+/** Deletes the ticket and returns it. If several requests use it at once, only one gets it. */
 async function takeTicket(id: string): Promise<HostTicket | null> {
   const found = await HostTicket.findByPk(id);
   return found !== null && (await HostTicket.destroy({ where: { id } })) === 1 ? found : null;
@@ -186,8 +186,8 @@ const atHosts = `session_id IN (SELECT id FROM sessions WHERE account_id = $1)
   AND origin IN (SELECT origin FROM client_origins WHERE client_id = $2)`;
 
 /**
- * Ends the cookies and tickets of a person at the origins of a client. Returns the sessions of the
- * cookies. Call it inside a transaction.
+ * Deletes the cookies and tickets of a person at the origins of a client. Returns the sessions of
+ * the cookies. Call it inside a transaction.
  */
 export async function leaveHosts(accountId: string, clientId: string): Promise<string[]> {
   await execute(`DELETE FROM host_tickets WHERE ${atHosts}`, [accountId, clientId]);

@@ -71,7 +71,7 @@ export const changeClient = operation({
     return transaction(async () => {
       const client = await requireClientOf(organization, which, { lock: true });
       const before = settingsOfClient(client);
-      // Without the project, the role in it means nothing.
+      // A role without a project would be refused.
       const role = given.project === null ? null : before.role;
       const settings = parse(wholeSettings, { ...before, role, ...given });
       return updateClient(ctx, organization, client, settings);
@@ -80,7 +80,7 @@ export const changeClient = operation({
 });
 
 async function requireLogoutUri(ctx: Context, uri: string | null): Promise<void> {
-  // A rehearsal is a transaction, which must not use the network.
+  // A dry run is a transaction, which must not use the network.
   if (uri !== null && !isRehearsed()) await requireReachable(ctx, uri, 'backchannelLogoutUri');
 }
 

@@ -14,11 +14,11 @@ import { recordChange } from './client.ts';
 
 /** Removes all origins but `wanted` from the client, so that another client may get them. */
 export async function releaseOrigins({ id }: Pick<Client, 'id'>, wanted: string[]): Promise<void> {
-  // An origin that stays keeps its row: its cookies refer to it.
+  // An origin that stays keeps its row, because its cookies refer to the row.
   await ClientOrigin.destroy({ where: { clientId: id, origin: { [Op.notIn]: wanted } } });
 }
 
-/** Makes these the client's origins. Call it inside a transaction, with the client locked. */
+/** Replaces the client's origins. Call it inside a transaction, with the client locked. */
 export async function writeOrigins(
   ctx: Context,
   client: Pick<Client, 'id' | 'organizationId'>,

@@ -93,7 +93,7 @@ async function columnsOf(organization: Organization, given: ClientSettings) {
   if (fault !== null) throw refuseField(fault.path, fault.message);
   const { name, redirectUris, postLogoutRedirectUris, backchannelLogoutUri } = given;
   const { pkce, idTokenAlg } = given;
-  // Locked, so that the project is not deleted before the client refers to it.
+  // This locks the project, so that it is not deleted before the client refers to it.
   const project =
     given.project === null
       ? null
@@ -119,7 +119,7 @@ export async function requireClientOf(
   const id = rowIdOf(which);
   const named = id === null ? { name: which } : { id };
   const where = { ...named, organizationId: organization.id };
-  // Without its associations: PostgreSQL cannot lock rows of an outer join.
+  // This reads no associations: PostgreSQL cannot lock rows of an outer join.
   const found = await Client.findOne({ where, lock });
   if (found === null)
     throw new Refusal('not_found', `${organization.slug} has no client ${JSON.stringify(which)}.`, {

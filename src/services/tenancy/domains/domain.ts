@@ -53,7 +53,7 @@ export function isProven(answer: TxtAnswer, expected: string): boolean {
 
 let consumerMail: Promise<ReadonlySet<string>> | undefined;
 
-/** Why a domain is shared by many, so that no organization can own it; or null (security D2). */
+/** Why no organization can own a domain that many people share; or null (security D2). */
 export async function whyShared(domain: string): Promise<string | null> {
   if (getPublicSuffix(domain, { allowPrivateDomains: true }) === domain) {
     return 'is a public suffix, under which anyone can register';
@@ -64,7 +64,7 @@ export async function whyShared(domain: string): Promise<string | null> {
     : null;
 }
 
-/** Read when first needed: the list takes a megabyte, and domains are rarely added. */
+/** Loads the list when first needed: it takes a megabyte, and domains are rarely added. */
 async function readConsumerMail(): Promise<ReadonlySet<string>> {
   const { default: domains } = await import('free-email-domains');
   return new Set(domains);

@@ -24,9 +24,9 @@ import { providerNames, type SocialProvider } from './social-providers.ts';
 /**
  * Returns the account of the proof. A known key decides, whatever the address is now, unless
  * another organization owns the account's domain. Otherwise links the key to the account of the
- * address, or to a new account. A conflict returns null: the account already has another key of
- * this organization, or the directory's server has changed. An unlink or relink ends the conflict.
- * Call it inside the sign-in's transaction.
+ * address, or to a new account. Returns null on a conflict: the account already has another key of
+ * this organization, or the directory's server has changed. An unlink or relink resolves the
+ * conflict. Call it inside the sign-in's transaction.
  */
 export async function attachIdentity(ctx: Context, proof: OutsideProof): Promise<Account | null> {
   const { kind, connection, email, name } = proof;
@@ -51,7 +51,7 @@ export async function attachIdentity(ctx: Context, proof: OutsideProof): Promise
   }
 }
 
-/** Moves a former key to the connection that proved it; null if its account has a key there. */
+/** Moves a former key to this connection. Null if the account has another key there. */
 async function adopt(
   ctx: Context,
   key: Identity,
@@ -71,11 +71,11 @@ async function adopt(
 }
 
 /**
- * Returns the account of a social proof, and whether it is new. A known key decides; else `linkTo`,
- * the signed-in person who asked for the link; else the address. To get a key, the account's
- * address must be proved (security O5), because a stranger may have made the account. Null if
- * another account has the key, or the account has another key of this provider. Call it inside the
- * sign-in's transaction.
+ * Returns the account of a social proof, and whether it is new. A known key decides. Otherwise the
+ * account is `linkTo`, the signed-in person who asked for the link, or else the account of the
+ * address. To get a key, the account's address must be proved (security O5), because a stranger may
+ * have made the account. Null if another account has the key, or the account has another key of
+ * this provider. Call it inside the sign-in's transaction.
  */
 export async function attachSocial(
   ctx: Context,
@@ -148,7 +148,7 @@ export async function attachProvisioned(
   { organizationId, email, name }: Provisioned,
 ): Promise<{ account: Holder; link: 'attached' | 'created' }> {
   const { holder, emailProof } = await lookUp(organizationId, email);
-  // Locked before any write, as for every new member, so that no two transactions deadlock.
+  // This locks the account before any write, as for every new member, to avoid deadlocks.
   const held = holder === null ? null : await lockAccount(holder.id);
   if (held !== null) return { account: held, link: 'attached' };
   const isStrangers = email !== null && emailProof !== 'domain';
@@ -193,9 +193,9 @@ async function lookUp(
   return { holder: null, emailProof: (await keepsDomain(row.domain)) ? 'domain' : 'none' };
 }
 
-/** Whether the domain still exists; it then stays until the transaction ends. */
+/** Whether the domain still exists. If so, it cannot be removed until the transaction ends. */
 async function keepsDomain(id: string | null): Promise<boolean> {
-  // SQLite has one writer, so the transaction keeps it.
+  // SQLite has one writer, so no other transaction can remove the domain.
   if (id === null || dialectOfDatabase() === 'sqlite') return id !== null;
   return (await select('SELECT 1 FROM domains WHERE id = $1 FOR KEY SHARE', [id])).length > 0;
 }

@@ -22,7 +22,7 @@ export const identityView = z.object({
   issuer: z.string(),
   subject: z.string(),
   linkedAt: instant,
-  /** The connection was removed. A new one to the same provider or directory adopts this key. */
+  /** The connection was removed. A new one to the same provider or directory adopts it. */
   former: z.literal(true).optional(),
 });
 
@@ -34,7 +34,7 @@ export const unlinkedView = z.object({
   sessionsEnded: z.int(),
 });
 
-/** Lists an account's external identities, even those of removed connections, oldest first. */
+/** Lists an account's external identities, also of removed connections, oldest first. */
 export const listIdentities = operation({
   authority: 'operator',
   input: z.strictObject({ user: userRef, ...pageInput }),
@@ -50,17 +50,18 @@ export const listIdentities = operation({
   },
 });
 
-/** One identity, or all of the account's if no id is given. */
+/** Names one identity by its id, or an account to unlink all its identities. */
 const unlinkInput = z
   .strictObject({ id: id.optional(), user: userRef.optional() })
   .refine((given) => given.id !== undefined || given.user !== undefined, {
     path: ['id'],
-    error: 'is required, or --user',
+    error: 'is required, unless --user is given',
   });
 
 /**
- * Unlinks one external identity, or all of an account's, and ends the sessions through them. The
- * next sign-in with the account's address links the identity that proves it (security I1).
+ * Unlinks one external identity, or all identities of an account, and ends the sessions through
+ * them. The next sign-in with the account's address links the identity that proves the address
+ * (security I1).
  */
 export const unlinkIdentities = operation({
   authority: 'operator',
@@ -124,8 +125,9 @@ function viewIdentity(identity: Identity, isFormer: (identity: Key) => boolean) 
 const atOnce = 1000;
 
 /**
- * Detaches keys from their accounts and ends the sessions through them; returns how many sessions.
- * The next sign-in links the person again, by the verified address. Call it inside a transaction.
+ * Detaches keys from their accounts and ends the sessions through them. Returns the number of ended
+ * sessions. The next sign-in links the person again, by the verified address. Call it inside a
+ * transaction.
  */
 export async function detachIdentities(ctx: Context, identities: Identity[]): Promise<number> {
   let ended = 0;
@@ -142,7 +144,7 @@ export async function detachIdentities(ctx: Context, identities: Identity[]): Pr
   return ended;
 }
 
-/** Records that a key was detached from its account; `name` is the account's. */
+/** Records that a key was detached from its account; `name` is the name of the account. */
 export function recordUnlinked(ctx: Context, identity: Identity, name: string): Promise<void> {
   const { kind, issuer, organizationId, accountId } = identity;
   return recordEvent(ctx, {
@@ -154,8 +156,9 @@ export function recordUnlinked(ctx: Context, identity: Identity, name: string): 
 }
 
 /**
- * Detaches the organization's keys of a kind, with `issuer` only those of this issuer, and ends the
- * sessions through them (security I1). Includes former keys. Call it inside a transaction.
+ * Detaches the organization's keys of one kind, former keys included, and ends the sessions through
+ * them (security I1). With `issuer`, detaches only keys of this issuer. Call it inside a
+ * transaction.
  */
 export async function freeAccounts(
   ctx: Context,

@@ -9,7 +9,7 @@ import type { SocialProvider } from './social-providers.ts';
 // Decides which account an outside proof leads to, and writes nothing. `attach.ts` carries out the
 // decision, and `idctl explain` shows it.
 
-/** The proof of a provider or directory. The caller has checked all of it, the domain too. */
+/** The proof of a provider or directory. The caller has checked every part, also the domain. */
 export interface OutsideProof {
   kind: 'sso' | 'ldap';
   connection: { id: string; organizationId: string };
@@ -43,7 +43,7 @@ export type IdentityPlan =
 /** Decides what `attachIdentity` does with this proof. */
 export async function planIdentity(ctx: Context, proof: Key): Promise<IdentityPlan> {
   const { connection, issuer, subject, server } = proof;
-  // One query: between two, another sign-in of this person may link the key.
+  // This is one query: between two queries, another sign-in of this person may link the key.
   const keys = await Identity.findAll({
     where: { ...inPlaceOf(proof), issuer, subject },
     order: [['id', 'DESC']],
@@ -59,7 +59,7 @@ export async function planIdentity(ctx: Context, proof: Key): Promise<IdentityPl
   if (key === current) return { way: 'known', account, ends: null };
   const held = await findKeyOn(connection.id, account.id);
   if (held === null) return { way: 'adopt', account, key, ends: null };
-  // The same key, if another sign-in has adopted it since we looked.
+  // If another sign-in has adopted the key since we looked, the account has this same key.
   return isBound(held, proof) ? { way: 'known', account, ends: null } : { way: 'conflict' };
 }
 
@@ -143,7 +143,7 @@ export async function planSocial(
   if (linkTo === undefined && !isProvedForGood(account)) return { way: 'former_domain' };
   const held = await findKeyOn(provider, account.id);
   if (held === null) return { way: 'link', account };
-  // The same key, if another sign-in has linked it since we looked.
+  // If another sign-in has linked the key since we looked, the account has this same key.
   const isSame = held.issuer === issuer && held.subject === subject;
   return isSame ? { way: 'known', account } : { way: 'conflict' };
 }

@@ -12,10 +12,10 @@ import { detachIdentities, recordUnlinked } from './operations.ts';
 
 /**
  * Prepares an account for a person of the organization that owns its domain. If the address was
- * never proved, or only by a former owner of the domain, the earlier holder's credentials and name
- * end (security I3). Otherwise only the links of other organizations end (security I2). `name` is
- * the organization's name for the person, if any. Call it before the account is linked or becomes a
- * member, in the same transaction.
+ * never proved, or only by a former owner of the domain, removes the earlier holder's credentials
+ * and name (security I3). Otherwise unlinks only the identities of other organizations (security
+ * I2). `name` is the organization's name for the person, if any. Call it before the account is
+ * linked or becomes a member, in the same transaction.
  */
 export async function reclaim(
   ctx: Context,
@@ -70,7 +70,10 @@ export async function reclaimMember(
   return true;
 }
 
-/** Whether `reclaimMember` would reclaim. A verified domain stays until the transaction ends. */
+/**
+ * Whether `reclaimMember` would reclaim the account. If a verified domain decides this, the domain
+ * cannot be removed until the transaction ends.
+ */
 export async function isToReclaim(
   ctx: Context,
   account: Candidate,
@@ -89,8 +92,8 @@ export function localPart({ email, name }: Account): string {
 }
 
 /**
- * Ends the credentials that an earlier holder of the account left. Call it when the account may now
- * belong to another person (security I3, P11).
+ * Removes the credentials that an earlier holder of the account left. Call it when the account may
+ * now belong to another person (security I3, P11).
  */
 export async function takeOver(
   ctx: Context,

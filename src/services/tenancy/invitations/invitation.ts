@@ -24,11 +24,13 @@ export const newInvitationView = invitationView.extend({
   mailLimited: z
     .boolean()
     .describe(
-      'Not mailed, because the organization mailed two invitations to this address within a day.',
+      'Whether no mail was queued because the organization mailed two invitations to this address within a day.',
     ),
   replaced: z
     .boolean()
-    .describe('Whether it replaces, and so revokes, an earlier invitation of this address.'),
+    .describe(
+      'Whether this invitation replaces an earlier one for this address, which is now revoked.',
+    ),
 });
 
 /** The organization that an account became a member of, and its role there. */
@@ -58,7 +60,7 @@ export function invitationUrl({ config }: Pick<Context, 'config'>, token: string
   return `${config.baseUrl}/login?invitation=${token}`;
 }
 
-/** Selects invitations that can still be accepted. */
+/** The condition for invitations that can still be accepted. */
 export function waiting(ctx: Pick<Context, 'now'>) {
   return { acceptedAt: null, expiresAt: { [Op.gt]: ctx.now } };
 }
@@ -72,7 +74,8 @@ export function findByToken(ctx: Context, token: string): Promise<Invitation | n
 }
 
 /**
- * The content of an invitation mail, or null if the invitation has ended or its link is unknown.
+ * The content of an invitation mail. Null if the invitation can no longer be accepted, or if its
+ * link is unknown.
  */
 export async function describeInvitation(ctx: Context, id: string) {
   const invitation = await Invitation.findOne({
@@ -80,7 +83,7 @@ export async function describeInvitation(ctx: Context, id: string) {
     include: { model: Organization, as: 'organization', required: true },
   });
   const token = invitationToken(ctx, id);
-  // Made with an earlier master key: only the inviter has the link.
+  // The token was made with an earlier master key, so only the inviter has the link.
   if (invitation === null || invitation.tokenHash !== hashInvitationToken(token)) return null;
   const { email, role, organization } = invitation;
   const inviter = await inviterName(invitation);

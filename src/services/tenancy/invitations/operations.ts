@@ -71,7 +71,7 @@ export const createInvitation = operation({
 
 async function invite(ctx: Context, organization: Organization, input: Inviting) {
   const { id: organizationId } = organization;
-  // Locked, so that of two invitations for one address the second replaces the first.
+  // This locks the organization, so that a second invitation for an address replaces the first.
   await Organization.findByPk(organizationId, { lock: Transaction.LOCK.NO_KEY_UPDATE });
   await requireNoMember(ctx, organization, input.email);
   const limit = { name: 'invitations', of: organizationId, most: mostADay, seconds: 86_400 };
@@ -96,7 +96,7 @@ async function requireNoMember(
   organization: Organization,
   address: string,
 ): Promise<void> {
-  // One query, so that its duration does not tell whether a stranger has an account.
+  // This is one query, so that its duration does not tell whether a stranger has an account.
   const member = await findMember(ctx, organization.id, address);
   if (member === null) return;
   throw new Refusal('already_exists', `${address} is a member of ${organization.slug} already.`, {
@@ -152,7 +152,7 @@ export const revokeInvitation = operation({
     transaction(async () => {
       const which = { id: input.id, organizationId: organization.id, ...waiting(ctx) };
       const invitation = await Invitation.findOne({ where: which });
-      // If it was accepted just now, the membership exists, and only removing the member ends it.
+      // If the invitation was accepted just now, only removing the member ends the membership.
       if (invitation === null || (await Invitation.destroy({ where: which })) === 0)
         throw notWaiting(input.id);
       await recordEvent(ctx, {
@@ -211,7 +211,7 @@ export const acceptInvitation = operation({
 
 async function join(ctx: Context, invitation: Invitation, account: Account): Promise<void> {
   if (invitation.acceptedAt !== null) {
-    // An accepted invitation does not let a removed member back in.
+    // An accepted invitation does not make a removed member a member again.
     if (await isMember(invitation.organizationId, account.id)) return;
     throw invitationInvalid();
   }

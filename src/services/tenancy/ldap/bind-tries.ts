@@ -30,21 +30,21 @@ import {
 // stored password that the directory accepted at its last use, and any password that the operator
 // sends. These count only after a refusal.
 
-/** The service account, as it is about to be bound. */
+/** The service account of the next bind. */
 type Bind = Pick<LdapConnection, 'id' | 'organizationId' | 'uri' | 'bindDn'> & {
   /** Sealed, as stored; null if the password is not stored. */
   bindPassword: string | null;
 };
 
-/** Runs around each search, to learn whether the directory accepted the account's password. */
+/** Wraps a visit, to note whether the directory accepts the password of the service account. */
 export type Watch = (visit: DirectoryVisit) => DirectoryVisit;
 
 /** The directory's answer to a password. */
 type Verdict = 'accepted' | 'refused';
 
 /**
- * Runs `work`, which binds as the service account, and counts the attempt. Refuses
- * `too_many_requests`, with an event.
+ * Runs `work`, which binds as the service account, and counts the attempt. After too many refused
+ * passwords, records an event and refuses `too_many_requests`.
  */
 export async function tryingBind<T>(ctx: Context, bind: Bind, work: (watch: Watch) => Promise<T>) {
   if (ctx.config.limits.enabled === 'off') return work((visit) => visit);
@@ -60,7 +60,7 @@ export async function tryingBind<T>(ctx: Context, bind: Bind, work: (watch: Watc
   }
 }
 
-/** Why `doctor` sends no bind password for a while, and for how many seconds. */
+/** A pause in which `doctor` sends no bind password: its length, and the limit that caused it. */
 export interface Rest {
   seconds: number;
   refused: number;
@@ -103,7 +103,7 @@ async function wasAccepted(ctx: Context, bind: Bind): Promise<boolean> {
   return stored !== null && (await secondsUntilRoom(ctx, [acceptedBindMark(stored)])) > 0;
 }
 
-/** Only an answer to the bind counts: an error says nothing about the password. */
+/** Notes each answer to the bind. An error says nothing about the password, so it is not noted. */
 function watched(visit: DirectoryVisit, heard: Set<Verdict>): DirectoryVisit {
   return {
     ...visit,
@@ -118,7 +118,7 @@ function watched(visit: DirectoryVisit, heard: Set<Verdict>): DirectoryVisit {
 // The next three functions lock counters in the same order: first those of the attempt, then those
 // of the password, and then those of the organization.
 
-/** Committed before the directory is asked, so that parallel guesses cannot pass together. */
+/** Counts and commits an attempt before the bind: parallel guesses must not pass together. */
 async function pay(ctx: Context, bind: Bind): Promise<void> {
   assertNoTransaction('counting a bind');
   const message = 'Too many bind passwords were refused.';
@@ -130,7 +130,7 @@ async function pay(ctx: Context, bind: Bind): Promise<void> {
   });
 }
 
-/** Counts a refused attempt unless already counted, and forgets that the password was accepted. */
+/** Counts a refused attempt if `pay` did not, and forgets that the password was accepted. */
 async function refuse(ctx: Context, bind: Bind, paid: boolean): Promise<void> {
   const stored = storedOf(bind);
   await unsynced(async () => {

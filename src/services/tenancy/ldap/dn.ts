@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 
-// Distinguished names (RFC 4514) in the one form used to compare them. Types and values are in
+// Distinguished names (RFC 4514) in the form used for comparisons. Types and values are in
 // lower case, several spaces become one, and the parts of a multi-valued RDN are sorted. A DN is
 // sent to the directory exactly as it was received.
 

@@ -25,7 +25,7 @@ function count(text: string, sign: string): number {
   return text.split(sign).length - 1;
 }
 
-/** The filter with the user name in it as a value and nothing else (RFC 4515 §3, security L3). */
+/** Puts the user name into the filter, only as a value (RFC 4515 §3, security L3). */
 export function fillFilter(filter: string, username: string): string {
   const escaped = username.replace(/[\\*()\0]/g, (one) => `\\${Buffer.from(one).toString('hex')}`);
   return filter.replaceAll(placeholder, () => escaped);

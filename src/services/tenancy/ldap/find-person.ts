@@ -25,7 +25,7 @@ export interface Reading {
 
 /** The person that a directory finds for a user name. */
 export interface DirectoryPerson {
-  /** Exactly as received, as the bind uses it. */
+  /** Exactly as received, because the bind sends it. */
   dn: string;
   /** entryUUID or objectGUID, which outlive a change of name; else the DN (security I1). */
   issuer: 'entryUUID' | 'objectGUID' | 'dn';
@@ -33,7 +33,7 @@ export interface DirectoryPerson {
   /** Canonical, in the order of the directory. */
   emails: string[];
   name: string | null;
-  /** As received; null if they are not read, or if the list is too long or incomplete. */
+  /** As received. Null if idctl does not read groups, or if the list is too long or incomplete. */
   groups: string[] | null;
 }
 
@@ -139,7 +139,7 @@ function keyOf(entry: DirectoryEntry, dn: string[]): Pick<DirectoryPerson, 'issu
   return { issuer: 'dn', subject: dn.join(',') };
 }
 
-/** As Windows writes it: the first three parts have their bytes reversed (MS-DTYP §2.3.4). */
+/** The GUID as Windows writes it: the first three parts in reverse byte order (MS-DTYP §2.3.4). */
 function guidOf(bytes: Buffer): string {
   const reversed = [3, 2, 1, 0, 5, 4, 7, 6].map((at) => bytes.readUInt8(at));
   const hex = Buffer.concat([Buffer.from(reversed), bytes.subarray(8)]).toString('hex');
@@ -154,7 +154,10 @@ function nameOf(entry: DirectoryEntry, { givenNameAttribute, familyNameAttribute
   return nameField.safeParse(parts.join(' ')).data ?? null;
 }
 
-/** Null if there are too many, or if Active Directory returns only some, under another name. */
+/**
+ * The groups of the entry. Null if there are too many, or if Active Directory returns only some of
+ * them, under another attribute name.
+ */
 function groupsOf(entry: DirectoryEntry, attribute: string): string[] | null {
   const inPart = `${attribute.toLowerCase()};range=`;
   const parted = [...entry.attributes.keys()].some((name) => name.startsWith(inPart));

@@ -92,7 +92,7 @@ function passwordToStore(
   stored: LdapConnection | null,
 ): string {
   if (input.bindPassword) return sealBindPassword(ctx, id, input.bindPassword);
-  const hint = 'Give the password of the account that searches.';
+  const hint = 'Give the password of the bind DN.';
   if (stored === null) throw refuseField('bindPassword', 'is required', hint);
   requireSameServer(stored, input);
   return stored.bindPassword;
@@ -181,8 +181,9 @@ export const removeLdap = operation({
 });
 
 /**
- * For a change of directory: deletes all LDAP keys of this organization, former ones too, and ends
- * their sessions. The next sign-in links the person by the verified address (security I1).
+ * Deletes all LDAP keys of this organization, former keys included, and ends the sessions through
+ * them. Use it after a change of directory. The next sign-in links the person by the verified
+ * address (security I1).
  */
 export const relinkLdap = operation({
   authority: 'ldap.relink',

@@ -20,7 +20,7 @@ import { byHand, isMember, memberView, rightToGrant, viewMember } from './member
 
 const addInput = z.strictObject({ org: ref, email, role });
 
-/** What happens to the credentials of an account whose address is not proved (security I3). */
+/** Whether to remove or keep credentials if the account's address is not proved (security I3). */
 const fate = z.enum(['end', 'keep']);
 
 type Adding = z.output<typeof addInput> & { credentials?: z.output<typeof fate> | undefined };
@@ -64,15 +64,15 @@ async function add(ctx: Context, organization: Organization, input: Adding) {
     });
     return viewMember(membership, await shownIn(organization.id, account));
   });
-  // Outside the transaction, so that its rollback does not undo the count.
+  // This is outside the transaction, so that a rollback does not undo the count.
   if (added === null) throw await inviteInstead(ctx, organization);
   return added;
 }
 
 /**
  * Whether the actor may add this address directly. The operator may add any address. Others may add
- * only addresses on verified domains, unless `trust.domains` is off (security O8). Such a domain
- * then stays until the transaction ends.
+ * only addresses on verified domains, unless `trust.domains` is off (security O8). The verified
+ * domain then cannot be removed until the transaction ends.
  */
 async function mayAddDirectly(
   { actor, config }: Context,
@@ -86,8 +86,8 @@ async function mayAddDirectly(
 const mostAnHour = 60;
 
 /**
- * The refusal of an address that must be invited, the same with and without an account. It is
- * counted, so that an actor cannot probe without end: `too_many_requests` after sixty in an hour.
+ * Makes the refusal of an address that must be invited: the same with and without an account. After
+ * sixty in an hour, an actor gets `too_many_requests` and so cannot probe many addresses.
  */
 async function inviteInstead(ctx: Context, { slug }: Organization): Promise<Refusal> {
   const { actor } = ctx;
@@ -102,8 +102,8 @@ async function inviteInstead(ctx: Context, { slug }: Organization): Promise<Refu
 }
 
 /**
- * Ends the credentials of an earlier holder of an account that is about to become a member
- * (security I3). The operator may keep them. Reloads `account` if they end.
+ * Removes the credentials of an earlier holder from an account that is about to become a member
+ * (security I3). The operator may keep the credentials. Reloads `account` if it removes them.
  */
 async function reclaimAdded(
   ctx: Context,
@@ -111,7 +111,7 @@ async function reclaimAdded(
   organizationId: string,
   credentials: Adding['credentials'],
 ): Promise<void> {
-  // Locked before it is checked, because a code may verify the address at the same time.
+  // This locks the account before the checks, because a code may verify the address meanwhile.
   const held = await lockAccount(account.id);
   if (held === null || (await isMember(organizationId, held.id))) return;
   if (!(await isToReclaim(ctx, held, organizationId))) return;
@@ -127,12 +127,12 @@ async function reclaimAdded(
 function fateUnsaid(account: Account) {
   return refuseField(
     '--yes or --keep-credentials',
-    `${account.email} has credentials, but its address has no valid verification`,
-    'With --yes they end before the account becomes a member. With --keep-credentials they stay.',
+    `the account ${account.email} has credentials, but its address has no valid verification`,
+    'With --yes, idctl removes the credentials before the account becomes a member. With --keep-credentials, it keeps them.',
   );
 }
 
-/** Lists the credentials that `member add` would end; none if the address is proved. */
+/** Lists the credentials that `member add` would remove; none if the address is proved. */
 export const findUnproven = operation({
   authority: 'operator',
   input: addInput,

@@ -94,7 +94,7 @@ export async function deactivate(
   await endMembership(ctx, organizationId, account);
 }
 
-/** Ends a membership manually, with its event: another person's, or the caller's own. */
+/** Ends the membership of the caller or of another person manually, with its event. */
 export async function endMember(
   ctx: Context,
   organizationId: string,

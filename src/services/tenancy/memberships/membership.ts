@@ -54,8 +54,8 @@ export function isSyncedBy({ kind }: Origin): boolean {
 }
 
 /**
- * The member with this id or address, as the organization sees them; refuses `not_found`. With
- * `hold` the membership cannot change until the transaction ends.
+ * The member with this id or address, as the organization sees the member; refuses `not_found`.
+ * With `hold`, the membership cannot change until the transaction ends.
  */
 export async function requireMembership(
   organization: Organization,
@@ -103,7 +103,7 @@ export function byHand(actor: Actor): Origin {
  * domain. Such a membership reveals nothing of the account to the organization (security O8).
  */
 export function pushedIn({ config }: Pick<Context, 'config'>): string {
-  // With this setting, every address counts as on a verified domain.
+  // With this setting, every address counts as an address on a verified domain.
   if (config.trust.domains === 'off') return '1 = 0';
   return `(m.origin ->> 'kind' = 'scim' AND NOT EXISTS (SELECT 1 FROM domains d
     WHERE d.organization_id = m.organization_id AND d.state = 'Verified' AND a.email LIKE '%@' || d.name))`;
@@ -125,7 +125,8 @@ export async function findMember(
 }
 
 /**
- * The organization if this account is its only owner. Locks it: two owners cannot leave at once.
+ * The organization if this account is its only owner; else null. Locks the organization, so that
+ * two owners cannot leave at once.
  */
 export async function holdIfLastOwner(
   organizationId: string,

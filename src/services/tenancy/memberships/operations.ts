@@ -49,7 +49,10 @@ export const listMembers = operation({
     ),
 });
 
-/** Changes a role. Only owners and the operator change the owner role. The last owner keeps it. */
+/**
+ * Changes a role. Only owners and the operator may grant or withdraw the owner role. The last owner
+ * keeps the role.
+ */
 export const changeMemberRole = operation({
   authority: 'members.change',
   prove: (ctx, input) => requireAuthority(ctx, rightToGrant(input.role), input.org),

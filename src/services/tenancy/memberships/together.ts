@@ -39,7 +39,7 @@ export async function changeRoles(
   );
 }
 
-/** Locks members of the organization until the transaction ends; returns how each is shown. */
+/** Locks members until the transaction ends; returns each as the organization sees them. */
 export async function holdMembers(
   { id: organizationId }: Pick<Organization, 'id'>,
   accountIds: string[],
@@ -63,7 +63,7 @@ type Candidate = Person &
 /**
  * Makes accounts members manually, like `addMember`, and returns the ids of those that it left out.
  * Left-out accounts must join one by one, because joining changes more: SCIM knows the account, it
- * has a second factor, or its address is not proved for good.
+ * has a second factor, or its address has no valid verification.
  */
 export async function joinTogether(
   ctx: Context,
@@ -108,7 +108,7 @@ export async function joinTogether(
   return new Set([...roles.keys()].filter((id) => !joined.has(id)));
 }
 
-/** Locks the accounts. `known` counts SCIM records of the account, or with its address as name. */
+/** Locks the accounts. `known` counts the SCIM records of the account or named by its address. */
 function holdCandidates(organizationId: string, accountIds: string[]): Promise<Candidate[]> {
   const lock = dialectOfDatabase() === 'sqlite' ? '' : 'FOR NO KEY UPDATE OF a';
   return selectAmong<Candidate>(

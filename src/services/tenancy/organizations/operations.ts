@@ -153,7 +153,7 @@ export const deleteOrganization = operation({
       const members = await Membership.count({ where: { organizationId } });
       await endSessions(ctx, { organizationId });
       await organization.destroy();
-      // Again, for accounts whose addresses were proved meanwhile.
+      // This repeats the call above, for accounts whose addresses were proved meanwhile.
       for (const domain of verified) await forgetProofs(domain.name);
       const about = eventAbout('organization', organization, organizationId);
       await recordEvent(ctx, { kind: 'organization.deleted', ...about, data: { members } });

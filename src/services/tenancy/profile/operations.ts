@@ -39,8 +39,8 @@ const meView = userView.omit({ disabled: true, createdAt: true }).extend({
   ),
 });
 
-// Bypasses the ORM, in one query: this is read most often. Has a row for each project of the
-// person, so an organization may repeat.
+// Bypasses the ORM with one query, because clients request `me` most often. The result has a row
+// for each project of the person, so an organization may repeat.
 const meQuery = `SELECT a.email, a.email_proof, a.awaits_code, a.name, a.locale, a.totp_enabled_at, a.has_passkey,
     o.id AS org_id, o.slug AS org_slug, o.name AS org_name, m.role AS org_role,
     p.id AS project_id, p.slug AS project_slug, pm.role AS project_role, pm.synced
@@ -116,7 +116,7 @@ export const updateMe = operation({
   output: meView,
   run: async (ctx, input, { accountId }) => {
     await transaction(async () => {
-      // Locked, so that SCIM writes no record between this read and the renaming.
+      // This locks the account, so that SCIM writes no record between this read and the renaming.
       const lock = Transaction.LOCK.NO_KEY_UPDATE;
       const account = await Account.findByPk(accountId, { rejectOnEmpty: true, lock });
       const renamed = input.name !== undefined && input.name !== account.name;
@@ -146,7 +146,7 @@ export const deleteUser = operation({
   run: async (ctx, input) => {
     const account = await requireAccount(input.user);
     const ownerless = await transaction(async () => {
-      // Locked before its organizations, like all code that ends a membership.
+      // This locks the account before its organizations, like all code that ends a membership.
       await lockAccount(account.id);
       const left = await findLeftOwnerless(account);
       await forgetRecords(ctx, account.id);

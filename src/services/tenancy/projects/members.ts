@@ -80,7 +80,7 @@ function rightFor(role: Put['role']) {
 
 async function put(ctx: Context, within: Within, input: Put, expected?: 'absent' | 'present') {
   const { organization, project } = within;
-  // Locked: an account that leaves the organization must not stay in its project.
+  // This locks the membership: an account that leaves the organization must not stay in a project.
   const { account, shown } = await requireMembership(organization, input.user, { hold: true });
   const who = { id: account.id, ...shown };
   await requireProject(organization, project.id, { lock: Transaction.LOCK.KEY_SHARE });
@@ -122,7 +122,7 @@ async function change(
   return viewProjectMember(await stored.reload(), who);
 }
 
-/** Removes a member from the project. Only the organization's admins end a synced membership. */
+/** Removes a member from the project. Only the organization's admins may remove a synced one. */
 export const removeProjectMember = operation({
   authority: 'projectMembers.change',
   input: refInput,

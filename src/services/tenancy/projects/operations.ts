@@ -164,7 +164,7 @@ export const deleteProject = operation({
     }),
 });
 
-/** Refuses if a client admits only members of the project: without it, all members would get in. */
+/** Refuses if a client admits only this project's members: it would then admit every member. */
 async function requireUnused({ id: projectId, slug }: Project): Promise<void> {
   const clients = await Client.findAll({ where: { projectId }, order: ['name'] });
   if (clients.length === 0) return;

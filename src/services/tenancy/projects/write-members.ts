@@ -41,7 +41,7 @@ export async function writeProjectMembers(
   );
 }
 
-/** Changes memberships of one project to one role; all of them synced, or none. */
+/** Changes memberships of one project to one role. Either all of them are synced, or none. */
 async function changeAlike(given: GivenRole[], origin: ProjectMembership['origin']): Promise<void> {
   const [first] = given;
   if (first === undefined) return;

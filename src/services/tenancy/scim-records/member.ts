@@ -91,8 +91,8 @@ async function insertMemberRecord(
 }
 
 /**
- * Updates the name in records that no SCIM client has written: active ones, and that of the
- * organization `by`.
+ * Updates the name in records that no SCIM client has written: in active records, and in the record
+ * of the organization `by`.
  */
 export async function recordRenamed(
   ctx: Context,

@@ -124,7 +124,7 @@ export interface Held {
   account: RecordedPerson & Pick<Account, 'emailProof'>;
 }
 
-/** Locks the account first, then the record, as everywhere. Null if the record is gone. */
+/** Locks the account and then the record, like all code. Null if the record was deleted. */
 export async function holdRecord(of: Pick<Entry, 'id' | 'organizationId'>): Promise<Held | null> {
   // SQLite has one writer. Not FOR UPDATE of the account: see people/accounts/account.ts.
   const hold = dialectOfDatabase() === 'sqlite' ? '' : 'FOR NO KEY UPDATE OF a FOR UPDATE OF r';

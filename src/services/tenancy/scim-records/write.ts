@@ -109,7 +109,10 @@ export async function changeRecord(
   }
 }
 
-/** Removes an account from SCIM groups, and counts its SCIM lists as shifted. Then delete it. */
+/**
+ * Removes an account from its SCIM groups, and records that its SCIM lists have shifted. Call it
+ * before you delete the account.
+ */
 export async function forgetRecords(ctx: Context, accountId: string): Promise<void> {
   const records = await select<{ id: string; organization_id: string; hidden: boolean | number }>(
     'SELECT id, organization_id, hidden FROM scim_records WHERE account_id = $1 ORDER BY organization_id',

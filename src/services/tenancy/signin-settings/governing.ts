@@ -16,7 +16,7 @@ export const settingNames = [
 
 type SettingName = (typeof settingNames)[number];
 
-/** The sign-in settings that apply: the organization's, or else the instance's. */
+/** The sign-in settings that apply: each from the organization, or else from the instance. */
 export type SignInRules = Record<SettingName, boolean>;
 
 /** The settings that an organization has set. */
@@ -36,7 +36,7 @@ export function settingsOf(
   };
   return {
     password: hold('password'),
-    // The organization's `passkey` or else `password` decides; then the instance's.
+    // The organization's `passkey` or else `password` decides; then the settings of the instance.
     passkey: hold(isPasskeySet(config, stored) ? 'passkey' : 'password'),
     magicCode: hold('magicCode'),
     google: hold('google'),
@@ -61,7 +61,7 @@ export interface Governing {
   settings: SignInRules;
 }
 
-// Bypasses the ORM, in one read: every sign-in runs it.
+// Bypasses the ORM with one read, because every sign-in runs this query.
 const query = `SELECT g.id, g.owner, s.password, s.passkey, s.magic_code AS "magicCode", s.google, s.github,
     s.allow_self_signup AS "allowSelfSignup",
     s.restrict_oauth_to_verified_domains AS "restrictOauthToVerifiedDomains"
@@ -73,8 +73,8 @@ const query = `SELECT g.id, g.owner, s.password, s.passkey, s.magic_code AS "mag
 
 /**
  * The settings that govern an address: of the organization that has verified its domain; else of
- * the only organization, if only the operator may make them; else the instance's. Memberships do
- * not matter.
+ * the only organization, if only the operator may make organizations; else of the instance.
+ * Memberships do not matter.
  */
 export function findGoverningSettings(ctx: Context, email: string | null): Promise<Governing> {
   return findGoverningDomain(ctx, email === null ? '' : domainOf(email));

@@ -44,7 +44,7 @@ export type Offered = z.output<typeof offeredMethod>;
 export const switchedMethods = ['password', 'passkey', 'magicCode', ...socialProviders] as const;
 type Switched = (typeof switchedMethods)[number];
 
-/** Lists the ways to sign in for a domain. They reveal nothing about accounts (interface page). */
+/** Lists the ways to sign in for a domain, without any fact about accounts (interface page). */
 export const listMethods = operation({
   authority: 'public',
   // An address or a bare domain: only the domain counts.
@@ -111,7 +111,7 @@ function inWords(method: Offered): string {
 
 /**
  * The refusal `signin_method_off`, with the methods to use instead, if the governing settings
- * forbid this method (security O1). Call it only once the person has proved to own the account.
+ * forbid this method (security O1). Call it only after the person has proved to own the account.
  */
 export async function findMethodRefusal(
   ctx: Context,
@@ -139,8 +139,8 @@ export async function findMethodRefusal(
 }
 
 /**
- * Whether a restriction to verified domains lets this sign-in pass. The address that the provider
- * gives now must be the organization's: the key may be linked to any address (security O2).
+ * Whether a restriction to verified domains allows this sign-in. The address that the provider
+ * gives now must belong to the organization: the key may be linked to any address (security O2).
  */
 async function passesRestriction(
   { organizationId, settings }: Governing,
@@ -168,8 +168,8 @@ export async function selfSignupAllowed(ctx: Context, domain: string): Promise<b
 }
 
 /**
- * Makes a person with a newly verified address a member of the domain's organization, if it lets
- * people sign up and has not removed this person (security I5). Call it inside a transaction.
+ * Makes a person with a newly verified address a member of the domain's organization, if it allows
+ * self-signup and has not removed this person (security I5). Call it inside a transaction.
  */
 export async function joinByDomain(ctx: Context, account: Account, origin: Origin): Promise<void> {
   const { organizationId, verified, settings } = await findGoverningSettings(ctx, account.email);
@@ -179,8 +179,8 @@ export async function joinByDomain(ctx: Context, account: Account, origin: Origi
 }
 
 /**
- * Chooses the one directory to query, before any packet: that of the named organization, or else of
- * the organization that governs the address (security L1). Refuses if no organization governs it.
+ * Chooses the one directory to query, before any packet (security L1). It belongs to the named
+ * organization, or else to the organization that governs the address. Refuses if neither is known.
  */
 export async function chooseDirectory(
   ctx: Context,

@@ -18,7 +18,7 @@ const refInput = z.strictObject({ org: ref });
 
 export const signInSettingsView = z.object({
   password: z.boolean(),
-  passkey: z.boolean().describe('If absent, the same as `password`.'),
+  passkey: z.boolean().describe('If absent, `password` decides.'),
   magicCode: z.boolean(),
   google: z.boolean(),
   github: z.boolean(),
@@ -36,7 +36,7 @@ export const reachView = z.object({
 
 const choicesInput = z.strictObject({ org: ref, ...signInSettingsView.partial().shape });
 
-/** Shows the organization's sign-in settings. For an unset one, the instance's applies. */
+/** Shows the organization's sign-in settings. An unset setting follows the instance. */
 export const showSignInSettings = operation({
   authority: 'signin.see',
   input: refInput,
@@ -64,7 +64,7 @@ function obstaclesOf(ctx: Context) {
   return Object.fromEntries(found.filter(([, why]) => why !== null));
 }
 
-/** Saves all sign-in settings. For an absent setting, the instance's applies. */
+/** Saves all sign-in settings. An absent setting follows the instance. */
 export const saveSignInSettings = operation({
   authority: 'signin.change',
   input: choicesInput,
@@ -87,7 +87,7 @@ async function write(
   organization: Organization,
   decide: (stored: Choices) => Choices,
 ) {
-  // Locked, so that the second of two changes sees the result of the first.
+  // This locks the organization, so that the second of two changes sees the result of the first.
   await Organization.findByPk(organization.id, { lock: Transaction.LOCK.NO_KEY_UPDATE });
   const row = await SignInSettings.findByPk(organization.id);
   const stored = row === null ? {} : choicesIn(row);

@@ -37,7 +37,7 @@ export async function requireOwnersLetIn(
   const owners = await findOwners(organization);
   const pushed = await findPushedOwners(ctx, organization);
   for (const owner of owners) {
-    // Checking them would tell the organization about an account that is not its own (security O8).
+    // The result would tell the organization about an account that is not its own (security O8).
     if (pushed.has(owner.id)) continue;
     const governing = await findGoverningSettings(ctx, owner.email);
     const settings = governing.organizationId === organization.id ? after : governing.settings;

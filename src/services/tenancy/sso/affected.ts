@@ -14,8 +14,8 @@ export const affectedView = z.object({
 });
 
 /**
- * The members affected if a connection ends, or loses this domain (security D5, O3), as the
- * organization sees them.
+ * The members affected if a connection is removed or disabled, or loses this domain (security D5,
+ * O3), as the organization sees them.
  */
 export async function findAffected(
   connection: { id: string; organizationId: string },

@@ -4,10 +4,10 @@ import { canonicalEmail, domainOf } from '../../foundation/domain-names/canonica
 import { name as nameField } from '../../foundation/fields.ts';
 import { type Groups, readGroups } from './groups.ts';
 
-/** The claims that idctl uses. It keeps no others while a sign-in waits for the second factor. */
+/** The claims that idctl uses. No others are stored while a sign-in waits for the second factor. */
 export interface Said {
   issuer: string;
-  /** Null if the provider names none. */
+  /** Null if the provider sends no subject. */
   subject: string | null;
   /** The canonical address, `denied` if the provider does not guarantee it; or why it is absent. */
   email: { address: string; denied: boolean } | { reason: 'email_missing' | 'email_malformed' };
@@ -71,9 +71,9 @@ export function personOn(
 
 /**
  * Whether the provider guarantees an address that it says it has verified. Google guarantees only
- * its own mail addresses, and those of accounts that an organization manages there. Google verified
- * any other address once; it may belong to another person by now (decision 0009). Other providers
- * are trusted.
+ * its own mail addresses, and addresses of accounts that an organization manages there. Google
+ * verified any other address only once, and the address may belong to another person by now
+ * (decision 0009). Other providers are trusted.
  */
 export function answersFor(
   { issuer, managedBy }: Pick<Proof, 'issuer' | 'managedBy'>,

@@ -77,7 +77,7 @@ export function openClientSecret(ctx: Context, connection: SsoConnection): strin
   return ctx.keyring.open(connection.clientSecret, placeOf(connection.id));
 }
 
-/** Refuses `secret_required` unless issuer and client are those of the secret (security S10). */
+/** Refuses `secret_required` if the stored secret has another issuer or client (security S10). */
 export function requireSameClient(
   stored: Pick<SsoConnection, 'issuer' | 'clientId'>,
   { issuer, clientId }: { issuer: string; clientId: string },
@@ -116,13 +116,13 @@ interface Asked {
 
 /**
  * The connection as it is now, if it still matches the state; else refuses `signin_failed`
- * (security S6). Inside a transaction it cannot be removed until that ends, so that no session
- * outlives it.
+ * (security S6). Inside a transaction, the connection cannot be removed until the transaction ends,
+ * so that no session outlives the connection.
  */
 export async function requireSameConnection(ctx: Context, state: Asked) {
   const seen = requireSame(ctx, state, await SsoConnection.findByPk(state.connection));
   if (!(await isTrusted(ctx, seen))) throw signInFailed('domain_not_verified');
-  // Locked after the domain, in the same order as all code that locks both.
+  // This locks the connection after the domain, in the same order as all code that locks both.
   const lock = Transaction.LOCK.KEY_SHARE;
   const held = requireSame(ctx, state, await SsoConnection.findByPk(state.connection, { lock }));
   if (held.emailDomain !== seen.emailDomain) throw signInFailed('connection_changed');

@@ -12,7 +12,7 @@ export type Groups =
   | { known: true; groups: string[] }
   | { known: false; why: 'absent' | 'malformed' | 'too_many' | 'elsewhere' };
 
-/** Reads the claim from userinfo, else from the ID token; if it is absent, obeys `absentGroups`. */
+/** Reads the claim from userinfo, else from the ID token. For no claim, `absentGroups` decides. */
 export function readGroups(
   proof: Pick<Proof, 'userinfo' | 'idToken'>,
   connection: { groupsClaim: string; absentGroups: 'unknown' | 'none' },
@@ -58,7 +58,7 @@ function claimIn(claims: Claims, name: string): unknown {
   return at ?? null;
 }
 
-/** Whether the provider only refers to the groups (OpenID Connect Core §5.6.2). */
+/** Whether the claim is a distributed or aggregated claim (OpenID Connect Core §5.6.2). */
 function isElsewhere(claims: Claims, name: string): boolean {
   const names = claims['_claim_names'];
   return isObject(names) && Object.hasOwn(names, name);

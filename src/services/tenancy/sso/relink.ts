@@ -10,8 +10,9 @@ import { requireSsoConnection, ssoRelinkedView } from './connection.ts';
 import { saveSsoInput } from './schema.ts';
 
 /**
- * For a change of provider: deletes the keys of the old provider, former ones too, and ends their
- * sessions. The next sign-in links the person by the verified address (security I1).
+ * Deletes the keys of the old provider, former keys included, and ends the sessions through them.
+ * Use it after a change of provider. The next sign-in links the person by the verified address
+ * (security I1).
  */
 export const relinkSso = operation({
   authority: 'sso.relink',

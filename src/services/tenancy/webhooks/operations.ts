@@ -56,7 +56,7 @@ export const addWebhook = operation({
   }),
   output: newWebhookView,
   run: async (ctx, input, { organization }) => {
-    // A rehearsal is a transaction, which must not use the network.
+    // A dry run is a transaction, which must not use the network.
     if (!isRehearsed()) await requireReachable(ctx, input.url);
     return transaction(() => insertWebhook(ctx, organization.id, { ...input, enabled: true }));
   },
@@ -169,7 +169,7 @@ export const rotateWebhook = operation({
   },
 });
 
-/** Sends a `webhook.test` message now, to a disabled webhook too; stores nothing. */
+/** Sends a `webhook.test` message now, even to a disabled webhook. Stores nothing. */
 export const testWebhook = operation({
   authority: 'webhooks.change',
   input: refInput,
@@ -196,14 +196,14 @@ function about({ id, url, organizationId }: Webhook) {
   return eventAbout('webhook', { id, name: url }, organizationId);
 }
 
-/** Proves the right to see an organization's webhooks. Null if the operator names none. */
+/** Proves the right to see the webhooks of `org`. Null if the operator names no organization. */
 export async function requireSeen(ctx: Context, org: string | undefined) {
   if (org !== undefined) return (await requireAuthority(ctx, 'webhooks.see', org)).organization;
   requireOperator(ctx);
   return null;
 }
 
-/** Names the organization of a webhook. The operator may leave `org` out. */
+/** Finds the organization of a webhook. The operator may leave `org` out. */
 export const locateWebhook = operation({
   authority: 'webhooks.see',
   prove: (ctx, { org }) => requireSeen(ctx, org),

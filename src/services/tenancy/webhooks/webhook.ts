@@ -8,7 +8,7 @@ import { readVersion } from '../../../version.ts';
 import { eventView, kindPattern } from '../../foundation/events/view.ts';
 import { id, instant, viewOf } from '../../foundation/fields.ts';
 
-/** The URL that events are sent to. Without credentials, because the URL is shown. */
+/** The URL that events are sent to. It must not contain credentials, because idctl shows it. */
 export const webhookUrl = z
   .url({ protocol: /^https?$/, error: 'must be an https:// URL', abort: true })
   .max(2000, 'must have at most 2000 characters')
@@ -28,7 +28,7 @@ export const webhookView = z.object({
   url: z.string(),
   events: z.array(z.string()),
   enabled: z.boolean(),
-  /** Since when all attempts have failed; null after a success. */
+  /** The time of the first failed attempt since the last success; null after a success. */
   failingSince: instant.nullable(),
   createdAt: instant,
 });
@@ -90,7 +90,7 @@ export function signingSecrets(ctx: Context, webhook: Webhook): string[] {
 /** The result of one attempt: the answered status, or why there was no answer. */
 export type Outcome = { status: number } | { status: null; error: string };
 
-/** Sends one message, signed as Standard Webhooks say, within 10 s; null if `stop` aborted it. */
+/** Sends one message, signed as in Standard Webhooks, within 10 s; null if `stop` aborted it. */
 export async function sendMessage(
   ctx: Context,
   webhook: Webhook,
@@ -119,7 +119,7 @@ export function isTaken({ status }: Outcome): boolean {
   return status !== null && status >= 200 && status < 300;
 }
 
-/** The `webhook-signature` of a message: one for each secret (`whsec_…`), separated by spaces. */
+/** The `webhook-signature` header: a signature for each secret (`whsec_…`), separated by spaces. */
 function sign(message: string, secrets: string[]): string {
   const keys = secrets.map((secret) => Buffer.from(secret.slice('whsec_'.length), 'base64'));
   const macs = keys.map((key) => createHmac('sha256', key).update(message).digest('base64'));

@@ -24,7 +24,7 @@ export const scimGroupView = z.object({
   updatedAt: instant,
 });
 
-/** Lists the groups that the organization's SCIM client pushed, with their numbers of members. */
+/** Lists the groups that the SCIM client pushed, with the number of members of each. */
 export const listScimGroups = operation({
   authority: 'scim.see',
   input: z.strictObject({ org: ref, ...pageInput }),
@@ -42,7 +42,7 @@ export const listScimGroups = operation({
     );
     const groups = await ScimGroup.findAll({ where: { id: items }, order: ['id'] });
     const views = [];
-    // One group at a time, because a large one takes a moment to count.
+    // This counts one group at a time, because a large group takes a moment to count.
     for (const group of groups) {
       const members = await ScimGroupMember.count({ where: { groupId: group.id } });
       views.push(viewGroup(group, members));

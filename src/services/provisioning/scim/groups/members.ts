@@ -32,7 +32,7 @@ export async function readMemberIds({ id }: Group): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** Adds Users of the organization. The refusal of another id does not tell whether it exists. */
+/** Adds Users of the organization. The refusal of any other id does not tell if the id exists. */
 export async function insertMembers(
   { id, organizationId }: Group,
   members: Members,
@@ -77,7 +77,7 @@ export async function deleteMembers({ id }: Group, recordIds: string[]): Promise
   );
 }
 
-/** Some members, at most `most`. */
+/** The ids of some members, at most `most`. */
 export async function findSomeMembers({ id }: Group, most: number): Promise<string[]> {
   const rows = await select<{ id: string }>(
     `SELECT record_id AS id FROM scim_group_members WHERE group_id = $1 LIMIT $2`,

@@ -74,7 +74,7 @@ export async function createGroupResource(ctx: Context, input: AtUsers & { body:
 export async function replaceGroup(ctx: Context, input: Sent) {
   const project = projectionOf(input);
   requireScim(ctx, input.org);
-  // Reads the body before the transaction: a long one would block other writers.
+  // This reads the body before the transaction: a long body would block other writers.
   const { displayName, externalId, members: adds } = await readGroup(input.body);
   const removes = new Set<string>();
   const group = await change(ctx, input, () => ({
@@ -112,7 +112,7 @@ async function change(
   });
 }
 
-/** Deletes a Group. The roles that it gave to its members end. */
+/** Deletes a Group. The roles that only this Group gave to its members end. */
 export async function deleteGroupResource(ctx: Context, input: AtUser): Promise<void> {
   const organizationId = requireScim(ctx, input.org);
   await transaction(async () => {

@@ -13,7 +13,7 @@ import { type Members, readExternalId, readMembers, readName } from './read.ts';
 export interface GroupChange {
   displayName?: string;
   externalId?: string | null;
-  /** Whether all current members go, except those in `adds`. */
+  /** Whether all current members are removed, except those in `adds`. */
   clears: boolean;
   adds: Members;
   removes: Set<string>;
@@ -21,7 +21,7 @@ export interface GroupChange {
 
 interface GroupPatch {
   change: GroupChange;
-  /** Values of `id` and `meta`, which must be the group's own. */
+  /** Values of `id` and `meta`, which must equal the values of the group. */
   repeated: { attribute: Attribute; value: unknown }[];
 }
 
@@ -39,7 +39,7 @@ export async function readGroupPatch(body: unknown): Promise<GroupPatch> {
   return patch;
 }
 
-/** Refuses `id` and `meta` unless they repeat the group's own, as some clients send them back. */
+/** Refuses `id` and `meta` unless they equal the group's values, which some clients send back. */
 export function requireOwn(
   repeated: GroupPatch['repeated'],
   own: { id: string; meta: ScimResource },

@@ -65,7 +65,7 @@ function textIn(attribute: Attribute, given: unknown): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-// A body of 4 MiB cannot hold as many ids.
+// A body of 4 MiB cannot contain this many ids.
 const mostElements = 110_000;
 
 /** Reads members from a list, an object or an id. 400 if one cannot be a member. */

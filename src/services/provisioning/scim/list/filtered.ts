@@ -26,8 +26,8 @@ export interface FilteredQuery {
 
 const budgetMs = 2000;
 
-// One slow read per organization runs at a time, and only three in all. One client's filters cannot
-// delay another's for long, or use all connections to PostgreSQL.
+// One slow read per organization runs at a time, and only three in all. So the filters of one
+// client cannot delay another client for long, or use all connections to PostgreSQL.
 const ofOrganization = queueForEach();
 const slowReads = new PQueue({ concurrency: 3 });
 
@@ -118,7 +118,7 @@ function composeQueries(
     AND ${whileInTime(dialectOfDatabase())} AND ${condition}`;
   return {
     page: {
-      // Resources can be large. Only those of the page are read, after sorting.
+      // Resources can be large. Only the resources of the page are read, after sorting.
       sql: `SELECT ${columns} FROM (
           SELECT r.id FROM ${table} r WHERE ${where} ${order}
            LIMIT $${bind.length + 1} OFFSET $${bind.length + 2}) page
@@ -186,7 +186,7 @@ export function composeFound(
   keys: Key[],
   most: number,
 ): Query {
-  // For a single key, every record found matches. PostgreSQL need not plan the condition again.
+  // With a single key, every record that is found matches, so the condition is left out.
   const filter = isOneKey(asked, keys) ? null : asked.filter;
   const { condition, bind, order } = compose(listing, organizationId, { ...asked, filter });
   const found = keys.flatMap(({ column, value }) => {

@@ -24,7 +24,7 @@ interface Place {
   stored?: (value: string) => string;
 }
 
-/** For columns of ids: ids are stored in lower case. */
+/** The settings of a column of ids. Ids are stored in lower case. */
 export const ofIds = { isId: true, stored: (id: string) => id.toLowerCase() } as const;
 
 /** The Users of an organization. */

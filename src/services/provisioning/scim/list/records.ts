@@ -57,7 +57,7 @@ async function placeOf(organizationId: string, id: string): Promise<ListPlace> {
     [organizationId, id],
   );
   if (place !== undefined) return place;
-  throw new Refusal('invalid_input', 'cursor: it names no User of this organization', {
+  throw new Refusal('invalid_input', 'cursor: must name a User of this organization', {
     hint: 'Begin without a cursor.',
   });
 }

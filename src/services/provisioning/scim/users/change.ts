@@ -55,7 +55,7 @@ export async function changeUser(
   return refusingDuplicate(changing, { message: 'A User with this userName already exists.' });
 }
 
-/** The person's name as the client sent it. Null if it is only the account's name. */
+/** The person's name from the client. Null if the client sent only the account's name back. */
 function nameSaid(record: Entry, becoming: Named): string | null {
   const name = nameOf(becoming);
   return record.link === 'member' && name === nameOf(resourceOf(record)) ? null : name;
@@ -97,9 +97,10 @@ function changes(before: object, after: object): { attributes: string[] } {
 
 /**
  * Applies a change of the record to an account that was created for it. An account without an
- * address gets the record's. The account gets the new name if the organization has verified the
- * domain. The organization may change nothing else of it (security I4). Call this before the record
- * changes: account creation also locks addresses before names. The fixed order avoids deadlocks.
+ * address gets the record's address. The account gets the new name if the organization has verified
+ * the domain. The organization may change nothing else of the account (security I4). Call this
+ * before the record changes: account creation also locks addresses before names, and this fixed
+ * order avoids deadlocks.
  */
 export async function followResource(ctx: Context, { record, account }: Held, resource: Named) {
   if (record.link !== 'created') return;

@@ -33,7 +33,7 @@ export async function activateMember(
   // An account created just now has no sessions or tokens.
   if (record.link !== 'created' || record.version > 1) {
     await endSessionsPastSecondFactor(ctx, account.id);
-    // Only for an address on the organization's domain: SCIM can make any account a member (O8).
+    // Requires an address on the organization's domain: SCIM can make any account a member (O8).
     if (await ownsAddress(record.organizationId, account.email))
       await endVouchedTokens(ctx, account.id, record.organizationId);
   }
@@ -55,7 +55,7 @@ async function isInGroup(recordId: string): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Ends the membership, even the last owner's (spec §3.2). An event reports a missing owner. */
+/** Ends the membership, even of the last owner (spec §3.2). An event reports a missing owner. */
 export async function deactivateMember(ctx: Context, held: Held): Promise<void> {
   const { record, account } = held;
   const role = await endMembership(ctx, record.organizationId, account);

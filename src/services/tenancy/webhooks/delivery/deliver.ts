@@ -13,8 +13,9 @@ import { after } from '../../../foundation/time.ts';
 import { type Outcome, sendMessage } from '../webhook.ts';
 import { planAfter } from './plan.ts';
 
-// One daemon at a time delivers to a webhook, one message after the other. It holds a lease and
-// renews it with every result. If it dies, the message is sent again once the lease has expired.
+// One daemon at a time delivers to a webhook, one message after the other. The daemon holds a lease
+// and renews it with every result. If the daemon dies, another one sends the message again once the
+// lease has expired.
 
 /** Longer than any attempt takes, plus the clock differences between hosts. */
 const leaseSeconds = 20;
@@ -38,7 +39,7 @@ export async function deliverWebhooks(ctx: Context, turn: Turn): Promise<void> {
   );
 }
 
-/** The longest-waiting webhook first, so that a busy organization does not delay the others. */
+/** Finds due webhooks, longest-waiting first: a busy organization does not delay the others. */
 function findDue(now: Date): Promise<{ id: string }[]> {
   return select(
     `SELECT w.id FROM webhooks w
@@ -83,7 +84,7 @@ async function settle(turn: Turn, held: Held, outcome: Outcome): Promise<Held | 
     const lease = { leasedUntil: after(ctx.now, leaseSeconds) };
     const ours = { where: { id: webhook.id, leaseId } };
     const [kept] = await Webhook.update({ ...plan.webhook, ...lease }, ours);
-    // The webhook was removed meanwhile, or another run took over, whose result counts.
+    // The webhook was removed meanwhile, or another run took over, and that run's result counts.
     if (kept === 0) return null;
     await WebhookDelivery.update(plan.delivery, { where: { id: delivery.id } });
     if (plan.disabled !== null)
@@ -129,8 +130,8 @@ function recordDisabled(
 const deliveredSeconds = 7 * 24 * 3600;
 
 /**
- * Deletes delivered messages after a week. Dead messages, and those that wait for a disabled
- * webhook, are deleted after `events.retention`, like events.
+ * Deletes delivered messages after a week. Deletes dead messages, and messages that still wait for
+ * a webhook, after `events.retention`, like events.
  */
 export async function sweepDeliveries(ctx: Context, stop: Stop): Promise<void> {
   const week = after(ctx.now, -deliveredSeconds);

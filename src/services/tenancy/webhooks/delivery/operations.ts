@@ -38,7 +38,7 @@ export const listDeliveries = operation({
   },
 });
 
-/** Queues a delivery again, with its id and a new count of attempts. Ends the webhook's pause. */
+/** Queues a delivery again under the same id, as if never attempted. Ends the webhook's pause. */
 export const retryDelivery = operation({
   authority: 'webhooks.change',
   input: z.strictObject({ org: ref, id, delivery: id }),
@@ -70,7 +70,7 @@ async function requireDelivery(webhook: Webhook, which: string): Promise<Webhook
   });
 }
 
-/** Names the webhook and the organization of a delivery. The operator may leave `org` out. */
+/** Finds the webhook and the organization of a delivery. The operator may leave `org` out. */
 export const locateDelivery = operation({
   authority: 'webhooks.see',
   prove: (ctx, { org }) => requireSeen(ctx, org),

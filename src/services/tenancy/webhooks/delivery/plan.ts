@@ -11,7 +11,7 @@ const patienceSeconds = 72 * 3600;
 const absent = new Set([429, 502, 503, 504]);
 
 interface Tried {
-  /** How many attempts came before. */
+  /** The number of earlier attempts. */
   attempts: number;
   failingSince: Date | null;
   now: Date;
