@@ -17,8 +17,8 @@ import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 
 // A process caches the keys. It reads them again after a minute, to follow a rotation. It also
-// reads them for an unknown key id, to verify what another daemon has just signed. Invented key ids
-// cost one query in a few seconds.
+// reads them for an unknown key id, to verify a token that another daemon has just signed. Invented
+// key ids cost at most one query every few seconds.
 const minute = 60_000;
 const fewSeconds = 5_000;
 
@@ -62,7 +62,7 @@ async function readyKey(ctx: KeyContext, kid: string): Promise<ReadyKey | null> 
   return (await readSet(ctx)).keys.get(kid) ?? null;
 }
 
-/** Makes the next reader ask the database. */
+/** Drops the cached keys, so that the next call reads them from the database. */
 export function forgetKeys(ctx: KeyContext): void {
   sets.delete(ctx.keyring);
 }
@@ -124,7 +124,7 @@ export function isRsa(publicJwk: { kty?: unknown }): boolean {
   return publicJwk.kty === 'RSA';
 }
 
-/** RFC 7517 §5. */
+/** The published key set (RFC 7517 §5). */
 export const jwksView = z.strictObject({ keys: z.array(publicJwkSchema) });
 
 /**
