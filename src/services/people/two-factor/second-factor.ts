@@ -92,8 +92,8 @@ async function requirePasskey(
 }
 
 /**
- * The time step of a right code. The attempt is counted before the comparison, and the count is taken
- * back for a right code. Allows five wrong codes in 15 minutes (security P12). Call it outside
+ * The time step of a right code. The attempt is counted before the comparison; the count of a right
+ * code is given back. Allows five wrong codes in 15 minutes (security P12). Call it outside
  * transactions.
  */
 export async function requireRightCode(

@@ -119,7 +119,7 @@ export const explain = operation({
 interface Standing {
   /** Null for a person who is not a member. */
   accountId: string | null;
-  /** SCIM made the membership for a foreign address, so it tells nothing of the account. */
+  /** Whether SCIM made the membership for a foreign address, so it tells nothing of the account. */
   pushed: boolean;
   removed: boolean;
 }
@@ -159,7 +159,7 @@ async function listProjects({ id: organizationId }: Organization, accountId: str
     .toSorted((one, other) => (one.slug < other.slug ? -1 : 1));
 }
 
-/** Networks are private: only the operator sees them. */
+/** The counts above zero. Networks are private: only the operator sees their counts. */
 function viewAttempts(attempts: Awaited<ReturnType<typeof setScene>>['attempts'], all: boolean) {
   return attempts
     .filter(({ used, network }) => used > 0 && (all || network === null))

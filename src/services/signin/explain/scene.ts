@@ -18,7 +18,7 @@ export interface Asked {
   email: string;
   /** The account of the address, or null; undefined if the caller may not know. */
   account: Account | null | undefined;
-  /** The organization has removed this person. */
+  /** Whether the organization has removed this person. */
   removed: boolean;
   /** The groups that SCIM keeps for a person that it shows as deactivated; null for any other. */
   keptGroups: string[] | null;
