@@ -29,7 +29,7 @@ export const attemptView = z.object({
   /** Why the sign-in was refused. */
   code: z.string().optional(),
   email: z.string().optional(),
-  /** As received; null if the claim was unreadable. */
+  /** The groups as received; null if the claim was unreadable. */
   groups: z.array(z.string()).nullable().optional(),
   /** The reference on the page of a refused sign-in, which the events keep too. */
   reference: z.string().optional(),
@@ -72,11 +72,11 @@ export async function keepSsoAttempt<T>(
 
 /** The claims of a person that an attempt keeps: the address and the groups. */
 interface KeptClaims {
-  /** Canonical; null if there was no address, or an invalid one. */
+  /** The canonical address; null if there was none, or an invalid one. */
   email: string | null;
-  /** As received; null if there was no claim, or an unreadable one. */
+  /** The groups as received; null if there was no claim, or an unreadable one. */
   groups: string[] | null;
-  /** The groups claim was there, but unreadable (security I7). */
+  /** Whether the groups claim was there, but unreadable (security I7). */
   groupsMalformed: boolean;
 }
 

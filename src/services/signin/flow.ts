@@ -47,7 +47,7 @@ import {
 //    - Else the request ends in `second_factor_required`.
 //    A password of an account with a second factor skips the first run. Single sign-on asks for the
 //    account's own second factor only if `asksOwnSecondFactor`. A mailed code and a passkey need no
-//    `admit`: a request with a code must also have the answer, and a passkey counts as both factors.
+//    `admit`: the request with the code must have the answer, and a passkey counts as both factors.
 // 4. Give the count back, except after `signin_failed`, or after `code_invalid` for a mailed code.
 //    With LDAP, give it back too if the service account failed. Record the refused person, or the
 //    server that could not be used, as an event.

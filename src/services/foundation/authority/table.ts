@@ -25,7 +25,7 @@ export interface Rule {
 export const authority = {
   'me.see': { least: 'user', effect: 'reads' },
   'me.change': { least: 'user', effect: 'changes' },
-  /** Password, second factor, tokens and apps: a thief of a token could gain lasting access. */
+  /** Changes password, second factor, tokens and apps: a token thief could gain lasting access. */
   'me.credentials': { least: 'user', session: 'usually', effect: 'changes' },
   /** Making or regenerating a token with scope admin. */
   'me.adminTokens': { least: 'user', effect: 'letsIn', session: 'always', secondFactor: true },
@@ -34,7 +34,7 @@ export const authority = {
   /** The invitation may grant the owner role. */
   'invitations.accept': { least: 'user', session: 'always', effect: 'changes' },
   'organizations.list': { least: 'user', effect: 'reads' },
-  /** Only while `orgs.creation` is `anyone`. */
+  /** Allowed only while `orgs.creation` is `anyone`. */
   'organizations.create': { least: 'user', effect: 'changes' },
 
   'organization.see': { least: 'member', effect: 'reads' },
@@ -44,7 +44,7 @@ export const authority = {
   'members.change': { least: 'admin', effect: 'changes' },
   /** Explains how a person could sign in. Tells nothing about strangers to the organization. */
   'members.explain': { least: 'admin', effect: 'reads' },
-  /** For the person themselves; refused for the last owner. */
+  /** Removes the actor's own membership; refused for the last owner. */
   'members.leave': { least: 'member', effect: 'changes' },
   'members.grantAdmin': { least: 'admin', effect: 'letsIn' },
   'members.grantOwner': { least: 'owner', session: 'always', effect: 'letsIn' },
@@ -59,7 +59,7 @@ export const authority = {
   'clients.see': { least: 'admin', effect: 'reads' },
   /** A client decides where people are sent, and which people may use an application. */
   'clients.change': { least: 'admin', effect: 'letsIn' },
-  /** Resolves the client's addresses, and shows the claims of a member's ID token. */
+  /** Connects to the client's addresses, and shows the claims of a member's ID token. */
   'clients.test': { least: 'admin', effect: 'changes' },
 
   /** The projects that the actor belongs to. */

@@ -36,7 +36,7 @@ export const eventPage = z.object({
   hasMore: z.boolean(),
 });
 
-/** An event for the operator. A list of all organizations adds the slug and the address. */
+/** An event for the operator. The list of all events adds organization slug and user address. */
 export const operatorEventView = z.object({
   ...eventView.shape,
   organization: z.string().nullable().optional(),

@@ -22,7 +22,7 @@ import { Refusal } from '../../../errors.ts';
 const minute = 60_000;
 const fewSeconds = 5_000;
 
-/** Seconds until a new key signs: twice as long as a daemon may use the keys that it has read. */
+/** Seconds until a new key signs: twice as long as a daemon caches the keys. */
 export const noticeSeconds = 120;
 
 interface ReadyKey {
@@ -39,7 +39,7 @@ export type KeyContext = Pick<Context, 'keyring' | 'now'>;
 
 interface KeySet {
   readAt: number;
-  /** By id, the newest first. */
+  /** The keys by id, the newest first. */
   keys: Map<string, ReadyKey>;
 }
 

@@ -20,17 +20,17 @@ function ldapLimit({ config }: Context, name: string, of: string, apart = ''): L
   return { name, of, apart, most: config.limits.ldapFailures, seconds: 900 };
 }
 
-/** Like `directoryLimits`, plus one for the tester across organizations, who can make many. */
+/** Like `directoryLimits`, plus one for the tester in all organizations: they can make many. */
 export function testedLimits(ctx: Context, username: string, organizationId: string): Limit[] {
   return [...ownLimits(ctx, 'ldap person'), ...directoryLimits(ctx, username, organizationId)];
 }
 
-/** The person's limit across organizations. The operator has none, and can read the passwords. */
+/** The person's limit across organizations. The operator can read the passwords and has none. */
 function ownLimits(ctx: Context, name: string): Limit[] {
   return ctx.actor.kind === 'user' ? [ldapLimit(ctx, name, ctx.actor.accountId)] : [];
 }
 
-/** The limit of one directory entry, because a person may sign in to it under several names. */
+/** The limit of one directory entry, whatever user name the person signs in with. */
 export function entryLimit(
   ctx: Context,
   { issuer, subject }: { issuer: string; subject: string },
@@ -87,7 +87,7 @@ export function sharedBindTries({ of, apart }: StoredPassword): Limit {
   return { name: 'ldap bind shared', of, apart, most: 1_000_000_000, seconds: 900 };
 }
 
-/** A limit that is full, for a year, after the directory accepted the stored bind password. */
+/** A limit that is full, for up to a year, if the directory last accepted the stored password. */
 export function acceptedBindMark({ of, apart }: StoredPassword): Limit {
   return { name: 'ldap bind password', of, apart, most: 1, seconds: 365 * 86_400 };
 }

@@ -14,8 +14,8 @@ import {
   subjectOf,
 } from './limit.ts';
 
-// A known network is a row that counts nothing. Its key is the network, its subject an account that
-// has signed in there lately.
+// A known network is a row that counts nothing. Its key is the network, and its subject is an
+// account that has signed in there lately.
 
 const day = 86_400;
 const recent = 30 * day;

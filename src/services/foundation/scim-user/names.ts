@@ -11,7 +11,7 @@ export interface Target {
 export interface Names {
   kind: 'User' | 'Group';
   attributes: readonly Attribute[];
-  /** The target of the name, in any letter case and with its URN if it has one, or null. */
+  /** The target of a name in any letter case, or null. The URN of its schema may come first. */
   findTarget(name: string): Target | null;
   /** The schema whose whole name is this text, in any letter case, or null. */
   findSchema(name: string): string | null;

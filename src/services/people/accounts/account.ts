@@ -46,7 +46,7 @@ export const userView = z.object({
 
 /**
  * Whether the address counts as verified. If this instance sends no mail, it does (spec §2.6).
- * Exception: an account that awaits a code since the instance still sent mail (security I3).
+ * Exception: the account awaits a code from a time when the instance sent mail (security I3).
  */
 export function isEmailVerified(
   ctx: Pick<Context, 'config'>,

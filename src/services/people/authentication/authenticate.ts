@@ -38,7 +38,10 @@ async function findSessionActor(ctx: Context, credential: string): Promise<Actor
   };
 }
 
-/** Bypasses the ORM, as this runs on every request. No token is valid longer than its session. */
+/**
+ * The account of a session that has not ended. Checks no expiry, because no token outlives its
+ * session. Bypasses the ORM, as it runs on every request.
+ */
 async function findLive(sessionId: string, accountId: string) {
   const [row] = await select<{ account_id: string; name: string }>(
     `SELECT a.id AS account_id, a.name FROM sessions s JOIN accounts a ON a.id = s.account_id

@@ -25,7 +25,7 @@ const way = z.object({
     .boolean()
     .nullable()
     .describe(
-      'Whether it would let the person in now, with the right proof and the same identity as before; true if only a second factor is missing. Null means not shown: the person is no member, SCIM added them at a foreign address, or another organization has the connection.',
+      'Whether the person could sign in this way now, with the right proof and the same identity as before; true if only a second factor is missing. Null means not shown: the person is not a member, SCIM added them at a foreign address, or another organization has the connection.',
     ),
   rule: z.string().describe('The rule or setting that decides.'),
 });
@@ -124,7 +124,7 @@ interface Standing {
   removed: boolean;
 }
 
-/** Reads no account that the organization does not know, so that the time reveals none. */
+/** Reads only accounts that the organization knows, so that the response time reveals no other. */
 async function findStanding(
   ctx: Context,
   { id }: Organization,

@@ -14,7 +14,7 @@ import { type Attempts, readAttempts } from './attempts.ts';
 /** The person in question, and what the caller may learn about them. */
 export interface Asked {
   organization: Organization;
-  /** Canonical. */
+  /** The canonical address. */
   email: string;
   /** The account of the address, or null; undefined if the caller may not know. */
   account: Account | null | undefined;

@@ -78,7 +78,7 @@ async function begin(
   return { authorizationUrl, ...cookie };
 }
 
-/** Redeems the code for the person it names (spec §5.4). Refuses `signin_failed`. */
+/** Redeems the code for the person that the provider names (spec §5.4). Refuses `signin_failed`. */
 export async function proveBySocial(
   ctx: Context,
   provider: SocialProvider,
@@ -104,7 +104,7 @@ function requireSameClient(ctx: Context, provider: SocialProvider, state: FlowSt
   return client;
 }
 
-/** The person who began to link must still be the one who is signed in. */
+/** Refuses unless the person who began to link is still signed in. */
 function requireSamePerson({ actor }: Context, { linkTo }: FlowState): void {
   if (linkTo === undefined) return;
   const same = actor.kind === 'user' && actor.via === 'session' && actor.accountId === linkTo;
@@ -115,7 +115,7 @@ function requireSamePerson({ actor }: Context, { linkTo }: FlowState): void {
 export interface SocialPerson {
   issuer: string;
   subject: string;
-  /** Canonical. */
+  /** The canonical address. */
   email: string;
   /** Whether the provider guarantees the address. If not, only a linked identity is accepted. */
   proven: boolean;

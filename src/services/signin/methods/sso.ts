@@ -89,7 +89,7 @@ export async function enterBySso(
   const account = await attach(ctx, connection, said);
   // Locked before its memberships are read: the account may be joining another organization now.
   await lockAccount(account.id);
-  // Before the membership: `beginSession` refuses a tombstoned person, who is then not added again.
+  // Runs before `ensureMember`: it refuses a tombstoned person, who must not become a member again.
   const asked = (await asksOwnSecondFactor(connection, account.id)) ? { secondFactor } : {};
   const begun = await beginSession(ctx, account, { method: 'sso', connection, ...asked });
   if ('session' in begun)

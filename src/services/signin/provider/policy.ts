@@ -47,7 +47,7 @@ async function admitPerson(koa: KoaContextWithOIDC): Promise<void> {
   await requireGrant(koa, row, session);
 }
 
-/** Makes the one grant of the session and client, unless there is one. */
+/** Makes the one grant of the session and client, unless it exists. */
 async function requireGrant(
   koa: KoaContextWithOIDC,
   client: ClientRow,

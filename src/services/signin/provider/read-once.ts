@@ -7,7 +7,7 @@ import { findLiveSession, type LiveSession } from './live-session.ts';
 import type { Stored } from './reading.ts';
 import { visitNow } from './visit.ts';
 
-// Reads for the package: from the rows that this request has read, or else with a new query.
+// Reads rows for the package: those that this request has read already, or else with a new query.
 
 /** The client of this client id, or null. */
 export async function readClient(clientId: string): Promise<ClientRow | null> {

@@ -101,7 +101,7 @@ export async function enter(
     name: person.name ?? email.slice(0, email.indexOf('@')),
   });
   if (account === null) throw signInFailed('identity_conflict');
-  // Before the membership: `beginSession` refuses a tombstoned person, who is then not added again.
+  // Runs before `ensureMember`: it refuses a tombstoned person, who must not become a member again.
   const begun = await beginSession(ctx, account, { method: 'ldap', connection, secondFactor });
   if ('session' in begun)
     await ensureMember(ctx, connection.organizationId, account, {
