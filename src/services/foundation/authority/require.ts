@@ -174,7 +174,7 @@ function requireCredential({ actor, config }: Context, operation: Right): void {
   const lifted = session === 'usually' && config.tokens.manageCredentials === 'on';
   if (session !== undefined && !lifted) {
     throw new Refusal('session_required', 'A token may not do this.', {
-      hint: 'Sign in, and do it with that session.',
+      hint: 'Sign in, and use that session instead.',
     });
   }
   if (!effectsOf[actor.scope].includes(effect)) throw scopeRequired(actor, effect);

@@ -112,7 +112,9 @@ export function lockAccount(
  */
 export async function holdAccount(ctx: Context, accountId: string): Promise<void> {
   if ((await lockAccount(accountId)) !== null && (await isLive(ctx))) return;
-  throw new Refusal('invalid_credential', 'The credential was ended.', { hint: 'Sign in again.' });
+  throw new Refusal('invalid_credential', 'The credential was revoked.', {
+    hint: 'Sign in again.',
+  });
 }
 
 /** Whether the caller's credential is still live. */

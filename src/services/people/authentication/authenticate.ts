@@ -20,9 +20,13 @@ export async function authenticate(ctx: Context, credential: string): Promise<Ac
     ? new Refusal('invalid_credential', 'The token is not valid, has expired or was revoked.', {
         hint: 'Send the whole token, or create a new one.',
       })
-    : new Refusal('invalid_credential', 'The credential is not valid, has expired or was ended.', {
-        hint: 'Refresh the session or sign in again. Send a personal access token whole.',
-      });
+    : new Refusal(
+        'invalid_credential',
+        'The credential is not valid, has expired or was revoked.',
+        {
+          hint: 'Refresh the session or sign in again. Send a personal access token whole.',
+        },
+      );
 }
 
 async function findSessionActor(ctx: Context, credential: string): Promise<Actor | null> {

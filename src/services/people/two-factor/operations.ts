@@ -103,7 +103,7 @@ async function requireMayEnrol(ctx: Context, account: Account): Promise<void> {
 
 function alreadyEnabled(): Refusal {
   return new Refusal('already_exists', 'An authenticator app is enabled already.', {
-    hint: 'Disable it with a current code first; re-enabling starts a fresh enrolment.',
+    hint: 'Disable it with a current code first. Then start a new enrolment.',
   });
 }
 

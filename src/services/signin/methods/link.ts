@@ -69,7 +69,7 @@ export async function requireLinked(ctx: Context, token: string): Promise<Accoun
 
 /** Uses the link up. Call it inside a transaction; of two parallel uses, only one succeeds. */
 export async function spendLink({ id }: Account, token: string): Promise<void> {
-  // The account comes first, as in all code that deletes links, so that no two transactions deadlock.
+  // Locks the account first, as all code that deletes links does, so that no transactions deadlock.
   await lockAccount(id);
   if ((await LoginLink.destroy({ where: { id: hashOfToken(token) } })) === 0) throw spent();
 }
