@@ -269,7 +269,7 @@ describe.skipIf(counterpartMissing('slapd'))('interface page: POST …/ldap/test
     const right = await ask({ username: 'ada', password: directoryPassword });
     expect(right.body).toMatchObject({
       ok: true,
-      message: 'The connection worked; 1 sample entry was returned. The person would be let in.',
+      message: 'The connection worked; 1 sample entry was returned. The person could sign in.',
     });
     expect(names(right)).toEqual([...whole, 'password', 'e-mail', 'account']);
     const wrong = await ask({ username: 'ada', password: 'wrong' });

@@ -2,7 +2,7 @@ import { type Model, type ModelStatic, Op, type WhereOptions } from 'sequelize';
 import { z } from 'zod';
 import { id } from './fields.ts';
 
-/** Sorts before every id. */
+/** A key that sorts before every id. */
 export const firstKey = '00000000-0000-0000-0000-000000000000';
 
 /** The input fields of a paged list. */
@@ -68,7 +68,7 @@ export async function readPage<Row, Item>(
 
 const rowsAtOnce = 1000;
 
-/** Reads all rows by keyset, a bounded number at a time, because others wait for each read. */
+/** Reads all rows by keyset, a bounded number at a time, so that no read delays others for long. */
 export async function readAllRows<Row extends { id: string }>(
   load: (after: string, count: number) => Promise<Row[]>,
 ): Promise<Row[]> {

@@ -55,7 +55,7 @@ async function describePasskeys(ctx: Context, account: Account) {
   return { items, noMore: items.length < mostPasskeys ? null : ('most' as const) };
 }
 
-/** Lists the person's single sign-on; `asksHere` if idctl asks for its own second factor. */
+/** Lists the person's single sign-on connections, and whether idctl asks for a second factor. */
 async function listSingleSignOn(ctx: Context, { id, email }: Account) {
   const keys = await Identity.findAll({
     where: { accountId: id, kind: 'sso' },

@@ -30,7 +30,7 @@ import { enterBySocial, type SocialPerson } from './methods/social.ts';
 import { enterBySso } from './methods/sso.ts';
 import type { FlowState } from './redirect/state.ts';
 
-// Lets a proven person in, at once or in a second step with the second factor.
+// Admits a proven person, at once or in a second step with the second factor.
 
 /** How a person has proved who they are. It is stored for a second step, so its size is bounded. */
 export type Arrival =
@@ -42,11 +42,11 @@ export type Arrival =
 
 /** The facts and hooks that a method gives to `admit`. */
 interface Admission {
-  /** The account, if the method knows it before the person is let in. */
+  /** The account, if the method knows it before the person is admitted. */
   account?: Account;
-  /** The answer to the second factor, if it came along. */
+  /** The answer to the second factor, if the request has one. */
   factor?: GivenFactor;
-  /** Whether that answer may come later. */
+  /** Whether that answer may come in a later request. */
   inTwoSteps: boolean;
   /** Runs first in the transaction that begins the session or holds the arrival. */
   firstInTransaction?: () => Promise<void>;
@@ -57,15 +57,15 @@ interface Admission {
 }
 
 /**
- * Lets a proven person in. The account decides whether a second factor is needed, at single sign-on
- * also the connection. Most methods know the account only once the person is attached. So `enter`
- * may run twice (security P12): the first run is then rolled back. The answer is checked outside
- * the transaction, so that a wrong answer stays counted.
+ * Admits a proven person. The account decides whether a second factor is needed; at single sign-on,
+ * the connection decides too. Most methods know the account only once the person is attached. So
+ * `enter` may run twice (security P12): the first run is then rolled back. The answer is checked
+ * outside the transaction, so that a wrong answer stays counted.
  */
 export async function admit(ctx: Context, arrival: Arrival, admission: Admission) {
   const { account, factor = {}, inTwoSteps, firstInTransaction, afterCommit } = admission;
   const known = arrival.by === 'password' && account !== undefined && hasSecondFactor(account);
-  // After a password, the account is known: if it has a second factor, the first run is left out.
+  // After a password, the account is known: if it has a second factor, the first run is skipped.
   let begun: Begun = known ? { asks: account } : await enter(ctx, arrival, admission, null);
   if ('asks' in begun) {
     const { asks } = begun;
@@ -85,7 +85,7 @@ export async function admit(ctx: Context, arrival: Arrival, admission: Admission
 
 /**
  * Attaches the person and begins the session, in one transaction; rolls back if the second factor
- * must be asked for. Of two parallel first sign-ins, the loser starts over and finds the account.
+ * must be asked for. If two first sign-ins run in parallel, one starts over and finds the account.
  */
 function enter(
   ctx: Context,
@@ -123,7 +123,7 @@ function enterBy(
   return enterByPassword(ctx, account, arrival, answer);
 }
 
-/** Returns the answer. Group sync runs first and never fails the sign-in (spec §4.1 step 6). */
+/** Syncs the groups, which never fails the sign-in (spec §4.1 step 6), and returns the answer. */
 async function sessionOf<Session extends { user: { id: string } }>(
   ctx: Context,
   arrival: Arrival,
@@ -224,7 +224,7 @@ export async function findPendingReturn(
   return pending === null ? undefined : returnToOf(pending.arrival);
 }
 
-/** Uses the arrival up; of two parallel answers, one succeeds. */
+/** Uses the arrival up; of two parallel answers, only one succeeds. */
 async function spendPending(id: string): Promise<void> {
   const spent = await transaction(() => PendingSignIn.destroy({ where: { id } }));
   if (spent === 0) throw nothingPending();

@@ -26,10 +26,10 @@ export const attemptView = z.object({
   /** How far the sign-in came. */
   stage: z.enum(attemptStages),
   ok: z.boolean(),
-  /** Why it was refused. */
+  /** Why the sign-in was refused. */
   code: z.string().optional(),
   email: z.string().optional(),
-  /** As received; null if the claim was unreadable. */
+  /** The groups as received; null if the claim was unreadable. */
   groups: z.array(z.string()).nullable().optional(),
   /** The reference on the page of a refused sign-in, which the events keep too. */
   reference: z.string().optional(),
@@ -47,7 +47,7 @@ export const attemptDays = 7;
 const mostNamed = 400;
 const mostNameless = 100;
 
-/** Runs a sign-in whose state was accepted, and stores how far it came and the claims. */
+/** Runs a sign-in whose state was accepted, and stores its claims and how far it came. */
 export async function keepSsoAttempt<T>(
   ctx: Context,
   connectionId: string,
@@ -72,11 +72,11 @@ export async function keepSsoAttempt<T>(
 
 /** The claims of a person that an attempt keeps: the address and the groups. */
 interface KeptClaims {
-  /** Canonical; null if there was no address, or an invalid one. */
+  /** The canonical address; null if there was none, or an invalid one. */
   email: string | null;
-  /** As received; null if there was no claim, or an unreadable one. */
+  /** The groups as received; null if there was no claim, or an unreadable one. */
   groups: string[] | null;
-  /** The groups claim was there, but unreadable (security I7). */
+  /** Whether the groups claim was there, but unreadable (security I7). */
   groupsMalformed: boolean;
 }
 
@@ -134,7 +134,7 @@ async function dropOldest(connectionId: string, named: boolean): Promise<void> {
 const reasoned = z.object({ reason: z.string(), cause: z.unknown().optional() });
 const staged = z.object({ stage: z.enum(attemptStages), reason: z.string() });
 
-/** Where and why the sign-in ended, in our own codes. `at` is the stage if the error names none. */
+/** Where and why the sign-in failed, in our codes. `at` is the stage if the error names none. */
 function failureOf(error: unknown, at: AttemptStage): { stage: AttemptStage; code: string } {
   if (!(error instanceof Refusal)) return { stage: at, code: 'internal_error' };
   const told = reasoned.safeParse(error.cause).data;

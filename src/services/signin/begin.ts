@@ -28,12 +28,12 @@ export interface SignIn {
 export type Begun = { session: Awaited<ReturnType<typeof startSession>> } | { asks: Account };
 
 /**
- * Begins a session for the person who has proved to own the account. Call it inside the sign-in's
- * transaction. Roll it back if the second factor must be asked for.
+ * Begins a session for a person who has proved that the account is theirs. Call it inside the
+ * sign-in's transaction. Roll it back if the second factor must be asked for.
  */
 export async function beginSession(ctx: Context, account: Account, via: SignIn): Promise<Begun> {
-  // Lock alone if the account may change next: a second factor stores its step, and a connection's
-  // person may join.
+  // Lock `alone` if the account may change next: a second factor stores its time step, and a person
+  // who comes through a connection may join the organization.
   const plain = via.connection === undefined && !via.secondFactor;
   const now = await lockAccount(account.id, plain ? 'beside' : 'alone');
   if (now === null) throw signInFailed('account_disabled');

@@ -52,7 +52,7 @@ export const confirmSession = operation({
       await holdAccount(ctx, accountId);
       const now = await Account.findByPk(accountId, { rejectOnEmpty: true });
       const passed = await acceptSecondFactor(now, answer);
-      // A factor that only a provider let the person add leaves the session marked (security P12).
+      // If a provider was the only proof to add this factor, the mark stays (security P12).
       const marked = (await voucherOf(ctx)) !== null;
       const vouchedBy = marked ? (passed?.vouchedBy ?? null) : null;
       await Session.update({ secondFactorAt: ctx.now, vouchedBy }, { where: { id } });
@@ -75,6 +75,6 @@ const fieldOf = { totp: 'totpCode', passkey: 'passkey' } as const;
 
 function sessionNeeded(): Refusal {
   return new Refusal('session_required', 'A token may not do this.', {
-    hint: 'Sign in, and do it with that session.',
+    hint: 'Sign in, and use that session instead.',
   });
 }

@@ -36,35 +36,35 @@ import {
 } from './refused.ts';
 
 // A sign-in takes these steps:
-// 1. Count the try, so that guessing is limited. A password counts when its turn to be hashed comes.
-// 2. Prove who the person is. The files in methods/ do this.
-// 3. Let the person in, in one transaction: find the account (that of an external identity is
-//    attached or made), check that what was proved has not changed meanwhile and that nothing bars
-//    the account (`findBar`), use up the second factor, begin the session.
+// 1. Count the attempt, to limit guessing. A password counts when its turn to be hashed comes.
+// 2. Identify the person. The files in methods/ do this.
+// 3. Admit the person, in one transaction: find the account (an external identity is linked to an
+//    account, or gets a new one), check that the proof is still valid and that nothing bars the
+//    account (`findBar`), use up the second factor, begin the session.
 //    A refusal is thrown. If only the second factor is missing, the transaction is rolled back:
-//    - If the answer came along, `admit` checks it and runs the transaction again.
+//    - If the request has the answer, `admit` checks it and runs the transaction again.
 //    - Else, with `inTwoSteps`, the arrival is held, and `answerPendingSignIn` takes the answer.
 //    - Else the request ends in `second_factor_required`.
 //    A password of an account with a second factor skips the first run. Single sign-on asks for the
-//    account's own second factor only if `asksOwnSecondFactor`. A mailed code and a passkey do
-//    without `admit`: the code's answer has to come along, and a passkey counts as both factors.
+//    account's own second factor only if `asksOwnSecondFactor`. A mailed code and a passkey need no
+//    `admit`: the request with the code must have the answer, and a passkey counts as both factors.
 // 4. Give the count back, except after `signin_failed`, or after `code_invalid` for a mailed code.
-//    At LDAP, a failed service account gives it back too. Record the refused person, or the server
-//    that could not be used, as an event.
+//    With LDAP, give it back too if the service account failed. Record the refused person, or the
+//    server that could not be used, as an event.
 //
 // method           counts in, gives back in   event of a refusal by      event of a server by
-// password         this file                  recordRefusedSignIn        (asks none)
-// mailed code      answerCode                 recordRefusedSignIn        (asks none)
-// passkey          this file                  recordRefusedSignIn        (asks none)
+// password         this file                  recordRefusedSignIn        (no server)
+// mailed code      answerCode                 recordRefusedSignIn        (no server)
+// passkey          this file                  recordRefusedSignIn        (no server)
 // LDAP             this file, provePerson     recordRefusedByDirectory   reportDirectory
 // single sign-on   nowhere                    recordRefusedBySso         reportConnection
 // social           nowhere                    recordRefusedSignIn        reportProvider
-// login link       nowhere                    (no event)                 (asks none)
+// login link       nowhere                    (no event)                 (no server)
 //
-// A mailed code counts in the limits of the password, and has five tries of its own. A wrong second
-// factor counts in second-factor.ts: a TOTP code for its account and the client, a passkey only for
-// the client. `acceptState` lets each state be used once and limits how many callbacks wait at once.
-// `keepSsoAttempt` stores how far each callback came, and the answer to the second factor after it.
+// A mailed code counts in the limits of the password, and allows five attempts of its own. A wrong
+// second factor counts in second-factor.ts: a TOTP code for its account and the client, a passkey
+// only for the client. `acceptState` accepts each state once, and limits how many callbacks wait at
+// once. `keepSsoAttempt` stores how far each callback came, and each answer to the second factor.
 // Linking a social account begins a session too, and so does a confirmed address after a sign-up.
 // Only `beginSession` begins a session. Only `attachIdentity` and `attachSocial` link an account.
 
@@ -169,7 +169,7 @@ export async function signInByLdap(
     });
   } catch (error) {
     const reason = reasonOfFailure(error);
-    // Null: not a wrong guess. `service_…`: the service account failed before an entry was found.
+    // If null, no guess was wrong. If `service_…`, the service account failed before the lookup.
     if (reason === null || reason.startsWith('service_')) await giveBack(ctx, limits);
     if (reason !== null) await recordRefusedByDirectory(ctx, connection, { reason, person: entry });
     throw await reportDirectory(ctx, connection, error);
@@ -177,9 +177,8 @@ export async function signInByLdap(
 }
 
 /**
- * Finishes single sign-on, at the callback (spec §4.1 steps 3 to 6). Before the provider is asked,
- * the state is spent and the code is claimed. Once the state is accepted, how far the
- * sign-in came is stored.
+ * Finishes single sign-on, at the callback (spec §4.1 steps 3 to 6). The state is spent and the
+ * code is claimed before the provider is asked. `keepSsoAttempt` stores how far the sign-in came.
  */
 export function finishSso(ctx: Context, input: z.output<typeof callbackInput>) {
   return acceptState(ctx, 'sso', input, async (accepted) => {

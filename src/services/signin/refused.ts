@@ -8,9 +8,9 @@ import { tallyEvent } from '../foundation/events/record.ts';
 import { giveBack, type Limit } from '../foundation/limits/limit.ts';
 
 /**
- * Records a refused sign-in: one counted event per account and method in a quarter of an hour.
- * Without an account, one per client site and method, as a site has 65536 networks. The event names
- * the client network that failed last (security X5).
+ * Records a refused sign-in: one counted event per account and method in 15 minutes. Without an
+ * account, there is one per client site, not per network: a site can have 65536 networks. The event
+ * names the client network that failed last (security X5).
  */
 export async function recordRefusedSignIn(
   ctx: Context,
@@ -66,7 +66,7 @@ export async function settle(
   if (reason !== null) await recordRefusedSignIn(ctx, { ...by, reason });
 }
 
-/** How a provider failed: for the log and the event, never for the person. */
+/** How a provider failed. The log and the event get it, the person never does. */
 export interface ProviderFailure {
   stage: string;
   reason: string;

@@ -4,7 +4,7 @@ import { Refusal, refuseField } from '../../errors.ts';
 import { refreshSession } from '../people/sessions/operations.ts';
 import type { resumeInput } from '../people/sessions/schema.ts';
 
-/** Where a sign-in may end: a path of this instance, or a configured origin (security S7). */
+/** The URL after a sign-in: a path of this instance, or on a configured origin (security S7). */
 export function requireReturnTo(ctx: Context, returnTo: string | undefined): string {
   if (returnTo === undefined) return '/';
   const { baseUrl, http } = ctx.config;
@@ -30,7 +30,7 @@ export function requireReturnTo(ctx: Context, returnTo: string | undefined): str
   throw refuseField('returnTo', 'is not known here', 'Ask its administrator.');
 }
 
-/** Whether the text is a path, not a host such as `//host`, which a URL makes of `/.//host`. */
+/** Whether the text is a path, not a host such as `//host`. `URL` turns `/.//host` into one. */
 function isPath(text: string): boolean {
   return /^\/(?![/\\])/.test(text);
 }

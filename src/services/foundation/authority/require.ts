@@ -35,7 +35,7 @@ export interface Within extends Standing {
   project: Project;
 }
 
-/** Proves the operator: a system account that can read the database and the key file. */
+/** Proves that the actor is the operator, who can read the database and the key file. */
 export function requireOperator(ctx: Context): void {
   if (ctx.actor.kind === 'operator') return;
   requireSomeone(ctx.actor);
@@ -44,12 +44,12 @@ export function requireOperator(ctx: Context): void {
   });
 }
 
-/** Proves a person who may do this with their own data. */
+/** Proves that the actor is a person who may do this with their own data. */
 export function requireUser(ctx: Context, operation: OwnRight): Actor & { kind: 'user' } {
   return requirePerson(ctx, operation);
 }
 
-/** Proves a person in a session that passed the account's own second factor (security P15). */
+/** Proves that the actor's session passed the account's own second factor (security P15). */
 export async function requireSecondFactor(
   ctx: Context,
   operation: SecondFactorRight,
@@ -85,7 +85,7 @@ function requirePerson(ctx: Context, operation: Right): Actor & { kind: 'user' }
   return ctx.actor;
 }
 
-/** Proves the provisioning client of the organization of this id, and returns the id. */
+/** Proves that the actor is the SCIM client of the organization with this id; returns the id. */
 export function requireScim({ actor }: Context, org: string): string {
   if (actor.kind === 'scim' && actor.organizationId === org) return org;
   throw new Refusal('unauthenticated', 'This needs the SCIM token of the organization.');
@@ -113,7 +113,7 @@ export async function requireProjectAuthority(
   const project = await findProject(standing.organization, at.project);
   const allowed =
     isAllowed(standing.role, operation) || (await isAllowedInside(ctx.actor, operation, project));
-  // Refused first: outsiders must not learn whether the project exists.
+  // The refusal comes first: outsiders must not learn whether the project exists.
   if (!allowed) throw notAllowed(standing, operation);
   if (project === null) throw noProject(at.project);
   requireCredential(ctx, operation);
@@ -174,7 +174,7 @@ function requireCredential({ actor, config }: Context, operation: Right): void {
   const lifted = session === 'usually' && config.tokens.manageCredentials === 'on';
   if (session !== undefined && !lifted) {
     throw new Refusal('session_required', 'A token may not do this.', {
-      hint: 'Sign in, and do it with that session.',
+      hint: 'Sign in, and use that session instead.',
     });
   }
   if (!effectsOf[actor.scope].includes(effect)) throw scopeRequired(actor, effect);

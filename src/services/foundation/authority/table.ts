@@ -1,8 +1,8 @@
 import type { Role } from '../../../database/models/membership.ts';
 import type { ProjectRole } from '../../../database/models/project.ts';
 
-// The one table of rights. Operations prove the right of their row, and routes name it. The
-// operator has every right. Operations without a row are only for the operator (`requireOperator`).
+// The one table of rights. Each operation names its row and checks it before it runs. The operator
+// has every right. An operation without a row is public, or only for the operator.
 
 /** The requirements of an operation. */
 export interface Rule {
@@ -12,7 +12,7 @@ export interface Rule {
   orInProject?: ProjectRole;
   /**
    * The effect, which decides the scope that a token needs (security P15): any, `write` or `admin`.
-   * `letsIn` gives others a way in or a role above member.
+   * `letsIn` gives others access or a role above member.
    */
   effect: 'reads' | 'changes' | 'letsIn';
   /** A session is needed: always, or unless `tokens.manageCredentials` is on. */
@@ -21,11 +21,11 @@ export interface Rule {
   secondFactor?: true;
 }
 
-/** Every operation that users other than the operator may run. */
+/** Every right that people other than the operator can have. */
 export const authority = {
   'me.see': { least: 'user', effect: 'reads' },
   'me.change': { least: 'user', effect: 'changes' },
-  /** Password, second factor, tokens and apps: a thief of a token could gain lasting access. */
+  /** Changes password, second factor, tokens and apps: a token thief could gain lasting access. */
   'me.credentials': { least: 'user', session: 'usually', effect: 'changes' },
   /** Making or regenerating a token with scope admin. */
   'me.adminTokens': { least: 'user', effect: 'letsIn', session: 'always', secondFactor: true },
@@ -34,7 +34,7 @@ export const authority = {
   /** The invitation may grant the owner role. */
   'invitations.accept': { least: 'user', session: 'always', effect: 'changes' },
   'organizations.list': { least: 'user', effect: 'reads' },
-  /** Only while `orgs.creation` is `anyone`. */
+  /** Allowed only while `orgs.creation` is `anyone`. */
   'organizations.create': { least: 'user', effect: 'changes' },
 
   'organization.see': { least: 'member', effect: 'reads' },
@@ -44,7 +44,7 @@ export const authority = {
   'members.change': { least: 'admin', effect: 'changes' },
   /** Explains how a person could sign in. Tells nothing about strangers to the organization. */
   'members.explain': { least: 'admin', effect: 'reads' },
-  /** For the person themselves; refused for the last owner. */
+  /** Removes the actor's own membership; refused for the last owner. */
   'members.leave': { least: 'member', effect: 'changes' },
   'members.grantAdmin': { least: 'admin', effect: 'letsIn' },
   'members.grantOwner': { least: 'owner', session: 'always', effect: 'letsIn' },
@@ -57,9 +57,9 @@ export const authority = {
   'webhooks.see': { least: 'admin', effect: 'reads' },
   'webhooks.change': { least: 'admin', effect: 'changes' },
   'clients.see': { least: 'admin', effect: 'reads' },
-  /** A client decides where people are sent, and who gets into an application. */
+  /** A client decides where people are sent, and which people may use an application. */
   'clients.change': { least: 'admin', effect: 'letsIn' },
-  /** Resolves the client's addresses, and shows the claims of a member's ID token. */
+  /** Connects to the client's addresses, and shows the claims of a member's ID token. */
   'clients.test': { least: 'admin', effect: 'changes' },
 
   /** The projects that the actor belongs to. */
@@ -78,7 +78,7 @@ export const authority = {
   'sso.change': { least: 'admin', effect: 'letsIn' },
   /** Sends requests to the provider on behalf of the organization. */
   'sso.test': { least: 'admin', effect: 'changes' },
-  /** These unlink accounts, so that identities of a new provider or directory can be linked. */
+  /** A relink unlinks accounts, so that identities of a new provider or directory can be linked. */
   'sso.relink': { least: 'owner', session: 'always', effect: 'letsIn' },
   'ldap.relink': { least: 'owner', session: 'always', effect: 'letsIn' },
   'ldap.see': { least: 'admin', effect: 'reads' },
@@ -104,7 +104,7 @@ export const authority = {
   'adminTokens.see': { least: 'owner', effect: 'reads' },
 } as const satisfies Record<string, Rule>;
 
-/** A row of the table. */
+/** The name of a row of the table. */
 export type Right = keyof typeof authority;
 
 type Asking<Least extends Rule['least']> = {
@@ -122,7 +122,7 @@ export type OwnRight = Exclude<Asking<'user'>, SecondFactorRight>;
 /** The rows about an organization. */
 export type OrganizationRight = Exclude<Asking<Role>, ProjectRight>;
 
-/** The rows that a role in a project allows too. */
+/** The rows for which a role in a project can also be enough. */
 export type ProjectRight = {
   [Name in Right]: (typeof authority)[Name] extends { orInProject: ProjectRole } ? Name : never;
 }[Right];
@@ -139,7 +139,7 @@ export function isAboutOneself(
   return ruleOf(right).least === 'user';
 }
 
-/** Whether a role in a project allows the row too. */
+/** Whether a role in a project can also be enough for the row. */
 export function isAboutProject(right: OrganizationRight | ProjectRight): right is ProjectRight {
   return ruleOf(right).orInProject !== undefined;
 }

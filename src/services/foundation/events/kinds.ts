@@ -5,7 +5,7 @@ import { role } from '../fields.ts';
 // webhooks and lists. The tests check each recorded event against it.
 
 interface EventKind {
-  /** Listed in its organization (and sent to its webhooks), or only for the operator. */
+  /** Whether the organization and its webhooks get the event, only the operator, or either. */
   scope: 'organization' | 'instance' | 'either';
   subject: string | null;
   about: string;
@@ -267,7 +267,7 @@ export const eventKinds = {
   ),
   'client.rotated': inOrg('client', 'A client has a new secret; the old one is refused', {}),
   'client.removed': inOrg('client', 'A client was removed', {}),
-  'client.refused': inOrg('client', 'A client did not let a person in, or its secret was refused', {
+  'client.refused': inOrg('client', 'A client did not admit a person, or its secret was refused', {
     account: text.optional(),
     ...refused,
   }),
@@ -320,13 +320,13 @@ export const eventKinds = {
   'identity.unlinked': either('user', 'An external identity was unlinked from an account', linked),
   'account.reclaimed': either(
     'user',
-    'The credentials of a holder with an unverified address ended (security I3, P11)',
+    'The credentials of a holder with an unverified address were revoked (security I3, P11)',
     { by: z.enum(['domain', 'mail', 'operator', 'signup']) },
   ),
 
   'session.started': either(
     'user',
-    'A session began; an organization sees those through its connections',
+    'A session began; an organization sees only sessions through its connections',
     {
       method: text,
       session: text,
@@ -359,7 +359,7 @@ export const eventKinds = {
 
   'user.created': either(
     'user',
-    'An account was made; an organization sees those made through its connections',
+    'An account was made; an organization sees only accounts made through its connections',
     { by: text.optional() },
   ),
   'user.deleted': onInstance(
@@ -369,7 +369,7 @@ export const eventKinds = {
   ),
   'user.disabled': onInstance('user', 'An account was disabled', {}),
   'user.enabled': onInstance('user', 'An account was enabled again', {}),
-  'user.unlocked': onInstance('user', 'The limits of an account were lifted', {}),
+  'user.unlocked': onInstance('user', 'The attempt counts of an account were reset', {}),
   'user.password.changed': onInstance('user', 'A person changed their password', {}),
   'user.password.set': onInstance('user', 'The operator set a password', {
     tokensEnded: number.optional(),

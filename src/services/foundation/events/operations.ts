@@ -73,7 +73,8 @@ async function read(ctx: Context, where: WhereOptions<Event>, input: Omit<All, '
   const [last, hasMore] = [events.at(-1)?.id ?? cursor ?? null, rows.length > limit];
   if (last === null || settled === null || last < settled)
     return { events, nextCursor: last, hasMore };
-  // Events may be returned twice, but none is left out. The cursor reaches at least the settled id.
+  // The next page begins at the settled id, and may repeat events, so that none is left out. If the
+  // client would then get this full page again, the next page begins after it.
   const further = settled > (cursor ?? firstKey) ? settled : cursor;
   return { events, nextCursor: hasMore && further === cursor ? last : (further ?? null), hasMore };
 }

@@ -19,7 +19,7 @@ import { isWanted, viewEvent } from './view.ts';
 /** An event to record, of any kind. */
 export type Happening = { [Name in EventName]: HappeningOf<Name, EventData<Name>> }[EventName];
 
-/** A recurring event to record. The tally adds `count`, `lastAt` and `references`. */
+/** A recurring event to record. `tallyEvent` adds `count`, `lastAt` and `references`. */
 type Recurring = {
   [Name in EventName]: HappeningOf<Name, Omit<EventData<Name>, 'count' | 'lastAt' | 'references'>>;
 }[EventName];
@@ -170,13 +170,13 @@ const windowSeconds = 900;
 // A counter is a 32-bit number in the database.
 const unlimited = 2 ** 31 - 1;
 
-/** How many request ids an event keeps, so that support can find the request of a person. */
+/** The most request ids that an event keeps, so that support can find a person's request. */
 const mostReferences = 20;
 
 /**
- * Counts an event that strangers can repeat in one row for 15 minutes, so that the disk cannot
- * fill. Each subject (`of`) and detail (`apart`) has its own row, with the latest references
- * (security X5).
+ * Records an event that strangers can repeat. All repeats within 15 minutes share one row with a
+ * count, so that the disk cannot fill. Each subject (`of`) and detail (`apart`) has its own row,
+ * with the latest references (security X5).
  */
 export async function tallyEvent(
   ctx: Context,
@@ -208,14 +208,14 @@ export async function tallyEvent(
   await Event.update({ data: latest }, { where: { id: window.id } });
 }
 
-/** Read after the count, whose row stays locked until the transaction ends. */
+/** The references so far. Call it after `countUp`, whose row lock keeps out parallel repeats. */
 async function earlierReferences(id: string): Promise<string[]> {
   const event = await Event.findByPk(id, { attributes: ['data'] });
   const references = event?.data['references'];
   return Array.isArray(references) ? references.map(String) : [];
 }
 
-/** Counts a sign-in for the metrics, by outcome and method. It stores no person. */
+/** Counts a sign-in for the metrics, by method and outcome, without the person. */
 export function countSignIn(
   { signIns }: Pick<Context, 'signIns'>,
   method: string,

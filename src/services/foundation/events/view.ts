@@ -29,14 +29,14 @@ export const eventView = z
     },
   });
 
-/** Oldest first. `nextCursor` is where to continue, even if there are no newer events yet. */
+/** A page of events, oldest first. `nextCursor` is set even if no newer event exists yet. */
 export const eventPage = z.object({
   items: z.array(eventView),
   nextCursor: id.nullable(),
   hasMore: z.boolean(),
 });
 
-/** An event for the operator. A list of all organizations adds the slug and the address. */
+/** An event for the operator. The list of all events adds organization slug and user address. */
 export const operatorEventView = z.object({
   ...eventView.shape,
   organization: z.string().nullable().optional(),
@@ -75,7 +75,7 @@ function withoutSystemAccount(actor: EventActor): EventActor {
   return actor.kind === 'operator' ? { kind: 'operator', name: 'operator' } : actor;
 }
 
-/** Whether the kind matches a pattern: a kind, `group.*`, or `*`. Null matches every event. */
+/** Whether the kind matches one of the patterns: a kind, `group.*`, or `*`. Null matches all. */
 export function isWanted(kind: string, patterns: string[] | null): boolean {
   return patterns === null || patterns.some((pattern) => fits(kind, pattern));
 }

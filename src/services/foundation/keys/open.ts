@@ -30,14 +30,14 @@ export async function requireRightKey(key: {
     throw new Refusal(
       'key_invalid',
       `The master key ${key.keyFile} (${key.keyring.keyId}) is not the key of this database (${others}).`,
-      { hint: `put the database's own key file at ${key.keyFile}, or name it with keyFile` },
+      { hint: `Put the database's own key file at ${key.keyFile}, or set keyFile to its path.` },
     );
   }
   if (key.keyring.open(canary.sealed, placeOf(canary.keyId)) !== constant) {
     throw new Refusal(
       'key_invalid',
       `The master key ${key.keyFile} does not open its test value in the database.`,
-      { hint: 'restore the database and its key file from the same backup' },
+      { hint: 'Restore the database and its key file from the same backup.' },
     );
   }
 }
@@ -68,7 +68,7 @@ export async function plantCanary(keyring: Keyring, now: Date): Promise<void> {
   await KeyCanary.bulkCreate([row], { ignoreDuplicates: true });
 }
 
-/** Whether a key has sealed something here: then no other may be adopted (security X3). */
+/** Whether a key has sealed a value here. If so, no other key may be adopted (security X3). */
 async function isSealed(): Promise<boolean> {
   return (await KeyCanary.count()) > 0 || (await SigningKey.count()) > 0;
 }

@@ -40,7 +40,7 @@ export const keyView = z.object({
 const keyPage = pageOf(keyView);
 export const newKeyView = keyView.extend({ signsFrom: instant });
 
-/** A rotation makes a key, adds one to the file, or finishes an interrupted rotation. */
+/** A rotation changed to a new key, only added it to the file, or finished an interrupted one. */
 export const newMasterKeyView = z.object({
   id: z.string(),
   state: z.enum(['rotated', 'prepared', 'finished']),
@@ -101,9 +101,9 @@ export const listKeys = operation({
 });
 
 /**
- * Tells what the next rotation of the master key does: make a key, or finish an interrupted
- * rotation. `leaving` are former keys that it removes from the key file. A backup made under a
- * former key needs a copy of that key.
+ * Foresees whether the next rotation of the master key makes a key or finishes an interrupted
+ * rotation. `leaving` are the former keys that the rotation removes from the key file. A backup
+ * made under a former key needs a copy of that key.
  */
 export const foreseeMasterKey = operation({
   authority: 'operator',
@@ -191,7 +191,7 @@ export const rotateMasterKey = operation({
   },
 });
 
-/** Keeps out a second rotation, which would also replace the key file. */
+/** Locks out a second rotation, which would also replace the key file. SQLite has one writer. */
 async function alone(): Promise<void> {
   if (dialectOfDatabase() === 'postgres')
     await execute('LOCK TABLE key_canaries IN EXCLUSIVE MODE', []);
@@ -206,7 +206,7 @@ async function takeNewKey(ctx: Context, prepare: boolean) {
     throw new Refusal(
       'key_invalid',
       `The key file ${keyFile} lacks the master key that seals now (${former}).`,
-      { hint: 'put this key back into the file, then run the command again' },
+      { hint: 'Put this key back into the file, then run the command again.' },
     );
   const key = (await findUnused(keys)) ?? newMasterKey();
   const id = idOfMasterKey(key);

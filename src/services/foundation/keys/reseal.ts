@@ -30,7 +30,7 @@ export async function reseal(ctx: Context): Promise<number> {
   return count;
 }
 
-/** Whether any value is sealed by another key than the current one. */
+/** Whether any value is sealed by a key other than the current one. */
 export async function isAnythingFormer(ctx: Context): Promise<boolean> {
   for (const at of sealedColumns) if ((await findFormer(ctx, at, 1)).length > 0) return true;
   return false;

@@ -17,12 +17,12 @@ import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 
 // A process caches the keys. It reads them again after a minute, to follow a rotation. It also
-// reads them for an unknown key id, to verify what another daemon has just signed. Invented key ids
-// cost one query in a few seconds.
+// reads them for an unknown key id, to verify a token that another daemon has just signed. Invented
+// key ids cost at most one query every few seconds.
 const minute = 60_000;
 const fewSeconds = 5_000;
 
-/** Seconds until a new key signs: twice as long as a daemon may use the keys that it has read. */
+/** Seconds until a new key signs: twice as long as a daemon caches the keys. */
 export const noticeSeconds = 120;
 
 interface ReadyKey {
@@ -39,7 +39,7 @@ export type KeyContext = Pick<Context, 'keyring' | 'now'>;
 
 interface KeySet {
   readAt: number;
-  /** By id, the newest first. */
+  /** The keys by id, the newest first. */
   keys: Map<string, ReadyKey>;
 }
 
@@ -62,7 +62,7 @@ async function readyKey(ctx: KeyContext, kid: string): Promise<ReadyKey | null> 
   return (await readSet(ctx)).keys.get(kid) ?? null;
 }
 
-/** Makes the next reader ask the database. */
+/** Drops the cached keys, so that the next call reads them from the database. */
 export function forgetKeys(ctx: KeyContext): void {
   sets.delete(ctx.keyring);
 }
@@ -124,7 +124,7 @@ export function isRsa(publicJwk: { kty?: unknown }): boolean {
   return publicJwk.kty === 'RSA';
 }
 
-/** RFC 7517 §5. */
+/** The published key set (RFC 7517 §5). */
 export const jwksView = z.strictObject({ keys: z.array(publicJwkSchema) });
 
 /**

@@ -2,7 +2,7 @@ import type { Context } from '../../../context.ts';
 import type { Limit } from './limit.ts';
 import { clientLimit } from './password.ts';
 
-/** The limits of an attempt with a directory password: user name and client (security L8). */
+/** The limits of an attempt with a directory password: by user name and client (security L8). */
 export function directoryLimits(
   ctx: Context,
   username: string,
@@ -20,19 +20,17 @@ function ldapLimit({ config }: Context, name: string, of: string, apart = ''): L
   return { name, of, apart, most: config.limits.ldapFailures, seconds: 900 };
 }
 
-/** Like `directoryLimits`, plus one for the tester, who could make an organization per guess. */
+/** Like `directoryLimits`, plus one for the tester in all organizations: they can make many. */
 export function testedLimits(ctx: Context, username: string, organizationId: string): Limit[] {
   return [...ownLimits(ctx, 'ldap person'), ...directoryLimits(ctx, username, organizationId)];
 }
 
-/**
- * The limit of a person across organizations. None for the operator, who can read the passwords.
- */
+/** The person's limit across organizations. The operator can read the passwords and has none. */
 function ownLimits(ctx: Context, name: string): Limit[] {
   return ctx.actor.kind === 'user' ? [ldapLimit(ctx, name, ctx.actor.accountId)] : [];
 }
 
-/** The limit of one directory entry, because a person may sign in to it under several names. */
+/** The limit of one directory entry, whatever user name the person signs in with. */
 export function entryLimit(
   ctx: Context,
   { issuer, subject }: { issuer: string; subject: string },
@@ -41,7 +39,7 @@ export function entryLimit(
   return ldapLimit(ctx, 'ldap entry', `${issuer} ${subject}`, organizationId);
 }
 
-/** How many bind passwords an organization may try, for any account: names have many spellings. */
+/** The limit of bind attempts of an organization, for all accounts: a DN has many spellings. */
 export function bindLimit(ctx: Context, organizationId: string): Limit {
   return ldapLimit(ctx, 'ldap bind', organizationId);
 }
@@ -53,9 +51,9 @@ export interface StoredPassword {
 }
 
 /**
- * The limits of an attempt with a bind password: of the actor and the client. For the operator: of
- * the organization, and of all. A stored password also has a limit, so that the directory does not
- * lock the bind account.
+ * The limits of an attempt with a bind password: one for the actor and one for the client. For the
+ * operator, they are one for the organization and one for all organizations. A stored password also
+ * has a limit, so that the directory does not lock the bind account.
  */
 export function bindTryLimits(
   ctx: Context,
@@ -68,28 +66,28 @@ export function bindTryLimits(
   return [...refused, ...ownLimits(ctx, 'ldap bind'), clientLimit(ctx)];
 }
 
-/** How often a directory may refuse a stored password. */
+/** The limit of refusals of a stored password by the directory. */
 export function refusedBindLimit(ctx: Context, { of, apart }: StoredPassword): Limit {
   return ldapLimit(ctx, 'ldap bind refused', of, apart);
 }
 
-/** How often a directory may refuse the operator before doctor pauses its bind for a while. */
+/** The limit of the operator's refused binds. While it is full, `doctor` sends no password. */
 export function operatorBindLimit(ctx: Context, organizationId: string): Limit {
   return ldapLimit(ctx, 'ldap bind of operator', organizationId);
 }
 
-/** Like `operatorBindLimit`, over all organizations: one person can make many organizations. */
+/** Like `operatorBindLimit`, for all organizations: one person can make many organizations. */
 export function operatorBindsLimit(ctx: Context): Limit {
   const { addressFailures: most } = ctx.config.limits;
   return { name: 'ldap binds of operator', of: 'all', most, seconds: 900 };
 }
 
-/** Counts the concurrent attempts with a stored password that count as one. It is never full. */
+/** Counts concurrent attempts with a stored password, which share one count. It is never full. */
 export function sharedBindTries({ of, apart }: StoredPassword): Limit {
   return { name: 'ldap bind shared', of, apart, most: 1_000_000_000, seconds: 900 };
 }
 
-/** A limit that is full for a year if the directory last accepted the stored bind password. */
+/** A limit that is full, for up to a year, if the directory last accepted the stored password. */
 export function acceptedBindMark({ of, apart }: StoredPassword): Limit {
   return { name: 'ldap bind password', of, apart, most: 1, seconds: 365 * 86_400 };
 }

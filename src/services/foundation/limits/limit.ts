@@ -17,7 +17,7 @@ export interface Limit {
   /** How much one call counts; 1 if absent. If set, `longest` and `giveBack` must not be used. */
   weight?: number;
   seconds: number;
-  /** Each window after a full one is twice as long, up to this. Without it, all last `seconds`. */
+  /** A window after a full one lasts twice as long, up to this. By default, all last `seconds`. */
   longest?: number;
 }
 
@@ -54,7 +54,7 @@ const lasts = (now: string, of = ''): string =>
   `(${of}began_at + ${of}seconds > ${now} AND ${of}began_at - 60 <= ${now})`;
 
 // One conditional upsert, so that parallel counts, in any process, never exceed the limit. An ended
-// window begins again; a full one returns no row.
+// window begins again. A full window returns no row.
 const lasting = lasts('$5', 'c.');
 const upsert = `INSERT INTO counters AS c (key, subject, window_id, used, seconds, began_at, expires_at)
   VALUES ($1, $2, $3, $9, $4, $5, $6)
@@ -71,7 +71,7 @@ const upsert = `INSERT INTO counters AS c (key, subject, window_id, used, second
   WHERE c.used + $9 <= $7 OR NOT ${lasting}
   RETURNING window_id AS id, used`;
 
-/** Counts in the current window; null if it has no room. Call it inside a transaction. */
+/** Counts a call in the current window; null if it is full. Call it inside a transaction. */
 export async function countUp(ctx: Context, limit: Limit): Promise<Counted | null> {
   const { of, most, weight = 1, seconds, longest = seconds } = limit;
   const now = epochSeconds(ctx.now);
@@ -98,17 +98,17 @@ export function epochSeconds(instant: Date): number {
   return instant.getTime() / 1000;
 }
 
-// How a credential is checked (security P8): `requireRoom` first, `spend` right before the check,
-// `giveBack` unless the credential was refused. The count is committed before the check, so
-// parallel guesses cannot pass together, over any number of processes.
+// To check a credential (security P8), call `requireRoom` first, `spend` right before the check,
+// and `giveBack` unless the credential was refused. The count is committed before the check, so
+// parallel guesses cannot exceed the limit, in any number of processes.
 
 const decrement = 'UPDATE counters SET used = used - 1 WHERE used > 0 AND key IN';
 
-/** Counts one attempt under each of the limits, until given back. Refuses `too_many_requests`. */
+/** Counts one attempt in each limit. Refuses `too_many_requests` if a limit is full. */
 export async function spend(ctx: Context, limits: Limit[]): Promise<void> {
   if (ctx.config.limits.enabled === 'off') return;
   assertNoTransaction('counting an attempt');
-  // A power cut may undo the count: one guess is not worth waiting for the disk each time.
+  // A power cut may undo the count, but waiting for the disk would slow down every attempt.
   await unsynced(async () => {
     for (const limit of limits) {
       if ((await countUp(ctx, limit)) === null) throw tooMany(await secondsUntilRoom(ctx, [limit]));
@@ -116,7 +116,7 @@ export async function spend(ctx: Context, limits: Limit[]): Promise<void> {
   });
 }
 
-/** `requireRoom`, then `spend`, where nothing takes time between them. */
+/** Calls `requireRoom`, then `spend`. Use it if no slow work happens between the two. */
 export async function countTry(ctx: Context, limits: Limit[]): Promise<void> {
   await requireRoom(ctx, limits);
   await spend(ctx, limits);
@@ -130,7 +130,7 @@ export async function requirePlace(ctx: Context, limit: Limit, message: string):
   return counted.used;
 }
 
-/** Gives back the count of an attempt that was not refused. */
+/** Takes back the counts of an attempt that was not refused. */
 export async function giveBack(ctx: Context, limits: Limit[]): Promise<void> {
   if (ctx.config.limits.enabled === 'off' || limits.length === 0) return;
   const keys = limits.map((limit) => keyOf(ctx, limit));
@@ -146,7 +146,7 @@ export async function giveBackLast(ctx: Context, limit: Limit): Promise<boolean>
   return row?.used === 0;
 }
 
-/** Refuses `too_many_requests` while a limit is used up. A locked account causes no write. */
+/** Refuses `too_many_requests` while a limit is full. Writes nothing, even for a locked account. */
 export async function requireRoom(ctx: Context, limits: Limit[]): Promise<void> {
   if (ctx.config.limits.enabled === 'off') return;
   const seconds = await secondsUntilRoom(ctx, limits);
@@ -175,7 +175,7 @@ export async function secondsUntilRoom(ctx: Context, limits: Limit[]): Promise<n
 
 const usedNow = `SELECT used FROM counters WHERE key = $1 AND ${lasts('$2')}`;
 
-/** How many the limit counts now, and until when it is full; null if it is not full. */
+/** Reads the current count of the limit, and until when it is full; null if it is not full. */
 export async function readCount(ctx: Context, limit: Limit) {
   const [row] = await select<{ used: number }>(usedNow, [keyOf(ctx, limit), epochSeconds(ctx.now)]);
   const seconds = await secondsUntilRoom(ctx, [limit]);
@@ -183,7 +183,7 @@ export async function readCount(ctx: Context, limit: Limit) {
   return { used: row?.used ?? 0, until };
 }
 
-/** One message for every limit of attempts, whether or not the account exists (security P8). */
+/** The refusal of a full limit. It does not show whether the account exists (security P8). */
 function tooMany(seconds: number, message = 'Too many attempts.'): Refusal {
   return new Refusal('too_many_requests', message, {
     hint: `Try again in ${inWords(seconds)}.`,

@@ -12,14 +12,14 @@ export async function countAsking(ctx: Context): Promise<void> {
 }
 
 /**
- * How many invitations are mailed to one mailbox in a day: from one organization, and from all.
- * `kept` of `ofAll` are reserved for organizations with a verified domain, one each.
+ * The most invitations mailed to one mailbox in a day, from one organization and from all. Besides
+ * the first `ofAll - kept`, organizations with a verified domain may mail one each, up to `kept`.
  */
 const mostInvitations = { ofOne: 2, ofAll: 5, kept: 2 };
 
 /**
- * Whether the organization may mail one more invitation to this address. Mail of other
- * organizations does not count. Call it inside the transaction that queues the mail.
+ * Counts an invitation of the organization to this address; false if the organization may mail no
+ * more. Call it inside the transaction that queues the mail.
  */
 export function mayMailInvitation(
   ctx: Context,
@@ -30,8 +30,8 @@ export function mayMailInvitation(
 }
 
 /**
- * Whether one more invitation may reach this address, counting those of all organizations. Some are
- * reserved for organizations with a verified domain. Counted when the mail is sent.
+ * Counts an invitation of any organization to this address; false if no more may be sent. Some are
+ * reserved for organizations with a verified domain. Call it when the mail is sent.
  */
 export async function maySendInvitation(
   ctx: Context,
@@ -58,12 +58,13 @@ async function mayInvite(
   return (await countUp(ctx, limit)) !== null;
 }
 
-/** How many mails per hour are reserved for networks where the person has signed in lately. */
+/** The mails per hour that are reserved for networks where the person has signed in lately. */
 const kept = 2;
 
 /**
- * Whether one more requested mail may go to the mailbox (security P10). Strangers cannot use up all
- * mails. Counted when the mail is written: no response time reveals an account (security P7).
+ * Counts a requested mail to the mailbox; false if no more may be sent (security P10). Strangers
+ * cannot use up all mails. Call it when the mail is written, so that no response time reveals an
+ * account (security P7).
  */
 export async function maySendAsked(
   ctx: Context,

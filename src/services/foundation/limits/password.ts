@@ -14,23 +14,23 @@ import {
   subjectOf,
 } from './limit.ts';
 
-// A known network is a row that counts nothing. Its key is the network, its subject an account that
-// has signed in there lately.
+// A known network is a row that counts nothing. Its key is the network, and its subject is an
+// account that has signed in there lately.
 
 const day = 86_400;
 const recent = 30 * day;
 
 const findingClient = 'SELECT subject FROM counters WHERE key = $1 AND expires_at > $2';
-// A row of the last day stays unchanged: sign-ins from one network do not wait for each other.
+// A row less than a day old stays unchanged: sign-ins from one network do not wait for each other.
 const rememberingNetwork = `INSERT INTO counters (key, subject, window_id, used, seconds, began_at, expires_at)
   SELECT $1, $2, $3, 0, 0, $4, $5 WHERE NOT EXISTS (SELECT 1 FROM counters WHERE key = $1 AND expires_at > $6)
   ON CONFLICT (key) DO UPDATE SET subject = excluded.subject, expires_at = excluded.expires_at`;
 
 /**
- * The known client of this request, or null. Strangers cannot delay its hashing (security P8). A
- * network is known for 30 days after a sign-in from it, as the account that signed in. So one
- * account is one client on all its networks. The e-mail address in the request plays no part, so
- * the wait does not reveal which accounts exist.
+ * The known client of this request, or null. Strangers cannot delay the password hashing for a
+ * known client (security P8). For 30 days after a sign-in, its network counts as the account that
+ * signed in. So one account is one client on all its networks. The e-mail address in the request
+ * plays no part, so the wait does not reveal which accounts exist.
  */
 export async function knownClient(ctx: Context): Promise<string | null> {
   if (ctx.client.address === null) return null;
@@ -56,8 +56,9 @@ const rememberingClient = `INSERT INTO counters (key, subject, window_id, used, 
   ON CONFLICT (key) DO UPDATE SET subject = excluded.subject, expires_at = excluded.expires_at`;
 
 /**
- * The limits of a password attempt: one of the account and one of the client. Networks where the
- * person has signed in lately have their own, which no stranger uses up (security P8).
+ * The limits of a password attempt: one for the account and one for the client. Each network where
+ * the person has signed in lately has its own limit, so that strangers elsewhere cannot use it up
+ * (security P8).
  */
 export async function passwordLimits(ctx: Context, email: string): Promise<Limit[]> {
   if (ctx.config.limits.enabled === 'off') return [];
@@ -73,8 +74,8 @@ async function isRemembered(ctx: Context, own: Limit): Promise<boolean> {
 }
 
 /**
- * Remembers a sign-in from this network for 30 days, and gives its attempt back to the limits that
- * `counted` it. Call it inside the sign-in's transaction.
+ * Remembers a sign-in from this network for 30 days, and takes its attempt back from the limits in
+ * `counted`. Call it inside the sign-in's transaction.
  */
 export async function rememberClient(
   ctx: Context,
@@ -109,18 +110,18 @@ function ownLimit(ctx: Context, email: string): Limit & { apart: string } {
   return { ...sharedPasswordLimit(ctx, email), apart: networkOf(ctx.client.address) };
 }
 
-/** The password limit of an account that all strangers share. */
+/** The password limit of an account for all networks where the person has not signed in lately. */
 function sharedPasswordLimit({ config }: Pick<Context, 'config'>, email: string): Limit {
   const { accountFailures: most } = config.limits;
   return { name: 'password', of: email, most, seconds: 900, longest: day };
 }
 
-/** How many wrong second-factor codes an account allows in 15 minutes (security P12). */
+/** The limit of wrong second-factor codes of an account: five in 15 minutes (security P12). */
 export function codeLimit(accountId: string): Limit {
   return { name: 'code', of: accountId, most: 5, seconds: 900 };
 }
 
-/** How many refusals one client may get in a minute. */
+/** The limit of refusals that one client may get in a minute. */
 export function clientLimit(ctx: Context): Limit {
   const { addressFailures: most } = ctx.config.limits;
   return { name: 'failures', of: networkOf(ctx.client.address), most, seconds: 60 };
@@ -167,7 +168,7 @@ export async function findPasswordPlaces(
   return places;
 }
 
-/** The networks of the person's sessions, also of ended ones. Each may have its own limit. */
+/** The networks of the person's sessions, even ended ones. Each may have its own limit. */
 async function networksOf(accountId: string): Promise<string[]> {
   const sessions = await Session.findAll({ where: { accountId }, attributes: ['address'] });
   return [...new Set(sessions.map(({ address }) => networkOf(address)))];

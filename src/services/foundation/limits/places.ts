@@ -2,17 +2,17 @@ import type { Context } from '../../../context.ts';
 import type { Organization } from '../../../database/models/organization.ts';
 import { Refusal } from '../../../errors.ts';
 
-// How much work of one process may wait for the network at once (security S9).
+// Limits how much work of one process may wait for the network at once (security S9).
 
 /** The places that a piece of work needs. */
 export interface Places {
   /** Takes all places; a repeated call takes no more. Refuses `overloaded`. */
   take(): void;
-  /** Returns the places it took. */
+  /** Gives the taken places back. */
   leave(): void;
 }
 
-/** The places of these names, each with the most that may be taken at once. `full` refuses more. */
+/** The places with these names, each with its maximum. `full` makes the refusal if one is full. */
 export function placesFor(
   { placesTaken: busy }: Pick<Context, 'placesTaken'>,
   wanted: [name: string, most: number][],
@@ -41,7 +41,7 @@ export function placesFor(
 
 const mostTests = 5;
 
-/** Runs a test: five at once for an organization. The operator's tests have no limit. */
+/** Runs a test, at most five at once for an organization. The operator's tests have no limit. */
 export async function testInPlace<T>(
   ctx: Pick<Context, 'placesTaken' | 'actor'>,
   { id }: Pick<Organization, 'id'>,

@@ -19,7 +19,7 @@ export type Mailing =
   | { about: 'nothing'; email: string }
   | { about: 'invitation'; invitation: string; organizationId: string };
 
-/** Whether a stranger requested the mail. Undefined for the code of a sign-up counted before. */
+/** Whether a stranger requested the mail. Undefined for a sign-up's code: the sign-up counted. */
 interface AskedBy {
   stranger?: boolean;
 }

@@ -41,7 +41,7 @@ export interface Attribute {
   readonly column: Column | null;
   /** Whether filters and sorting can use it. */
   readonly searchable: boolean;
-  /** In UTF-16 units. An indexed value must fit into an index page of every database. */
+  /** The most UTF-16 units. An indexed value must fit into an index page of every database. */
   readonly maxLength: number;
 }
 

@@ -1,7 +1,7 @@
 import { type Attribute, type Column, enterpriseSchema, userSchema } from './attribute.ts';
 import { attributes } from './attributes.ts';
 
-/** The attribute that a name in a request means and, if given, its sub-attribute. */
+/** The attribute that a name in a request refers to and, if named, the sub-attribute. */
 export interface Target {
   attribute: Attribute;
   sub: Attribute | null;
@@ -11,7 +11,7 @@ export interface Target {
 export interface Names {
   kind: 'User' | 'Group';
   attributes: readonly Attribute[];
-  /** The target of the name in any case, with or without its URN (RFC 7644 §3.10), or null. */
+  /** The target of a name in any letter case, or null. The URN of its schema may come first. */
   findTarget(name: string): Target | null;
   /** The schema whose whole name is this text, in any letter case, or null. */
   findSchema(name: string): string | null;
@@ -61,7 +61,7 @@ export function findSub(attribute: Attribute, name: string): Attribute | null {
   return attribute.subAttributes.find((sub) => sub.name.toLowerCase() === wanted) ?? null;
 }
 
-/** Folds values that are not case-exact, for comparison and for storage. */
+/** Folds a value that is not case-exact, for comparison and for storage. */
 export function fold(text: string): string {
   // A sigma must look the same inside a word and at its end, or the filter `co` would miss it.
   return text.toLowerCase().normalize('NFC').replaceAll('ς', 'σ');

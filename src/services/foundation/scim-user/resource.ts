@@ -122,7 +122,7 @@ export function nameOf(resource: ScimResource): string | null {
   return null;
 }
 
-/** At most 200 UTF-16 units. Drops a half surrogate pair, or a joiner, at the end. */
+/** Shortens the text to 200 UTF-16 units, without half a surrogate pair or a joiner at the end. */
 function shortened(text: string): string {
   const cut = [...text.trim()].slice(0, 200).join('').slice(0, 200);
   return replaceUnseen(cut, () => '').trim();

@@ -39,7 +39,7 @@ export function schemasOf(resource: ScimResource): string[] {
   return resource[enterpriseSchema] === undefined ? [userSchema] : [userSchema, enterpriseSchema];
 }
 
-/** Sets the attribute, or removes it if undefined. An empty extension is removed too. */
+/** Sets the attribute; an undefined value removes it. An empty extension is removed too. */
 export function setValue(
   resource: ScimResource,
   attribute: Attribute,
@@ -55,7 +55,7 @@ export function setValue(
   setOwn(resource, enterpriseSchema, Object.keys(extension).length === 0 ? undefined : extension);
 }
 
-/** Sets the key, or removes it if undefined. */
+/** Sets the key; an undefined value removes it. */
 export function setOwn(resource: ScimResource, key: string, value: ScimValue | undefined): void {
   if (value === undefined) delete resource[key];
   else resource[key] = value;
@@ -140,14 +140,14 @@ function coerceText(attribute: Attribute, value: unknown): string {
 
 const goneWhenEmpty = new Set(['emails', 'phoneNumbers', 'manager']);
 
-/** Whether a connector removes an e-mail, telephone number or manager with an empty `value`. */
+/** Whether it is an e-mail, phone number or manager that a connector empties to remove it. */
 export function isEmptied({ name }: Attribute, given: ScimResource): boolean {
   return (
     goneWhenEmpty.has(name) && typeof given['value'] === 'string' && given['value'].trim() === ''
   );
 }
 
-/** Leaves at most one primary value (RFC 7643 §2.4): the first given one that is primary. */
+/** If given values are primary, leaves only the first of them primary (RFC 7643 §2.4). */
 export function settlePrimary(all: ScimResource[], given: ScimResource[]): void {
   const chosen = given.find((element) => element['primary'] === true);
   if (chosen === undefined) return;
@@ -156,12 +156,12 @@ export function settlePrimary(all: ScimResource[], given: ScimResource[]): void 
   }
 }
 
-/** Whether both databases can hold the text. */
+/** Whether both databases can store the text. */
 export function isStorable(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed();
 }
 
-/** Whether a client unsets an attribute with this: null, or an empty list (RFC 7643 §2.5). */
+/** Whether the value unsets an attribute: null, or an empty list (RFC 7643 §2.5). */
 export function isUnset(value: unknown): boolean {
   return value === null || value === undefined || (Array.isArray(value) && value.every(isUnset));
 }

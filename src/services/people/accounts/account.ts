@@ -46,7 +46,7 @@ export const userView = z.object({
 
 /**
  * Whether the address counts as verified. If this instance sends no mail, it does (spec §2.6).
- * Exception: the account still awaits a code from when the instance sent mail (security I3).
+ * Exception: the account awaits a code from a time when the instance sent mail (security I3).
  */
 export function isEmailVerified(
   ctx: Pick<Context, 'config'>,
@@ -75,7 +75,7 @@ export function viewUser(ctx: Pick<Context, 'config'>, account: Account) {
   };
 }
 
-/** The account with this canonical address. */
+/** The account with this canonical address, or null. */
 export function findByEmail(email: string): Promise<Account | null> {
   return readRow(Account, ['email', email]);
 }
@@ -95,8 +95,9 @@ const locks = { alone: 'NO KEY UPDATE', beside: 'SHARE' };
 
 /**
  * Locks the account until the transaction ends and returns its current row; null if it is gone.
- * Code that begins or ends sessions locks it first, so that no session begins while an account is
- * shut out. Use `alone` to change the account, and `beside` only to add rows such as a session.
+ * Code that begins or ends sessions locks the account first, so that no session begins while an
+ * account is shut out. Use `alone` to change the account, and `beside` only to add rows such as a
+ * session.
  */
 export function lockAccount(
   id: string,
@@ -106,12 +107,14 @@ export function lockAccount(
 }
 
 /**
- * Locks the account, and refuses a credential that has ended since the request began. Call it
- * before making anything that lets a person in, so that nothing outlives a reclaim (security I3).
+ * Locks the account, and refuses if the caller's credential was revoked since the request began.
+ * Call it before making a credential, so that none outlives a reclaim (security I3).
  */
 export async function holdAccount(ctx: Context, accountId: string): Promise<void> {
   if ((await lockAccount(accountId)) !== null && (await isLive(ctx))) return;
-  throw new Refusal('invalid_credential', 'The credential was ended.', { hint: 'Sign in again.' });
+  throw new Refusal('invalid_credential', 'The credential was revoked.', {
+    hint: 'Sign in again.',
+  });
 }
 
 /** Whether the caller's credential is still live. */

@@ -57,7 +57,7 @@ async function isCommon(text: string): Promise<boolean> {
   return (await common).has(text);
 }
 
-/** Read when first needed: the list is half a megabyte, and most commands never need it. */
+/** Reads the list when first needed: it is half a megabyte, and most commands never need it. */
 async function readCommon(): Promise<ReadonlySet<string>> {
   const { dictionary } = await import('@zxcvbn-ts/language-common');
   return new Set(dictionary['passwords-common']);

@@ -18,7 +18,7 @@ export const appView = z.object({
     .object({ id, slug: z.string() })
     .nullable()
     .describe(
-      'The app may introspect tokens of its members. Without an organization, all are inactive.',
+      'The app may introspect the tokens of its members. If null, every token is inactive.',
     ),
   createdAt: instant,
   /** Only while the app is suspended, because a backup was restored. */
@@ -61,9 +61,9 @@ export function recordAppEvent(
 }
 
 /**
- * Ends the tokens, apps and passkeys with no proof but that of another organization's provider.
- * Does so only if the account has a second factor besides these passkeys. Call it where
- * an account joins this organization, with the account locked.
+ * Revokes the tokens, apps and passkeys whose only proof comes from another organization's
+ * provider, if the account has a second factor besides these passkeys. Call it where an account
+ * joins this organization, with the account locked.
  */
 export async function endVouchedTokens(
   ctx: Context,
@@ -72,7 +72,7 @@ export async function endVouchedTokens(
 ): Promise<void> {
   const account = await Account.findByPk(accountId);
   if (account === null || !hasSecondFactor(account)) return;
-  // If no provider is behind a token, the column is NULL, which no comparison finds.
+  // The column is NULL for a token with another proof, and no comparison matches NULL.
   const where = { accountId, vouchedBy: { [Op.ne]: organizationId } };
   const vouched = await Passkey.findAll({ where });
   const own = (await Passkey.count({ where: { accountId } })) - vouched.length;

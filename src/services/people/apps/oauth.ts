@@ -80,7 +80,7 @@ function limitOf({ config }: Context, app: ProvedApp) {
 
 /**
  * Locks the account, and with it the app. Refuses an app that was revoked or regenerated meanwhile.
- * Returns its `vouchedBy` (`voucherOf`), and whether its number of live tokens is at the limit.
+ * Returns the app's `vouchedBy` (`voucherOf`), and whether it has as many live tokens as allowed.
  */
 async function holdApp(ctx: Context, { id, accountId, secretHash }: ProvedApp) {
   // SQLite has one writer.
@@ -97,7 +97,7 @@ const held = `SELECT (
     ORDER BY t.id DESC LIMIT 1 OFFSET ${mostLive - 1}
   ) AS surplus, p.vouched_by AS "vouchedBy" FROM apps p WHERE p.id = $1 AND p.secret_hash = $3`;
 
-/** Ends the oldest tokens of an app whose number of live tokens is at the limit (security P14). */
+/** Revokes the oldest tokens of an app that has as many live tokens as allowed (security P14). */
 async function makeRoom(ctx: Context, { id: appId }: ProvedApp): Promise<void> {
   const surplus = await AccessToken.findAll({
     where: { appId, expiresAt: { [Op.gt]: ctx.now } },
@@ -111,7 +111,7 @@ async function makeRoom(ctx: Context, { id: appId }: ProvedApp): Promise<void> {
   }
 }
 
-/** RFC 7662 §2.2. `client_id` is present for tokens of apps; a session has no `scope`. */
+/** The answer (RFC 7662 §2.2). Only tokens of apps have `client_id`; a session has no `scope`. */
 const introspectionView = z.union([
   z.object({
     active: z.literal(true),
@@ -170,7 +170,7 @@ const shared = `SELECT o.id, o.slug, m.role FROM apps p
   JOIN organizations o ON o.id = p.organization_id
   WHERE p.id = $1`;
 
-/** The organization that the app's owner manages, if the account is a member of it; else null. */
+/** The app's organization, if the app's owner manages it and the account is a member; else null. */
 async function findShared(appId: string, accountId: string) {
   type Row = { id: string; slug: string; role: Role };
   const [found = null] = await select<Row>(shared, [appId, accountId], { prepared: true });

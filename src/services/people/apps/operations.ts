@@ -87,8 +87,8 @@ export const changeApp = ownOperationById({
 });
 
 /**
- * Gives an app a new secret; the old secret and the app's tokens end at once (security P14). Of
- * several calls at once one succeeds, so that every returned secret works.
+ * Gives an app a new secret, and revokes the old one and the app's tokens at once (security P14).
+ * Only one of several parallel calls succeeds, so that every returned secret works.
  */
 export const regenerateApp = ownOperationById({
   authority: 'me.credentials',
@@ -156,11 +156,11 @@ async function requireAdministered(
   if ((await Membership.count({ where })) > 0) return organization;
   // Only the operator gets here: `requireAuthority` has proved any other caller to be an admin.
   throw new Refusal('conflict', `The owner of the app is not an admin of ${organization.slug}.`, {
-    hint: `Make the owner an admin first: idctl member role EMAIL --org ${organization.slug} --role admin (or idctl member add, if they are no member)`,
+    hint: `Make the owner an admin first: idctl member role EMAIL --org ${organization.slug} --role admin (or idctl member add, if they are not a member)`,
   });
 }
 
-/** Records which organization an app introspects for, as an event that its admins see. */
+/** Records an event for the organization's admins: the app may introspect its members' tokens. */
 function recordNamed(
   ctx: Context,
   { id, name, accountId: account }: OAuthApp,

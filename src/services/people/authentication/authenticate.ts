@@ -20,9 +20,13 @@ export async function authenticate(ctx: Context, credential: string): Promise<Ac
     ? new Refusal('invalid_credential', 'The token is not valid, has expired or was revoked.', {
         hint: 'Send the whole token, or create a new one.',
       })
-    : new Refusal('invalid_credential', 'The credential is not valid, has expired or was ended.', {
-        hint: 'Refresh the session or sign in again. Send a personal access token whole.',
-      });
+    : new Refusal(
+        'invalid_credential',
+        'The credential is not valid, has expired or was revoked.',
+        {
+          hint: 'Refresh the session or sign in again. Send a personal access token whole.',
+        },
+      );
 }
 
 async function findSessionActor(ctx: Context, credential: string): Promise<Actor | null> {
@@ -38,7 +42,10 @@ async function findSessionActor(ctx: Context, credential: string): Promise<Actor
   };
 }
 
-/** Bypasses the ORM, as this runs on every request. No token is valid longer than its session. */
+/**
+ * The account of a session that has not ended. Checks no expiry, because no token outlives its
+ * session. Bypasses the ORM, as it runs on every request.
+ */
 async function findLive(sessionId: string, accountId: string) {
   const [row] = await select<{ account_id: string; name: string }>(
     `SELECT a.id AS account_id, a.name FROM sessions s JOIN accounts a ON a.id = s.account_id

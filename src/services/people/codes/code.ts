@@ -8,7 +8,8 @@ import { transaction, unsynced } from '../../../database/transaction.ts';
 import { after } from '../../foundation/time.ts';
 import { lockAccount } from '../accounts/account.ts';
 
-// A mailed code (security P10) has six digits, ten minutes, one use, five attempts and one purpose.
+// A mailed code (security P10) has six digits. It is valid for ten minutes, one use, five attempts
+// and one purpose.
 
 const lifeSeconds = 600;
 const mostTries = 5;
@@ -40,7 +41,7 @@ export async function writeCode(
   return code;
 }
 
-/** When the last code of this account and purpose was written; null if it is gone. */
+/** When the last code of this account and purpose was written; null if there is none. */
 export async function lastWritten(of: CodeOf): Promise<Date | null> {
   const code = await MailCode.findOne({ where: { ...of } });
   return code === null ? null : after(code.expiresAt, -lifeSeconds);

@@ -23,23 +23,23 @@ import { deletePasskeys, restrictPasskeys } from '../passkeys/passkey.ts';
 import { endSessions } from '../sessions/end.ts';
 
 // The one list of tables that hold credentials (security I3). Add a new kind of credential here:
-// all code that ends credentials uses this list. Tests compare the schema and the kill matrix with
-// it.
+// all code that revokes credentials uses this list. Tests compare it with the schema and with
+// docs/kill-matrix.md.
 
-/** Steps on the way to a session: valid for minutes, and once. */
+/** The codes, links and pending sign-ins that lead to a session: valid for minutes, and once. */
 const steps: Record<string, ModelStatic<Model>> = {
   mail_codes: MailCode,
   login_links: LoginLink,
   pending_sign_ins: PendingSignIn,
 };
 
-/** What stays for the next holder: the second factor, and the identities of an organization. */
+/** The credentials to keep for the next holder: second factor, identities of an organization. */
 interface Kept {
   keepsTotp: boolean;
   organizationId: string | null;
 }
 
-/** Credentials that live until they are revoked, and how each ends for the next holder. */
+/** Credentials that live until they are revoked, and how to revoke each for the next holder. */
 const lasting: Record<string, (accountId: string, kept: Kept) => Promise<unknown>> = {
   // The password and the second factor.
   accounts: async (id, { keepsTotp }) => {
@@ -58,7 +58,7 @@ const lasting: Record<string, (accountId: string, kept: Kept) => Promise<unknown
         [Op.or]: [{ organizationId: null }, { organizationId: { [Op.ne]: organizationId } }],
       },
     }),
-  // An earlier holder's acceptance ends; the link stays valid for the next holder (security O6).
+  // Unbinds invitations from the earlier holder. Their links stay valid for the next (security O6).
   invitations: (accountId) =>
     Invitation.update({ accountId: null }, { where: { accountId, acceptedAt: null } }),
 };
@@ -92,14 +92,14 @@ export const withoutCredentials = [
 /** One account, with an optional session (`but`) that continues, or all accounts. */
 type Whose = { accountId: string; but?: string | null } | 'everyone';
 
-/** Ends sessions and steps on the way to one, inside a transaction; returns how many sessions. */
+/** Ends sessions, mailed codes, links and pending sign-ins; returns the number of sessions. */
 export async function endSignIns(ctx: Context, whose: Whose): Promise<number> {
   const where = whose === 'everyone' ? {} : { accountId: whose.accountId };
   for (const step of Object.values(steps)) await step.destroy({ where });
   return endSessions(ctx, whose);
 }
 
-/** Ends every credential of the account except those in `kept`. Call it inside a transaction. */
+/** Revokes all credentials of the account except those in `kept`. Call it inside a transaction. */
 export async function endCredentials(ctx: Context, accountId: string, kept: Kept): Promise<void> {
   await endSignIns(ctx, { accountId });
   for (const end of Object.values(lasting)) await end(accountId, kept);

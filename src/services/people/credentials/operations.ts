@@ -13,7 +13,7 @@ import { hashNewPassword } from '../accounts/password.ts';
 import { ownSessionOf } from '../sessions/end.ts';
 import { endSignIns } from './credentials.ts';
 
-/** Replaces the caller's password; ends other sessions, all codes and links (security P5, P10). */
+/** Changes the caller's password; ends other sessions, all codes and links (security P5, P10). */
 export const changePassword = operation({
   authority: 'me.credentials',
   input: z.strictObject({ currentPassword: givenPassword, newPassword: givenPassword }),
@@ -36,7 +36,7 @@ export const changePassword = operation({
   },
 });
 
-/** The hash of the current password; a wrong password counts as at sign-in (security P8). */
+/** The hash of the current password; a wrong password is refused and counted (security P8). */
 export async function requireCurrent(
   ctx: Context,
   account: Account,

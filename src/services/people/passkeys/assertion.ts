@@ -130,7 +130,7 @@ export async function checkAssertion(
     credential: {
       id,
       publicKey: new Uint8Array(Buffer.from(passkey?.publicKey ?? noKey, 'base64url')),
-      // The counter is compared when it is stored, so that of two parallel answers one succeeds.
+      // `storeUse` compares the counter, so that only one of two parallel answers succeeds.
       counter: 0,
     },
   }).catch(refusalOf);
@@ -177,7 +177,8 @@ export function refusalOf(error: unknown): { refused: string } {
 
 /**
  * Stores the counter of a correct answer. False if it did not grow, as with a copied authenticator;
- * of two parallel answers with one counter, one succeeds. A counter that stays 0 is unused.
+ * of two parallel answers with one counter, only one succeeds. Authenticators without a counter
+ * always send 0.
  */
 async function storeUse(
   ctx: Context,

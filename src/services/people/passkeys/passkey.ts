@@ -36,14 +36,14 @@ export const passkeyView = z.object({
 
 /** A passkey as its owner and the operator see it. */
 export function viewPasskey(passkey: Passkey) {
-  // Null: not known until the first sign-in.
+  // `signsIn` is null until the first sign-in shows whether the passkey can sign in.
   return { ...viewOf(passkeyView, passkey), signsIn: passkey.signsIn !== false };
 }
 
 /** The account of a passkey, as an event and a mail name it. */
 type Holder = Pick<Account, 'id' | 'name' | 'email' | 'totpEnabledAt' | 'hasPasskey'>;
 
-/** Stores a new passkey. */
+/** Stores a new passkey, and ends sessions as `endSessionsPastSecondFactor` does. */
 export async function addPasskey(
   ctx: Context,
   account: Holder,
@@ -53,7 +53,7 @@ export async function addPasskey(
   const row = { id: orderedId(), accountId, createdAt: ctx.now, ...given };
   const passkey = await Passkey.create(row);
   await Account.update({ hasPasskey: true }, { where: { id: accountId } });
-  // The account had no second factor, so the mark of a session is about an earlier factor.
+  // The account had no second factor, so sessions can only have passed an earlier one.
   if (!hasSecondFactor(account)) await forgetSecondFactor(accountId, null);
   await endSessionsPastSecondFactor(ctx, accountId, ownSessionOf(ctx.actor));
   await tell(ctx, account, passkey, 'added');

@@ -102,7 +102,7 @@ export type NewCredential = Pick<
   | 'signsIn'
 >;
 
-/** Checks the answer. The challenge is used up even if the check fails. */
+/** Checks the authenticator's answer. The challenge is used up even if the check fails. */
 export async function checkRegistration(
   ctx: Context,
   given: z.output<typeof registrationInput>,
@@ -129,7 +129,7 @@ export async function checkRegistration(
   if (!answer.verified) return { refused: 'wrong_signature' };
   const { credential, credentialDeviceType, credentialBackedUp, userVerified } =
     answer.registrationInfo;
-  // The id in the signed data is the only one that counts.
+  // Only the id in the signed data counts.
   if (credential.id !== id) return { refused: 'malformed' };
   return {
     credentialId: credential.id,
@@ -145,7 +145,8 @@ export async function checkRegistration(
 /** Whether the passkey can sign in without a password; null if that is unknown. */
 function signsInAlone(discoverable: boolean | undefined, verified: boolean): boolean | null {
   if (discoverable === false) return false;
-  // A browser may leave this out, and a key may get a PIN later. The first sign-in shows it.
+  // A browser may omit `credProps`, and a security key may get a PIN later. The first sign-in shows
+  // whether the passkey can.
   return discoverable === true && verified ? true : null;
 }
 

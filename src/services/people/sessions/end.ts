@@ -39,8 +39,8 @@ export async function endOneSession(ctx: Context, id: string, account: string): 
 }
 
 /**
- * Ends the session that the browser shows, even with expired tokens. Returns whether it ended one.
- * Call it where the session's cookies are replaced or cleared.
+ * Ends the session whose tokens the browser sent, even if they have expired. Returns whether it
+ * ended one. Call it where the session's cookies are replaced or cleared.
  */
 export async function endShownSession(ctx: Context): Promise<boolean> {
   const { access, refresh } = ctx.client.tokens ?? {};
@@ -60,7 +60,10 @@ const endingByDomain = `UPDATE sessions SET ended_at = $3 WHERE organization_id 
     connection_id IN (SELECT id FROM sso_connections WHERE organization_id = $1 AND email_domain = $2)
     OR account_id IN (SELECT id FROM accounts WHERE email LIKE $4)) RETURNING id`;
 
-/** Ends the organization's sessions through the domain's connection, or of people on the domain. */
+/**
+ * Ends the organization's sessions that began through the domain's connection, or belong to people
+ * with an address on the domain. Returns how many.
+ */
 export async function endSessionsByDomain(
   ctx: Context,
   organizationId: string,
@@ -80,9 +83,9 @@ const endingPastSecondFactor = `UPDATE sessions SET ended_at = $2
   RETURNING id`;
 
 /**
- * Ends the sessions with no proof but that of one organization's provider. Does so if the account
- * has a second factor and belongs to another organization too. The session `but` continues. Call it
- * with the account locked (security P12).
+ * Ends the sessions whose only proof comes from one organization's provider, if the account has a
+ * second factor and belongs to another organization too. The session `but` continues. Call it with
+ * the account locked (security P12).
  */
 export async function endSessionsPastSecondFactor(
   ctx: Context,
@@ -99,13 +102,14 @@ export async function forgetSecondFactor(accountId: string, but: string | null):
 }
 
 /**
- * Ends the sessions of an account ($2) through the organization ($1), at $3; all of them if it has
- * verified the domain ($5). Plain SQL, because provisioning runs it thousands of times.
+ * Ends the sessions of an account ($2) through the organization ($1), at $3. If the organization
+ * has verified the domain ($5), ends all the account's sessions. Plain SQL, because provisioning
+ * runs it thousands of times.
  */
 export const endingThrough = `UPDATE sessions SET ended_at = $3 WHERE account_id = $2 AND ended_at IS NULL AND (organization_id = $1
     OR EXISTS (SELECT 1 FROM domains WHERE organization_id = $1 AND name = $5 AND state = 'Verified'))`;
 
-/** The session of the actor's credential; null for tokens and for actors that are no user. */
+/** The id of the actor's session; null for tokens and for actors that are not users. */
 export function ownSessionOf(actor: Actor): string | null {
   return actor.kind === 'user' && actor.via === 'session' ? actor.sessionId : null;
 }

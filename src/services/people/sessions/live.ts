@@ -13,7 +13,7 @@ export const isSessionLive = (now: string, idle: string): string =>
 export const isUsable = (now: string, idle: string): string =>
   `(${isSessionLive(now, idle)} AND a.disabled_at IS NULL)`;
 
-/** A session that was last used before this instant has ended. */
+/** The earliest last use of a live session: a session unused since then has ended. */
 export function idleSince({ now }: Pick<Context, 'now'>): Date {
   return after(now, -refreshIdleSeconds);
 }

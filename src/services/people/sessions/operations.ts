@@ -60,7 +60,7 @@ export const revokeSession = ownOperationById({
     }),
 });
 
-/** Ends the session of the caller and that of the refresh token, as far as they exist. */
+/** Ends the caller's session and the session of the refresh token, if they exist. */
 export const signOut = operation({
   authority: 'public',
   input: z.strictObject({ refreshToken: givenRefreshToken }),

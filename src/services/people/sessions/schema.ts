@@ -58,8 +58,9 @@ export function inWordsOf(method: keyof typeof wrongEntries, error: unknown): un
 }
 
 /**
- * The refusal of a person who has proved to own the account, but not the address (security P11). A
- * password is not enough proof: strangers can sign up with any address, and get `signInFailed`.
+ * The refusal of a person who has proved that the account is theirs, but not the address
+ * (security P11). A password is not enough proof: strangers can sign up with any address, and get
+ * `signInFailed`.
  */
 export function emailUnverified(): Refusal {
   return new Refusal('email_unverified', 'Your e-mail address is not confirmed yet.', {

@@ -18,7 +18,7 @@ interface Begun {
 }
 
 /**
- * Starts a session in place of the one that the browser shows, and returns its tokens. Only
+ * Starts a session in place of the browser's current session, and returns its tokens. Only
  * `beginSession` calls it, inside the sign-in's transaction, after all its checks.
  */
 export async function startSession(ctx: Context, account: Account, begun: Begun) {
@@ -35,7 +35,7 @@ export async function startSession(ctx: Context, account: Account, begun: Begun)
   return answer;
 }
 
-/** Bypasses the ORM, as no rows are written more often. */
+/** Writes the session and its event. Bypasses the ORM, because no rows are written more often. */
 async function keepSession(
   ctx: Context,
   { id, name }: Account,

@@ -21,7 +21,7 @@ import { viewUser } from '../accounts/account.ts';
 type SessionTimes = Pick<Session, 'id' | 'expiresAt'>;
 type RefreshRow = Pick<RefreshToken, 'id' | 'keyId' | 'issuedAt' | 'expiresAt'>;
 
-/** Makes a refresh token, not stored yet. It expires in two weeks, or earlier with its session. */
+/** Makes, but does not store, a refresh token for two weeks, or until its session expires. */
 export async function nextRefreshToken(ctx: Context, session: SessionTimes): Promise<RefreshRow> {
   const { kid } = await currentSigner(ctx);
   const expiresAt = earlier(after(ctx.now, refreshIdleSeconds), session.expiresAt);
@@ -89,7 +89,7 @@ export function readToken(
   return readTokenAt(ctx, token, typ, ctx.now);
 }
 
-/** Like `readToken`, but accepts an expired token: it only tells which session it belongs to. */
+/** Like `readToken`, but accepts an expired token. Use it only to find the token's session. */
 export function readOldToken(
   ctx: Context,
   token: string,

@@ -63,7 +63,7 @@ const createInput = z.strictObject({
     .optional()
     .describe(
       'read changes nothing. write (the default) changes things. admin also gives others access. ' +
-        'None can do what needs a session. ' +
+        'No token can do what needs a session. ' +
         'Only a session with your own second factor can make a token with scope admin.',
     ),
 });
@@ -115,8 +115,8 @@ function endOf(
 }
 
 /**
- * Gives a token a new value (spec §3.5). The old value ends at once, and so does a suspension.
- * Name, scope and expiry stay. Of several calls at once, only one succeeds, so that every returned
+ * Gives a token a new value (spec §3.5), and lifts a suspension. The old value is revoked at once;
+ * name, scope and expiry stay. Only one of several parallel calls succeeds, so that every returned
  * value works.
  */
 export const regenerateToken = ownOperationById({
@@ -143,7 +143,7 @@ export const regenerateToken = ownOperationById({
   },
 });
 
-/** Ends a token for good (spec §3.5): its row is deleted, and only the event remains. */
+/** Revokes a token for good (spec §3.5): its row is deleted, and only the event remains. */
 export const revokeToken = ownOperationById({
   authority: 'me.credentials',
   input: z.strictObject({ id }),
@@ -169,7 +169,7 @@ function noSuchToken(id: string): Refusal {
   return new Refusal('not_found', `There is no token ${id}.`);
 }
 
-/** Proves that the actor may get this scope: admin needs the operator or a second factor. */
+/** Refuses scope admin, unless the actor is the operator or has passed a second factor. */
 async function requireSecondFactorFor(ctx: Context, scope: TokenScope): Promise<void> {
   if (scope === 'admin' && ctx.actor.kind !== 'operator')
     await requireSecondFactor(ctx, 'me.adminTokens');

@@ -48,7 +48,7 @@ export function recordTokenEvent(
 }
 
 // A provider is trusted only with the accounts of its own organization (security P12). A token or
-// app with no other proof must not give it access to another organization later.
+// app with no other proof must not give the provider access to another organization later.
 
 /**
  * The organization whose provider is the only proof behind the caller's session, or null. A passed

@@ -30,8 +30,8 @@ export async function askSecondFactor(
 }
 
 /**
- * Adds new passkey options to the refusal of a wrong answer: each challenge works once. Any other
- * error stays unchanged.
+ * Adds new passkey options to the refusal of a wrong answer, because each challenge works once. Any
+ * other error stays unchanged.
  */
 export async function askAgain(
   ctx: Context,

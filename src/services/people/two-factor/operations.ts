@@ -96,14 +96,14 @@ export const confirmTotp = ownOperation({
   },
 });
 
-/** A weaker second factor next to a passkey needs a recent sign-in, as adding a passkey does. */
+/** Requires a recent sign-in if the account has a passkey: an authenticator is a weaker factor. */
 async function requireMayEnrol(ctx: Context, account: Account): Promise<void> {
   if (account.hasPasskey && ctx.actor.kind !== 'operator') await requireRecentSignIn(ctx, account);
 }
 
 function alreadyEnabled(): Refusal {
   return new Refusal('already_exists', 'An authenticator app is enabled already.', {
-    hint: 'Disable it with a current code first; re-enabling starts a fresh enrolment.',
+    hint: 'Disable it with a current code first. Then start a new enrolment.',
   });
 }
 
@@ -118,7 +118,7 @@ export const disableTotp = ownOperation({
     if (account.totpEnabledAt === null || totpSecret === null) {
       throw new Refusal('conflict', 'No authenticator app is enabled.');
     }
-    // A rehearsal checks no code, because its rollback would undo the count of wrong ones.
+    // A rehearsal checks no code, because its rollback would undo the count of wrong codes.
     const step = isRehearsed() ? null : await requireRightCode(ctx, { id, totpSecret }, input.code);
     await transaction(async () => {
       if (step !== null) await spendStep(id, step);

@@ -8,8 +8,8 @@ import { ownSessionOf } from '../sessions/end.ts';
 import { factorsOf } from './asking.ts';
 
 // Adding something that outlives the session, such as a passkey, needs a recent proof of the
-// person. A stolen session is no such proof. If the account has a second factor, a provider's
-// sign-in is none either (security P16).
+// person. A stolen session is no such proof. If the account has a second factor, a sign-in without
+// it is no such proof either (security P16).
 
 const recentSeconds = 10 * 60;
 
@@ -43,7 +43,7 @@ export async function recentSignInRequired(
   });
 }
 
-/** How the person of an account can confirm, and the options if a passkey is a way. */
+/** The ways in which the person can confirm, with the options for a passkey if that is a way. */
 export async function askToConfirm(ctx: Context, account: Account, given: string | undefined) {
   const bound = { purpose: 'confirm', accountId: account.id } as const;
   const asked = account.hasPasskey ? await askForPasskey(ctx, bound, given) : null;
@@ -64,7 +64,7 @@ export async function isRecentlyProven(ctx: Context, account: Account): Promise<
   return proofs.some((at) => at !== null && ctx.now < after(at, recentSeconds));
 }
 
-/** How the person of an account can confirm. If this is empty, only a new sign-in helps. */
+/** The ways in which the person can confirm. If there are none, only a new sign-in helps. */
 async function waysToConfirm(
   ctx: Context,
   account: Account,

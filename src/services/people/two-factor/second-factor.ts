@@ -35,8 +35,9 @@ export function isGiven({ totpCode, passkey }: GivenFactor): boolean {
 }
 
 /**
- * Checks the answer to the second factor; null if the account asks for none. Call it outside the
- * sign-in's transaction, whose rollback must not undo the count. `useSecondFactor` uses it up.
+ * Checks the answer to the second factor; null if the account has none. Call it outside the
+ * sign-in's transaction, whose rollback must not undo the count. `useSecondFactor` uses the answer
+ * up.
  */
 export async function answerSecondFactor(
   ctx: Context,
@@ -52,7 +53,7 @@ export async function answerSecondFactor(
   }
 }
 
-/** Checks a given code or passkey. Refuses `second_factor_invalid`. Call it outside transactions. */
+/** Checks a code or passkey. Refuses `second_factor_invalid`. Call it outside transactions. */
 export async function proveSecondFactor(
   ctx: Context,
   account: Account,
@@ -91,8 +92,9 @@ async function requirePasskey(
 }
 
 /**
- * The time step of a right code. Each attempt is counted before the comparison, and given back if
- * right. Allows five wrong codes in 15 minutes (security P12). Call it outside transactions.
+ * The time step of a right code. The attempt is counted before the comparison; the count of a right
+ * code is given back. Allows five wrong codes in 15 minutes (security P12). Call it outside
+ * transactions.
  */
 export async function requireRightCode(
   ctx: Context,
@@ -110,7 +112,7 @@ export async function requireRightCode(
 /** The facts of an account that decide about its second factor. */
 type Asked = Pick<Account, 'id' | 'totpEnabledAt' | 'totpVouchedBy' | 'hasPasskey'>;
 
-/** A second factor that was passed, and the organization whose provider alone let it be added. */
+/** A passed second factor, and the organization whose provider was the only proof to add it. */
 interface Passed {
   vouchedBy: string | null;
 }
@@ -145,7 +147,7 @@ export async function acceptSecondFactor(
   return passed;
 }
 
-/** Accepts the time step once: only one of parallel uses of a code succeeds. */
+/** Uses up the time step, so that only one of several parallel uses of a code succeeds. */
 export async function spendStep(accountId: string, step: number): Promise<void> {
   const unused = { [Op.or]: [{ totpLastStep: null }, { totpLastStep: { [Op.lt]: step } }] };
   const where = { id: accountId, ...unused };

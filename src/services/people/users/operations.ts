@@ -62,7 +62,7 @@ export const listUsers = operation({
   run: (ctx, input) => readRows(Account, {}, input, (row) => viewUser(ctx, row)),
 });
 
-/** Makes an account with an address that the operator asserts; the password may be left out. */
+/** Makes an account with an address that the operator confirms; the password is optional. */
 export const createUser = operation({
   authority: 'operator',
   input: z.strictObject({
@@ -113,8 +113,8 @@ function changesUser(change: (ctx: Context, account: Account) => Promise<void>) 
 }
 
 /**
- * Disables an account from the next request on. Its sessions, mailed codes and sign-in links end
- * for good. Tokens, apps and the password work again once it is enabled.
+ * Disables an account from the next request on. Its sessions, mailed codes and sign-in links are
+ * revoked for good. Tokens, apps and the password work again once the account is enabled.
  */
 export const disableUser = changesUser(async (ctx, account) => {
   if (account.disabledAt !== null) return;
@@ -139,8 +139,8 @@ export const unlockUser = changesUser(async (ctx, account) => {
 });
 
 /**
- * Sets an account's password. Its sessions, mailed codes and sign-in links end (security P10), and
- * its tokens unless `keepTokens` is set. Its apps keep their secrets.
+ * Sets an account's password. Revokes its sessions, mailed codes and sign-in links (security P10),
+ * and its tokens unless `keepTokens` is set. Its apps keep their secrets.
  */
 export const setUserPassword = operation({
   authority: 'operator',

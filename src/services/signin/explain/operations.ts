@@ -25,7 +25,7 @@ const way = z.object({
     .boolean()
     .nullable()
     .describe(
-      'Whether it would let the person in now, with the right proof and the same identity as before; true if only a second factor is missing. Null means not shown: the person is no member, SCIM added them at a foreign address, or another organization has the connection.',
+      'Whether the person could sign in this way now, with the right proof and the same identity as before; true if only a second factor is missing. Null means not shown: the person is not a member, SCIM added them at a foreign address, or another organization has the connection.',
     ),
   rule: z.string().describe('The rule or setting that decides.'),
 });
@@ -119,12 +119,12 @@ export const explain = operation({
 interface Standing {
   /** Null for a person who is not a member. */
   accountId: string | null;
-  /** SCIM made the membership for a foreign address, so it tells nothing of the account. */
+  /** Whether SCIM made the membership for a foreign address, so it tells nothing of the account. */
   pushed: boolean;
   removed: boolean;
 }
 
-/** Reads no account that the organization does not know, so that the time reveals none. */
+/** Reads only accounts that the organization knows, so that the response time reveals no other. */
 async function findStanding(
   ctx: Context,
   { id }: Organization,
@@ -159,7 +159,7 @@ async function listProjects({ id: organizationId }: Organization, accountId: str
     .toSorted((one, other) => (one.slug < other.slug ? -1 : 1));
 }
 
-/** Networks are private: only the operator sees them. */
+/** The counts above zero. Networks are private: only the operator sees their counts. */
 function viewAttempts(attempts: Awaited<ReturnType<typeof setScene>>['attempts'], all: boolean) {
   return attempts
     .filter(({ used, network }) => used > 0 && (all || network === null))

@@ -14,11 +14,11 @@ import { type Attempts, readAttempts } from './attempts.ts';
 /** The person in question, and what the caller may learn about them. */
 export interface Asked {
   organization: Organization;
-  /** Canonical. */
+  /** The canonical address. */
   email: string;
   /** The account of the address, or null; undefined if the caller may not know. */
   account: Account | null | undefined;
-  /** The organization has removed this person. */
+  /** Whether the organization has removed this person. */
   removed: boolean;
   /** The groups that SCIM keeps for a person that it shows as deactivated; null for any other. */
   keptGroups: string[] | null;

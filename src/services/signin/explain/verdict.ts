@@ -10,18 +10,18 @@ import { type Attempts, lastRoom } from './attempts.ts';
 
 // The verdict on a way to sign in whose proof is correct.
 
-/** Whether a way lets the person in, and the reason; null if the caller may not know. */
+/** Whether the person could sign in this way, and why; null if the caller may not know. */
 export interface Verdict {
   could: boolean | null;
   reason: string;
   until?: Date;
-  /** The account's second factor is asked for too. */
+  /** Whether the account's second factor is asked for too. */
   asksCode?: boolean;
-  /** Some networks are locked out until then. */
+  /** Until this instant, some networks are locked out. */
   partlyUntil?: Date;
 }
 
-/** The verdict on a way that does not let the person in. */
+/** The verdict on a way in which the person cannot sign in. */
 export const closed = (reason: string, until?: Date): Verdict =>
   until === undefined ? { could: false, reason } : { could: false, reason, until };
 
@@ -65,6 +65,7 @@ export function made(
   return finish(ctx, entrant, via, { attempts: [], full, of: null });
 }
 
+/** The verdict on a known account: its obstacles, the limits, then the second factor. */
 export async function finish(
   ctx: Context,
   entrant: Entrant,
@@ -81,10 +82,12 @@ export async function finish(
   return { could: true, reason: 'on', asksCode: true };
 }
 
+/** The code of an obstacle: the reason behind the refusal, or else its code. */
 export function codeOfBar(bar: Refusal): string {
   return reasonToRecord(bar) ?? bar.code;
 }
 
+/** The facts of the account, as the sign-in would change them. */
 export function entrantOf(
   { id, email, disabledAt, emailProof, awaitsCode }: Entrant,
   changes: Partial<Pick<Entrant, 'emailProof' | 'awaitsCode'>>,

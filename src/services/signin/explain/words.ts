@@ -25,7 +25,7 @@ const sayings: Record<string, { rule: Saying; message: Saying }> = {
   no_passkey: {
     rule: () => 'The account has no passkey that signs in.',
     message: ({ email }) =>
-      `The account has no passkey that signs in. To let the person in to add one, the operator runs: ${commandLine('idctl user login-link', email)}`,
+      `The account has no passkey that signs in. To sign the person in once, so that they can add one, the operator runs: ${commandLine('idctl user login-link', email)}`,
   },
   account_disabled: {
     rule: () => 'The account is disabled.',
@@ -65,7 +65,7 @@ const sayings: Record<string, { rule: Saying; message: Saying }> = {
   method_off: {
     rule: (scene) => `restrictOauthToVerifiedDomains of ${settler(scene)} is on.`,
     message: (scene) =>
-      `The setting restrictOauthToVerifiedDomains of ${settler(scene)} lets in only addresses on verified domains. Verify ${scene.domain}, or switch it off.`,
+      `The setting restrictOauthToVerifiedDomains of ${settler(scene)} allows only addresses on verified domains. Verify ${scene.domain}, or switch the setting off.`,
   },
   unproved: {
     rule: () => 'The address of the account was never verified.',
@@ -112,10 +112,10 @@ function settler({ governing, organization, domain }: Scene): string {
   return `the organization of ${domain}`;
 }
 
-/** The sentence that names the rule or setting which decides about a way. */
+/** The sentence that names the rule or setting that decides on a way. */
 export function ruleText(ctx: Context, scene: Scene, way: SignInWay): string {
   if (way.reason === 'off') return whyOff(ctx, scene, way);
-  if (way.reason === 'not_told') return 'Not shown: no member, or one that SCIM added.';
+  if (way.reason === 'not_told') return 'Not shown: not a member, or added by SCIM.';
   if (way.reason === 'elsewhere') return 'Not shown: another organization has the connection.';
   if (way.reason !== 'on') return saying(way.reason).rule(scene, way);
   const { partlyUntil, asksCode = false } = way;
@@ -150,7 +150,7 @@ interface Block {
   until?: string;
 }
 
-/** The obstacles of the ways that are on, each once; not a missing password if a way works. */
+/** The obstacles of the ways that are on, each once. If a way works, a password may be missing. */
 export function blocksOf(scene: Scene, ways: SignInWay[]): Block[] {
   const closed = ways.filter(({ on, could }) => on && could === false);
   const isIn = ways.some(({ could }) => could === true);

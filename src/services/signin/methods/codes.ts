@@ -39,7 +39,7 @@ const code = z
 
 /** The address of the account that the code is for. */
 export const requestCodeInput = z.strictObject({ email });
-/** Confirms an address; the ticket or the password shows that this client signed up. */
+/** The input to confirm an address. The ticket or password shows that this client signed up. */
 export const verifyEmailInput = z.strictObject({
   email,
   code,
@@ -105,9 +105,9 @@ interface Opening {
 }
 
 /**
- * Runs `enter` for a right code. A wrong code counts like a wrong password, committed before the
- * comparison. All wrong codes get the same answer (security P7, P10). A refusal for another reason
- * does not count.
+ * Runs `enter` for a right code. A wrong code counts like a wrong password; the count is committed
+ * before the comparison. All wrong codes get the same answer (security P7, P10). A refusal for
+ * another reason does not count.
  */
 export async function answerCode<T>(
   ctx: Context,
@@ -173,7 +173,7 @@ export async function verifyEmail(ctx: Context, input: z.output<typeof verifyEma
   });
 }
 
-/** Sets a new password with a mailed code. Ends all sessions, codes, links and waiting sign-ins. */
+/** Sets a new password with a mailed code. Ends all sessions, codes, links and pending sign-ins. */
 export async function resetPassword(ctx: Context, input: z.output<typeof resetPasswordInput>) {
   await answerCode(ctx, { ...input, purpose: 'reset' }, async ({ account: found, spendCode }) => {
     // An unproved account's second factor belongs to an earlier holder (security P11).

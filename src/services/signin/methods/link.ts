@@ -14,7 +14,7 @@ import { loginLinkView, type openLoginLinkInput } from '../../people/sessions/sc
 import type { SecondFactor } from '../../people/two-factor/second-factor.ts';
 import { beginSession } from '../begin.ts';
 
-// Break-glass (security O4): the operator on the host lets a person in, whatever the settings say.
+// Break-glass (security O4): the operator on the host signs a person in, whatever the settings are.
 
 type Input = z.output<typeof openLoginLinkInput>;
 
@@ -67,9 +67,9 @@ export async function requireLinked(ctx: Context, token: string): Promise<Accoun
   return Account.findByPk(link.accountId, { rejectOnEmpty: true });
 }
 
-/** Uses the link up. Call it inside a transaction; of two parallel uses, one succeeds. */
+/** Uses the link up. Call it inside a transaction; of two parallel uses, only one succeeds. */
 export async function spendLink({ id }: Account, token: string): Promise<void> {
-  // The account comes first, as in all code that ends links, so that no two transactions deadlock.
+  // Locks the account first, as all code that deletes links does, so that no transactions deadlock.
   await lockAccount(id);
   if ((await LoginLink.destroy({ where: { id: hashOfToken(token) } })) === 0) throw spent();
 }

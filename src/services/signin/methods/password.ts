@@ -16,7 +16,7 @@ export const signInInput = z.strictObject({
   ...secondFactorFields,
 });
 
-/** The account that the comparison of a password proves, and its hash; else why it is refused. */
+/** The account and its hash, if the password proves the account; else why it is refused. */
 export function judgePassword(
   ctx: Context,
   account: Account | null,
@@ -51,7 +51,7 @@ export async function proveByPassword(ctx: Context, account: Account | null, giv
   return { account: proved, arrival };
 }
 
-/** Hashes the password anew if the parameters have changed, while it is known (security P6). */
+/** Hashes the password again, now that it is known, if the parameters changed (security P6). */
 async function raiseHash(ctx: Context, account: Account, hash: string, given: Given) {
   if (!ctx.passwords.needsRehash(hash)) return hash;
   const raised = await ctx.passwords.hash(given.password, given.client);

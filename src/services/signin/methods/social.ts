@@ -44,14 +44,14 @@ export const noSocialInput = z.strictObject({});
 
 type Input = z.output<typeof startSocialInput>;
 
-/** Starts a social sign-in: the provider's URL, and the cookie that binds it to this browser. */
+/** Starts a social sign-in. Returns the provider's URL, and the browser's flow cookie. */
 export function startSocial(ctx: Context, provider: SocialProvider, input: Input) {
   return begin(ctx, provider, input, {});
 }
 
 /**
  * Starts to link a social account, with any address, to the signed-in person's account. A page of
- * another site cannot start it, as the request is no GET. The callback requires the same person
+ * another site cannot start this: the request is not a GET. The callback requires the same person
  * (security O5).
  */
 export async function startLinking(ctx: Context, provider: SocialProvider, input: Input) {
@@ -78,7 +78,7 @@ async function begin(
   return { authorizationUrl, ...cookie };
 }
 
-/** Redeems the code for the person it names (spec §5.4). Refuses `signin_failed`. */
+/** Redeems the code for the person that the provider names (spec §5.4). Refuses `signin_failed`. */
 export async function proveBySocial(
   ctx: Context,
   provider: SocialProvider,
@@ -104,7 +104,7 @@ function requireSameClient(ctx: Context, provider: SocialProvider, state: FlowSt
   return client;
 }
 
-/** The person who began to link must still be the one who is signed in. */
+/** Refuses unless the person who began to link is still signed in. */
 function requireSamePerson({ actor }: Context, { linkTo }: FlowState): void {
   if (linkTo === undefined) return;
   const same = actor.kind === 'user' && actor.via === 'session' && actor.accountId === linkTo;
@@ -115,9 +115,9 @@ function requireSamePerson({ actor }: Context, { linkTo }: FlowState): void {
 export interface SocialPerson {
   issuer: string;
   subject: string;
-  /** Canonical. */
+  /** The canonical address. */
   email: string;
-  /** Whether the provider guarantees the address today. If not, only the key finds an account. */
+  /** Whether the provider guarantees the address. If not, only a linked identity is accepted. */
   proven: boolean;
   name: string;
 }
@@ -140,9 +140,8 @@ function requirePerson(word: SocialWord): SocialPerson {
 }
 
 /**
- * Lets the person in. A person without an account gets one (spec §5.4). They join their domain's
- * organization if it lets its people sign up by themselves. Call it inside the sign-in's
- * transaction.
+ * Admits the person. A person without an account gets one (spec §5.4), which joins the organization
+ * of its domain if the settings allow self-signup. Call it inside the sign-in's transaction.
  */
 export async function enterBySocial(
   ctx: Context,
@@ -196,8 +195,8 @@ export async function listSocial(ctx: Context) {
 }
 
 /**
- * Unlinks the provider's account and ends the sessions that began through it; without a link,
- * nothing happens. An attacker who linked one with a stolen session loses it then (security O5).
+ * Unlinks the provider's account and ends the sessions that began through it, if one is linked. So
+ * an attacker who linked an account with a stolen session loses access (security O5).
  */
 export async function unlinkSocial(ctx: Context, provider: SocialProvider) {
   const { accountId, name } = requireUser(ctx, 'me.credentials');

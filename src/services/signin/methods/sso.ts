@@ -79,7 +79,7 @@ function reasonOf(refusal: Refusal): string {
   return String(extra['reason'] ?? refusal.code);
 }
 
-/** Lets the person in, after reading connection and domain again (security S6). */
+/** Admits the person, after reading connection and domain again (security S6). */
 export async function enterBySso(
   ctx: Context,
   { state, said }: { state: FlowState; said: Said },
@@ -89,7 +89,7 @@ export async function enterBySso(
   const account = await attach(ctx, connection, said);
   // Locked before its memberships are read: the account may be joining another organization now.
   await lockAccount(account.id);
-  // Before the membership: `beginSession` refuses a tombstoned person, who is then not added again.
+  // Runs before `ensureMember`: it refuses a tombstoned person, who must not become a member again.
   const asked = (await asksOwnSecondFactor(connection, account.id)) ? { secondFactor } : {};
   const begun = await beginSession(ctx, account, { method: 'sso', connection, ...asked });
   if ('session' in begun)
@@ -100,7 +100,7 @@ export async function enterBySso(
 async function attach(ctx: Context, connection: SsoConnection, said: Said): Promise<Account> {
   const profile = personOn(connection, said);
   if (!profile.ok) throw signInFailed(profile.reason);
-  // A provider without any subject is accepted where e-mail is the key (security I1).
+  // With `trust.domains: off`, the address can stand in for a missing subject (security I1).
   const subject = said.subject ?? (ctx.config.trust.domains === 'off' ? profile.email : null);
   if (subject === null) throw signInFailed('subject_missing');
   const { email, name } = profile;

@@ -73,7 +73,7 @@ interface Kept {
   exp: number;
   iat: number;
   cid?: string;
-  /** In milliseconds. Only a sign-in after this instant answers the request. */
+  /** When the request was made, in milliseconds. Only a sign-in after that answers the request. */
   askedAt: number;
 }
 

@@ -80,13 +80,13 @@ export function metadataOf(client: ClientRow): ClientMetadata {
 /** The application that a sign-in returns to, as the sign-in pages show it. */
 export interface Application {
   name: string;
-  /** Where a browser may be sent with the answer. */
+  /** The origins to which a browser may be sent with the answer. */
   origins: string[];
 }
 
 /**
- * The client id and the position of the redirect URI. A forged mark can only name a registered
- * redirect URI.
+ * The mark of a request: the client id and the position of the redirect URI. A forged mark can only
+ * name a registered redirect URI.
  */
 export function markOf(client: Pick<ClientRow, 'id' | 'redirectUris'>, uri: unknown): string {
   return `${clientIdOf(client)}.${client.redirectUris.indexOf(String(uri))}`;

@@ -113,7 +113,7 @@ function signInUrl(
   return `/login?${query}`;
 }
 
-/** The account; undefined if the client no longer admits it. At authorization, does not check. */
+/** The account; undefined if the client no longer admits it. Authorization checks this later. */
 async function findAccount({ oidc }: KoaContextWithOIDC, accountId: string, token?: object) {
   const clientId = oidc.client?.clientId ?? '';
   if (token !== undefined && !(await isAdmitted(clientId, accountId))) return undefined;

@@ -8,8 +8,8 @@ import { isBarred, membershipAt } from '../../tenancy/clients/admits.ts';
 import { leaveHosts } from '../../tenancy/clients/forward.ts';
 import { endGrant } from './grants.ts';
 
-// Finds the grants whose session or membership has ended. Code in many places ends them. So grants
-// are compared with live sessions and memberships, soon after each event that may have ended one.
+// Finds the grants whose session or membership has ended. Many parts of the code can end a session
+// or membership. So all grants are checked soon after each event that may have ended one.
 
 const mostAtOnce = 100;
 

@@ -5,7 +5,7 @@ import { eventOfClient } from '../../tenancy/clients/client.ts';
 
 // A grant stands for one session at one client. Codes and tokens carry its id.
 
-/** The grant of a session at the client with this row id. */
+/** A grant of a session, and the row id of its client. */
 export interface GrantOfSession {
   clientId: string;
   grantId: string;
@@ -21,7 +21,7 @@ export async function grantsOf(sessionId: string): Promise<GrantOfSession[]> {
   );
 }
 
-/** Ends a grant, with all its codes and tokens. Call it inside a transaction. */
+/** Deletes a grant with all its codes and tokens. Call it inside a transaction. */
 export async function endGrant(grantId: string): Promise<void> {
   await execute('DELETE FROM provider_records WHERE grant_id = $1', [grantId]);
 }

@@ -49,7 +49,7 @@ export function sessionOf(id: string, row: SessionColumns): LiveSession {
   };
 }
 
-/** How each method proves the person (RFC 8176, but for `fed`: a sign-in at another provider). */
+/** How each method proves the person (RFC 8176, except `fed`: a sign-in at another provider). */
 const proofs: Record<Session['method'], string> = {
   password: 'pwd',
   ldap: 'pwd',
@@ -66,8 +66,8 @@ const proofs: Record<Session['method'], string> = {
 export const acrValues = ['urn:idctl:1', 'urn:idctl:2'] as const;
 
 /**
- * How strongly the person signed in. A provider's second factor does not count (security P12). If the
- * account has a passkey, the session does not say which second factor it was, only that there was one.
+ * The `acr` and `amr` of a session. A provider's second factor does not count (security P12). If
+ * the account has a passkey, `amr` says that there was a second factor, but not which one.
  */
 export function strengthOf({ method, secondFactor, hasPasskey }: LiveSession) {
   const [one, two] = acrValues;

@@ -30,7 +30,7 @@ interface Row {
   issuedAt: number | string;
 }
 
-// A session is at a client by a grant, by cookies of the client's hosts, or by both.
+// A session is signed in to a client by a grant, by cookies of the client's hosts, or by both.
 const read = `WITH mine AS (SELECT s.id, s.created_at FROM sessions s
     WHERE s.account_id = $1 AND ${isSessionLive('$2', '$3')}),
   there AS (SELECT g.client_id, g.session_id FROM mine
@@ -73,7 +73,7 @@ export const listSignedIn = ownOperation({
   },
 });
 
-/** Signs the caller out of one application. Their session of idctl continues. */
+/** Signs the caller out of one application. Their session at idctl continues. */
 export const endSignedIn = ownOperation({
   authority: 'sessions.end',
   input: z.strictObject({

@@ -12,7 +12,7 @@ import { visitNow } from './visit.ts';
 export const scopes = ['openid', 'profile', 'email', 'groups', 'offline_access'];
 
 /**
- * The checks of an authorization request: a sign-in, fresh if it is asked for, then the client's
+ * The checks of an authorization request: a sign-in (a fresh one if requested), then the client's
  * organization and role. There is no consent page; `prompt=consent` is accepted without one.
  */
 export function makePolicy(): interactionPolicy.DefaultPolicy {
@@ -47,7 +47,7 @@ async function admitPerson(koa: KoaContextWithOIDC): Promise<void> {
   await requireGrant(koa, row, session);
 }
 
-/** One grant for each session and client, made once the person is admitted. */
+/** Makes the one grant of the session and client, unless it exists. */
 async function requireGrant(
   koa: KoaContextWithOIDC,
   client: ClientRow,

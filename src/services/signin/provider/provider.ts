@@ -78,7 +78,7 @@ class OpenIdProvider extends Provider {
       if (asked.includes('none')) return refuseSilentForm(koa, to, answer);
       visitNow().pages.post(koa, to, answer);
     });
-    // The request's headers are made by idctl, from the base URL.
+    // idctl itself makes the request's headers, from the base URL.
     this.proxy = true;
     bindSessions(this);
     this.Client.prototype.compareClientSecret = isSecretOf;
@@ -125,7 +125,7 @@ function refuseSilentForm(
   koa.redirect(url.href);
 }
 
-/** Takes the session from the request to idctl, and never stores one or sets a cookie for it. */
+/** Makes the package use idctl's session, and neither store a session nor set its cookie. */
 function bindSessions({ Session, OIDCContext }: Provider): void {
   Session.get = async (koa) => {
     const { session: live } = visitNow();
@@ -139,7 +139,7 @@ function bindSessions({ Session, OIDCContext }: Provider): void {
   };
 }
 
-/** Called on a client of the package. Its `clientSecret` is the hash of the secret. */
+/** Whether the secret is right. The package calls this on its client, which has only the hash. */
 async function isSecretOf(this: { clientId: string }, secret: string): Promise<boolean> {
   const row = visitNow().clients.get(this.clientId);
   const hash = hashOfSecret('cos_secret_', secret);

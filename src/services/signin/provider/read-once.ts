@@ -7,7 +7,7 @@ import { findLiveSession, type LiveSession } from './live-session.ts';
 import type { Stored } from './reading.ts';
 import { visitNow } from './visit.ts';
 
-// Gives the package what it asks for: rows that this request has read, or else a new query.
+// Reads rows for the package: those that this request has read already, or else with a new query.
 
 /** The client of this client id, or null. */
 export async function readClient(clientId: string): Promise<ClientRow | null> {
@@ -18,7 +18,7 @@ export async function readClient(clientId: string): Promise<ClientRow | null> {
   return row;
 }
 
-/** A stored code, token or grant. */
+/** The stored code, token or grant; undefined if there is none. */
 export async function readRecord(id: string): Promise<Stored | undefined> {
   const known = visitNow().read?.records.find((record) => record.id === id);
   if (known !== undefined) return known;
@@ -44,7 +44,7 @@ export async function readGrants(sessionId: string): Promise<GrantOfSession[]> {
   return grantId === null ? [] : [{ clientId: client.id, grantId }];
 }
 
-/** Why the client does not let the account in; null if it does. */
+/** Why the client does not admit the account; null if it does. */
 export async function readBarred(client: ClientRow, accountId: string): Promise<Barred | null> {
   const { ctx, read } = visitNow();
   return read?.session?.accountId === accountId && read.client.id === client.id

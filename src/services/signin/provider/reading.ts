@@ -35,7 +35,7 @@ export interface ReadForRequest {
   /** The session of the browser, or of the code or token; null if it is not live. */
   session: LiveSession | null;
   sessionId: string | null;
-  /** Why the client does not let the person of the session in. */
+  /** Why the client does not admit the session's account; null if it does. */
   barred: Barred | null;
   grantId: string | null;
   /** The code or token, and the grant. */
@@ -47,7 +47,7 @@ export interface NamedInRequest {
   clientId: unknown;
   /** The session of the browser. */
   sessionId?: string | null;
-  /** The code or refresh token that it redeems. */
+  /** The code or refresh token that the request redeems. */
   redeems?: { model: 'AuthorizationCode' | 'RefreshToken'; value: unknown } | undefined;
 }
 

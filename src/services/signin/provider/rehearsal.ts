@@ -97,7 +97,7 @@ interface Code {
   nonce: string;
 }
 
-/** A fault of the first redirect URI that is not told `login_required`; null if there is none. */
+/** The fault of the first redirect URI that does not answer `login_required`, or null. */
 async function findRefusedUri(ctx: Context, client: Client): Promise<Finding<never> | null> {
   for (const uri of client.redirectUris) {
     const { answer, said } = await request({ ctx, client, session: null }, uri);

@@ -12,11 +12,11 @@ import { planAfter } from '../../tenancy/webhooks/delivery/plan.ts';
 import type { Outcome } from '../../tenancy/webhooks/webhook.ts';
 import { noticeEnds } from './ends.ts';
 
-// Back-channel logout: a client gets a message for each session that ended, and for each person
-// that it no longer admits.
+// Back-channel logout: a client gets a message for each session that ended, and for each session of
+// a person that it no longer admits.
 
 const mostAtOnce = 100;
-/** Longer than any attempt takes. */
+/** How long an attempt is reserved for one daemon: longer than any attempt takes. */
 const leaseSeconds = 20;
 
 /** Finds the sessions and memberships that have ended, and sends the due messages to clients. */
@@ -42,7 +42,7 @@ async function findDue({ now, signOuts: { served } }: Context): Promise<string[]
   return rows.map(({ id }) => id).filter((id) => !served.has(id));
 }
 
-/** Sends one client's messages in order. A silent client delays no other: each has its own run. */
+/** Sends one client's messages in order. Each client has its own run, so none delays another. */
 async function serve(
   { signOuts: { served } }: Context,
   clientId: string,
@@ -69,7 +69,7 @@ interface Due {
 /** Tells a client of one sign-out; false if none is due. */
 async function tellNext(clientId: string, turn: Turn): Promise<boolean> {
   const ctx = turn.anew();
-  // The lease: if two daemons run at once, only one moves the next attempt.
+  // The lease: if two daemons run at once, only one of them can move `next_at`.
   const [claimed] = await unsynced(() =>
     select<{ id: string }>(
       `UPDATE client_sign_outs SET next_at = $2 WHERE next_at <= $3 AND id =

@@ -109,7 +109,7 @@ async function requireAdmitted(model: string, client: ClientRow, accountId: stri
   throw new errors.InvalidGrant('the membership has ended');
 }
 
-/** Limits a session's codes and tokens at a client: each is a row. Call it inside a transaction. */
+/** Limits a session's codes and tokens at a client, as each is a row. Call it in a transaction. */
 async function requireTurn(sessionId: string, clientId: string, weight: number): Promise<void> {
   const { ctx } = visitNow();
   const { tokenRequests: most } = ctx.config.limits;

@@ -61,7 +61,7 @@ export const testClient = operation({
     await take('client secret', 'a secret that is accepted, unless the client is public', () =>
       examineSecret(standing.organization, client),
     );
-    const signedIn = await take('sign-in', 'the person gets in', () =>
+    const signedIn = await take('sign-in', 'the client admits the person', () =>
       input.user === undefined
         ? skipped('no person was named', 'To try a member, add --user EMAIL.')
         : trySignIn(ctx, client, standing, input.user),
@@ -180,7 +180,7 @@ async function trySignIn(
     wrong(`${user}: ${refusals[barred]}`, mend(organization, client, user, barred));
   const member = await findMember(ctx, organization.id, user);
   if (member === null) return refuse('not_a_member');
-  // Security O8: a pushed membership tells the organization nothing of the account.
+  // Security O8: a pushed membership tells the organization nothing about the account.
   if (member.pushed)
     return wrong(
       'access_denied, as provisioning added the address, and its domain is not verified',
@@ -190,7 +190,7 @@ async function trySignIn(
   if (barred !== null) return refuse(barred);
   const scopes = Object.keys(claimsByScope).join(' ');
   const { sid: _, ...claims } = await claimsOf(ctx, client, member.id, '', scopes);
-  return found(claims, `${user} gets in`);
+  return found(claims, `${user} is admitted`);
 }
 
 const refusals: Record<Barred, string> = {
@@ -199,7 +199,7 @@ const refusals: Record<Barred, string> = {
   project_role_missing: 'access_denied, as the person lacks the role in the project',
 };
 
-/** The command that lets the person in. */
+/** The command after which the client admits the person. */
 function mend({ slug }: Organization, client: Client, user: string, barred: Barred): string {
   const [who, org] = [shellWord(user), shellWord(slug)];
   if (barred === 'account_disabled') return `The operator can run: idctl user enable ${who}`;

@@ -30,7 +30,7 @@ export interface ProviderVisit {
   session: LiveSession | null;
   /** The clients that this request has read, by client id. */
   clients: Map<string, ClientRow>;
-  /** The rows that one statement has read; without them, each part is read when needed. */
+  /** The rows that one statement has read; if absent, each row is read when needed. */
   read?: ReadForRequest | null;
   /** The answers that idctl makes in place of the package. */
   pages: Pages;

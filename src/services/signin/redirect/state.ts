@@ -134,7 +134,7 @@ function isSameBrowser(ctx: Context, state: FlowState, flow: string | undefined)
 /** A state that was accepted. */
 export interface Accepted {
   state: FlowState;
-  /** Redeems the returned code: `ask` asks the provider. Refuses `signin_failed`. */
+  /** Redeems the returned code; `ask` sends it to the provider. Refuses `signin_failed`. */
   redeem<Proved>(ask: (response: AuthorizationResponse) => Promise<Proved>): Promise<Proved>;
 }
 
@@ -218,7 +218,7 @@ function digest(text: string): string {
 /** How many callbacks may wait for a provider at once in one process (security S9). */
 const mostWaiting = { client: 10, connection: 50 };
 
-/** The two limits of a callback of this client, through this connection or social provider. */
+/** The places of a callback: one for the client, one for the connection or social provider. */
 function callbackPlaces(ctx: Context, connection: string): Places {
   const wanted: [string, number][] = [
     [`client ${networkOf(ctx.client.address)}`, mostWaiting.client],

@@ -26,8 +26,8 @@ type Input = z.output<typeof signUpInput>;
 
 /**
  * Makes an account for a person who signs up. If the instance sends mail, a code confirms the
- * address first, and the ticket proves which client signed up. Then answer and work are the same
- * for a taken address, whose owner gets a mail (security P7).
+ * address first, and the ticket proves which client signed up. In this case the answer and the work
+ * are the same for a taken address, whose owner gets a mail (security P7).
  */
 export async function signUp(ctx: Context, input: Input) {
   const invitation = await requireAdmitted(ctx, input);
@@ -45,8 +45,8 @@ export async function signUp(ctx: Context, input: Input) {
 }
 
 /**
- * Makes the account and signs it in. Its address is unproved: the instance takes it as verified
- * (spec §2.6), and the organization that owns the domain does not (security I3).
+ * Makes the account and signs it in. Its address is unproved: the instance treats it as verified
+ * (spec §2.6), but the organization that owns the domain does not (security I3).
  */
 async function signUpAtOnce(
   ctx: Context,
@@ -74,7 +74,7 @@ async function signUpAtOnce(
   return { emailVerification: 'done' as const, ...session };
 }
 
-/** The invitation that lets this person sign up; null if open to all. Refuses `signup_closed`. */
+/** The invitation that allows the sign-up; null if none is needed. Refuses `signup_closed`. */
 export async function requireAdmitted(
   ctx: Context,
   { email, invitation: token }: Pick<Input, 'email' | 'invitation'>,

@@ -46,7 +46,7 @@ export interface DirectoryExamination {
   person: DirectoryPerson | null;
 }
 
-/** Examines a directory step by step (spec §4.2, security L9). A failed step is no refusal. */
+/** Examines a directory step by step (spec §4.2, security L9). A failed step does not throw. */
 export async function examineDirectory(
   visit: DirectoryVisit,
   trial: Trial,

@@ -63,12 +63,12 @@ export interface SeenConnection {
   settings: string;
 }
 
-/** The connection as seen now: its settings must stay the same until the person is let in. */
+/** The connection as seen now: its settings must stay the same until the session begins. */
 export function seenAs(connection: LdapConnection): SeenConnection {
   return { id: connection.id, settings: proofOf(connection) };
 }
 
-/** Lets the person in, inside the sign-in's transaction, if the connection has not changed. */
+/** Admits the person, inside the sign-in's transaction, if the connection has not changed. */
 export async function enterByDirectory(
   ctx: Context,
   { connection: seen, person }: { connection: SeenConnection; person: DirectoryPerson },
@@ -101,7 +101,7 @@ export async function enter(
     name: person.name ?? email.slice(0, email.indexOf('@')),
   });
   if (account === null) throw signInFailed('identity_conflict');
-  // Before the membership: `beginSession` refuses a tombstoned person, who is then not added again.
+  // Runs before `ensureMember`: it refuses a tombstoned person, who must not become a member again.
   const begun = await beginSession(ctx, account, { method: 'ldap', connection, secondFactor });
   if ('session' in begun)
     await ensureMember(ctx, connection.organizationId, account, {
@@ -132,8 +132,8 @@ function proofOf(connection: LdapConnection): string {
 }
 
 /**
- * Records a refused sign-in: one counted event per connection, reason and entry in a quarter of an
- * hour. All user names without an entry count as one (security X5).
+ * Records a refused sign-in: one counted event per connection, reason and entry in 15 minutes. All
+ * user names without an entry count as one (security X5).
  */
 export async function recordRefusedByDirectory(
   ctx: Context,

@@ -113,7 +113,7 @@ function messageOf({ steps, entries = 0 }: DirectoryExamination, wholeSignIn: bo
   const step = steps[at];
   if (step !== undefined) return `Step ${at + 1}, ${step.name}, failed: ${step.seen}.`;
   const returned = entries === 1 ? '1 sample entry was' : `${entries} sample entries were`;
-  const end = wholeSignIn ? ' The person would be let in.' : '';
+  const end = wholeSignIn ? ' The person could sign in.' : '';
   return `The connection worked; ${returned} returned.${end}`;
 }
 
@@ -130,8 +130,9 @@ async function rehearseSignIn(
   const words = reason === null ? undefined : refusalWords[reason];
   if (words !== undefined && reason?.startsWith('email_'))
     return [address({ ok: false, ...words })];
-  const entered: Finding = words === undefined ? right('let in') : { ok: false, ...words };
-  return [address(right('there')), stepOf('account', 'the person is let in', entered)];
+  const entered: Finding =
+    words === undefined ? right('the sign-in succeeds') : { ok: false, ...words };
+  return [address(right('there')), stepOf('account', 'the person can sign in', entered)];
 }
 
 /** Why the sign-in would be refused, as a key of `refusalWords`. */

@@ -38,7 +38,7 @@ export const reasonWords: Record<DirectoryReason, Words> = {
   },
   password_expired: {
     seen: 'the password has expired',
-    hint: 'Change the password in the directory. The one of a service account should never expire.',
+    hint: "Change the password in the directory. A service account's password should never expire.",
   },
   account_disabled: {
     seen: 'the account is disabled',
