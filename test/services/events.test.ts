@@ -132,3 +132,33 @@ test.runIf(dialect === 'postgres')(
     expect(late.nextCursor).toBe(late.items.at(-1)?.id);
   },
 );
+
+test.runIf(dialect === 'postgres')(
+  'spec §6 a slow transaction that outlasts more than a page of events holds the cursor, and hasMore is false',
+  async () => {
+    const ctx = idctl.operator();
+    const cursor = await nowCursor(ctx);
+    const gate = Promise.withResolvers<void>();
+    const written = Promise.withResolvers<void>();
+    const slow = transaction(async () => {
+      await recordEvent(ctx, { kind: 'user.disabled' });
+      written.resolve();
+      await gate.promise;
+    });
+    await written.promise;
+    for (let n = 0; n < 4; n += 1)
+      await transaction(() => recordEvent(ctx, { kind: 'user.enabled' }));
+    const read = (after = '') => listAllEvents(ctx, { limit: 2, cursor: after });
+    let page = await read(cursor);
+    while (page.hasMore) page = await read(page.nextCursor ?? undefined);
+    expect(await read(page.nextCursor ?? undefined)).toEqual(page);
+    gate.resolve();
+    await slow;
+    const kinds: string[] = [];
+    do {
+      page = await read(page.nextCursor ?? undefined);
+      kinds.push(...page.items.map(({ kind }) => kind));
+    } while (page.hasMore);
+    expect(kinds.slice(-5)).toEqual(['user.disabled', ...Array(4).fill('user.enabled')]);
+  },
+);

@@ -73,10 +73,10 @@ async function read(ctx: Context, where: WhereOptions<Event>, input: Omit<All, '
   const [last, hasMore] = [events.at(-1)?.id ?? cursor ?? null, rows.length > limit];
   if (last === null || settled === null || last < settled)
     return { events, nextCursor: last, hasMore };
-  // The next page begins at the settled id, and may repeat events, so that none is left out. If the
-  // client would then get this full page again, the next page begins after it.
-  const further = settled > (cursor ?? firstKey) ? settled : cursor;
-  return { events, nextCursor: hasMore && further === cursor ? last : (further ?? null), hasMore };
+  // The next page begins at the settled id at most, so it may repeat events, and none is left out.
+  // If it would repeat this page, there is nothing more to read until the transaction ends.
+  const next = settled > (cursor ?? firstKey) ? settled : (cursor ?? null);
+  return { events, nextCursor: next, hasMore: hasMore && next !== (cursor ?? null) };
 }
 
 // How far the clocks of the daemons and of the database may differ, in milliseconds.
