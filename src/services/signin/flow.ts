@@ -38,9 +38,9 @@ import {
 // A sign-in takes these steps:
 // 1. Count the attempt, to limit guessing. A password counts when its turn to be hashed comes.
 // 2. Identify the person. The files in methods/ do this.
-// 3. Admit the person, in one transaction: find the account (an external identity is linked to an
-//    account, or gets a new one), check that the proof is still valid and that nothing bars the
-//    account (`findBar`), use up the second factor, begin the session.
+// 3. Admit the person, in one transaction: check that the proof is still valid, find the account
+//    (an external identity is linked to an account, or gets a new one), check that nothing bars it
+//    (`findBar`), use up the second factor, begin the session.
 //    A refusal is thrown. If only the second factor is missing, the transaction is rolled back:
 //    - If the request has the answer, `admit` checks it and runs the transaction again.
 //    - Else, with `inTwoSteps`, the arrival is held, and `answerPendingSignIn` takes the answer.
@@ -48,9 +48,10 @@ import {
 //    A password of an account with a second factor skips the first run. Single sign-on asks for the
 //    account's own second factor only if `asksOwnSecondFactor`. A mailed code and a passkey need no
 //    `admit`: the request with the code must have the answer, and a passkey counts as both factors.
-// 4. Give the count back, except after `signin_failed`, or after `code_invalid` for a mailed code.
-//    With LDAP, give it back too if the service account failed. Record the refused person, or the
-//    server that could not be used, as an event.
+// 4. Give the count back, except after `signin_failed` (a mailed code: only after `code_invalid`).
+//    With LDAP, give it back too if the service account failed. Record a refused person, or a
+//    server that could not be used, as an event. A refusal after the second factor was asked for
+//    has no event, nor has one of single sign-on before the provider was asked.
 //
 // method           counts in, gives back in   event of a refusal by      event of a server by
 // password         this file                  recordRefusedSignIn        (no server)
@@ -63,10 +64,12 @@ import {
 //
 // A mailed code counts in the limits of the password, and allows five attempts of its own. A wrong
 // second factor counts in second-factor.ts: a TOTP code for its account and the client, a passkey
-// only for the client. `acceptState` accepts each state once, and limits how many callbacks wait at
-// once. `keepSsoAttempt` stores how far each callback came, and each answer to the second factor.
-// Linking a social account begins a session too, and so does a confirmed address after a sign-up.
-// Only `beginSession` begins a session. Only `attachIdentity` and `attachSocial` link an account.
+// only for the client. A refused service account of LDAP counts in bind-tries.ts. `acceptState`
+// accepts each state once, claims the code, and limits how many callbacks wait at once.
+// `keepSsoAttempt` stores how far each accepted callback came, and what followed a right answer to
+// the second factor. Sessions also begin when a social account is linked, when an address is
+// confirmed after a sign-up, and after a sign-up without mail. Only `beginSession` begins a session.
+// Only `attachIdentity` and `attachSocial` link an external identity to an account.
 
 /**
  * Signs in with a password (spec §4.4), on the pages if `page` is set. Every `signin_failed` gets
@@ -169,7 +172,7 @@ export async function signInByLdap(
     });
   } catch (error) {
     const reason = reasonOfFailure(error);
-    // If null, no guess was wrong. If `service_…`, the service account failed before the lookup.
+    // If null, no guess was wrong. If `service_…`, the service account failed: no password was tried.
     if (reason === null || reason.startsWith('service_')) await giveBack(ctx, limits);
     if (reason !== null) await recordRefusedByDirectory(ctx, connection, { reason, person: entry });
     throw await reportDirectory(ctx, connection, error);
@@ -177,8 +180,8 @@ export async function signInByLdap(
 }
 
 /**
- * Finishes single sign-on, at the callback (spec §4.1 steps 3 to 6). The state is spent and the
- * code is claimed before the provider is asked. `keepSsoAttempt` stores how far the sign-in came.
+ * Finishes single sign-on, at the callback (spec §4.1 steps 3 to 6). Before the provider is asked,
+ * `acceptState` spends the state and claims the code.
  */
 export function finishSso(ctx: Context, input: z.output<typeof callbackInput>) {
   return acceptState(ctx, 'sso', input, async (accepted) => {
