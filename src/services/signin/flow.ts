@@ -68,8 +68,8 @@ import {
 // accepts each state once, claims the code, and limits how many callbacks wait at once.
 // `keepSsoAttempt` stores how far each accepted callback came, and what followed a right answer to
 // the second factor. Sessions also begin when a social account is linked, when an address is
-// confirmed after a sign-up, and after a sign-up without mail. Only `beginSession` begins a session.
-// Only `attachIdentity` and `attachSocial` link an external identity to an account.
+// confirmed after a sign-up, and after a sign-up without mail. Only `beginSession` begins one. Only
+// `attachIdentity` and `attachSocial` link an external identity to an account.
 
 /**
  * Signs in with a password (spec §4.4), on the pages if `page` is set. Every `signin_failed` gets
@@ -172,7 +172,7 @@ export async function signInByLdap(
     });
   } catch (error) {
     const reason = reasonOfFailure(error);
-    // If null, no guess was wrong. If `service_…`, the service account failed: no password was tried.
+    // Null: no guess was wrong. `service_…`: the service account failed, and no password was tried.
     if (reason === null || reason.startsWith('service_')) await giveBack(ctx, limits);
     if (reason !== null) await recordRefusedByDirectory(ctx, connection, { reason, person: entry });
     throw await reportDirectory(ctx, connection, error);
