@@ -29,7 +29,7 @@ const postgres = {
 
 export default defineConfig({
   test: {
-    maxWorkers: 3,
+    maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     // A worker loads the sources once, not for each of its files, which took a quarter of the time.
     // No test mocks a module, and a module of `test/` registers no hook when it is imported.

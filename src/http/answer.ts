@@ -13,6 +13,7 @@ import {
   type Problem,
   problemOf,
   problemType,
+  refusalForClients,
   refusalHeaders,
   refusalOfParser,
 } from './refusals.ts';
@@ -105,17 +106,18 @@ export function answerErrors(app: App): ErrorRequestHandler {
     const trace = traceOf(request);
     if (trace.speaks === undefined && isOfPeople(request)) response.vary('Accept');
     if (trace.speaks === undefined && speaksToPeople(request)) trace.speaks = 'html';
-    const refusal =
+    const found =
       error instanceof Refusal ? error : (app.refusalOf(error) ?? refusalOfParser(error));
-    if (refusal === null) {
+    if (found === null) {
       app.log.error({ requestId: trace.requestId, err: error }, 'bug');
       if (trace.speaks === 'oauth')
         return void response.status(500).json(oauthFault(trace.requestId));
       if (trace.speaks === 'html') return answerBrowser(app, null, request, response);
       return sendProblem(response, faultProblem(trace.requestId));
     }
-    trace.refusal = refusal;
-    if (isOutage(refusal)) app.tellOutage(refusal);
+    trace.refusal = found;
+    if (isOutage(found)) app.tellOutage(found);
+    const refusal = refusalForClients(found);
     if (trace.speaks === 'oauth') {
       const { status, headers, body } = oauthRefusal(refusal);
       return void response.status(status).set(headers).json(body);

@@ -41,18 +41,22 @@ export const problemType = 'application/problem+json';
 
 /** The messages for clients: only the operator may learn the new database and the key file. */
 const withheldFromClients: Partial<Record<RefusalCode, string>> = {
-  database_moved: 'The database of this daemon was moved.',
+  database_moved: 'The database of this daemon was moved. Its log names the new one.',
   key_invalid: 'This daemon cannot use its master key. Its log names the cause.',
 };
 
+/** The refusal as a client may see it, in every format. The log has the refusal as it was. */
+export function refusalForClients(refusal: Refusal): Refusal {
+  const withheld = withheldFromClients[refusal.code];
+  return withheld === undefined ? refusal : new Refusal(refusal.code, withheld);
+}
+
 /** The problem object of a refusal. */
 export function problemOf(
-  given: Refusal,
+  refusal: Refusal,
   requestId: string,
-  status = statuses[given.kind],
+  status = statuses[refusal.kind],
 ): Problem {
-  const withheld = withheldFromClients[given.code];
-  const refusal = withheld === undefined ? given : new Refusal(given.code, withheld);
   return {
     ...refusal.extra,
     type: `urn:idctl:problem:${refusal.code}`,

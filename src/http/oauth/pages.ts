@@ -6,7 +6,7 @@ import type { Answering, Pages } from '../../services/signin/provider/visit.ts';
 import { tell } from '../pages/failure.ts';
 import { type Html, html, textOf } from '../pages/html.ts';
 import { lookOf, pagePolicy, presentPage } from '../pages/layout.ts';
-import { refusalHeaders, statuses } from '../refusals.ts';
+import { refusalForClients, refusalHeaders, statuses } from '../refusals.ts';
 import type { Trace } from '../trace.ts';
 import { oauthFault, oauthRefusal } from './refusals.ts';
 
@@ -49,13 +49,13 @@ export function providerPages(app: App, trace: Trace): Pages {
   };
 }
 
-/** Logs a bug now. A refusal is logged later, with its request. */
+/** Logs a bug now. A refusal is logged later, with its request; returns it as clients may see it. */
 function log(app: App, trace: Trace, fault: unknown): Refusal | null {
   const refusal = fault instanceof Refusal ? fault : app.refusalOf(fault);
   if (refusal === null) app.log.error({ requestId: trace.requestId, err: fault }, 'bug');
   else trace.refusal = refusal;
   if (refusal !== null && isOutage(refusal)) app.tellOutage(refusal);
-  return refusal;
+  return refusal && refusalForClients(refusal);
 }
 
 /** The page for an error that cannot go back to the application, such as a wrong redirect URI. */

@@ -11,6 +11,7 @@ import {
   type SessionTokens,
   sessionCookies,
 } from '../cookies.ts';
+import { refusalForClients } from '../refusals.ts';
 import type { Html } from './html.ts';
 
 /** One request to a page. */
@@ -96,7 +97,7 @@ export function form<Input extends z.ZodObject>(
       const { code, continuation } = error;
       if (code === 'second_factor_required' && continuation !== undefined)
         return toSecondFactor(continuation);
-      const shown = await refused({ ...visit, refusal: error });
+      const shown = await refused({ ...visit, refusal: refusalForClients(error) });
       const cookies = [...continuationCookies(error), ...(shown.cookies ?? [])];
       return { ...shown, refusal: error, cookies };
     }

@@ -5,6 +5,7 @@ import { isUuid } from '../../services/foundation/fields.ts';
 import { noteRequest } from '../../services/provisioning/scim/log.ts';
 import { findScimActor } from '../../services/provisioning/scim/token.ts';
 import { findCredential } from '../authenticate.ts';
+import { refusalForClients } from '../refusals.ts';
 import { openRequest, traceOf } from '../trace.ts';
 import { faultReply, refusalReply, type ScimReply, send } from './answer.ts';
 import { answerResource } from './resources.ts';
@@ -97,7 +98,9 @@ function replyTo(app: App, error: unknown, request: Request): ScimReply {
     return faultReply(trace.requestId);
   }
   trace.refusal = refusal;
-  return refusalReply(refusal.code === 'invalid_credential' ? refused() : refusal);
+  return refusalReply(
+    refusal.code === 'invalid_credential' ? refused() : refusalForClients(refusal),
+  );
 }
 
 function note(
