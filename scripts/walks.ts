@@ -7,8 +7,8 @@ import { textOf } from './imports.ts';
 // source order, each function once. It stops when `beginSession` has written the session. It skips
 // code that runs only after a failure, and functions that make a `Refusal`.
 //
-// `files` counts the files. `returns` counts the calls that lead back into a file. The first pair
-// enters the functions of lower floors, but follows none of their calls. The second follows all.
+// `files` counts the files. `returns` counts the calls that lead back into a file. Each line shows
+// both twice: without the calls that functions outside services/signin make, and with them.
 
 const room = 'src/services/signin/';
 const flow = `${room}flow.ts`;

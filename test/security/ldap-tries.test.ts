@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => idctl.close());
 
-/** A directory that returns one person for every user name, and an organization that uses it. */
+/** A directory that returns the same person for every user name, and an organization that uses it. */
 async function findingOne() {
   const dn = `uid=${fresh('ada')},${suffix}`;
   const found: { mail: string; uuid: string } = { mail: '', uuid: dn };

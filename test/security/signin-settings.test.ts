@@ -95,8 +95,8 @@ describe('O1 O2 every setting, on and off, of two organizations at once', () => 
 
   /** The expected outcomes of these settings. All addresses here are on verified domains. */
   function expected(settings: Settings) {
+    // Without passkeys, which have their own tests.
     const ways = ['password', 'magicCode', 'google', 'github'] as const;
-    // Passkeys have tests of their own.
     const all = ['password', 'passkey', 'magicCode', 'google', 'github'] as const;
     const offered = all.filter((way) => settings[way]);
     return {

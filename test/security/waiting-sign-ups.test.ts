@@ -40,7 +40,7 @@ async function withoutMail<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-test('I3 removing the mail settings confirms no sign-up that waits for its code', async () => {
+test('I3 removing the mail settings does not confirm a sign-up that waits for its code', async () => {
   const email = address();
   await signUp(email);
   await withoutMail(async () => {
@@ -58,7 +58,7 @@ test('I3 removing the mail settings confirms no sign-up that waits for its code'
   expect((await withoutMail(() => login(email))).status).toBe(200);
 });
 
-test('I3 removing the mail settings confirms no sign-up that a stranger began on a provisioned account', async () => {
+test('I3 removing the mail settings does not confirm a sign-up that a stranger began on a provisioned account', async () => {
   const { create } = await scimClient(idctl);
   const [pushed, squatted] = [address(), address()];
   for (const userName of [pushed, squatted]) await create({ userName });
@@ -75,7 +75,7 @@ test('I3 removing the mail settings confirms no sign-up that a stranger began on
   });
 });
 
-test('I3 removing the mail settings confirms no sign-up whose account an operator has made a member since', async () => {
+test('I3 removing the mail settings does not confirm a sign-up whose account an operator has made a member', async () => {
   const email = address();
   await signUp(email);
   const { slug: org } = await organization(idctl);

@@ -1,18 +1,20 @@
 /**
- * Slow tests of a terminal, a browser, the network, a daemon's configuration, a move between both
- * databases, or every way of `explain`. The suite runs them on SQLite only; `npm run test:long` also
- * runs them on PostgreSQL.
+ * Slow tests of a terminal, a browser, the network, a daemon's configuration, a killed daemon, a
+ * move from one database to the other, or every way of `explain`. The suite runs them on SQLite
+ * only; `npm run test:long` also runs them on PostgreSQL.
  */
 export const onOneDatabase = [
   'test/cli/**/*.test.ts',
   'test/e2e/**/*.test.ts',
   'test/faults/boot.test.ts',
+  'test/faults/kills.test.ts',
   'test/http/reference.test.ts',
   'test/security/completion.test.ts',
   'test/security/outbound.test.ts',
   'test/security/terminal.test.ts',
   'test/services/daemon-configuration.test.ts',
   'test/services/database-move-guards.test.ts',
+  'test/services/database-move.test.ts',
   'test/services/doctor.test.ts',
   'test/services/explain-truth.test.ts',
 ];

@@ -77,7 +77,7 @@ export const rotateScimToken = operation({
   },
 });
 
-/** Revokes the organization's SCIM token. The client loses access (spec §3.5), members stay. */
+/** Revokes the organization's SCIM token. The client loses access (spec §3.5), and the members stay. */
 export const revokeScimToken = operation({
   authority: 'scim.revoke',
   input,

@@ -89,8 +89,8 @@ export async function enterBySso(
   const account = await attach(ctx, connection, said);
   // Locked before its memberships are read: the account may be joining another organization now.
   await lockAccount(account.id);
-  // Runs before `ensureMember`: it refuses a tombstoned person, who must not become a member again.
   const asked = (await asksOwnSecondFactor(connection, account.id)) ? { secondFactor } : {};
+  // `beginSession` comes first, as it refuses a removed person: `ensureMember` would admit them again.
   const begun = await beginSession(ctx, account, { method: 'sso', connection, ...asked });
   if ('session' in begun)
     await ensureMember(ctx, connection.organizationId, account, { kind: 'sso', by: connection.id });

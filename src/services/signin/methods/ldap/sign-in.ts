@@ -101,7 +101,7 @@ export async function enter(
     name: person.name ?? email.slice(0, email.indexOf('@')),
   });
   if (account === null) throw signInFailed('identity_conflict');
-  // Runs before `ensureMember`: it refuses a tombstoned person, who must not become a member again.
+  // `beginSession` comes first, as it refuses a removed person: `ensureMember` would admit them again.
   const begun = await beginSession(ctx, account, { method: 'ldap', connection, secondFactor });
   if ('session' in begun)
     await ensureMember(ctx, connection.organizationId, account, {
