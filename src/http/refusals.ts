@@ -45,10 +45,17 @@ const withheldFromClients: Partial<Record<RefusalCode, string>> = {
   key_invalid: 'This daemon cannot use its master key. Its log names the cause.',
 };
 
-/** The refusal as a client may see it, in every format. The log has the refusal as it was. */
+/** Whether clients do not see why: the log has the message instead. */
+export function isWithheld({ code }: Refusal): boolean {
+  return withheldFromClients[code] !== undefined;
+}
+
+/** The refusal as a client may see it, in every format. */
 export function refusalForClients(refusal: Refusal): Refusal {
-  const withheld = withheldFromClients[refusal.code];
-  return withheld === undefined ? refusal : new Refusal(refusal.code, withheld);
+  const { code, retryAfter } = refusal;
+  const shown = withheldFromClients[code];
+  if (shown === undefined) return refusal;
+  return new Refusal(code, shown, retryAfter === undefined ? {} : { retryAfter });
 }
 
 /** The problem object of a refusal. */

@@ -6,6 +6,7 @@ import { type Actor, type App, type Context, openContext } from '../context.ts';
 import type { Refusal } from '../errors.ts';
 import { isOutage } from '../outage.ts';
 import { sentTokens } from './cookies.ts';
+import { isWithheld } from './refusals.ts';
 
 /** The data for the log line of a request, and the form of its refusal. */
 export interface Trace {
@@ -48,15 +49,23 @@ export function traceRequests(log: Logger): RequestHandler {
         actor: actor.kind,
         ...(actor.kind === 'user' ? { accountId: actor.accountId } : {}),
         ...(refusal ? { code: refusal.code } : {}),
-        // The log explains an outage once, not with each request.
-        ...(refusal && isOutage(refusal) ? {} : reasonOf(refusal?.cause)),
+        ...whyOf(refusal),
         address,
       };
-      if (response.statusCode < 500 || refusal?.kind === 'overloaded') log.info(line, 'request');
-      else log.error(line, 'request');
+      const isFault = 'err' in line && refusal !== undefined && isWithheld(refusal);
+      if (isFault || (response.statusCode >= 500 && refusal?.kind !== 'overloaded'))
+        log.error(line, 'request');
+      else log.info(line, 'request');
     });
     next();
   };
+}
+
+/** What the log adds to the code of a refusal. */
+function whyOf(refusal: Refusal | undefined): { reason?: string; err?: Error } {
+  // The log explains an outage once, not with each request.
+  if (refusal === undefined || isOutage(refusal)) return {};
+  return isWithheld(refusal) ? { err: refusal } : reasonOf(refusal.cause);
 }
 
 /** Why a request was refused: a system error, or a reason hidden from the client. */

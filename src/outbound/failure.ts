@@ -1,6 +1,6 @@
 import { Refusal } from '../errors.ts';
 
-/** Texts for failures. Each continues a sentence that starts with the host's name. */
+/** Texts for failures. Each continues a sentence that starts with the host or the endpoint. */
 export const failureWords = {
   timeout: 'did not answer in time',
   too_large: 'answered with more than the allowed 1 MiB',

@@ -60,10 +60,8 @@ function asEncryptedAs(setting: string, configured: string, fetch: BoundedFetch)
   return async (url, options) => {
     if (url.startsWith('https:')) return fetch(url, options);
     const { host } = new URL(url);
-    throw new Refusal('outbound_refused', `http://${host} is not encrypted.`, {
-      hint: `Check social.${setting} in idctl.yaml: ${configured} named this endpoint.`,
-      extra: { reason: 'plain_http' },
-    });
+    const message = `social.${setting} leads to http://${host}, which is not encrypted.`;
+    throw new Refusal('outbound_refused', message, { extra: { reason: 'plain_http' } });
   };
 }
 

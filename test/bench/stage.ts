@@ -75,7 +75,7 @@ export async function setStage(
   };
 }
 
-/** Fills a fresh database with the accounts of the shots, and returns a token of one account. */
+/** Fills a fresh database with the accounts that the benchmark uses, and returns a token of one. */
 export async function populateStage(database: string, keyFile: string): Promise<string> {
   const settings = configSchema.parse({ log: { level: 'fatal' } });
   const address = { ...settings.database, url: database };

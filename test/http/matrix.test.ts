@@ -15,8 +15,8 @@ import type { Person } from '../support/instance.ts';
 
 const nameOf = ({ method, path }: Route) => `${method} ${path}`;
 
-// Deletions come late, and an organization goes after what is in it. Then the password change ends
-// the other sessions, and the sign-out ends the caller's own.
+// Deletions run late, nested objects before their organization. The password change ends the other
+// sessions and the sign-out the caller's own, so these two run last.
 const rank = ({ method, path }: Route) =>
   path.endsWith('/logout')
     ? 3

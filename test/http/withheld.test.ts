@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { Account } from '../../src/database/models/account.ts';
 import { SigningKey } from '../../src/database/models/signing-key.ts';
 import { transaction } from '../../src/database/transaction.ts';
@@ -24,9 +24,20 @@ test('X3 a page and an answer do not say which stored secret the master key does
   const email = account.email ?? '';
   await transaction(() => Account.update({ totpSecret: 'broken' }, { where: { id: account.id } }));
   const body = { email, password, totpCode: '123456' };
+  const logged = vi.spyOn(idctl.app.log, 'error');
+  onTestFinished(() => logged.mockRestore());
   const answer = await idctl.client().post('/api/v1/auth/login', body);
   expect(answer).toMatchObject({ status: 503, body: { code: 'key_invalid', detail: shown } });
   expect(JSON.stringify(answer.body)).not.toContain('sealed');
+  const err = expect.objectContaining({
+    message: expect.stringContaining('is not a sealed value'),
+  });
+  await expect
+    .poll(() => logged.mock.calls)
+    .toContainEqual([
+      expect.objectContaining({ requestId: answer.body.requestId, err }),
+      'request',
+    ]);
   const browser = idctl.client({ keepCookies: true });
   const page = await open(browser, `/login?identifier=${encodeURIComponent(email)}`);
   const asked = await page.submit('/login/password', { password });

@@ -133,7 +133,7 @@ describe('each fault is reported once, with one thing to change', () => {
     },
   );
 
-  test('a token endpoint that accepts no client secret fails client authentication and gets no request', async () => {
+  test('if the token endpoint accepts no client secret, the step client authentication fails and the endpoint gets no request', async () => {
     provider.answers.discovery = () => ({
       body: { ...provider.document(), token_endpoint_auth_methods_supported: ['private_key_jwt'] },
     });

@@ -402,7 +402,7 @@ describe('design scim.md: refused', () => {
     },
   );
 
-  test('more work than a real client sends is refused', () => {
+  test('a PATCH with more comparisons or values than a real client sends is refused', () => {
     const path = 'emails[type eq "a" or type eq "b"].value';
     const keys = Array.from(
       { length: 26 },

@@ -225,7 +225,7 @@ async function goesOn({ idctl, scene }: Stage): Promise<boolean> {
 /** Whether a newcomer who signs up with the invitation becomes a member. */
 async function letsJoin(stage: Stage): Promise<boolean> {
   const { invitation, org } = stage.scene;
-  // The code also accepts the invitation, but only in the browser that signed up.
+  // The mailed code also accepts the invitation, but only in the browser that signed up.
   const client = stage.idctl.client({ keepCookies: true });
   const newcomer = await signUp(stage.idctl, invitation.email, {
     client,

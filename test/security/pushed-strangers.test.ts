@@ -60,7 +60,7 @@ describe('O8 a pushed membership tells the organization nothing', () => {
     expect(all.body.items.map(({ name }: { name: string }) => name)).toEqual(['deploys', 'guest']);
   });
 
-  test('O8 I4 when a stranger leaves, the organization’s events show only the name that its client gave', async () => {
+  test('O8 I4 when a stranger leaves, the organization’s events show only the name that its SCIM client gave', async () => {
     const rival = await scimClient(idctl);
     const stranger = await person(idctl);
     await push(rival, stranger.email ?? '');

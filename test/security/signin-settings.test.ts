@@ -293,7 +293,7 @@ describe('O3 no change of settings locks every owner out', () => {
     expect(await login(instance, org.owner.email)).toBe(200);
   });
 
-  test('O3 single sign-on and LDAP count while they are enabled, and only for the address of the owner', async () => {
+  test('O3 single sign-on or LDAP counts as a way for an owner to sign in only while it is enabled for the domain of the owner’s address', async () => {
     const instance = await openInstance();
     const { org, domain } = await withSso(instance);
     await set(instance, org, { password: false });

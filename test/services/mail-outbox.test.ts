@@ -71,7 +71,7 @@ test('a mail that the server refuses for good is given up at once', async () => 
   expect(await OutboxItem.count()).toBe(0);
 });
 
-test('only one of several parallel turns sends a mail; the mail of a killed turn is sent by a turn a minute later', async () => {
+test('only one of several parallel runs of the mail job sends a mail; if a run is killed, a run a minute later sends its mail', async () => {
   const email = await asking();
   await Promise.all(Array.from({ length: 8 }, turn));
   expect(await idctl.lettersTo(email)).toHaveLength(1);

@@ -93,7 +93,8 @@ async function tail(call: Call): Promise<void> {
     for (const event of page.items) if (!shown.has(event.id)) call.line(event, columns);
     shown = new Set([...page.items.map(({ id }) => id), ...(page.items.length > 0 ? [] : shown)]);
     cursor = page.nextCursor ?? cursor;
-    if (!page.hasMore && (await Promise.race([over, pause(everyMs)])) === 'over') return;
+    const wait = pause(page.hasMore ? 0 : everyMs);
+    if ((await Promise.race([over, wait])) === 'over') return;
   }
 }
 

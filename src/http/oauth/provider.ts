@@ -70,7 +70,7 @@ function pathAndQuery({ originalUrl }: Request): string {
   return pathname + search;
 }
 
-/** Redirects a form to a GET: browsers send no cookies with a form from another site. */
+/** Redirects a form to a GET: browsers send no SameSite=Lax cookies with it. */
 const turnIntoGet: RequestHandler = async (request, response) => {
   traceOf(request).speaks = 'html';
   const form = await readForm(request, response, formLimit);

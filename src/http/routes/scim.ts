@@ -36,7 +36,7 @@ export const scimRoutes = [
     cli: 'scim groups',
   }),
   route('GET', '/api/v1/orgs/:org/scim-groups/:members/members', listScimGroupMembers, {
-    summary: 'The users in a group that the SCIM client created',
+    summary: 'The users in a group of the SCIM client',
     cli: 'scim groups',
   }),
   route('GET', '/api/v1/orgs/:org/scim-log', listScimRequests, {

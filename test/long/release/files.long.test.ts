@@ -80,7 +80,7 @@ describe.skipIf(rootMissing() || counterpartMissing('lintian'))('a release', () 
     expect((await run('lintian', words)).stdout).not.toMatch(/^E:/m);
   });
 
-  test('has an archive that an ordinary user can unpack and run, without npm and network', async () => {
+  test('has an archive that an ordinary user can unpack and run, without npm or a network', async () => {
     const home = join(folder, 'home');
     mkdirSync(home);
     const archive = release.file(`linux-${process.arch}.tar.gz`);

@@ -145,7 +145,7 @@ export const eventKinds = {
   'sso.domain.lost': inOrg('sso', 'Another organization verified the domain of the connection', {
     emailDomain: text,
   }),
-  'sso.signin.refused': inOrg('sso', 'Single sign-ons were refused', refused),
+  'sso.signin.refused': inOrg('sso', 'Sign-ins through single sign-on were refused', refused),
   'sso.provider.failed': inOrg('sso', 'The identity provider could not be used', {
     stage: text,
     message: text,

@@ -79,22 +79,20 @@ async function read(ctx: Context, where: WhereOptions<Event>, input: Omit<All, '
   return { events, nextCursor: next, hasMore: hasMore && next !== (cursor ?? null) };
 }
 
-// How far the clocks of the daemons and of the database may differ, in milliseconds.
-const apart = 1000;
-
-const oldest = `SELECT (EXTRACT(EPOCH FROM min(xact_start)) * 1000)::float8 AS began FROM pg_stat_activity
-  WHERE datname = current_database() AND application_name = 'idctl' AND pid <> pg_backend_pid()
-    AND (backend_xid IS NOT NULL OR state = 'idle in transaction')`;
+// The clocks of the daemons and of the database may differ by a second.
+const oldest = `SELECT (EXTRACT(EPOCH FROM LEAST(min(xact_start) - interval '1 second',
+    clock_timestamp())) * 1000)::float8 AS settled FROM pg_stat_activity
+  WHERE datname = current_database() AND application_name = 'idctl' AND pid <> pg_backend_pid()`;
 
 /**
- * The id up to which no more events can appear; null if the order of all events is final. On
- * PostgreSQL an open transaction may still write an event older than those already written.
+ * The id up to which no more events can appear; null on SQLite, where the order is always final. On
+ * PostgreSQL an open transaction may still write an event older than those already written, and so
+ * may one that begins before the events are read.
  */
 async function settledId(): Promise<string | null> {
   if (dialectOfDatabase() === 'sqlite') return null;
-  const [row] = await select<{ began: number | null }>(oldest, []);
-  const began = row?.began ?? null;
-  return began === null ? null : idOfInstant(began - apart);
+  const [row] = await select<{ settled: number }>(oldest, []);
+  return row === undefined ? firstKey : idOfInstant(row.settled);
 }
 
 /** The id after which to read: the cursor, or the first that `since` allows, whichever is later. */

@@ -46,7 +46,7 @@ export async function requireCurrent(
   const { passwordHash } = account;
   if (passwordHash === null) {
     throw new Refusal('conflict', 'Your account has no password: you sign in another way.', {
-      hint: 'Sign in that way, or ask the operator of this instance to set a password.',
+      hint: 'Set one with a code by mail, or ask the operator of this instance to set one.',
     });
   }
   const limits = await passwordLimits(ctx, account.email ?? account.id);

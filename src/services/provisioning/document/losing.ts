@@ -83,6 +83,7 @@ function losingMappings({ steps }: Pick<PlanDraft, 'steps'>, wanted: PlanInput):
 function losingOrgRoles({ steps }: Pick<PlanDraft, 'steps'>, wanted: PlanInput): Losing[] {
   const { state } = wanted;
   const removed = new Set(steps.removeMappings.map(({ id }) => id));
+  if (removed.size === 0) return [];
   const rules = rulesLeft(steps, state);
   const edited = new Set(
     [...steps.changeMembers, ...steps.removeMembers].map(({ accountId }) => accountId),

@@ -65,7 +65,7 @@ export function made(
   return finish(ctx, entrant, via, { attempts: [], full, of: null });
 }
 
-/** The verdict on a known account: its obstacles, the limits, then the second factor. */
+/** The verdict for this person: first the obstacles, then the limits, then the second factor. */
 export async function finish(
   ctx: Context,
   entrant: Entrant,

@@ -186,7 +186,7 @@ export function composeFound(
   keys: Key[],
   most: number,
 ): Query {
-  // With a single key, every record that is found matches, so the condition is left out.
+  // If the filter is one comparison that the index answers, every record found matches it.
   const filter = isOneKey(asked, keys) ? null : asked.filter;
   const { condition, bind, order } = compose(listing, organizationId, { ...asked, filter });
   const found = keys.flatMap(({ column, value }) => {

@@ -54,11 +54,11 @@ export const reasonWords: Record<DirectoryReason, Words> = {
     hint: 'Unlock the account in the directory.',
   },
   stronger_auth_required: {
-    seen: 'the directory wants a signed or encrypted connection',
+    seen: 'the directory requires a signed or encrypted connection',
     hint: 'Use ldaps://, or ldap:// with TLS on.',
   },
   encryption_required: {
-    seen: 'the directory wants an encrypted connection',
+    seen: 'the directory requires an encrypted connection',
     hint: 'Use ldaps://, or ldap:// with TLS on.',
   },
   dn_malformed: {
