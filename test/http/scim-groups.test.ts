@@ -413,7 +413,7 @@ describe('groups as a source of roles', () => {
     expect(await roles()).toEqual({ ada: 'member' });
   });
 
-  test('O3 O8 a mapping changes only synced roles in the organization, never an owner’s; after it, a pushed person stays a member', async () => {
+  test('O3 O8 a mapping changes only synced roles in the organization, never an owner’s; a pushed person who leaves the group stays a member', async () => {
     const { org, ben, push, client } = await mapped();
     const map = (orgRole: 'admin' | 'member') =>
       addMapping(idctl.operator(), { org, group: 'dev', orgRole });

@@ -113,7 +113,7 @@ describe('L5 bytes that reach the library', () => {
     expect(failures[0]).toBe('too_large');
   });
 
-  test('control characters are removed from an answer', () => {
+  test('response controls are removed from an answer', () => {
     const plain = result({ id: 2, kind: 'bind' });
     const controls = Buffer.from([0xa0, 8, 0x30, 6, 4, 4, 0x31, 0x2e, 0x32, 0x2e]);
     const bytes = Buffer.concat([

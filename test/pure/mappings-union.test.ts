@@ -56,7 +56,10 @@ interface World {
 
 const newcomer = (): Held<OrgRole> => ({ role: 'member', synced: true, because: null });
 
-/** The rule of the design: the highest role of the union, or the role that remains. */
+/**
+ * The role by spec §3.3: a manual role stays. Otherwise it is the highest role that a claim or SCIM
+ * gives, or the held role if nothing may remove it.
+ */
 function expected<R>(
   given: { role: R; from: 'claim' | 'scim' }[],
   order: readonly R[],

@@ -228,7 +228,7 @@ describe('design scim.md: requests of providers', () => {
     expect(patched([{ op: 'replace', value: { password: 'secret' } }]).changed).toBe(false);
   });
 
-  test('no operations, missing schemas and values that are set already change nothing', () => {
+  test('no operations, missing schemas and values that are already set change nothing', () => {
     expect(patched([]).changed).toBe(false);
     expect(applyPatch(barbara, { operations: [] }).changed).toBe(false);
     expect(patched([{ op: 'replace', value: { ...barbara } }]).changed).toBe(false);

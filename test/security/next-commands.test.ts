@@ -43,25 +43,28 @@ async function hintOf(work: Promise<unknown>): Promise<string | undefined> {
   return error.hint;
 }
 
-test.each([hostile, '-n@evil.test'])('X9 the next command names %s as one word', async (email) => {
-  await createUser(idctl.operator(), { email, name: 'Eve' });
-  const { slug } = await organization(idctl);
-  const twice = createUser(idctl.operator(), { email, name: 'Eve' });
-  const words = await wordsOf((await hintOf(twice))?.replace(' shows them.', ''));
-  expect(words.filter((word) => word !== '--')).toEqual(['user', 'show', email]);
-  const unknown = `x${email}`;
-  const missing = addMember(idctl.operator(), { org: slug, email: unknown, role: 'member' });
-  expect(await wordsOf(await hintOf(missing))).toEqual([
-    'user',
-    'create',
-    unknown,
-    '--name',
-    'NAME',
-  ]);
-  await disableUser(idctl.operator(), { user: email });
-  const link = await wordsOf(await hintOf(createLoginLink(idctl.operator(), { user: email })));
-  expect(link.filter((word) => word !== '--')).toEqual(['user', 'enable', email]);
-});
+test.each([hostile, '-n@evil.test'])(
+  'X9 the command in a hint names %s as one word',
+  async (email) => {
+    await createUser(idctl.operator(), { email, name: 'Eve' });
+    const { slug } = await organization(idctl);
+    const twice = createUser(idctl.operator(), { email, name: 'Eve' });
+    const words = await wordsOf((await hintOf(twice))?.replace(' shows them.', ''));
+    expect(words.filter((word) => word !== '--')).toEqual(['user', 'show', email]);
+    const unknown = `x${email}`;
+    const missing = addMember(idctl.operator(), { org: slug, email: unknown, role: 'member' });
+    expect(await wordsOf(await hintOf(missing))).toEqual([
+      'user',
+      'create',
+      unknown,
+      '--name',
+      'NAME',
+    ]);
+    await disableUser(idctl.operator(), { user: email });
+    const link = await wordsOf(await hintOf(createLoginLink(idctl.operator(), { user: email })));
+    expect(link.filter((word) => word !== '--')).toEqual(['user', 'enable', email]);
+  },
+);
 
 test('X9 the next command names an account without an address by its id, never by its name', async () => {
   const { id, slug, owner } = await organization(idctl);

@@ -68,7 +68,7 @@ const signInAnew: Record<string, (app: Application, browser: Client) => Promise<
     browser.jar.delete('refresh_token');
     idctl.wait(16 * 60);
     await page.submit('/login/password', { password });
-    // The other tests compare the clock with the ids of events.
+    // The sign-out job reads only events of the last 30 seconds, and their ids have the real time.
     idctl.wait(-16 * 60);
   },
   'through the API, as another person': async (_app, browser) => {

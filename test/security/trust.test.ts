@@ -444,7 +444,7 @@ describe('I3 a stranger who had the address first', () => {
     expect(answer.body.user).toMatchObject({ id, name: 'boss' });
   });
 
-  test('I3 a login link, a sign-in that waits for its code, and a link to a provider in progress are cancelled too', async () => {
+  test('I3 a login link, a sign-in that waits for its code, and an unfinished connection of Google are cancelled too', async () => {
     const { domain, open } = await newcomer(provider.issuer);
     const email = `ada@${domain}`;
     const { id, accessToken } = await stranger(email);

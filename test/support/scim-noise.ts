@@ -125,7 +125,7 @@ const values = fc.letrec<{ json: unknown }>((tie) => ({
     ),
     noise,
     fc.array(tie('json'), { maxLength: 4 }),
-    // Parsed like a request body: JSON.parse makes an own key of any name.
+    // Parsed like a request body: JSON.parse makes every name an own property, even `__proto__`.
     fc
       .array(fc.tuple(name, tie('json')), { maxLength: 5 })
       .map((entries) =>

@@ -1,7 +1,8 @@
 import { DataTypes, Op, QueryTypes } from 'sequelize';
 import type { Migration } from './migration.ts';
 
-// Columns and indexes added to the tables of the first release, in order.
+// The small migrations 0018 to 0032, in order. They add columns and indexes, or change rows; one
+// adds the table `daemons`.
 
 /** When a token or an app was suspended, because it came from a restored backup. */
 export const suspensions: Migration = {

@@ -230,7 +230,7 @@ export async function requireProject(
   return found;
 }
 
-/** The refusal of a project that does not exist. */
+/** The refusal for a project that does not exist. */
 export function noProject(project: string): Refusal {
   return new Refusal('not_found', `There is no project ${JSON.stringify(project)}.`, {
     hint: 'To list them, run: idctl project list (or GET /api/v1/orgs/…/projects)',

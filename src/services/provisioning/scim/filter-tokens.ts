@@ -3,7 +3,7 @@ import type { Attribute } from '../../foundation/scim-user/attribute.ts';
 import { scimRefusal } from '../../foundation/scim-user/refusal.ts';
 import { isStorable } from '../../foundation/scim-user/values.ts';
 
-/** A token of a filter: a bracket, a decoded quoted text, or a run of other characters. */
+/** A token of a filter: a bracket, a decoded quoted string, or a run of other characters. */
 export interface FilterToken {
   kind: '(' | ')' | '[' | ']' | 'text' | 'word';
   text: string;
