@@ -12,6 +12,7 @@ import {
   removeDomain,
 } from '../../src/services/tenancy/domains/operations.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
+import { changeMemberRole } from '../../src/services/tenancy/memberships/operations.ts';
 import { fresh } from '../support/builders.ts';
 import { type Company, foundCompany } from '../support/company.ts';
 import { apply, exported, foundEmpty, plan, type Sent } from '../support/documents.ts';
@@ -97,7 +98,7 @@ test('P15 a token of scope write can apply a document with a new project; scope 
   expect(await tryApply(writer, document)).toMatchObject({ status: 200, body: { applied: true } });
 });
 
-test('P15 an admin can neither grant nor remove the owner role, with a session or with a token', async () => {
+test('P15 an admin can neither grant the owner role nor demote the last owner, with a session or with a token', async () => {
   const before = await exported(idctl.operator(), 'acme');
   const grant = members([{ email: 'mia@acme.test', role: 'owner' }]);
   const take = members([
@@ -115,6 +116,22 @@ test('P15 an admin can neither grant nor remove the owner role, with a session o
   const rename = { idctl: 1, organization: { slug: 'acme', name: 'Other' } };
   expect(await tryApply(company.admin, rename)).toMatchObject({ body: { code: 'forbidden' } });
   expect(await exported(idctl.operator(), 'acme')).toEqual(before);
+});
+
+test('P15 an admin can neither demote nor remove an owner, although another owner remains', async () => {
+  const mia = { org: 'acme', user: 'mia@acme.test' };
+  await changeMemberRole(idctl.operator(), { ...mia, role: 'owner' });
+  const before = await exported(idctl.operator(), 'acme');
+  const demote = members([{ email: 'mia@acme.test', role: 'member' }]);
+  const people: Sent[] = Object(before)['members'];
+  const kept = people.filter(({ email }) => email !== mia.user);
+  const remove = { idctl: 1, members: kept };
+  for (const client of [company.admin, await tokenOf(company.admin.id, 'admin')]) {
+    expect(await tryApply(client, demote)).toMatchObject({ status: 403 });
+    expect(await tryApply(client, remove, true)).toMatchObject({ status: 403 });
+  }
+  expect(await exported(idctl.operator(), 'acme')).toEqual(before);
+  await changeMemberRole(idctl.operator(), { ...mia, role: 'member' });
 });
 
 test.each(['member', 'stranger', 'foreigner'] as const)(

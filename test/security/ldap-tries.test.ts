@@ -114,7 +114,7 @@ test('L8 a right password does not count, under any name', async () => {
     expect(await signIn(`alias-${at}`)).toMatchObject({ status: 200 });
 });
 
-test('L8 a password in the connection test counts for the same person, under any name', async () => {
+test('L8 a wrong password in the connection test counts toward the person’s limit, whichever of their names is used', async () => {
   const { signIn, test, tried } = await findingOne();
   const answers = [];
   for (let at = 0; at < 7; at += 1)

@@ -32,7 +32,7 @@ export const providerPaths = [
   { method: 'POST' as const, path: '/oauth/userinfo' },
 ];
 
-/** Serves idctl's OpenID provider. The routes answer the token requests of OAuth apps. */
+/** Serves idctl's OpenID provider. Requests of OAuth apps pass through to the API's routes. */
 export function serveProvider(door: Door): Router {
   const router = Router({ caseSensitive: true, strict: true });
   router.get(['/oauth/authorize', '/oauth/authorize/:uid'], authorize(door));
@@ -96,7 +96,7 @@ function userinfo({ app, origins }: Door): RequestHandler {
   };
 }
 
-/** Answers clients at the token, introspection and revocation endpoints. Routes answer apps. */
+/** Answers clients at the token, introspection and revocation endpoints. The API's routes answer apps. */
 function ofClients({ app, origins }: Door): RequestHandler {
   return async (request, response, next) => {
     traceOf(request).speaks = 'oauth';

@@ -152,7 +152,7 @@ export const secondFactorInput = z.strictObject({
 
 /**
  * Finishes a sign-in in two steps with the answer to the second factor. A wrong answer leaves the
- * sign-in waiting. A right answer uses the arrival up, and the checks of the account run again.
+ * sign-in waiting. A right answer deletes it, and the checks of the account run again.
  */
 export async function answerPendingSignIn(ctx: Context, input: z.output<typeof secondFactorInput>) {
   const { id, accountId, arrival } = await requirePending(ctx, input.pending);
@@ -224,7 +224,7 @@ export async function findPendingReturn(
   return pending === null ? undefined : returnToOf(pending.arrival);
 }
 
-/** Uses the arrival up; of two parallel answers, only one succeeds. */
+/** Deletes the pending sign-in, so that only one of two parallel answers succeeds. */
 async function spendPending(id: string): Promise<void> {
   const spent = await transaction(() => PendingSignIn.destroy({ where: { id } }));
   if (spent === 0) throw nothingPending();

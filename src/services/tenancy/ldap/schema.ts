@@ -82,7 +82,7 @@ const settings = {
   groupsAttribute: attribute.nullable(),
 };
 
-/** All settings (spec §2.5). Absent settings get defaults; an absent password stays as stored. */
+/** All settings (spec §2.5). Absent optional settings get defaults. An absent password stays. */
 export const saveLdapInput = z.strictObject({
   org: ref,
   ...settings,
