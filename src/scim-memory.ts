@@ -23,14 +23,17 @@ export interface Noted {
   reason: string | null;
 }
 
+/** A request in memory. Its id gives its place among the requests. */
+export type KeptRequest = Noted & { id: string };
+
 /** A process's SCIM data between requests. Losing it does no harm. */
 export interface ScimMemory {
   /** The last use of each organization's token, until a job writes it (security P13). */
   tokenUses: Map<string, Date>;
   /** The latest requests, until a job writes them. */
-  requests: Noted[];
+  requests: KeptRequest[];
   /** Like `requests`, for requests without a valid token. */
-  rejected: Noted[];
+  rejected: KeptRequest[];
   /**
    * Positions in the list of each organization, so that a late page is found without counting all
    * records before it.

@@ -4,7 +4,11 @@ import { Organization } from '../../src/database/models/organization.ts';
 import { ScimRequest } from '../../src/database/models/scim-request.ts';
 import { ScimToken } from '../../src/database/models/scim-token.ts';
 import { sweepExpired } from '../../src/services/instance/upkeep.ts';
-import { noteRequest, writeRequests } from '../../src/services/provisioning/scim/log.ts';
+import {
+  listScimRequests,
+  noteRequest,
+  writeRequests,
+} from '../../src/services/provisioning/scim/log.ts';
 import { writeScimTokenUses } from '../../src/services/provisioning/scim/token.ts';
 import { fresh, organization, signedIn } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
@@ -131,6 +135,23 @@ test('the log has the last requests, newest first, with the reason of a refusal,
     { method: 'POST', path, status: 201, reason: null },
   ]);
   expect(JSON.stringify(body)).not.toMatch(/a secret of theirs|scim_/);
+});
+
+test('the log keeps the order of requests of one millisecond, with and without a valid token', async () => {
+  const { id: organizationId, slug } = await organization(idctl);
+  const { now: at } = idctl.operator();
+  const statuses = [400, 401, 200, 401, 409];
+  for (const status of statuses)
+    noteRequest(idctl.app.scim, {
+      organizationId,
+      at,
+      method: 'GET',
+      path: '/x',
+      status,
+      reason: null,
+    });
+  const { items } = await listScimRequests(idctl.operator(), { org: slug, limit: 50 });
+  expect(items.map(({ status }) => status)).toEqual(statuses.toReversed());
 });
 
 test('the log accepts requests with any path, and still stores those of other clients', async () => {

@@ -5,7 +5,7 @@ import { orderedId } from '../../../crypto/id.ts';
 import { Organization } from '../../../database/models/organization.ts';
 import { ScimRequest } from '../../../database/models/scim-request.ts';
 import { transaction } from '../../../database/transaction.ts';
-import type { Noted, ScimMemory } from '../../../scim-memory.ts';
+import type { KeptRequest, Noted, ScimMemory } from '../../../scim-memory.ts';
 import { instant, ref } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
 import { pageInput, pageOf, readRows } from '../../foundation/page.ts';
@@ -44,6 +44,7 @@ export function noteRequest({ requests, rejected }: ScimMemory, noted: Noted): v
   const alike = noted.status === 401 ? rejected : requests;
   alike.push({
     ...noted,
+    id: orderedId(),
     method: noted.method.slice(0, 20),
     path: noted.path.slice(0, 300),
     // The reason can quote the client's text, and not every database can store every character.
@@ -73,19 +74,19 @@ async function findExisting(ids: string[]): Promise<string[]> {
   return organizations.map(({ id }) => id);
 }
 
-async function write(organizationId: string, noted: Noted[]): Promise<void> {
+async function write(organizationId: string, noted: KeptRequest[]): Promise<void> {
   // The organization may have been deleted in the meantime.
   if ((await Organization.count({ where: { id: organizationId } })) === 0) return;
   const kept = [
     ...noted.filter(isRejected).slice(-mostRejected),
     ...noted.filter((request) => !isRejected(request)).slice(-mostAccepted),
-  ].toSorted((a, b) => a.at.getTime() - b.at.getTime());
-  await ScimRequest.bulkCreate(kept.map((request) => ({ id: orderedId(), ...request })));
+  ];
+  await ScimRequest.bulkCreate(kept);
   await dropOldest(organizationId, { status: 401 }, mostRejected);
   await dropOldest(organizationId, { status: { [Op.ne]: 401 } }, mostAccepted);
 }
 
-function isRejected({ status }: Noted): boolean {
+function isRejected({ status }: Pick<Noted, 'status'>): boolean {
   return status === 401;
 }
 
