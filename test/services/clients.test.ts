@@ -3,6 +3,7 @@ import { hashOfSecret } from '../../src/crypto/secret.ts';
 import { Client } from '../../src/database/models/client.ts';
 import { Event } from '../../src/database/models/event.ts';
 import { disableUser } from '../../src/services/people/users/operations.ts';
+import type { Barred } from '../../src/services/tenancy/clients/admits.ts';
 import { barredFrom } from '../../src/services/tenancy/clients/admits.ts';
 import { recordBarred, rowIdOf } from '../../src/services/tenancy/clients/client.ts';
 import { changeClient, createClient } from '../../src/services/tenancy/clients/operations.ts';
@@ -176,16 +177,17 @@ test('O12 a client admits active members of its organization; if it has a projec
   expect(await judged()).toEqual(['not_a_member', 'not_a_member']);
 });
 
-test('X5 repeated refusals within 15 minutes are one event with a count, which does not name people who are not members', async () => {
+test('X5 repeated refusals for one reason within 15 minutes are one event with a count, which does not name people who are not members', async () => {
   const { org, id: organizationId } = await company();
   const client = await find((await make(org)).clientId);
   if (client === null) throw new Error('the client is gone');
   const ada = await person(idctl);
-  const bar = (reason: 'not_a_member' | 'project_role_missing') =>
+  const bar = (reason: Barred) =>
     recordBarred(idctl.as({ kind: 'anonymous' }), client, { accountId: ada.id, reason });
   await bar('not_a_member');
   await bar('not_a_member');
   await bar('project_role_missing');
+  await bar('account_disabled');
   const events = await Event.findAll({
     where: { organizationId, kind: 'client.refused' },
     order: ['id'],
@@ -193,6 +195,7 @@ test('X5 repeated refusals within 15 minutes are one event with a count, which d
   expect(events.map(({ data }) => data)).toMatchObject([
     { reason: 'not_a_member', count: 2 },
     { reason: 'project_role_missing', count: 1, account: ada.id },
+    { reason: 'account_disabled', count: 1, account: ada.id },
   ]);
   expect(JSON.stringify(events[0])).not.toContain(ada.id);
 });

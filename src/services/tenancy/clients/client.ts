@@ -105,7 +105,7 @@ export async function recordBarred(
     ...eventOfClient(client),
     data: { reason, ...known },
   };
-  const by = { of: client.id, apart: known.account ?? reason };
+  const by = { of: client.id, apart: isStranger ? reason : `${accountId} ${reason}` };
   const seen: Context = isStranger ? { ...ctx, actor: { kind: 'anonymous' } } : ctx;
   // Not synced, because a barred browser causes a refusal for each image of a page.
   await unsynced(() => tallyEvent(seen, what, by));
