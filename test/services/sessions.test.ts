@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Session } from '../../src/database/models/session.ts';
-import { disableUser } from '../../src/services/people/users/operations.ts';
+import { disableUser, enableUser } from '../../src/services/people/users/operations.ts';
 import { organization, password, person, signedIn } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 
@@ -166,12 +166,14 @@ test('§4.4 logout clears both cookies and ends the session on the server', asyn
   ).toBe(401);
 });
 
-test('P2 a disabled account is refused at its next request, and all its sessions are ended', async () => {
+test('P2 a disabled account is refused at its next request, and its sessions stay ended once it is enabled', async () => {
   const { email, id } = await person(idctl);
   const browser = await signedIn(idctl, email);
   await disableUser(idctl.operator(), { user: id });
   expect((await browser.get('/api/v1/me')).status).toBe(401);
   expect(await Session.count({ where: { accountId: id, endedAt: null } })).toBe(0);
+  await enableUser(idctl.operator(), { user: id });
+  expect((await browser.get('/api/v1/me')).status).toBe(401);
 });
 
 test('resume keeps the session and redirects only to a path of this instance', async () => {

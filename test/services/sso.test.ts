@@ -192,6 +192,12 @@ describe('refused sign-ins', () => {
     expect((await signInAt(idctl, provider, domain, sub)).answer.status).toBe(401);
   });
 
+  test('I6 on a verified domain, email_verified may be absent', async () => {
+    const { domain } = await connected(idctl, provider.issuer);
+    const { sub } = someone(domain, { email_verified: undefined });
+    expect((await signInAt(idctl, provider, domain, sub)).answer.status).toBe(200);
+  });
+
   test('I6 with ignoreEmailVerified, email_verified may be absent or false', async () => {
     const { domain } = await connected(idctl, provider.issuer, { ignoreEmailVerified: true });
     const absent = someone(domain, { email_verified: undefined });
