@@ -186,6 +186,8 @@ describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
   test('after the kill of a daemon, works at once on SQLite; on PostgreSQL, the refusal says until when to wait', async () => {
     const from = await copyOfDatabase(site.database);
     const daemon = await site.serve(at(from));
+    // A daemon reports itself shortly after it is ready.
+    await expect.poll(() => rowsIn(from, 'daemons')).toBe(1);
     process.kill(daemon.pid, 'SIGKILL');
     await daemon.stop().catch(() => null);
     const to = await both.fresh(otherKind);
