@@ -123,9 +123,8 @@ export function createGate(places: () => number, maxWaitMs: number): Gate {
 }
 
 function overloaded(maxWaitMs: number): Refusal {
-  const seconds = Math.max(1, Math.ceil(maxWaitMs / 1000));
   return new Refusal('overloaded', 'The server is checking too many passwords.', {
-    hint: `Try again in ${seconds === 1 ? '1 second' : `${seconds} seconds`}.`,
-    retryAfter: seconds,
+    hint: 'Try again in a few seconds.',
+    retryAfter: Math.max(1, Math.ceil(maxWaitMs / 1000)),
   });
 }

@@ -52,7 +52,7 @@ export function traceRequests(log: Logger): RequestHandler {
         ...whyOf(refusal),
         address,
       };
-      const isFault = 'err' in line && refusal !== undefined && isWithheld(refusal);
+      const isFault = refusal !== undefined && isWithheld(refusal) && !isOutage(refusal);
       if (isFault || (response.statusCode >= 500 && refusal?.kind !== 'overloaded'))
         log.error(line, 'request');
       else log.info(line, 'request');

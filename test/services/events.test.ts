@@ -109,24 +109,32 @@ test('events older than events.retention are deleted, however many; the others s
   expect((await Event.findAll()).map(({ kind }) => kind)).toEqual(['user.disabled']);
 }, 60_000);
 
+/** Records `user.disabled` in a transaction that stays open. Returns what commits it. */
+async function recordSlowly(ctx: Context): Promise<() => Promise<void>> {
+  const gate = Promise.withResolvers<void>();
+  const written = Promise.withResolvers<void>();
+  const slow = transaction(async () => {
+    await recordEvent(ctx, { kind: 'user.disabled' });
+    written.resolve();
+    await gate.promise;
+  });
+  await written.promise;
+  return () => {
+    gate.resolve();
+    return slow;
+  };
+}
+
 test.runIf(dialect === 'postgres')(
   'spec §6 the events of a slow transaction are not skipped: the cursor waits, and a later event may come twice',
   async () => {
     const ctx = idctl.operator();
     const cursor = await nowCursor(ctx);
-    const gate = Promise.withResolvers<void>();
-    const written = Promise.withResolvers<void>();
-    const slow = transaction(async () => {
-      await recordEvent(ctx, { kind: 'user.disabled' });
-      written.resolve();
-      await gate.promise;
-    });
-    await written.promise;
+    const commit = await recordSlowly(ctx);
     await transaction(() => recordEvent(ctx, { kind: 'user.enabled' }));
     const early = await listAllEvents(ctx, { limit: 50, cursor });
     expect(early.items.map(({ kind }) => kind)).toEqual(['user.enabled']);
-    gate.resolve();
-    await slow;
+    await commit();
     const late = await listAllEvents(ctx, { limit: 50, cursor: early.nextCursor ?? '' });
     expect(late.items.map(({ kind }) => kind).slice(-2)).toEqual(['user.disabled', 'user.enabled']);
     expect(late.nextCursor).toBe(late.items.at(-1)?.id);
@@ -138,22 +146,14 @@ test.runIf(dialect === 'postgres')(
   async () => {
     const ctx = idctl.operator();
     const cursor = await nowCursor(ctx);
-    const gate = Promise.withResolvers<void>();
-    const written = Promise.withResolvers<void>();
-    const slow = transaction(async () => {
-      await recordEvent(ctx, { kind: 'user.disabled' });
-      written.resolve();
-      await gate.promise;
-    });
-    await written.promise;
+    const commit = await recordSlowly(ctx);
     for (let n = 0; n < 4; n += 1)
       await transaction(() => recordEvent(ctx, { kind: 'user.enabled' }));
     const read = (after = '') => listAllEvents(ctx, { limit: 2, cursor: after });
     let page = await read(cursor);
     while (page.hasMore) page = await read(page.nextCursor ?? undefined);
     expect(await read(page.nextCursor ?? undefined)).toEqual(page);
-    gate.resolve();
-    await slow;
+    await commit();
     const kinds: string[] = [];
     do {
       page = await read(page.nextCursor ?? undefined);

@@ -70,7 +70,7 @@ function pathAndQuery({ originalUrl }: Request): string {
   return pathname + search;
 }
 
-/** Redirects a form to a GET: browsers send no SameSite=Lax cookies with it. */
+/** Redirects a form to a GET: with another site's form, browsers send no SameSite=Lax cookies. */
 const turnIntoGet: RequestHandler = async (request, response) => {
   traceOf(request).speaks = 'html';
   const form = await readForm(request, response, formLimit);
@@ -96,7 +96,7 @@ function userinfo({ app, origins }: Door): RequestHandler {
   };
 }
 
-/** Answers clients at the token, introspection and revocation endpoints. The API's routes answer apps. */
+/** Answers clients at the token, introspection and revocation endpoints, not apps. */
 function ofClients({ app, origins }: Door): RequestHandler {
   return async (request, response, next) => {
     traceOf(request).speaks = 'oauth';

@@ -80,7 +80,7 @@ async function read(ctx: Context, where: WhereOptions<Event>, input: Omit<All, '
 }
 
 // The clocks of the daemons and of the database may differ by a second.
-const oldest = `SELECT (EXTRACT(EPOCH FROM LEAST(min(xact_start) - interval '1 second',
+const settledInstant = `SELECT (EXTRACT(EPOCH FROM LEAST(min(xact_start) - interval '1 second',
     clock_timestamp())) * 1000)::float8 AS settled FROM pg_stat_activity
   WHERE datname = current_database() AND application_name = 'idctl' AND pid <> pg_backend_pid()`;
 
@@ -91,7 +91,7 @@ const oldest = `SELECT (EXTRACT(EPOCH FROM LEAST(min(xact_start) - interval '1 s
  */
 async function settledId(): Promise<string | null> {
   if (dialectOfDatabase() === 'sqlite') return null;
-  const [row] = await select<{ settled: number }>(oldest, []);
+  const [row] = await select<{ settled: number }>(settledInstant, []);
   return row === undefined ? firstKey : idOfInstant(row.settled);
 }
 
