@@ -1,5 +1,6 @@
 import { parseCookie, stringifySetCookie } from 'cookie';
 import { type Request, type RequestHandler, type Response, Router } from 'express';
+import { Refusal } from '../errors.ts';
 import { beginAtHost, findVisitor, spendTicket } from '../services/tenancy/clients/forward.ts';
 import { pagePolicy } from './pages/layout.ts';
 import type { Door } from './route.ts';
@@ -48,6 +49,7 @@ export function serveForwardAuth({ app }: Door): Router {
   router.get(
     startPath,
     answered(async (request, response, origin) => {
+      requireNavigation(request);
       // Keep an existing cookie, because a second tab may be signing in too.
       const known = readHostCookie(request, origin, 'flow');
       const { cookie, browser } = await beginAtHost(origin, known);
@@ -69,6 +71,17 @@ export function serveForwardAuth({ app }: Door): Router {
     }),
   );
   return router;
+}
+
+/**
+ * Refuses an image, a script or a fetch (Fetch Metadata). It can do nothing on a sign-in page, and
+ * its flow cookie would replace the cookie of a page that signs in.
+ */
+function requireNavigation({ headers }: Request): void {
+  if ((headers['sec-fetch-mode'] ?? 'navigate') === 'navigate') return;
+  throw new Refusal('unauthenticated', 'Only a page can start a sign-in.', {
+    hint: 'Reload the page of the application.',
+  });
 }
 
 /** Answers 401 with the sign-in address. With `redirect=1`, redirects the browser there. */

@@ -63,9 +63,7 @@ describe.skipIf(missing)('an application behind forward auth', () => {
       await page.context().clearCookies({ domain: 'app.localhost' });
       await page.goto(`${origin}/again`);
       expect(page.url()).toBe(`${origin}/again`);
-      // The browser may request the application's icon before the sign-in is complete.
-      const faults = complaints.filter((complaint) => !complaint.includes('NotSameOrigin'));
-      expect([faults, foreign]).toEqual([[], []]);
+      expect([complaints, foreign]).toEqual([[], []]);
       await page.context().close();
     },
   );

@@ -239,6 +239,14 @@ test('O11 a ticket works only in the browser that started at the host', async ()
   expect(await statusOf(victim)).toBe(401);
 });
 
+test('O11 only a page starts a sign-in: an image gets 401 and no cookie', async () => {
+  const { browser } = await application();
+  const asAn = (mode: string) => browser.get('/.idctl/start?to=/', { 'sec-fetch-mode': mode });
+  const image = await asAn('no-cors');
+  expect([image.status, image.cookies]).toEqual([401, []]);
+  expect((await asAn('navigate')).status).toBe(302);
+});
+
 test('O11 a ticket and a cookie work only at their host', async () => {
   const one = await application();
   const other = await application();
