@@ -4,7 +4,7 @@ import type { Context } from '../../src/context.ts';
 import { Event } from '../../src/database/models/event.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { listAllEvents, sweepEvents } from '../../src/services/foundation/events/operations.ts';
-import { recordEvent } from '../../src/services/foundation/events/record.ts';
+import { recordEvent, tallyEvent } from '../../src/services/foundation/events/record.ts';
 import { eventView } from '../../src/services/foundation/events/view.ts';
 import { addDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { fresh, organization, person, signedIn } from '../support/builders.ts';
@@ -41,6 +41,21 @@ test('spec §6 a cursor reads each event once and in order, and later the new ev
   await poll();
   expect(seen).toEqual(names);
   expect(await client.get(`${path}?kind=domain.verifed`)).toMatchObject({ status: 400 });
+});
+
+test('spec §6 events of one millisecond keep their order, also those that are counted', async () => {
+  const { id: organizationId } = await organization(idctl);
+  const about = (name: string) => ({ organizationId, subject: { type: 'client', id: name, name } });
+  const names = Array.from({ length: 40 }, (_, at) => `c${at}`);
+  await transaction(async () => {
+    for (const name of names) {
+      const data = { reason: 'not_a_member' as const };
+      const what = { kind: 'client.refused' as const, ...about(name), data };
+      await tallyEvent(idctl.operator(), what, { of: name, apart: '' });
+    }
+  });
+  const { items } = await listAllEvents(idctl.operator(), { limit: 200, kind: 'client.refused' });
+  expect(items.map(({ subject }) => subject?.name)).toEqual(names);
 });
 
 test('spec §6 a list can be limited to a kind or a group of kinds, and to events since a time or within a period', async () => {

@@ -1,6 +1,7 @@
-import { createHmac, randomUUIDv7 } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { Op } from 'sequelize';
 import type { Context } from '../../../context.ts';
+import { orderedId } from '../../../crypto/id.ts';
 import { Counter } from '../../../database/models/counter.ts';
 import { execute, select } from '../../../database/select.ts';
 import { assertNoTransaction, transaction, unsynced } from '../../../database/transaction.ts';
@@ -80,7 +81,8 @@ export async function countUp(ctx: Context, limit: Limit): Promise<Counted | nul
     [
       keyOf(ctx, limit),
       subjectOf(ctx, of),
-      randomUUIDv7(),
+      // Ordered, because the id of a window may become the id of an event.
+      orderedId(),
       seconds,
       now,
       now + 2 * longest,
