@@ -51,7 +51,7 @@ const special: [AddressKind, string][] = [
 // Outside these ranges, no Internet host has an IPv6 address.
 const routable = ['2000::/3', '::ffff:0:0/96', '64:ff9b::/96'];
 
-/** Every kind with its range, and the ranges of Internet hosts. Built at the first use. */
+/** Each special range with its kind, and the routable IPv6 ranges. Built at the first use. */
 let ranges: { kinds: { kind: AddressKind; list: BlockList }[]; routable: BlockList } | undefined;
 
 /** The kind of an IPv4 or IPv6 address, or of an IPv4 address wrapped in an IPv6 one. */

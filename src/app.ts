@@ -108,8 +108,8 @@ async function prepare(
 }
 
 /**
- * Copies the database before pending migrations change it, so that the operator can go back. A
- * restore needs no copy.
+ * Copies a SQLite database before pending migrations change it, so that the operator can go back.
+ * A restore needs no copy.
  */
 async function copyFirst(
   { clock, log }: App,

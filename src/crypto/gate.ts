@@ -22,7 +22,7 @@ const mostHeld = 1000;
  */
 const waitersPerClient = 4;
 
-/** A gate made by `createGate`. */
+/** Limits how much work runs at once, and queues the rest. `createGate` makes it. */
 export interface Gate {
   /** Runs the work in turn. `client` names the known client that asks; null for a stranger. */
   <T>(work: () => Promise<T>, client?: string | null): Promise<T>;

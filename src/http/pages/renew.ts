@@ -26,7 +26,7 @@ export function renewalTo(back: string): string {
   return `${renewalPath}?${new URLSearchParams({ returnTo: back })}`;
 }
 
-/** Redirects a request without a session to the renewal; after that, to the sign-in page. */
+/** Redirects a request without a session to the renewal, and after one try to the sign-in page. */
 export function sendToRenewal({ method, path }: Page, request: Request, response: Response): void {
   const [status, back] = method === 'GET' ? [303, '/'] : [307, path];
   if (request.query['again'] !== undefined)
