@@ -135,7 +135,7 @@ export function siteOf(address: string | null): string {
   return blockOf(address, 3);
 }
 
-/** The block that the first `length` groups of an IPv6 address name; an IPv4 address unchanged. */
+/** The block with the first `length` groups of an IPv6 address; an IPv4 address unchanged. */
 function blockOf(address: string | null, length: 3 | 4): string {
   const bare = address === null ? 'unknown' : withoutZone(address);
   if (!isIPv6(bare)) return bare;

@@ -76,7 +76,7 @@ export async function openApp(
   }
 }
 
-/** Opens only the database, unchanged, for diagnosis. */
+/** Opens only the database, for diagnosis and completion. Applies no migrations. */
 export function openUnprepared(config: Config): Promise<Database> {
   return openDatabase(config.database);
 }

@@ -40,8 +40,8 @@ export interface LogSettings {
 }
 
 /**
- * Creates the structured log of a process. An entry is one line: the listed scalar fields, an error
- * and a message, as JSON or as text for people at a terminal.
+ * Creates the structured log of a process. An entry has the listed scalar fields, an error and a
+ * message. It is a line of JSON, or text for people at a terminal.
  */
 export function createLog({ log }: LogSettings, stream?: DestinationStream): Logger {
   const isText =

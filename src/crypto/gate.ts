@@ -9,11 +9,11 @@ interface Waiter {
   timer: NodeJS.Timeout;
 }
 
-// A longer queue is useless: at about 40 hashes a second per core, its last item just starts within
-// the two seconds.
+// A longer queue is useless: a core makes about 40 hashes a second, and an item waits at most two
+// seconds.
 const waitersPerPlace = 80;
 
-// At this limit, refusals no longer wait. Waiting keeps refused strangers from retrying at once.
+// The most refusals that are delayed at a time, so that refused clients do not retry immediately.
 const mostHeld = 1000;
 
 /**

@@ -75,7 +75,7 @@ export function serveForwardAuth({ app }: Door): Router {
 
 /**
  * Refuses an image, a script or a fetch (Fetch Metadata). It cannot show a sign-in page, and its
- * new flow cookie could replace the cookie of a page that signs in at the same time.
+ * new flow cookie could replace the cookie of a page that signs in.
  */
 function requireNavigation({ headers }: Request): void {
   if ((headers['sec-fetch-mode'] ?? 'navigate') === 'navigate') return;

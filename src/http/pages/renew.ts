@@ -8,7 +8,7 @@ import { openRequest, traceOf } from '../trace.ts';
 import type { Page } from './page.ts';
 
 // A session token lasts 15 minutes, and browsers send the refresh cookie only to paths below
-// `/api/v1/auth`. So a page without a session token redirects here and returns with a new token. A
+// `/api/v1/auth`. So a page without a session token redirects there and returns with a new token. A
 // form redirects with all its fields (307), so no input is lost (spec §5.2).
 
 /** The path that renews sessions; GET is a route of the REST surface. */
