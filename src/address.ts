@@ -51,7 +51,7 @@ const special: [AddressKind, string][] = [
 // Outside these ranges, no Internet host has an IPv6 address.
 const routable = ['2000::/3', '::ffff:0:0/96', '64:ff9b::/96'];
 
-/** Every kind with its range, and the ranges of Internet hosts. Built at the first use. */
+/** Each special range with its kind, and the routable IPv6 ranges. Built at the first use. */
 let ranges: { kinds: { kind: AddressKind; list: BlockList }[]; routable: BlockList } | undefined;
 
 /** The kind of an IPv4 or IPv6 address, or of an IPv4 address wrapped in an IPv6 one. */
@@ -135,7 +135,7 @@ export function siteOf(address: string | null): string {
   return blockOf(address, 3);
 }
 
-/** The block that the first `length` groups of an IPv6 address name; an IPv4 address unchanged. */
+/** The block with the first `length` groups of an IPv6 address; an IPv4 address unchanged. */
 function blockOf(address: string | null, length: 3 | 4): string {
   const bare = address === null ? 'unknown' : withoutZone(address);
   if (!isIPv6(bare)) return bare;

@@ -76,7 +76,7 @@ export async function openApp(
   }
 }
 
-/** Opens only the database, unchanged, for diagnosis. */
+/** Opens only the database, for diagnosis and completion. Applies no migrations. */
 export function openUnprepared(config: Config): Promise<Database> {
   return openDatabase(config.database);
 }
@@ -108,8 +108,8 @@ async function prepare(
 }
 
 /**
- * Copies the database before pending migrations change it, so that the operator can go back. A
- * restore needs no copy.
+ * Copies a SQLite database before pending migrations change it, so that the operator can go back.
+ * A restore needs no copy.
  */
 async function copyFirst(
   { clock, log }: App,

@@ -52,7 +52,7 @@ export interface App {
   ready(): Promise<{ writable: boolean }>;
   /** Logs an outage once, however often it is reported, and later logs its end. */
   tellOutage(refusal: Refusal): void;
-  /** Resolves once an outage says that the database was moved away. */
+  /** Resolves with the refusal once a reported outage is `database_moved`. */
   moved: Promise<Refusal>;
   /**
    * The refusal for a thrown platform error, such as a database that is gone or busy. Null for a
@@ -76,7 +76,7 @@ export type Actor =
   | { kind: 'system'; name: string }
   | { kind: 'anonymous' };
 
-/** How a request authenticates its user: by session or token. `bot`: a token of the user's app. */
+/** How a request authenticates its user: by session or token. A user's app gets `bot` tokens. */
 type Proof =
   | { via: 'session'; sessionId: string }
   | { via: 'pat' | 'bot'; tokenId: string; scope: TokenScope };
@@ -97,7 +97,7 @@ export interface Context
   };
 }
 
-/** Makes a context with the current time, for an operator's command or a job. */
+/** Makes a context with the current time and a new request id, but without a client's address. */
 export function openContext(app: App, actor: Actor): Context {
   const client = { address: null, userAgent: null };
   return { ...app, actor, now: app.clock(), requestId: randomUUIDv7(), client };

@@ -2,7 +2,7 @@ import { userInfo } from 'node:os';
 
 /**
  * Why a file or folder could not be read or written, in words that follow its name: `does not
- * exist`. For an error that is not about files, its code.
+ * exist`. For an error without such words, the text ends with its code.
  */
 export function fileFault(cause: unknown, wanted: 'read' | 'written'): string {
   const code = codeOf(cause) ?? 'unknown cause';

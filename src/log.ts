@@ -3,8 +3,8 @@ import type { Config } from './config/schema.ts';
 import { createLogStream } from './log-stream.ts';
 import { asText } from './log-text.ts';
 
-// Only these fields are logged. All others are dropped, so that a secret inside an object is never
-// logged (security X4). Pino does not filter a child logger's bindings: bind only a request id.
+// Besides errors, only these fields are logged, so that a secret inside an object never is
+// (security X4). Pino does not filter a child logger's bindings: bind only a request id.
 const fields = new Set([
   ...[
     'requestId',
@@ -40,8 +40,8 @@ export interface LogSettings {
 }
 
 /**
- * Creates the structured log of a process. An entry is one line: the listed scalar fields, an error
- * and a message, as JSON or as text for people at a terminal.
+ * Creates the structured log of a process. An entry has the listed scalar fields, an error and a
+ * message. It is a line of JSON, or text for people at a terminal.
  */
 export function createLog({ log }: LogSettings, stream?: DestinationStream): Logger {
   const isText =
@@ -78,8 +78,8 @@ function listed(given: Record<string, unknown>): Record<string, unknown> {
 }
 
 /**
- * The shortened stack. A JSON.parse message quotes its input, which may be a secret, so only its
- * frames are kept.
+ * The error's stack, shortened. The message of a SyntaxError can quote a secret that JSON.parse
+ * read, so only its name and frames are kept.
  */
 function tellable(error: Error): string {
   const stack = error.stack ?? error.message;

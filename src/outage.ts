@@ -14,7 +14,7 @@ export function isOutage({ code }: Refusal): boolean {
   return outages.includes(code);
 }
 
-/** Logs outages: one line at the beginning and one at the end, however many requests fail. */
+/** Logs outages: a line at the start, at each change of the code and at the end. */
 export interface OutageLog {
   tell(refusal: Refusal): void;
   /** Resolves if the database was moved away. That outage does not end. */

@@ -52,8 +52,8 @@ export function queueForEach(): (key: string) => PQueue {
 }
 
 /**
- * Counts the steps of a long piece of work. After every `most` steps it returns a promise that lets
- * other work run; before that, null.
+ * Returns a function to call at each step of long work. Every `most` calls, it returns a promise
+ * that lets other work run; otherwise null.
  */
 export function countSteps(most = 200): () => Promise<void> | null {
   let left = most;

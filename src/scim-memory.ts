@@ -6,7 +6,10 @@ export interface ListPlace {
 
 /** The remembered positions in an organization's list. */
 export interface ListPlaces {
-  /** The list's shift number when these positions were read. A shift makes them invalid. */
+  /**
+   * The organization's count in `scim_shifts` when these positions were read. If the count changes,
+   * the positions are invalid.
+   */
   shifts: number;
   /** The last record of each group of 500, in the order of the list. */
   at: readonly ListPlace[];
@@ -30,7 +33,7 @@ export type KeptRequest = Noted & { id: string };
 export interface ScimMemory {
   /** The last use of each organization's token, until a job writes it (security P13). */
   tokenUses: Map<string, Date>;
-  /** The latest requests, until a job writes them. */
+  /** The latest requests with a valid token, until a job writes them. */
   requests: KeptRequest[];
   /** Like `requests`, for requests without a valid token. */
   rejected: KeptRequest[];

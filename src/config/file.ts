@@ -29,7 +29,7 @@ export async function readConfigFile(path: string): Promise<string | null> {
   }
 }
 
-/** The settings in a configuration file. Broken YAML and unknown names are added to the errors. */
+/** The settings in a configuration file. Adds refusals of bad YAML and names to `errors`. */
 export function givenByFile(path: string, text: string, errors: Refusal[]): Map<string, Given> {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });

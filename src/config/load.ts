@@ -22,12 +22,11 @@ import { isReloadable, settings } from './setting-list.ts';
 export interface LoadOptions {
   /** The file named by `--config`. */
   file?: string | undefined;
-  /**
-   * These three default to the process's own. Relative paths in variables and options start at
-   * `cwd`.
-   */
+  /** The environment variables; by default, those of the process. */
   env?: Environment;
+  /** The user id that decides the default paths; by default, that of the process. */
   uid?: number;
+  /** The folder where relative paths in variables and options start; by default, the process's. */
   cwd?: string;
   /** Settings from command options, by key. They take precedence over all other sources. */
   overrides?: Readonly<Record<string, string>>;

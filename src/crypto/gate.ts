@@ -9,11 +9,11 @@ interface Waiter {
   timer: NodeJS.Timeout;
 }
 
-// A longer queue is useless: at about 40 hashes a second per core, its last item just starts within
-// the two seconds.
+// A longer queue is useless: a core makes about 40 hashes a second, and an item waits at most two
+// seconds.
 const waitersPerPlace = 80;
 
-// At this limit, refusals no longer wait. Waiting keeps refused strangers from retrying at once.
+// The most refusals that are delayed at a time, so that refused clients do not retry immediately.
 const mostHeld = 1000;
 
 /**
@@ -22,7 +22,7 @@ const mostHeld = 1000;
  */
 const waitersPerClient = 4;
 
-/** A gate made by `createGate`. */
+/** Limits how much work runs at once, and queues the rest. `createGate` makes it. */
 export interface Gate {
   /** Runs the work in turn. `client` names the known client that asks; null for a stranger. */
   <T>(work: () => Promise<T>, client?: string | null): Promise<T>;

@@ -23,12 +23,12 @@ export function orderedId(): string {
   return idFrom(lastMillisecond, counter);
 }
 
-/** A UUIDv7 of this millisecond since 1970, in the form of `orderedId` but in no order. */
+/** A UUIDv7 with this time, in milliseconds since 1970. Ids with the same time are unordered. */
 export function idAround(millisecond: number): string {
   return idFrom(Math.max(0, millisecond), randomBytes(2).readUInt16BE() & 0x7ff);
 }
 
-/** The millisecond since 1970 in which a UUIDv7 was made. */
+/** The time in a UUIDv7, in milliseconds since 1970. */
 export function millisecondOf(id: string): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 }
@@ -39,7 +39,7 @@ function idFrom(millisecond: number, count: number): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-7${counted}${randomUUIDv7().slice(18)}`;
 }
 
-/** The lower bound of all UUIDv7s made in this millisecond since 1970 or later. */
+/** The lower bound of all UUIDv7s made at this time, in milliseconds since 1970, or later. */
 export function idOfInstant(milliseconds: number): string {
   const time = Math.floor(milliseconds).toString(16).padStart(12, '0');
   return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`;

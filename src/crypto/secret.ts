@@ -70,7 +70,7 @@ function sha256(text: string): string {
 }
 
 /**
- * Compares two texts in constant time. The time reveals neither their lengths nor where they
+ * Compares the hashes of two texts in constant time, so the time does not reveal where the texts
  * differ.
  */
 export function isEqual(a: string, b: string): boolean {

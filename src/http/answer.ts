@@ -54,7 +54,7 @@ async function contextOf(
   return { ...ctx, actor: trace.actor };
 }
 
-/** A public route needs no credential, and an invalid cookie there must not block a sign-in. */
+/** Finds the request's actor. On a public route, an invalid cookie must not block a sign-in. */
 async function findActor(
   route: Route,
   request: Request,

@@ -74,8 +74,8 @@ export function serveForwardAuth({ app }: Door): Router {
 }
 
 /**
- * Refuses an image, a script or a fetch (Fetch Metadata). It can do nothing on a sign-in page, and
- * its flow cookie would replace the cookie of a page that signs in.
+ * Refuses an image, a script or a fetch (Fetch Metadata). It cannot show a sign-in page, and its
+ * new flow cookie could replace the cookie of a page that signs in.
  */
 function requireNavigation({ headers }: Request): void {
   if ((headers['sec-fetch-mode'] ?? 'navigate') === 'navigate') return;

@@ -45,7 +45,7 @@ const withheldFromClients: Partial<Record<RefusalCode, string>> = {
   key_invalid: 'This daemon cannot use its master key. Its log names the cause.',
 };
 
-/** Whether clients do not see why: the log has the message instead. */
+/** Whether only the log has the refusal's message, and clients get another one. */
 export function isWithheld({ code }: Refusal): boolean {
   return withheldFromClients[code] !== undefined;
 }

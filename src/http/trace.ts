@@ -61,7 +61,7 @@ export function traceRequests(log: Logger): RequestHandler {
   };
 }
 
-/** What the log adds to the code of a refusal. */
+/** The fields that the log adds to the code of a refusal: a reason or an error. */
 function whyOf(refusal: Refusal | undefined): { reason?: string; err?: Error } {
   // The log explains an outage once, not with each request.
   if (refusal === undefined || isOutage(refusal)) return {};

@@ -49,7 +49,7 @@ export function providerPages(app: App, trace: Trace): Pages {
   };
 }
 
-/** Logs a bug now. A refusal is logged later, with its request; returns it as clients may see it. */
+/** Logs a bug. Returns a refusal as clients may see it; the log line of the request names it. */
 function log(app: App, trace: Trace, fault: unknown): Refusal | null {
   const refusal = fault instanceof Refusal ? fault : app.refusalOf(fault);
   if (refusal === null) app.log.error({ requestId: trace.requestId, err: fault }, 'bug');

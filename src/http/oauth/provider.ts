@@ -16,8 +16,8 @@ import type { Door } from '../route.ts';
 import { openRequest, traceOf } from '../trace.ts';
 import { readBasic } from './gather.ts';
 
-// The endpoints of idctl's OpenID provider. The package is loaded at the first request, because an
-// instance without clients never needs it.
+// The endpoints of idctl's OpenID provider. The first request loads the package `oidc-provider`,
+// because an instance without clients never needs it.
 
 const formLimit = 56 * 1024;
 const shared = ['token', 'introspect', 'revoke'].map((name) => `/api/v1/oauth/${name}`);
@@ -96,7 +96,7 @@ function userinfo({ app, origins }: Door): RequestHandler {
   };
 }
 
-/** Answers clients at the token, introspection and revocation endpoints, not apps. */
+/** Answers clients at the token, introspection and revocation endpoints. Passes apps on. */
 function ofClients({ app, origins }: Door): RequestHandler {
   return async (request, response, next) => {
     traceOf(request).speaks = 'oauth';

@@ -12,7 +12,7 @@ import { type ShownPage, toSecondFactor } from './page.ts';
 import { alert } from './parts.ts';
 import { renewalPath } from './renew.ts';
 
-/** Answers a browser with a page. A null refusal is a bug, which only the log explains. */
+/** Answers with a page or a redirect. A null refusal is a bug, which only the log explains. */
 export async function answerBrowser(
   app: App,
   refusal: Refusal | null,
@@ -93,8 +93,8 @@ function apologize(requestId: string): ShownPage {
 const mostLogged = 20;
 
 /**
- * Behind a proxy, no page works unless `baseUrl` is set: links would lead to this machine. The page
- * then says to ask the administrator. The log names the setting and the address.
+ * Without `baseUrl`, links lead to this machine. So a page opened through a proxy or at another
+ * address only says to ask the administrator. The log names the setting and the address.
  */
 export function refuseUnsetAddress({ config, log }: App): RequestHandler {
   const own = new URL(config.baseUrl).host;

@@ -32,7 +32,7 @@ export function lookOf({ instance }: Pick<Config, 'instance'>): Look {
   return { name: instance.name, logo: instance.logo !== undefined };
 }
 
-// The bundler imports a package if a tagged template contains the literal end tag.
+// If a tagged template contains the script end tag as text, the bundler imports a package.
 const tag = 'script';
 
 /** The whole document of a page. */
@@ -84,7 +84,7 @@ export function pagePolicy(
     "img-src 'self' data:",
     "base-uri 'none'",
     "frame-ancestors 'none'",
-    // The last directive, because it contains origins that other people registered.
+    // This directive is last, because it contains origins that other people registered.
     `form-action ${["'self'", ...http.returnToOrigins, ...origins].join(' ')}`,
   ];
   return {

@@ -15,7 +15,7 @@ interface Asking {
   look?: 'plain';
   /** The selector of the field where the browser offers passkeys. */
   autofill?: string;
-  /** The other fields may stay empty if the passkey answers. */
+  /** The other fields may stay empty if the person uses a passkey. */
   alone?: true;
 }
 

@@ -8,7 +8,7 @@ import { openRequest, traceOf } from '../trace.ts';
 import type { Page } from './page.ts';
 
 // A session token lasts 15 minutes, and browsers send the refresh cookie only to paths below
-// `/api/v1/auth`. So a page without a session token redirects here and returns with a new token. A
+// `/api/v1/auth`. So a page without a session token redirects there and returns with a new token. A
 // form redirects with all its fields (307), so no input is lost (spec §5.2).
 
 /** The path that renews sessions; GET is a route of the REST surface. */
@@ -26,7 +26,7 @@ export function renewalTo(back: string): string {
   return `${renewalPath}?${new URLSearchParams({ returnTo: back })}`;
 }
 
-/** Redirects a request without a session to the renewal; after that, to the sign-in page. */
+/** Redirects a request without a session to the renewal, and after one try to the sign-in page. */
 export function sendToRenewal({ method, path }: Page, request: Request, response: Response): void {
   const [status, back] = method === 'GET' ? [303, '/'] : [307, path];
   if (request.query['again'] !== undefined)

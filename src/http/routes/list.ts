@@ -23,7 +23,7 @@ import { tokenRoutes } from './tokens.ts';
 import { twoFactorRoutes } from './two-factor.ts';
 import { webhookRoutes } from './webhooks.ts';
 
-/** Every route of an operation. The remote command line imports this, so it never loads Express. */
+/** Every route of an operation. The remote command line imports it, so it must not load Express. */
 export const operationRoutes: Route[] = [
   ...healthRoutes,
   ...keyRoutes,

@@ -18,12 +18,12 @@ export interface ScimReply {
   headers?: Record<string, string>;
 }
 
-/** An authenticated request below the base of an organization. */
+/** An authenticated request below an organization's SCIM base URL. */
 export interface UserRequest {
   ctx: Context;
   org: string;
   method: string;
-  /** The path after the base, without slashes at its ends. */
+  /** The parts of the path after the base URL. */
   path: readonly string[];
   request: Request;
   response: Response;
@@ -54,7 +54,7 @@ interface Resource {
   location: string;
 }
 
-/** A resource with the headers of RFC 7644 §3. RFC 7643 §3.1: Content-Location is its URL. */
+/** The reply with a resource, its ETag (RFC 7644 §3.14) and its URL (RFC 7643 §3.1). */
 export function shown({ body, etag, location }: Resource, status = 200): ScimReply {
   const headers = { ETag: etag, Location: location, 'Content-Location': location };
   return { status, body, headers };

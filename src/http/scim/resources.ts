@@ -25,7 +25,7 @@ import { readBody } from './body.ts';
 import { allGroups, oneGroup, searchAll, searchGroups } from './groups.ts';
 import { readOne, readQuery, readSearch } from './query.ts';
 
-/** Answers a request below the base of an organization. */
+/** Answers a request below an organization's SCIM base URL. */
 export async function answerResource(asked: UserRequest): Promise<ScimReply> {
   const [collection = '', id, ...more] = asked.path;
   const place = more.length > 0 ? undefined : places[collection.toLowerCase()]?.(id);

@@ -21,7 +21,10 @@ const reasons: Record<NonNullable<Passkeys['noMore']>, string> = {
   most: `You have ${mostPasskeys} passkeys, which is the maximum. Remove one first.`,
 };
 
-/** The section for passkeys. If passkeys do not work here, it appears only with a refusal. */
+/**
+ * The section for passkeys. If the person has none and none would work here, it appears only with a
+ * refusal.
+ */
 export function passkeysSection(draft: Draft, { passkeys, toConfirm }: Described): Html | null {
   if (passkeys === null)
     return draft.refusal === undefined ? null : section(draft, 'passkeys', html``);

@@ -23,7 +23,7 @@ interface Asking {
   more?: Html;
 }
 
-/** The field for the code of the second factor. */
+/** The schema of a code from an authenticator app. Removes spaces. */
 export const totpCode = z
   .string()
   .max(20)

@@ -128,9 +128,9 @@ ${others.length > 0 && html`<nav class="below" aria-label="Other ways">${others}
 const or = html`<p class="or"><span>or</span></p>`;
 
 /**
- * Chooses the password form: the requested form, or the directory's if its organization verified
- * the domain. For an address on another domain, the directory's form appears only on request
- * (security L1).
+ * Chooses the form that asks for a password: the requested one if possible, else the directory's,
+ * else the account's. For an address on an unverified domain, the directory's form appears only on
+ * request (security L1).
  */
 function formShown(
   email: string | null,

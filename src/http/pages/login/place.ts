@@ -29,5 +29,5 @@ export function identify(text: string): { email: string | null; domain: string }
   return domain === null || (email === null && text.includes('@')) ? null : { email, domain };
 }
 
-/** The form field with the address to return to. */
+/** The schema of the address to return to. */
 export const returnTo = z.string().max(2000, 'is too long').optional();
