@@ -220,5 +220,5 @@ async function warningsOf(
 export async function readableByOthers(file: string): Promise<string | null> {
   const { mode } = await stat(file);
   if ((mode & 0o077) === 0) return null;
-  return `${file} contains the database's password, and other users can read it. Run: chmod 600 ${file}`;
+  return `${file} contains the database's password, and other users can read it. Run: chmod 600 ${shellWord(file)}`;
 }

@@ -3,7 +3,10 @@
 // from the URL in data-ask. Without this script, everything except passkeys works, and the texts
 // marked data-unscripted stay visible.
 
-const failed = 'No passkey was used. Try again, or sign in another way.';
+const failed = {
+  get: 'No passkey was used. Try again, or sign in another way.',
+  create: 'No passkey was added. Try again, or use another device.',
+};
 
 /** The bytes of a text in base64url. */
 function bytesOf(text) {
@@ -86,14 +89,15 @@ async function use(form) {
   waiting?.abort();
   try {
     const options = await ask(form);
-    if (options === null) return tell(form, failed);
+    if (options === null) return tell(form, failed[form.dataset.passkey]);
     const publicKey = readOptions(options);
     const { credentials } = navigator;
     const make = form.dataset.passkey === 'create';
     send(form, await (make ? credentials.create({ publicKey }) : credentials.get({ publicKey })));
   } catch (error) {
     const there = error.name === 'InvalidStateError';
-    tell(form, there ? 'This device already has a passkey for your account.' : failed);
+    const already = 'This device already has a passkey for your account.';
+    tell(form, there ? already : failed[form.dataset.passkey]);
     if (form.dataset.autofill) void offer(form);
   }
 }
