@@ -46,7 +46,7 @@ interface Page<Item> {
   hasMore?: boolean;
 }
 
-/** The texts that a person reads before and after an action that cannot be undone. */
+/** The texts that a person reads before and after an action that needs confirmation. */
 interface Destruction<View> {
   fields: Fields<View>;
   /** Replaces the input as typed. */

@@ -70,7 +70,7 @@ export interface Plan {
   adds: Entry[];
   changes: (Entry & { from: ProjectRole })[];
   removes: Entry[];
-  /** Memberships that keep their role, but that another group gives now. */
+  /** Memberships that keep their role, but now come from another mapping, source or connection. */
   moves: Entry[];
 }
 

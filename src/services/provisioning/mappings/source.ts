@@ -6,7 +6,7 @@ export interface GroupSource {
   kind: 'sso' | 'ldap';
   id: string;
   organizationId: string;
-  /** Without `enabled`, the last known claim gives no role, and roles that it gave stay. */
+  /** If false, the last known claim gives no new role, and roles that it gave stay. */
   enabled: boolean;
   /** Whether a role ends when the person leaves its group. Always false for directories. */
   autoRemove: boolean;

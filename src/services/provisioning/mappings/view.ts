@@ -55,7 +55,7 @@ export const newMappingView = mappingView.extend({
     .string()
     .nullable()
     .optional()
-    .describe('`group`, if it names a SCIM group exactly; else a name in another case, or null.'),
+    .describe('`group`, if it names a SCIM group exactly. Else the name of that group in another case.'),
 });
 
 /** A removed mapping, with the memberships that it gave. */

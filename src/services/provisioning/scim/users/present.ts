@@ -106,7 +106,7 @@ export function requireMatch(
   });
 }
 
-/** Whether the header, tags or `*`, names this tag. Weak and strong tags are compared alike. */
+/** Whether a header with tags or `*` names this tag. Weak and strong tags are compared alike. */
 export function namesTag(header: string, tag: string): boolean {
   return header.split(',').some((named) => named.trim() === '*' || opaque(named) === opaque(tag));
 }
