@@ -49,7 +49,7 @@ interface Page<Item> {
 /** The texts that a person reads before and after an action that needs confirmation. */
 interface Destruction<View> {
   fields: Fields<View>;
-  /** Replaces the input as typed. */
+  /** The input to use instead of the typed one. */
   input?: Given;
   /** Lines to print before the question. */
   details?: (view: View) => string[];

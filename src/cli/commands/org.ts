@@ -73,8 +73,8 @@ async function create(call: Call): Promise<void> {
       ifFound(call.operate(showOrganization, { org: await slugOfGiven(given) })),
     has: ({ name }) => ({ name }),
   });
-  // A person on a remote server can create one only if `orgs.creation` is `anyone`. Then no settings
-  // apply as those of the only organization.
+  // People on a remote server can create an organization only if `orgs.creation` is `anyone`. With
+  // that setting, an organization never governs accounts because it is the only one.
   if (!made || call.server !== null) return;
   const { findOverruled } = await import('../../services/tenancy/signin-settings/operations.ts');
   const overruled = await call.operate(findOverruled, {});

@@ -1,7 +1,7 @@
 /** The first argument that the zsh and fish scripts pass to idctl; no help lists it. */
 export const asking = '__complete';
 
-/** The first argument that the bash script passes. The typed line and the part to replace follow. */
+/** The first argument from the bash script. The typed line and the part to replace follow it. */
 export const askingBash = '__complete-bash';
 
 /** The shells with a completion script. */

@@ -101,7 +101,7 @@ export async function performProjectMembers(
     await removeProjectMember(ctx, { org, project, user });
 }
 
-/** Requires the right to give these roles. An admin has it in every project, so checks only one. */
+/** Requires the right to give these roles. An admin has it in every project, so this checks one. */
 async function requireRoles(
   ctx: Context,
   org: string,

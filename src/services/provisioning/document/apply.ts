@@ -65,7 +65,10 @@ function peopleIn(steps: Steps): string[] {
   return [...new Set(all.map(({ accountId }) => accountId))];
 }
 
-/** Carries out the steps. Lower roles come after other steps; the actor's own removal is last. */
+/**
+ * Carries out the steps. Additions come before the steps that use them. Lower roles come last, and
+ * then the actor's own removal.
+ */
 export async function performSteps(
   ctx: Context,
   organization: Organization,

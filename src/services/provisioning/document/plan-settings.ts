@@ -168,7 +168,7 @@ function unverified(
     section,
     key: section,
     code: 'domain_unverified',
-    message: `${organization.slug} has not verified ${whole}. Until then, the connection is disabled.`,
+    message: `${organization.slug} has not verified ${whole} yet. The connection is disabled until it does.`,
     hint: `Publish the TXT record that idctl domain list --org ${org} shows. Then run idctl apply again, which also verifies the domain. To verify it alone, run: ${verify}`,
   };
 }

@@ -117,7 +117,11 @@ function documentWith<Client extends z.ZodType, Bind extends z.ZodType>(
       .nullable()
       .optional()
       .describe('The directory; null for none.'),
-    projects: listOf(project, (entry) => entry.slug, 'The projects, identified by their slugs.').optional(),
+    projects: listOf(
+      project,
+      (entry) => entry.slug,
+      'The projects, identified by their slugs.',
+    ).optional(),
     mappings: listOf(mapping, nameOfMapping, 'Groups and the roles that they give.').optional(),
     members: listOf(
       person,
@@ -128,8 +132,16 @@ function documentWith<Client extends z.ZodType, Bind extends z.ZodType>(
       .strictObject(signInSettingsView.partial().shape)
       .optional()
       .describe('The sign-in settings. An absent setting follows the instance.'),
-    webhooks: listOf(webhook, (entry) => entry.url, 'The webhooks, identified by their URLs.').optional(),
-    clients: listOf(client, (entry) => entry.name, 'The clients, identified by their names.').optional(),
+    webhooks: listOf(
+      webhook,
+      (entry) => entry.url,
+      'The webhooks, identified by their URLs.',
+    ).optional(),
+    clients: listOf(
+      client,
+      (entry) => entry.name,
+      'The clients, identified by their names.',
+    ).optional(),
   });
 }
 
@@ -146,7 +158,7 @@ export type Document = z.output<typeof sentDocument>;
 export type WantedSso = NonNullable<Document['sso']>;
 export type WantedLdap = NonNullable<Document['ldap']>;
 
-/** A part of the document. */
+/** The name of a section of the document. */
 export type Section = (typeof sections)[number];
 
 /** The sections of a document, in the order of an export. */

@@ -61,7 +61,7 @@ export async function planMembersLater(
 /**
  * Plans the members of the SCIM groups that these mappings name. Call it after the mappings have
  * changed, under `holdMappings`. `later` leaves all of them to the job: a transaction that has
- * locked the organization must not lock accounts for a change.
+ * locked the organization must not lock accounts for update.
  */
 export async function planMapped(
   ctx: Context,

@@ -55,7 +55,9 @@ export const newMappingView = mappingView.extend({
     .string()
     .nullable()
     .optional()
-    .describe('`group`, if it names a SCIM group exactly. Else the name of that group in another case.'),
+    .describe(
+      "`group`, if it names a SCIM group exactly. Else a SCIM group's name in another case, or null.",
+    ),
 });
 
 /** A removed mapping, with the memberships that it gave. */

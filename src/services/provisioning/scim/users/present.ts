@@ -17,12 +17,12 @@ import {
 // The input of the SCIM operations. The bodies have no schema: the table of attributes validates
 // them (security X6).
 
-/** A request about the Users of an organization. `org` is the organization's id. */
+/** A request about the Users or Groups of an organization. `org` is the organization's id. */
 export interface AtUsers extends Projection {
   org: string;
 }
 
-/** A request about one User. */
+/** A request about one User or Group. */
 export interface AtUser extends AtUsers {
   id: string;
   /** The request's `If-Match` header. */
