@@ -22,10 +22,7 @@ import type { Outside, Person, PlanInput } from './wanted.ts';
 
 type Asked = Pick<PlanInput, 'state' | 'document' | 'prune'>;
 
-/**
- * Reads the facts beyond the organization's own state. Refuses a shared domain, and a directory
- * without the required encryption.
- */
+/** Reads these facts. Refuses a shared domain, and a directory without the required encryption. */
 export async function gatherOutside(
   ctx: Context,
   organization: Organization,
@@ -145,10 +142,7 @@ function noAccount(email: string): Person {
   };
 }
 
-/**
- * Returns the account to add. Before the operator can add an account with credentials and an
- * unproved address, `idctl member add` must keep or remove the credentials.
- */
+/** The account to add. If it is unproved, the operator must first decide about its credentials. */
 async function addable(ctx: Context, organization: Organization, account: Found): Promise<Person> {
   const { id: accountId, email } = account;
   if (ctx.actor.kind !== 'operator' || isProvedForGood(account)) return { accountId };

@@ -117,11 +117,7 @@ function documentWith<Client extends z.ZodType, Bind extends z.ZodType>(
       .nullable()
       .optional()
       .describe('The directory; null for none.'),
-    projects: listOf(
-      project,
-      (entry) => entry.slug,
-      'The projects, identified by their slugs.',
-    ).optional(),
+    projects: listOf(project, (entry) => entry.slug, 'The projects, by slug.').optional(),
     mappings: listOf(mapping, nameOfMapping, 'Groups and the roles that they give.').optional(),
     members: listOf(
       person,
@@ -132,16 +128,8 @@ function documentWith<Client extends z.ZodType, Bind extends z.ZodType>(
       .strictObject(signInSettingsView.partial().shape)
       .optional()
       .describe('The sign-in settings. An absent setting follows the instance.'),
-    webhooks: listOf(
-      webhook,
-      (entry) => entry.url,
-      'The webhooks, identified by their URLs.',
-    ).optional(),
-    clients: listOf(
-      client,
-      (entry) => entry.name,
-      'The clients, identified by their names.',
-    ).optional(),
+    webhooks: listOf(webhook, (entry) => entry.url, 'The webhooks, by URL.').optional(),
+    clients: listOf(client, (entry) => entry.name, 'The clients, by name.').optional(),
   });
 }
 
