@@ -36,7 +36,7 @@ export const org = { [orgOption]: 'the organization, by id or slug' };
 /** The option of commands about an account. */
 export const user = { [userOption]: 'the account, by address or id' };
 
-/** Declares `idctl <name>`, which only groups verbs. */
+/** Declares a command that only groups verbs, such as `idctl org`. */
 export function noun(
   program: Command,
   name: string,

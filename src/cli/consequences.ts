@@ -61,7 +61,7 @@ export function persons({ length }: string[]): string {
   return counted(length, 'person', 'people');
 }
 
-/** Warns if the change would leave no owner a way to sign in; else empty. A dry run prints it. */
+/** A warning if the change leaves no owner a way to sign in; else empty. A dry run prints it. */
 export async function shutOutBy(call: Call, change: Change): Promise<string> {
   const { findShutOut } = await import('../services/signin/shut-out.ts');
   const { slug, owners } = await call.operate(findShutOut, { ...call.input, change });
@@ -84,7 +84,7 @@ const words: Record<Credential['kind'], [one: string, many: string]> = {
   identity: ['1 identity', 'identities'],
 };
 
-/** Describes a kind of credential for a person: its count, its organization and its dates. */
+/** Describes the credentials of one kind in words: their count, organization and dates. */
 export function credentialText({ kind, organization, count, first, last }: Credential): string {
   const [one, many] = words[kind];
   const what = count === 1 ? one : `${count} ${many}`;

@@ -119,7 +119,7 @@ const secretFields = [
   ['ldap', 'bindPassword'],
 ] as const;
 
-/** Replaces `{env}` and `{file}` with their values. A secret that has none becomes a fault. */
+/** Replaces `{env}` and `{file}` with their values. A reference without a value becomes a fault. */
 async function readSecrets(document: unknown, folder: string): Promise<InputFault[]> {
   const faults: InputFault[] = [];
   for (const [section, field] of secretFields) {

@@ -14,7 +14,7 @@ export type Hiding<View, Secret extends keyof View> = Omit<View, Secret> & {
 /** How a command shows the object that it makes, and how it finds an existing one. */
 interface Making<View> {
   fields: Fields<View>;
-  /** Replaces the input as typed. */
+  /** The input to use instead of the typed one. */
   input?: Given;
   /** The field that is shown only once. With `--quiet`, only its value is printed. */
   secret?: keyof View;
@@ -22,9 +22,9 @@ interface Making<View> {
   hides?: readonly (keyof View)[];
   /** The operation never refuses a duplicate: `--if-absent` must look for one first. */
   repeats?: true;
-  /** Finds the existing object that the input names, with a null secret. */
+  /** Finds the existing object that the input names. Its secret is null. */
   find: (given: Given) => Promise<View | undefined>;
-  /** The fields of the existing object to compare, under the names of the input. */
+  /** The fields of the existing object to compare with the input, by their names in the input. */
   has?: (view: View, given: Given) => Given;
 }
 

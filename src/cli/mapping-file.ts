@@ -68,7 +68,7 @@ export function inFile(error: unknown, { lines }: MappingFile): unknown {
   return new Refusal(code, message, { faults, hint });
 }
 
-/** Adds the service's faults of the valid lines, so that one refusal names every bad line. */
+/** Adds the service's faults of the other lines, so that one refusal names every bad line. */
 export async function faultsOfOthers(
   error: unknown,
   mappings: unknown,

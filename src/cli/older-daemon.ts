@@ -14,7 +14,7 @@ export function configurationFile({
     : { file, digest, restDigest };
 }
 
-/** Warns if the configuration changed since the daemon read it: what works here may fail there. */
+/** Warns if the daemon has an older configuration: it may fail where this command succeeds. */
 export async function tellOlderDaemon(call: Call): Promise<void> {
   // On a remote server, the daemon itself ran the operation.
   if (call.server !== null) return;

@@ -19,7 +19,7 @@ const gap = '  ';
 /** The text for an empty value. */
 const nothing = '-';
 const time = /^\d{4}-\d\d-\d\dT[\d:]{8}Z$/;
-/** The smallest width to which a column is narrowed. */
+/** The smallest width of a narrowed column, for cut and for wrapped values. */
 const narrowest = { cut: 8, broken: 16 };
 
 interface Column {

@@ -46,10 +46,10 @@ interface Page<Item> {
   hasMore?: boolean;
 }
 
-/** The texts that a person reads before and after an action that cannot be undone. */
+/** The texts that a person reads before and after an action that needs confirmation. */
 interface Destruction<View> {
   fields: Fields<View>;
-  /** Replaces the input as typed. */
+  /** The input to use instead of the typed one. */
   input?: Given;
   /** Lines to print before the question. */
   details?: (view: View) => string[];

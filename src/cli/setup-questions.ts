@@ -12,7 +12,7 @@ import type { Call } from './run.ts';
 
 /** The input of `init`, from its options or from answers. */
 export interface Setup {
-  /** Settings by key; only these are written into the file. */
+  /** The settings to write into the file, by key. `init` may add `listen`. */
   settings: Record<string, string>;
   /** The first organization and its owner, not yet checked. */
   first: { organization?: unknown; owner?: unknown; password?: string | undefined };
@@ -125,7 +125,10 @@ async function faultIn(
   return faultOf(call, settings, async () => {});
 }
 
-/** Asks for the database until a connection succeeds. A hidden prompt asks for the password. */
+/**
+ * Asks for the database until a connection succeeds or the answer is the default. A hidden prompt
+ * asks for the password.
+ */
 async function askDatabase(
   call: Call,
   settings: Record<string, string>,

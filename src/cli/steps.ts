@@ -2,7 +2,7 @@ import { Chalk } from 'chalk';
 import { escaped } from '../escape.ts';
 import { type Screen, writeBroken } from './output.ts';
 
-/** An examination of a system, step by step. */
+/** The result of a test of a system, step by step. */
 export interface Examination {
   ok: boolean;
   message: string;

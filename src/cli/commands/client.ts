@@ -168,7 +168,7 @@ const lists = {
   forwardAuthOrigin: 'forwardAuthOrigins',
 };
 
-/** The settings under their names in the operations; a `--no-…` option gives `[]` or null. */
+/** The settings by their names in the operations. `--no-…` empties a list, a project or a URI. */
 function settingsOf(input: Record<string, unknown>): Record<string, unknown> {
   const given = { ...input };
   for (const [option, field] of Object.entries(lists)) {

@@ -126,7 +126,7 @@ async function verify(call: Call): Promise<Domain> {
     : once();
 }
 
-/** Repeats `look` while the record is missing or the resolver fails, at most `limit` seconds. */
+/** Repeats `look` while the record is missing or the resolver fails, up to `limit` seconds. */
 async function until<View>(
   limit: number,
   look: () => Promise<View>,

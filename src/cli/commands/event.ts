@@ -55,7 +55,7 @@ export function addEventCommands(program: Command): void {
     run: async (call) => {
       if (call.server !== null) await fillOrganization(call);
       const { listAllEvents, listEvents } = await operations();
-      // On the host, lists the whole instance. On a remote server, lists one organization.
+      // The host lists the events of the instance; a remote server, those of one organization.
       const listing = call.server === null ? listAllEvents : listEvents;
       const events = await call.every<Event>(listing);
       const once = new Map(events.map((one) => [one.id, one]));

@@ -125,7 +125,7 @@ async function findSite(call: Call, options: Record<string, string>): Promise<Si
   return { loaded, configFile: loaded.file };
 }
 
-/** `init` never changes an existing configuration, so other settings are refused. */
+/** Refuses settings that differ from an existing configuration: `init` never changes one. */
 async function requireUnchanged(call: Call, loaded: LoadedConfig, file: string): Promise<void> {
   const { config } = await readConfiguration(call.flags);
   const asked = ({ baseUrl, database, mail }: Config) => ({

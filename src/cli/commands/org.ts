@@ -73,14 +73,15 @@ async function create(call: Call): Promise<void> {
       ifFound(call.operate(showOrganization, { org: await slugOfGiven(given) })),
     has: ({ name }) => ({ name }),
   });
-  // On a remote server, a new organization never overrules the settings of an only organization.
+  // People on a remote server can create an organization only if `orgs.creation` is `anyone`. With
+  // that setting, an organization never governs accounts because it is the only one.
   if (!made || call.server !== null) return;
   const { findOverruled } = await import('../../services/tenancy/signin-settings/operations.ts');
   const overruled = await call.operate(findOverruled, {});
   if (overruled !== null) call.note(heardNoMore(call, overruled));
 }
 
-/** One of several organizations governs only accounts on its verified domains (security O1). */
+/** The note for an organization that is no longer the only one, and has no verified domain (O1). */
 function heardNoMore({ here }: Call, slug: string): string {
   return `The sign-in settings of ${slug} no longer apply to any account. ${slug} has no verified\ndomain and is no longer the only organization. Add a domain: ${here(`idctl domain add DOMAIN --org ${shellWord(slug)}`)}`;
 }

@@ -79,7 +79,7 @@ export function addSignInCommands(program: Command): void {
   });
 }
 
-/** Notes that the settings apply to no account, which the settings do not show (security O1). */
+/** Prints a note if the settings apply to no account: they do not show it themselves (O1). */
 function noteReach(call: Call, { governs }: Reach): void {
   if (governs) return;
   const { org } = call.input;

@@ -180,8 +180,8 @@ async function disable(call: Call): Promise<void> {
   const owned = await call.operate(listOwnedAlone);
   const alone = `${user} is the only active owner of ${owned.join(', ')}. `;
   const question = `${owned.length > 0 ? alone : ''}Disable the account of ${user}? Its sessions end.`;
-  // A script must be able to disable an account in an emergency, so without a terminal this asks
-  // only about an only owner.
+  // A script must be able to disable an account in an emergency. So without a terminal, this asks
+  // only if an organization would have no other active owner.
   if (!call.flags.dryRun && (owned.length > 0 || canAsk())) await call.confirm(question);
   await call.perform(disableUser, block);
 }

@@ -62,7 +62,7 @@ async function namesOf({ names }: Wanted, config: string | undefined): Promise<N
   const database = await openUnprepared(loaded.config);
   try {
     const found = await listNames(names.kind, names.begin, names.org);
-    // At this position, idctl would read a value that begins with a dash as an option.
+    // Unless `dashes` is set, idctl would read a value that begins with a dash as an option.
     return names.dashes ? found : found.filter(({ value }) => !value.startsWith('-'));
   } finally {
     clearTimeout(late);

@@ -1,7 +1,7 @@
 /** The first argument that the zsh and fish scripts pass to idctl; no help lists it. */
 export const asking = '__complete';
 
-/** The first argument of the bash script. The typed line and the part to replace follow. */
+/** The first argument from the bash script. The typed line and the part to replace follow it. */
 export const askingBash = '__complete-bash';
 
 /** The shells with a completion script. */
@@ -67,5 +67,5 @@ end
 complete -c idctl -f -a '(__idctl_answers)'
 `;
 
-/** The script that makes a shell complete idctl's command lines. */
+/** The completion script of each shell. */
 export const scripts: Record<Shell, string> = { bash, zsh, fish };

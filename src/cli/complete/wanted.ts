@@ -8,7 +8,7 @@ export interface Wanted {
   /** Names of this kind, only those in `org` if it is set. `dashes` allows names like `-a`. */
   names: { kind: Kind; begin: string; org: string | undefined; dashes: boolean } | null;
   files: boolean;
-  /** Kinds of events with this prefix. */
+  /** The prefix of the event kinds to offer; null to offer none. */
   events: string | null;
   /** The text before every value: `--org=` for `--org=a`. */
   before: string;

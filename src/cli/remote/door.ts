@@ -32,7 +32,7 @@ export function remoteDoor(server: Server): CommandDoor {
     // The schema of the answer is the operation's own.
     return readView(route, answer) as View;
   };
-  /** Runs the work in the given organization or IDCTL_ORG. Else tries each of the account's own. */
+  /** Runs the work in the given organization or IDCTL_ORG. Else tries each one of the account. */
   const inOrganization = async (
     route: Route,
     input: Given,

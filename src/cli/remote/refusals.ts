@@ -48,7 +48,7 @@ function remoteHint(origin: string, code: RefusalCode, hint?: string): string | 
   return hint;
 }
 
-/** Older servers answer `not_found` for a route that they do not have. */
+/** Whether the server has no such route. Older servers answer `not_found` in that case. */
 function isUnknownRoute({ code, detail }: Problem): boolean {
   if (code === 'route_not_found' || code === 'method_not_allowed') return true;
   return code === 'not_found' && detail.startsWith('There is nothing at');

@@ -63,7 +63,7 @@ function nameIn(held: Held, accountId: string): string {
 /** The organization's projects by slug. */
 export type Projects = Map<string, Project>;
 
-/** The project with this slug. The plan was made for a state that contains it. */
+/** The project with this slug. It was there at the time of the plan, or the plan has added it. */
 export function projectIn(projects: Projects, slug: string): Project {
   const project = projects.get(slug);
   if (project === undefined) throw new Error('a project of the plan is gone');
@@ -101,7 +101,7 @@ export async function performProjectMembers(
     await removeProjectMember(ctx, { org, project, user });
 }
 
-/** Requires the right to give these roles. Admins have it in every project, so one is checked. */
+/** Requires the right to give these roles. An admin has it in every project, so this checks one. */
 async function requireRoles(
   ctx: Context,
   org: string,

@@ -39,8 +39,8 @@ import {
 } from './apply-people.ts';
 import { isLower, type Steps } from './changes.ts';
 
-// Carries out a plan with the operations and steps of the single commands. These operations check
-// the right for each change and record its event. Call all of this inside one transaction.
+// Carries out a plan with the operations and steps of the separate commands. Each change requires
+// its right and records its event. Call these functions inside one transaction.
 
 /** Locks rows that the steps use, in the same order as a sign-in and as `deleteOrganization`. */
 export async function holdOrganization(organization: Organization, steps: Steps): Promise<void> {
@@ -48,7 +48,7 @@ export async function holdOrganization(organization: Organization, steps: Steps)
     await holdMappings(organization.id);
   const lock = Transaction.LOCK.UPDATE;
   const where = { organizationId: organization.id };
-  // The domains of new members stay verified until they have joined (security O8).
+  // The domains of new members' addresses must stay verified until the members join (security O8).
   const joining = steps.addMembers.map(({ email }) => domainOf(email));
   const names = [...new Set([...steps.removeDomains, ...joining])];
   if (names.length > 0)
@@ -65,7 +65,10 @@ function peopleIn(steps: Steps): string[] {
   return [...new Set(all.map(({ accountId }) => accountId))];
 }
 
-/** Carries out the steps. Additions come before their uses. The actor's own role changes last. */
+/**
+ * Carries out the steps. Additions come before the steps that use them. Lower roles come last, and
+ * then the actor's own removal.
+ */
 export async function performSteps(
   ctx: Context,
   organization: Organization,

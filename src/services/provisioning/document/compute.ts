@@ -62,7 +62,8 @@ export async function admitDocument(
   assertNoTransaction('counting a secret');
   const limit = { name: 'document secret', of: organization.id, most: 20, seconds: 3600 };
   const message = `More than ${limit.most} documents with a new secret were sent within an hour.`;
-  // This counts before the comparison: at the limit, an answer must not show if a guess is right.
+  // This counts before the comparison, so that at the limit no answer shows whether a guess is
+  // right.
   await transaction(() => requirePlace(ctx, limit, message));
   const state = await readOrganizationState(ctx, organization);
   const { sso, ldap } = compared(state, given);

@@ -18,11 +18,11 @@ import type { Document } from './schema.ts';
 import type { State } from './state.ts';
 import type { Outside, Person, PlanInput } from './wanted.ts';
 
-// Facts beyond the organization's own state that its plan needs.
+// Reads the facts that a plan needs beyond the organization's own state.
 
 type Asked = Pick<PlanInput, 'state' | 'document' | 'prune'>;
 
-/** Reads the facts. Refuses a shared domain, and a directory without required encryption. */
+/** Reads these facts. Refuses a shared domain, and a directory without the required encryption. */
 export async function gatherOutside(
   ctx: Context,
   organization: Organization,
@@ -142,7 +142,7 @@ function noAccount(email: string): Person {
   };
 }
 
-/** An account with credentials and an unproved address needs a decision of the operator first. */
+/** The account to add. If it is unproved, the operator must first decide about its credentials. */
 async function addable(ctx: Context, organization: Organization, account: Found): Promise<Person> {
   const { id: accountId, email } = account;
   if (ctx.actor.kind !== 'operator' || isProvedForGood(account)) return { accountId };
@@ -186,7 +186,7 @@ async function gatherGroups(
   };
 }
 
-/** The names of SCIM groups that mappings name, by the account ids of their members. */
+/** By account: the names and external ids of its SCIM groups that a mapping names. */
 async function readPushed(
   { id: organizationId }: Organization,
   accountIds: readonly string[],

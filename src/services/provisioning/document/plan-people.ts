@@ -61,7 +61,7 @@ function changeRole(
   draft.steps.changeMembers.push({ accountId: member.accountId, from: member.role, role });
 }
 
-/** Refuses a plan that leaves no owner, as a single command does. */
+/** Refuses a plan that removes the last owner, as the commands for one member do. */
 function requireOwner({ steps }: PlanDraft, members: Member[], slug: string): void {
   const owners = new Set(
     members.filter(({ role }) => role === 'owner').map(({ accountId }) => accountId),
@@ -187,7 +187,10 @@ function planMappings(draft: PlanDraft, { state, document, prune }: PlanInput): 
   });
 }
 
-/** Removing a project also removes its mappings, even if the document has no `mappings`. */
+/**
+ * The stored mappings that the document omits. Those of removed projects are surplus too, even if
+ * the document has no `mappings`.
+ */
 function surplusMappings(
   { mappings: stored }: State,
   mappings: Document['mappings'],

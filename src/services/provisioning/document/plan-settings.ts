@@ -138,7 +138,7 @@ function planNone(draft: PlanDraft, { state, prune }: PlanInput, section: 'sso' 
   if (dropped.length > 0) draft.steps[section] = 'remove';
 }
 
-/** Removing the e-mail domain of the single sign-on connection disables the connection. */
+/** Plans that single sign-on is disabled, if the plan removes the verified domain that it needs. */
 function planLostDomain(draft: PlanDraft, { state: { sso, domains }, outside }: PlanInput): void {
   if (sso === null || !sso.enabled || sso.emailDomain === undefined || outside.trusting) return;
   const lost = domains.some(({ name, state }) => name === sso.emailDomain && state === 'Verified');
@@ -168,7 +168,7 @@ function unverified(
     section,
     key: section,
     code: 'domain_unverified',
-    message: `${organization.slug} has not verified ${whole}. Until then, the connection is disabled.`,
+    message: `${organization.slug} has not verified ${whole} yet. The connection is disabled until it does.`,
     hint: `Publish the TXT record that idctl domain list --org ${org} shows. Then run idctl apply again, which also verifies the domain. To verify it alone, run: ${verify}`,
   };
 }

@@ -10,7 +10,7 @@ import type { PlanInput } from './wanted.ts';
 
 /**
  * Compares an organization with its document. Refuses a document that cannot be applied, such as
- * one that names a missing project or leaves no owner.
+ * one that names a missing project or removes the last owner.
  */
 export function planDocument(wanted: PlanInput): Omit<PlanDraft, 'faults'> {
   const draft = emptyDraft();

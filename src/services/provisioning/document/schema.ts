@@ -117,7 +117,7 @@ function documentWith<Client extends z.ZodType, Bind extends z.ZodType>(
       .nullable()
       .optional()
       .describe('The directory; null for none.'),
-    projects: listOf(project, (entry) => entry.slug, 'Identified by their slugs.').optional(),
+    projects: listOf(project, (entry) => entry.slug, 'The projects, by slug.').optional(),
     mappings: listOf(mapping, nameOfMapping, 'Groups and the roles that they give.').optional(),
     members: listOf(
       person,
@@ -128,8 +128,8 @@ function documentWith<Client extends z.ZodType, Bind extends z.ZodType>(
       .strictObject(signInSettingsView.partial().shape)
       .optional()
       .describe('The sign-in settings. An absent setting follows the instance.'),
-    webhooks: listOf(webhook, (entry) => entry.url, 'Identified by their URLs.').optional(),
-    clients: listOf(client, (entry) => entry.name, 'Identified by their names.').optional(),
+    webhooks: listOf(webhook, (entry) => entry.url, 'The webhooks, by URL.').optional(),
+    clients: listOf(client, (entry) => entry.name, 'The clients, by name.').optional(),
   });
 }
 
@@ -146,7 +146,7 @@ export type Document = z.output<typeof sentDocument>;
 export type WantedSso = NonNullable<Document['sso']>;
 export type WantedLdap = NonNullable<Document['ldap']>;
 
-/** A part of the document. */
+/** The name of a section of the document. */
 export type Section = (typeof sections)[number];
 
 /** The sections of a document, in the order of an export. */

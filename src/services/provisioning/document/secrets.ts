@@ -3,12 +3,12 @@ import type { Context } from '../../../context.ts';
 
 // Secrets are compared by a keyed fingerprint. No plan, log or error shows a value.
 
-/** The fingerprint of a secret. It needs a key that only this instance has. */
+/** The fingerprint of a secret, made with a key that only this instance has. */
 export function fingerprintOf(ctx: Context, section: 'sso' | 'ldap', secret: string): string {
   return keyed(ctx, JSON.stringify([section, secret]));
 }
 
-/** The keyed digest of a plan: the plan contains fingerprints and personal data. */
+/** The digest of a plan. It is keyed, because its input has fingerprints and personal data. */
 export function secretsDigest(ctx: Context, ...parts: unknown[]): string {
   return keyed(ctx, JSON.stringify(parts));
 }

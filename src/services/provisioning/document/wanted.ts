@@ -19,7 +19,7 @@ export interface Outside {
   linked: Record<'sso' | 'ldap', string[]>;
   /** By connection and account: the last known groups of people who lose a mapped role. */
   groups: Map<string, string[] | null>;
-  /** By account: the names and external ids of these people's SCIM groups that mappings name. */
+  /** By account that loses a mapped role: its SCIM groups that a mapping names, by either name. */
   pushed: Map<string, string[]>;
 }
 

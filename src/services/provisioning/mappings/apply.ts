@@ -128,7 +128,7 @@ async function writeProjects(ctx: Context, planned: Planned[]): Promise<void> {
   }
 }
 
-/** The origin keeps how the membership began, because security O8 depends on it. */
+/** Writes organization roles. Keeps in the origin how the membership began (security O8). */
 async function writeOrgRoles(organizationId: string, planned: Planned[]): Promise<void> {
   for (const { accountId, person, orgRole } of planned) {
     if (orgRole === null) continue;

@@ -1,7 +1,7 @@
 import { dialectOfDatabase, select } from '../../../database/select.ts';
 
-// A SCIM push reads mappings and writes members. A change of mappings reads members. Without these
-// locks, neither sees the other's uncommitted rows, and a person could be missed. SQLite has a
+// A SCIM push reads mappings and writes members. A change of mappings reads members. Neither sees
+// the other's uncommitted rows, so without these locks both could miss a person. SQLite has a
 // single writer.
 
 /** Waits for pushes to the organization, and excludes new ones until the transaction ends. */

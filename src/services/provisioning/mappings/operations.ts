@@ -68,7 +68,7 @@ export const addMapping = operation({
   },
 });
 
-/** `group`, if a SCIM group has this name or external id; else a name in another case, or null. */
+/** `group`, if it names a SCIM group exactly. Else a SCIM group's name in another case, or null. */
 async function findPushed(organizationId: string, group: string): Promise<string | null> {
   const rows = await select<{ name: string; externalId: string | null }>(
     `SELECT display_name AS name, external_id AS "externalId" FROM scim_groups

@@ -101,7 +101,7 @@ async function record<What extends 'unknown' | 'failed'>(
     id: accountId,
     ...(account === null ? {} : { name: account.name }),
   };
-  // Both kinds of connections record the same group events.
+  // The group events of both kinds of connections have the same data.
   const happening = { kind: `${kind}.groups.${what}`, organizationId, subject, data } as Happening;
   await recordEvent(ctx, happening);
 }

@@ -13,7 +13,7 @@ import { holdMappings } from './hold.ts';
 
 /** The most people that a change plans in its own transaction. */
 export const mostAtOnce = 50;
-/** The number of people that the job plans in one transaction. Other changes of them wait. */
+/** The number of people that the job plans in one transaction. Other changes to them must wait. */
 const batchSize = 20;
 
 /** Puts these people on the job's list. */
@@ -61,7 +61,7 @@ export async function planMembersLater(
 /**
  * Plans the members of the SCIM groups that these mappings name. Call it after the mappings have
  * changed, under `holdMappings`. `later` leaves all of them to the job: a transaction that has
- * locked the organization must not lock accounts for a change.
+ * locked the organization must not lock accounts for update.
  */
 export async function planMapped(
   ctx: Context,
@@ -169,7 +169,7 @@ async function tellEnd(
 }
 
 async function planBatch(ctx: Context, organizationId: string) {
-  // A push does not lock entries that are already on the list. So this waits for its commit.
+  // A push does not lock entries that are already on the list. So this waits for pushes to commit.
   await holdMappings(organizationId);
   const listed = await select<{ id: string }>(
     `SELECT account_id AS id FROM scim_replans WHERE organization_id = $1

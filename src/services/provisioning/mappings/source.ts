@@ -6,11 +6,11 @@ export interface GroupSource {
   kind: 'sso' | 'ldap';
   id: string;
   organizationId: string;
-  /** Without `enabled`, the last known claim gives no role, and roles that it gave stay. */
+  /** If false, the last known claim gives no new role, and roles that it gave stay. */
   enabled: boolean;
   /** Whether a role ends when the person leaves its group. Always false for directories. */
   autoRemove: boolean;
-  /** Whether every sign-in applies the groups. Otherwise only the first sign-in does. */
+  /** Whether every sign-in applies the groups. If not, only the first; for a directory, none. */
   everyTime: boolean;
   /** The search base of a directory; null if the groups come from a claim. */
   searchBase: string | null;
@@ -29,7 +29,7 @@ export function ldapSource(connection: LdapConnection): GroupSource {
   return { kind: 'ldap', id, organizationId, enabled, autoRemove: false, everyTime, searchBase };
 }
 
-/** The organization's connections that provide groups, single sign-on first. */
+/** The organization's connections as sources of groups, single sign-on first. */
 export async function findSources(organizationId: string): Promise<GroupSource[]> {
   const sso = await SsoConnection.findOne({ where: { organizationId } });
   const ldap = await LdapConnection.findOne({ where: { organizationId } });

@@ -55,7 +55,9 @@ export const newMappingView = mappingView.extend({
     .string()
     .nullable()
     .optional()
-    .describe('`group`, if it names a SCIM group exactly; else a name in another case, or null.'),
+    .describe(
+      "`group`, if it names a SCIM group exactly. Else a SCIM group's name in another case, or null.",
+    ),
 });
 
 /** A removed mapping, with the memberships that it gave. */

@@ -17,7 +17,7 @@ import { type GroupRole, roleOf, viewMapping } from './view.ts';
 
 // Writes mappings, many at once.
 
-/** The most mappings of an organization. Every sign-in reads all of them. */
+/** The most mappings of an organization. Every sync of groups reads all of them. */
 export const mostMappings = 10_000;
 
 /** If a mapping gives a role above member, requires the right to grant such roles. */

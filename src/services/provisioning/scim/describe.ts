@@ -12,7 +12,7 @@ interface About {
   id?: string | undefined;
 }
 
-/** The supported features. */
+/** Describes the SCIM features that idctl supports. */
 export function describeService(ctx: Context, { org }: About): ScimResource {
   return serviceProviderConfig(baseOf(ctx, requireScim(ctx, org)), { maxResults: mostInPage });
 }

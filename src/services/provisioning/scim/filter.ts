@@ -64,7 +64,7 @@ function read(text: string, within: Attribute | null, names: Names): Filter {
   return filter;
 }
 
-/** The single terms of the filter. */
+/** The terms of the filter at every depth: its comparisons and its tests for a value. */
 export function termsOf(filter: Filter): Filter[] {
   if (filter.kind === 'and' || filter.kind === 'or') return filter.filters.flatMap(termsOf);
   return filter.kind === 'not' || filter.kind === 'element' ? termsOf(filter.filter) : [filter];

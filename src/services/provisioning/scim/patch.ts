@@ -29,7 +29,7 @@ export interface Patched {
   resource: ScimResource;
   /** Whether anything changed. If not, version and lastModified stay. */
   changed: boolean;
-  /** `resource.active`. */
+  /** The value of `active` in `resource`. */
   active: boolean;
 }
 

@@ -42,8 +42,8 @@ export function viewScimUser(resource: ScimResource, around: ViewSurroundings): 
 }
 
 /**
- * The `ETag` and `meta.version`: the version of the User, with a hash of its groups. Groups change
- * without a new version.
+ * The `ETag` and `meta.version`: the version of the resource, with a hash of a User's groups. A
+ * change of these groups does not raise the version.
  */
 export function etag(version: number, groups: ScimResource[] = []): string {
   if (groups.length === 0) return `W/"${version}"`;

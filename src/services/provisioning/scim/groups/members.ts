@@ -50,7 +50,7 @@ export async function insertMembers(
   });
 }
 
-/** The Users with these ids that clients see. Locks them until the transaction ends. */
+/** The ids of visible Users among `ids`. Locks these Users until the transaction ends. */
 async function holdRecords(organizationId: string, ids: string[]): Promise<Set<string>> {
   const lock = dialectOfDatabase() === 'sqlite' ? '' : 'FOR KEY SHARE';
   const rows = await inChunks(ids.toSorted(), (some) =>

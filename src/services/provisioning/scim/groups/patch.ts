@@ -95,7 +95,7 @@ async function readAt(
     throw scimRefusal(400, 'invalidPath', `${name} has no elements to choose from.`);
   const ids = idsIn(parseElementFilter(brackets, target.attribute));
   if (op === 'remove') for (const id of ids) remove(change, id);
-  // The path names members by id, and nothing else of a member can be written.
+  // The path already names the members. The value may only repeat the id of one of them.
   else {
     const given = unwrapped(value);
     const named = isObject(given) ? given['value'] : undefined;

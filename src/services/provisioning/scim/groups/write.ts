@@ -156,7 +156,7 @@ async function preparePlan(
 
 const mostGroups = 1000;
 
-/** Limits the groups: a sign-in and a page of Users read all groups of a person. */
+/** Limits the number of groups: a sync and a page of Users read all groups of a person. */
 async function requireRoomForGroup(organizationId: string): Promise<void> {
   if ((await ScimGroup.count({ where: { organizationId } })) >= mostGroups)
     throw scimRefusal(400, 'tooMany', `An organization can have at most ${mostGroups} groups.`);

@@ -69,7 +69,7 @@ export async function deactivateMember(ctx: Context, held: Held): Promise<void> 
   if (owners === 0) await recordEvent(ctx, about(held, 'organization.ownerless'));
 }
 
-/** The start of an event about the person, under the name from the SCIM client. */
+/** The common fields of an event about the person, with the name from the SCIM client. */
 export function about<Kind extends EventName>({ record, account }: Held, kind: Kind) {
   const name = calledBy(resourceOf(record));
   return {

@@ -17,12 +17,12 @@ import {
 // The input of the SCIM operations. The bodies have no schema: the table of attributes validates
 // them (security X6).
 
-/** A request about the Users of an organization. `org` is the organization's id. */
+/** A request about the Users or Groups of an organization. `org` is the organization's id. */
 export interface AtUsers extends Projection {
   org: string;
 }
 
-/** A request about one User. */
+/** A request about one User or Group. */
 export interface AtUser extends AtUsers {
   id: string;
   /** The request's `If-Match` header. */
@@ -106,7 +106,7 @@ export function requireMatch(
   });
 }
 
-/** Whether the header, tags or `*`, names this tag. Weak and strong tags are compared alike. */
+/** Whether a header with tags or `*` names this tag. Weak and strong tags are compared alike. */
 export function namesTag(header: string, tag: string): boolean {
   return header.split(',').some((named) => named.trim() === '*' || opaque(named) === opaque(tag));
 }
