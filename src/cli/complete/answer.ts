@@ -2,7 +2,8 @@ import type { Command } from 'commander';
 import { escaped } from '../../escape.ts';
 import type { NamedThing } from '../../services/instance/completion.ts';
 import { isSeen } from '../../unseen.ts';
-import { becomeDatabaseOwner, readConfiguration, requireDatabaseFile } from '../operator.ts';
+import { isLocal } from '../door.ts';
+import { becomeDatabaseOwner, type Flags, readConfiguration, requireDatabaseFile } from '../operator.ts';
 import { readWords, repliesFor } from './bash.ts';
 import { type Wanted, wantedAt } from './wanted.ts';
 
@@ -39,9 +40,9 @@ export async function answerBash(
 async function offer(program: Command, line: readonly string[]): Promise<NamedThing[] | 'files'> {
   const wanted = wantedAt(program, line);
   if (wanted.files) return 'files';
+  const flags = { server: valueIn(line, '--server'), config: valueIn(line, '--config') };
   // The database of this host does not know the names on a remote server.
-  const isRemote = line.includes('--server') || Boolean(process.env['IDCTL_SERVER']);
-  const names = isRemote ? [] : await namesOf(wanted, configIn(line)).catch(() => []);
+  const names = isLocal(flags, process.env) ? await namesOf(wanted, flags).catch(() => []) : [];
   return [...wanted.words, ...names, ...(await eventsOf(wanted))]
     .map(({ value, about }) => ({ value: `${wanted.before}${value}`, about }))
     .filter(({ value }) => isSeen(value));
@@ -51,9 +52,9 @@ function print(lines: string[]): void {
   process.stdout.write(lines.map((line) => `${line}\n`).join(''));
 }
 
-async function namesOf({ names }: Wanted, config: string | undefined): Promise<NamedThing[]> {
+async function namesOf({ names }: Wanted, flags: Pick<Flags, 'config'>): Promise<NamedThing[]> {
   if (names === null) return [];
-  const loaded = await readConfiguration({ config });
+  const loaded = await readConfiguration(flags);
   requireDatabaseFile(loaded);
   becomeDatabaseOwner(loaded);
   const { openUnprepared } = await import('../../app.ts');
@@ -78,9 +79,9 @@ async function eventsOf({ events }: Wanted): Promise<NamedThing[]> {
     .map((value) => ({ value, about: eventKinds[value].about }));
 }
 
-/** The file that the typed line names with `--config`. */
-function configIn(line: readonly string[]): string | undefined {
-  const at = line.indexOf('--config');
-  const joined = line.find((word) => word.startsWith('--config='));
-  return at === -1 ? joined?.slice('--config='.length) : line[at + 1];
+/** The value of this option in the typed line. */
+function valueIn(line: readonly string[], flag: string): string | undefined {
+  const at = line.indexOf(flag);
+  const joined = line.find((word) => word.startsWith(`${flag}=`));
+  return at === -1 ? joined?.slice(flag.length + 1) : line[at + 1];
 }
