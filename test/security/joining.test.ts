@@ -55,7 +55,7 @@ test('P12 a sign-in in progress while the account joins another organization nee
   await transaction(async () => {
     await joinAnother(email);
     arriving = signIn();
-    // Gives a sign-in that does not wait the time to finish first.
+    // A sign-in that does not wait finishes within this time.
     await Promise.race([arriving, setTimeout(1500)]);
   });
   expect((await arriving)?.answer).toMatchObject({

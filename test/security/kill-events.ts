@@ -113,7 +113,7 @@ const everyToken =
 const inOrganization = ({ idctl, scene }: Stage) =>
   [idctl.operator(), { org: scene.org.id }] as const;
 
-/** Every event, by its name in docs/kill-matrix.md. */
+/** The events of docs/kill-matrix.md by name, except those in `restores`. */
 export const events: Record<string, Act> = {
   disabled: both(disable),
   'disabled and enabled': both(disable, enable),

@@ -29,8 +29,7 @@ import { connected, registration, signInAt } from '../support/sso.ts';
 import { playClient } from './kill-client.ts';
 import { playApplication } from './kill-provider.ts';
 
-// One account, Ada's, with every kind of credential, on an instance that every test reopens in the
-// same state.
+// Ada's account has every kind of credential. Every test reopens its instance in the same state.
 
 const google = { clientId: 'idctl', clientSecret: 'a secret of the provider' };
 

@@ -135,7 +135,7 @@ test('P8 an attempt is counted and committed before its password is checked', as
   idctl.app.passwords.verify = verify;
   await look();
   const [before = 0, whileHashed, after] = counted;
-  // One in the account's limit and one in the client's.
+  // One count is the account's, and one is the client's.
   expect([whileHashed, after]).toEqual([before + 2, before]);
 });
 
@@ -259,7 +259,7 @@ test('P8 the counters name no person, and are deleted when they expire', async (
   await tryPassword(stranger, 'wrong', '203.0.113.77');
   const rows = await Counter.findAll({ raw: true });
   expect(rows.length).toBeGreaterThan(0);
-  // Without numbers: a time such as 1795327203.01 also matches 203.0.
+  // Leave numbers out: a time such as 1795327203.01 also matches 203.0.
   const texts = JSON.stringify(rows, (_, value) => (typeof value === 'number' ? undefined : value));
   expect(texts).not.toMatch(/@|nobody|203\.0/);
   idctl.wait(31 * 86_400);

@@ -16,7 +16,7 @@ export interface Departure {
   nonce: string;
 }
 
-/** The answer to a sign-in whose provider failed. It says neither where the provider is nor why. */
+/** The answer to a sign-in whose provider failed. It hides the provider's address and the cause. */
 export const unusable = {
   status: 502,
   cookies: [],
@@ -62,7 +62,7 @@ export function arrive(browser: Client, parameters: Record<string, string>): Pro
   return browser.get(`/auth/sso/callback?${new URLSearchParams(parameters)}`);
 }
 
-/** Makes the provider answer every code with this person, in an ID token with this nonce. */
+/** Makes the provider assert this person for every code, with an ID token that has this nonce. */
 export async function vouch(
   provider: LyingProvider,
   nonce: string,

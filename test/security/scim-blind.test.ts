@@ -134,7 +134,7 @@ const journeys: [string, (email: string) => Step[]][] = [
     ],
   ],
   [
-    'a User without an address who gets this one, and a second User with it',
+    'a User without an address who gets the address, and a second User with the same address',
     (email) => [
       (client) => client.send('POST', '/Users', { userName: `login-${email.split('@')[0]}` }),
       moved(email),
