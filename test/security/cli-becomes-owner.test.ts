@@ -67,7 +67,7 @@ describe.skipIf(dialect !== 'sqlite' || rootMissing())('X8: run as root, the com
     expect((await idctl(['org', 'list'])).stdout).toContain('acme');
   });
 
-  it('gives the target of a move to the owner, and reads its URL from a file that only root can read', async () => {
+  it('gives the target of a move to the owner, and reads the target’s URL from a file that only root can read', async () => {
     const [to, file] = [join(site, 'moved.db'), join(folder, 'to')];
     await writeFile(file, `sqlite:${to}`, { mode: 0o600 });
     await idctl(['database', 'move', '--to-file', file]);

@@ -326,7 +326,7 @@ describe('P12 the second factor at single sign-on', () => {
       expect((await client.get('/api/v1/me')).status).toBe(401);
       const done = await client.post('/api/v1/auth/second-factor', { totpCode: code() });
       expect(done).toMatchObject({ status: 200, body: { user: { id } } });
-      // The next sign-in finds the account by its key, and needs the code too.
+      // The next sign-in finds the account by its key, and asks for the code too.
       expect((await signInAt(idctl, hostile, domain, sub)).answer).toMatchObject(codeAsked);
     },
   );
@@ -376,7 +376,7 @@ describe('P12 the second factor at single sign-on', () => {
     expect((await idctl.client().get('/api/v1/me', headers)).status).toBe(200);
   });
 
-  test('P12 a session that the provider began ends when the account gets a second factor; the session that set it up goes on', async () => {
+  test('P12 a session that the provider began ends when the account gets a second factor; the session that set it up continues', async () => {
     const { domain, email, sub } = await company();
     const tenant = await organization(idctl);
     await addMember(idctl.operator(), { org: tenant.slug, email, role: 'admin' });
@@ -414,7 +414,7 @@ describe('P12 the second factor at single sign-on', () => {
     expect((await signInAt(idctl, honest, domain, sub)).answer.status).toBe(200);
   });
 
-  test('P12 I3 giving the domain up keeps the second factor of an account that another organization has added', async () => {
+  test('P12 I3 an account that another organization has added keeps its second factor when the domain is given up', async () => {
     const { org, domain, email, id, code, sub } = await victim();
     await transaction(() => Account.update({ emailProof: 'domain' }, { where: { id } }));
     const tenant = await organization(idctl);

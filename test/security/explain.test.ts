@@ -102,7 +102,7 @@ test('O8 for a stranger, explain runs the same SQL statements with and without a
   expect(await statements(known)).toEqual(ofUnknown);
 });
 
-test('O8 about a removed person, explain tells the organization only the removal', async () => {
+test('O8 explain tells an organization only the removal of a person, not the state of the account', async () => {
   const org = await organization(idctl);
   const domain = await verifiedDomain(idctl, org.slug);
   const input = { org: org.slug, emailDomain: domain, issuer: 'https://idp.test', enabled: true };

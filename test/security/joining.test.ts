@@ -72,7 +72,7 @@ const mint = (app: { clientId: string; clientSecret: string }) =>
     client_secret: app.clientSecret,
   });
 
-test('P12 credentials made in a session of the provider end with it when the account joins an organization; others stay', async () => {
+test('P12 credentials made in a provider’s session end with that session when the account joins an organization; others stay', async () => {
   const { email, client: own, signIn } = await victim();
   const kept = (await own.post('/api/v1/me/tokens', { name: 'kept' })).body;
   const { client } = await signIn();

@@ -102,7 +102,7 @@ export async function prepare(): Promise<{ world: World; scene: Scene }> {
       ...place,
       url: url ?? (await copyOfDatabase(place.url)),
     });
-    // Back to the scene's time, so that nothing expires while the tests run.
+    // Go back to the scene's time, so that nothing expires while the tests run.
     opened.wait((leftAt.getTime() - Date.now()) / 1000);
     return opened;
   };

@@ -88,7 +88,7 @@ test('L8 one person has five attempts, whichever of their names is used', async 
   const answers = [];
   for (let at = 0; at < 8; at += 1) answers.push(await signIn(`alias-${at}`, 'wrong'));
   expect(tried()).toBe(5);
-  // L7: the sixth attempt does not reveal that the person exists either.
+  // L7: even the sixth attempt does not reveal that the person exists.
   for (const { status, body } of answers)
     expect({ status, code: body.code }).toEqual({ status: 401, code: 'signin_failed' });
   expect(await signIn('alias-9')).toMatchObject({ status: 401, body: { code: 'signin_failed' } });

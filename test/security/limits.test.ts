@@ -155,7 +155,7 @@ test('P8 twenty correct passwords at once reach no limit: only refused ones coun
   const answers = await Promise.all(
     Array.from({ length: 20 }, () => tryPassword(email ?? '', password)),
   );
-  // A busy machine refuses some with 503, which does not count either.
+  // A busy machine refuses some passwords with 503. This does not count either.
   expect(answers.map(({ status }) => status).filter((status) => status !== 503)).not.toContain(429);
   expect(new Set(answers.map(({ status }) => status)).has(200)).toBe(true);
   expect(await fail(email ?? '', 10)).toEqual(Array(10).fill(401));

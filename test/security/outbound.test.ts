@@ -35,7 +35,7 @@ afterAll(async () => {
   await idctl.close();
 });
 
-/** Internal addresses, which no tenant may reach. Those with a port aim at the server `inside`. */
+/** Internal addresses, which no organization may reach. Those with a port lead to `inside`. */
 const places = (): [string, string][] => {
   const port = portOf(inside);
   return [

@@ -192,7 +192,7 @@ test('P12 a passkey added with only a provider’s proof is removed when the acc
   }
 });
 
-test('P16 removing a passkey ends the other sessions that began with a passkey, and the second factor of the rest no longer counts', async () => {
+test('P16 removing a passkey ends the other sessions that began with a passkey; in the remaining ones, the second factor no longer counts', async () => {
   const idctl = await openInstance({ baseUrl });
   const { account, held, passkey } = await personWithPasskey(idctl);
   const [here, there, byPassword] = [browserOf(idctl), browserOf(idctl), browserOf(idctl)];

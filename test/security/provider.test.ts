@@ -27,7 +27,7 @@ type Application = Awaited<ReturnType<typeof application>>;
 
 const redirectUri = 'https://app.example.test/callback';
 
-/** Gets a code for the browser. Returns it with the callback and the checks of its application. */
+/** Gets a code for the browser. Returns it with the callback and the application's checks. */
 async function codeOf(app: Application, browser: Client, params: Record<string, string> = {}) {
   const { path, checks } = await app.begin(params);
   const callback = new URL(await walk(browser, path));

@@ -68,7 +68,7 @@ async function workplace() {
   return { org, app, member, token: (await tokenOf(idctl, { user: member.id })).token };
 }
 
-/** Another organization adds the account by SCIM, as the specification allows, and as an admin. */
+/** Another organization adds the account by SCIM, which is allowed, and makes it an admin. */
 async function pushAdmin(email: string) {
   const rival = await scimClient(idctl);
   await rival.create({ userName: email, emails: [{ value: email, primary: true }] });

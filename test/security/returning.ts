@@ -31,7 +31,7 @@ export const unusable = {
   },
 };
 
-/** The reason and message of the last failure of the domain's provider, as its admins read them. */
+/** The reason and message of the last failure of the domain's provider, as admins read them. */
 export async function whyUnusable(domain: string) {
   const events = await Event.findAll({
     where: { kind: 'sso.provider.failed' },
@@ -52,7 +52,7 @@ export async function departing(idctl: Idctl, domain: string): Promise<Departure
   };
 }
 
-/** The callback with these parameters, to which the provider sends the browser. */
+/** The URL to which the provider sends the browser, with these parameters. */
 function callbackWith(idctl: Idctl, parameters: Record<string, string>): string {
   return `${idctl.baseUrl}/auth/sso/callback?${new URLSearchParams(parameters)}`;
 }

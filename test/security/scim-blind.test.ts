@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => idctl.close());
 
-/** The view as text, with the ids, the times and the person's own word replaced by constants. */
+/** The view as text. Constants replace the ids, the times, and the word in the person's address. */
 function blurred(view: unknown, word: string): string {
   return JSON.stringify(view, null, 1)
     .replace(new RegExp(word, 'gi'), 'WORD')

@@ -48,7 +48,7 @@ describe('O1 O2 every setting, on and off, of two organizations at once', () => 
   afterAll(() => social.close());
 
   let lastId = 0;
-  /** Makes an organization and a person on its domain who can sign in in every way. */
+  /** Makes an organization, and a person on its domain who can sign in by every method below. */
   async function company() {
     const org = await organization(social.idctl);
     const domain = await verifiedDomain(social.idctl, org.slug);

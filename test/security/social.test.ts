@@ -156,7 +156,7 @@ describe('O5 pre-hijacking', () => {
     expect(done).toMatchObject({ status: 200, body: { user: { id: account.id } } });
   });
 
-  test('P12 the code of one account is refused if the identity leads to another account by then', async () => {
+  test('P12 the code of one account does not complete a sign-in whose identity now leads to another account', async () => {
     const [first, second] = [await enrolled(social.idctl), await enrolled(social.idctl)];
     const sub = victimAt(first.account.email ?? '');
     const { client: linking } = await withGoogle(social, sub);

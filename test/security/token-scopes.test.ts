@@ -392,7 +392,7 @@ describe('P15 making a token of scope admin', () => {
     expect((await ask(client)).status).toBe(201);
   });
 
-  test('P15 fails with a token, even if `tokens.manageCredentials` is on; a token cannot regenerate one either', async () => {
+  test('P15 fails with a token, even if `tokens.manageCredentials` is on; a token cannot regenerate a token either', async () => {
     const { account, client } = await proved();
     const admin = await tokenClient(idctl, account.id, 'admin');
     const write = await tokenClient(idctl, account.id);
