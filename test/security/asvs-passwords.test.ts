@@ -4,7 +4,8 @@ import { password, person, signedIn } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { open } from '../support/pages.ts';
 
-// Requirements of OWASP ASVS 5.0 on passwords that no other test covers (docs/asvs.md).
+// These tests cover the requirements of OWASP ASVS 5.0 on passwords that no other test covers
+// (docs/asvs.md).
 
 let idctl: Idctl;
 beforeAll(async () => {
@@ -37,7 +38,7 @@ test('ASVS 6.2.10 a password does not expire: it still signs in after three year
   expect(await trySignIn(email, password)).toBe(200);
 });
 
-test('ASVS 6.2.6 6.2.7 every password field masks its text and tells password managers what it is', async () => {
+test('ASVS 6.2.6 6.2.7 every password field masks its text and tells password managers its kind, and no script blocks pasting', async () => {
   const { email } = await person(idctl);
   const pages = [
     await open(idctl.client({ keepCookies: true }), `/login?identifier=${email}`),

@@ -16,7 +16,8 @@ import { type LyingProvider, startLyingProvider } from '../support/lying-provide
 import { comeBack, connected, registration } from '../support/sso.ts';
 import { arrive, departing, failed, returning, vouch } from './returning.ts';
 
-// Changes between the start of a sign-in and its callback.
+// These tests change a connection between the start of a sign-in and its callback, or forge parts
+// of the requests.
 
 let idctl: Idctl;
 let provider: LyingProvider;
@@ -58,7 +59,7 @@ const changes: [string, (made: Connected) => Promise<unknown>][] = [
   ['gets another client ID', (made) => save(made, { clientId: 'another' })],
   ['gets another redirect URI', (made) => save(made, { redirectUri: 'https://id.test/back' })],
   ['gets another domain', (made) => save(made, { emailDomain: 'elsewhere.test', enabled: false })],
-  // Possible after a manual change, or if a setting was off before.
+  // Possible if the row was deleted by hand, or `trust.domains` was off at the removal.
   [
     'has a domain that is no longer verified',
     ({ domain }) => transaction(() => Domain.destroy({ where: { name: domain } })),
@@ -130,7 +131,7 @@ describe('S6 changes between start and callback', () => {
   });
 });
 
-describe('S2 the state of a connection', () => {
+describe('S2 the state of a sign-in', () => {
   test('S2 leads only to its own provider, and signs in no person of another organization', async () => {
     const [here, there] = [
       await connected(idctl, provider.issuer),
@@ -153,7 +154,7 @@ describe('S2 the state of a connection', () => {
 });
 
 describe('S1 P9 parameters of the authorization request', () => {
-  test('P9 no header of the request chooses where the person is sent back to', async () => {
+  test('P9 no header of the request changes the redirect URI', async () => {
     const { domain } = await connected(idctl, provider.issuer);
     const headers = {
       host: 'evil.test',

@@ -11,7 +11,7 @@ import { appOf } from '../support/apps.ts';
 import { openInstance } from '../support/instance.ts';
 import { useToken } from '../support/tokens.ts';
 
-// Security P14: how many tokens an app has, how fast it gets them, and how long they are valid.
+// Security P14 limits an app's bot tokens: their number, their rate and their lifetime.
 
 test('P14 a bot token expires after oauth.botTokenTtl, and the sweep deletes it', async () => {
   const instance = await openInstance({ oauth: { botTokenTtl: '30m' } });
@@ -100,7 +100,7 @@ test('P8 wrong client secrets count by client address, over all client ids and e
   expect((await guess(10, from)).status).toBe(401);
 });
 
-test('P8 of wrong client secrets sent at once, only as many are checked as the limit allows', async () => {
+test('P8 wrong client secrets sent at once are checked only up to the limit', async () => {
   const instance = await openInstance({ limits: { tokenRequests: 4 } });
   const { ask } = await appOf(instance);
   const answers = await Promise.all(
@@ -155,7 +155,7 @@ test.each([
   });
   await revoked.promise;
   const asked = ask();
-  // Gives the request time to reach the lock. On a slow machine, the test only checks less.
+  // Gives the request time to reach the lock. A slower request does not fail the test.
   await pause(500);
   go.resolve();
   await revoking;

@@ -13,8 +13,8 @@ import { type LyingProvider, startLyingProvider } from '../support/lying-provide
 import { mailUser, type Smtp, startSmtp } from '../support/smtp.ts';
 import { vouch } from './returning.ts';
 
-// Security X4: the test plants secrets in every input of idctl, in right and wrong requests.
-// Then it searches for them in everything that idctl has written or shown.
+// Security X4: the test plants secrets in commands, requests and a provider's answers, right and
+// wrong ones. Then it searches for them in everything that idctl has written or shown.
 
 const domain = 'acme.test';
 const eve = `eve@${domain}`;
@@ -77,7 +77,7 @@ afterAll(async () => {
   await smtp?.stop();
 });
 
-/** Uses idctl with secrets in every way. */
+/** Runs the commands and requests that contain the planted secrets. */
 async function live(): Promise<void> {
   await watched(async () => {
     await atTheTerminal();
@@ -305,7 +305,7 @@ function learn(name: string, value: string | null | undefined): void {
   if (value) learned.set(`${name}${learned.has(name) ? learned.size : ''}`, value);
 }
 
-/** Records every command line that `ps` would show while `work` runs. */
+/** Records the command lines that `ps` would show while `work` runs. */
 async function watched(work: () => Promise<void>): Promise<void> {
   let over = false;
   const watching = (async () => {
@@ -323,7 +323,7 @@ async function watched(work: () => Promise<void>): Promise<void> {
   await watching;
 }
 
-/** Every secret's name and text, in every encoding in which it could have been written. */
+/** Every secret's name with its text: plain, percent-encoded, in base64, base64url and hex. */
 function spellings(): [string, string][] {
   const known = [
     ...Object.entries(secrets),
@@ -364,7 +364,7 @@ async function stored(): Promise<string> {
   return JSON.stringify(rows);
 }
 
-/** The content of a backup. On PostgreSQL, the unpacked part of `pg_dump` too. */
+/** The content of a backup. On PostgreSQL, also the database dump in it, unpacked. */
 async function backedUp(): Promise<string> {
   const path = join(site.folder, 'idctl.backup');
   expect((await site.run(['backup', path])).code).toBe(0);
@@ -378,7 +378,7 @@ async function backedUp(): Promise<string> {
   return `${bytes.toString('latin1')}${unpacked.stdout}`;
 }
 
-describe('X4 secrets planted in every input', () => {
+describe('X4 secrets planted in commands, requests and answers', () => {
   test('X4 the search of this test finds plain and encoded secrets', () => {
     expect(foundIn(`x${secrets.password}x`)).toEqual(['password']);
     expect(foundIn(btoa(secrets.clientSecret))).toEqual(['clientSecret']);

@@ -67,7 +67,7 @@ describe.skipIf(dialect !== 'sqlite' || rootMissing())('X8: run as root, the com
     expect((await idctl(['org', 'list'])).stdout).toContain('acme');
   });
 
-  it('moves to a database that the owner gets, with a URL from a file that only root can read', async () => {
+  it('gives the target of a move to the owner, and reads the target’s URL from a file that only root can read', async () => {
     const [to, file] = [join(site, 'moved.db'), join(folder, 'to')];
     await writeFile(file, `sqlite:${to}`, { mode: 0o600 });
     await idctl(['database', 'move', '--to-file', file]);
@@ -75,7 +75,7 @@ describe.skipIf(dialect !== 'sqlite' || rootMissing())('X8: run as root, the com
     expect({ uid, mode: mode & 0o777 }).toEqual({ uid: nobody, mode: 0o600 });
   });
 
-  it('X8 gives the new folders of a move to the owner of the instance, from SQLite and from PostgreSQL', async () => {
+  it('X8 gives the new folders of a move to the owner of the SQLite file, or on PostgreSQL to the owner of the key file', async () => {
     // Only root can write to this folder.
     const roots = await mkdtemp(join(tmpdir(), 'idctl-roots-'));
     await chmod(roots, 0o755);

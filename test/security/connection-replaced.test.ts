@@ -152,7 +152,7 @@ describe('I1 a connection that is removed and created again', () => {
     expect(await Identity.count({ where: { accountId: id } })).toBe(1);
     expect(await Account.count({ where: { email: `renamed-${email}` } })).toBe(0);
     expect(await events(org.slug, 'identity.linked')).toHaveLength(2);
-    // This stays so if the connection is replaced twice more.
+    // After two more replacements, the former subject is still accepted.
     await replace(hostile);
     await replace(honest);
     expect((await signInAt(idctl, honest, domain, sub)).answer.body.user.id).toBe(id);
@@ -216,7 +216,7 @@ describe('I1 a connection that is removed and created again', () => {
       removal = owner
         .send('DELETE', `/api/v1/orgs/${org.slug}/sso`)
         .then(({ status }) => order.push(`removed ${status}`));
-      // Gives a removal that does not wait the time to finish first.
+      // A removal that does not wait finishes within this time.
       await Promise.race([removal, setTimeout(500)]);
       order.push('signed in');
     });
@@ -326,7 +326,7 @@ describe('P12 the second factor at single sign-on', () => {
       expect((await client.get('/api/v1/me')).status).toBe(401);
       const done = await client.post('/api/v1/auth/second-factor', { totpCode: code() });
       expect(done).toMatchObject({ status: 200, body: { user: { id } } });
-      // Also at the next sign-in, which finds the account by its key.
+      // The next sign-in finds the account by its key, and asks for the code too.
       expect((await signInAt(idctl, hostile, domain, sub)).answer).toMatchObject(codeAsked);
     },
   );
@@ -376,7 +376,7 @@ describe('P12 the second factor at single sign-on', () => {
     expect((await idctl.client().get('/api/v1/me', headers)).status).toBe(200);
   });
 
-  test('P12 a session that the provider began ends when the account gets a second factor; the session that set it up goes on', async () => {
+  test('P12 a session that the provider began ends when the account gets a second factor; the session that set it up continues', async () => {
     const { domain, email, sub } = await company();
     const tenant = await organization(idctl);
     await addMember(idctl.operator(), { org: tenant.slug, email, role: 'admin' });
@@ -400,7 +400,7 @@ describe('P12 the second factor at single sign-on', () => {
     await transaction(async () => {
       await addMember(idctl.operator(), { org: tenant.slug, email, role: 'member' });
       signingIn = signInAt(idctl, hostile, domain, sub);
-      // Gives the sign-in time to reach the lock. On a slow machine, the test only checks less.
+      // Gives the sign-in time to reach the lock. A slower sign-in does not fail the test.
       await Promise.race([signingIn, setTimeout(1000)]);
     });
     expect((await signingIn)?.answer).toMatchObject(codeAsked);
@@ -414,7 +414,7 @@ describe('P12 the second factor at single sign-on', () => {
     expect((await signInAt(idctl, honest, domain, sub)).answer.status).toBe(200);
   });
 
-  test('P12 I3 giving the domain up keeps the second factor of an account that another organization has added', async () => {
+  test('P12 I3 an account that another organization has added keeps its second factor when the domain is given up', async () => {
     const { org, domain, email, id, code, sub } = await victim();
     await transaction(() => Account.update({ emailProof: 'domain' }, { where: { id } }));
     const tenant = await organization(idctl);

@@ -6,7 +6,7 @@ import {
 } from '../../src/services/people/credentials/credentials.ts';
 import { openFreshDatabase } from '../support/database.ts';
 
-test('I3 every table that names an account is in the list of credentials or in the list of other tables, and its rows are deleted with the account', async () => {
+test('I3 every table that references an account is in exactly one list of credentials.ts, and its rows are deleted with the account', async () => {
   const database = await openFreshDatabase();
   try {
     const models = Object.values(database.sequelize.models);

@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => idctl.close());
 
-/** Every way to present a credential. */
+/** The places of an access token in a request: a name, and the headers for a token. */
 const places: [string, (token: string) => Record<string, string>][] = [
   ['Bearer', (token) => ({ authorization: `Bearer ${token}` })],
   ['x-api-key', (token) => ({ 'x-api-key': token })],
@@ -131,7 +131,7 @@ describe('P1 forged tokens at the HTTP surface', () => {
     },
   );
 
-  test('P1 wrong claims are refused: another’s session or account, an unknown session, no valid expiry, an extra claim', async () => {
+  test('P1 wrong claims are refused: another person’s session or account, an unknown session, no valid expiry, an extra claim', async () => {
     const [ada, eve] = [await victim(), await victim()];
     expect(await statusesOf(await ada.resigned({ sid: eve.claims['sid'] }))).toEqual([
       401, 401, 401,

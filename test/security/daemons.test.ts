@@ -10,7 +10,7 @@ import { type LyingProvider, startLyingProvider } from '../support/lying-provide
 import { registration } from '../support/sso.ts';
 import { failed, vouch } from './returning.ts';
 
-// Rules that hold across processes: two real daemons on one database, one of them restarted.
+// These rules hold across processes: two daemons share one database, and one of them restarts.
 
 const domain = 'acme.test';
 

@@ -45,7 +45,7 @@ async function duringRemoval<T>(app: Application, request: () => Promise<T>): Pr
   return got;
 }
 
-/** An application with a back-channel logout keeps its grant until the logout is delivered. */
+/** A back-channel logout. With it, a grant stays stored until idctl queues the logout message. */
 const told = { backchannelLogoutUri: 'https://app.example.test/told' };
 
 test('O10 no code is issued if the membership is removed at the same time', async () => {

@@ -12,7 +12,7 @@ import { password, person, signedIn } from '../support/builders.ts';
 import { type MailingIdctl, openMailingIdctl } from '../support/mail.ts';
 import { tokenOf, useToken } from '../support/tokens.ts';
 
-// Credentials that must end together with another change. kill-matrix.test.ts covers the rest.
+// These tests check changes that must end credentials. kill-matrix.test.ts covers the rest.
 
 let idctl: MailingIdctl;
 beforeAll(async () => {

@@ -30,7 +30,7 @@ async function told(admin: Client, org: string, email: string): Promise<string> 
   return JSON.stringify(body).replaceAll(email, 'ADDRESS');
 }
 
-/** Accounts that differ in everything that `explain` shows of members. */
+/** Creates accounts in six states that `explain` shows of members. Returns their addresses. */
 async function strangers(domain: string): Promise<string[]> {
   const address = () => `${fresh('eve')}@${domain}`;
   const [plain, factor, disabled, locked, empty, elsewhere] = Array.from({ length: 6 }, address);
@@ -102,7 +102,7 @@ test('O8 for a stranger, explain runs the same SQL statements with and without a
   expect(await statements(known)).toEqual(ofUnknown);
 });
 
-test('O8 about a removed person, explain tells the organization only the removal', async () => {
+test('O8 explain tells an organization only the removal of a person, not the state of the account', async () => {
   const org = await organization(idctl);
   const domain = await verifiedDomain(idctl, org.slug);
   const input = { org: org.slug, emailDomain: domain, issuer: 'https://idp.test', enabled: true };
@@ -124,7 +124,7 @@ test('O8 about a removed person, explain tells the organization only the removal
   expect([member, attempts]).toEqual([null, null]);
 });
 
-test('O8 explain shows the connection of another organization only to the operator', async () => {
+test('O8 explain tells only the operator whether another organization’s connection admits a person', async () => {
   const [org, rival] = [await organization(idctl), await organization(idctl)];
   const domain = await verifiedDomain(idctl, rival.slug);
   const input = { org: rival.slug, emailDomain: domain, issuer: 'https://idp.test', enabled: true };

@@ -55,7 +55,7 @@ test('P12 a sign-in in progress while the account joins another organization nee
   await transaction(async () => {
     await joinAnother(email);
     arriving = signIn();
-    // Gives a sign-in that does not wait the time to finish first.
+    // A sign-in that does not wait finishes within this time.
     await Promise.race([arriving, setTimeout(1500)]);
   });
   expect((await arriving)?.answer).toMatchObject({
@@ -72,7 +72,7 @@ const mint = (app: { clientId: string; clientSecret: string }) =>
     client_secret: app.clientSecret,
   });
 
-test('P12 credentials made in a session of the provider end with it when the account joins an organization; others stay', async () => {
+test('P12 credentials made in a provider’s session end with that session when the account joins an organization; others stay', async () => {
   const { email, client: own, signIn } = await victim();
   const kept = (await own.post('/api/v1/me/tokens', { name: 'kept' })).body;
   const { client } = await signIn();

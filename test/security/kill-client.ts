@@ -3,11 +3,11 @@ import { transaction } from '../../src/database/transaction.ts';
 import { browserAt, enter, fetchTicket, verify } from '../support/forward-auth.ts';
 import type { MailingIdctl } from '../support/mail.ts';
 
-// An application of Ada's organization, and its host, which forward auth protects.
+// Ada's organization has an application, and forward auth protects its host.
 
 /** The application's redirect URI. */
 export const redirect = 'https://reader.example.test/callback';
-/** The PKCE verifier of its requests. */
+/** The PKCE verifier of the application's requests. */
 export const verifier = 'a'.repeat(43);
 
 /** Ada creates a client, and opens its host in her password session. */
@@ -32,7 +32,7 @@ export async function playClient(
   return { clientId: String(clientId), secret: String(clientSecret), origin, cookies, ticket };
 }
 
-/** The same browser, without the cookie of the host. */
+/** A browser with the flow cookie from the jar, but without the cookie of the host. */
 function browserFrom(idctl: MailingIdctl, origin: string, jar: Map<string, string>) {
   const browser = browserAt(idctl, origin);
   for (const [name, value] of jar) if (name.endsWith('-flow')) browser.jar.set(name, value);

@@ -84,7 +84,7 @@ async function deactivateByScim({ idctl, scene }: Stage): Promise<void> {
 const giveDomainUp = ({ idctl, scene }: Stage) =>
   removeDomain(idctl.operator(), { org: scene.org.id, domain: scene.domain });
 
-/** Another organization verifies the domain, and signs Ada in by SSO. She has left her own. */
+/** Ada loses her membership. Another organization verifies her domain and signs her in by SSO. */
 async function takeOver(stage: Stage): Promise<void> {
   const { idctl, scene, world } = stage;
   await giveDomainUp(stage);
@@ -113,7 +113,7 @@ const everyToken =
 const inOrganization = ({ idctl, scene }: Stage) =>
   [idctl.operator(), { org: scene.org.id }] as const;
 
-/** Every event, by its name in docs/kill-matrix.md. */
+/** The events of docs/kill-matrix.md by name, except those in `restores`. */
 export const events: Record<string, Act> = {
   disabled: both(disable),
   'disabled and enabled': both(disable, enable),

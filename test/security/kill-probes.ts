@@ -33,11 +33,11 @@ export interface Stage {
 }
 
 interface Probe {
-  /** Its name in docs/kill-matrix.md. */
+  /** The credential's name in docs/kill-matrix.md. */
   credential: string;
-  /** The table that stores it. Null if the row is not a credential but access through one. */
+  /** The table that stores the credential. Null if the probe is only for access through one. */
   table: string | null;
-  /** Whether it works when used as its holder would use it. */
+  /** Whether the credential works when used as its holder would use it. */
   works(stage: Stage): Promise<boolean>;
 }
 
@@ -47,7 +47,7 @@ function isTaken({ status, body }: Answer): boolean {
   return status < 400;
 }
 
-/** Whether a sign-in reached Ada's account: a session, or the second factor, which only she has. */
+/** Whether a sign-in reached Ada's account: it got a session, or was asked for a second factor. */
 function isAda(answer: Answer, { ada }: Scene): boolean {
   if (answer.body.code === 'second_factor_required') return true;
   return isTaken(answer) && answer.body.user.id === ada.id;
@@ -62,7 +62,7 @@ const organization = async ({ idctl, scene }: Stage, credential: string) =>
 const auth = ({ idctl }: Stage, path: string, body: object) =>
   idctl.client().post(`/api/v1/auth/${path}`, body);
 
-/** Every kind of credential, in the order of the tries: credentials that are used up come last. */
+/** Every kind of credential, in the order of the tries. Tries that may end others come last. */
 export const probes: Probe[] = [
   ...methods.map((method) => ({
     credential: `session by ${method}`,

@@ -5,7 +5,7 @@ import type { Answer } from '../support/http.ts';
 import type { Idctl } from '../support/idctl.ts';
 import { redirect, verifier } from './kill-client.ts';
 
-// An application that Ada signed in to by OpenID Connect, in her password session.
+// Ada signed in to an application by OpenID Connect, in her password session.
 
 type Instance = Pick<Idctl, 'client'>;
 

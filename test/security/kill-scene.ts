@@ -29,8 +29,7 @@ import { connected, registration, signInAt } from '../support/sso.ts';
 import { playClient } from './kill-client.ts';
 import { playApplication } from './kill-provider.ts';
 
-// One account, Ada's, with every kind of credential, on an instance that every test reopens in the
-// same state.
+// Ada's account has every kind of credential. Every test reopens its instance in the same state.
 
 const google = { clientId: 'idctl', clientSecret: 'a secret of the provider' };
 
@@ -103,7 +102,7 @@ export async function prepare(): Promise<{ world: World; scene: Scene }> {
       ...place,
       url: url ?? (await copyOfDatabase(place.url)),
     });
-    // Back to the scene's time, so that nothing expires while the tests run.
+    // Go back to the scene's time, so that nothing expires while the tests run.
     opened.wait((leftAt.getTime() - Date.now()) / 1000);
     return opened;
   };

@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => idctl.close());
 
-/** A directory that returns the same person for every user name, and an organization that uses it. */
+/** A directory that finds the same person for every user name, and an organization that uses it. */
 async function findingOne() {
   const dn = `uid=${fresh('ada')},${suffix}`;
   const found: { mail: string; uuid: string } = { mail: '', uuid: dn };
@@ -88,7 +88,7 @@ test('L8 one person has five attempts, whichever of their names is used', async 
   const answers = [];
   for (let at = 0; at < 8; at += 1) answers.push(await signIn(`alias-${at}`, 'wrong'));
   expect(tried()).toBe(5);
-  // L7: the sixth attempt does not reveal that the person exists either.
+  // L7: even the sixth attempt does not reveal that the person exists.
   for (const { status, body } of answers)
     expect({ status, code: body.code }).toEqual({ status: 401, code: 'signin_failed' });
   expect(await signIn('alias-9')).toMatchObject({ status: 401, body: { code: 'signin_failed' } });
@@ -137,7 +137,7 @@ function as({ id }: { id: string }): Context {
   return { ...idctl.operator(), actor };
 }
 
-test('L8 passwords in the connection test are limited per actor, over all organizations', async () => {
+test('L8 wrong passwords in the connection test are limited per actor, over all organizations', async () => {
   const [one, two] = [await findingOne(), await findingOne()];
   await addMember(idctl.operator(), { org: two.org, email: one.owner.email ?? '', role: 'owner' });
   const answers = [];
@@ -147,10 +147,10 @@ test('L8 passwords in the connection test are limited per actor, over all organi
   expect(answers).toEqual([...Array(5).fill('password'), 'too_many_requests']);
 });
 
-/** A little under 15 minutes, in seconds: a busy machine takes some of them. */
+/** 15 minutes in seconds, less up to 30 seconds that the test itself may take. */
 const aboutAQuarter = expect.toSatisfy((seconds) => seconds > 870 && seconds <= 900);
 
-describe('L8 a bind password cannot be guessed either', () => {
+describe('L8 a bind password cannot be guessed', () => {
   const limited = async (org: string) =>
     (await listEvents(idctl.operator(), { org, kind: 'ldap.bind.limited', limit: 9 })).items;
 
@@ -185,7 +185,7 @@ describe('L8 a bind password cannot be guessed either', () => {
     expect(await signIn('ada')).toMatchObject({ status: 200 });
   });
 
-  test('L8 parallel tests do not exceed the limit, and the refusal says when to try again', async () => {
+  test('L8 parallel connection tests do not exceed the limit, and the refusal says when to try again', async () => {
     const { org, owner, dn, tried } = await findingOne();
     const refused = { bindDn: dn, bindPassword: 'wrong' };
     const input = testLdapInput.parse({ org, ...refused });
@@ -358,7 +358,7 @@ describe('L8 a bind password cannot be guessed either', () => {
     expect(await refused(from(three), three, 2)).toBe('too_many_requests');
   });
 
-  test('L8 the operator can always test, whatever was refused before', async () => {
+  test('L8 the operator can always test the connection, whatever was refused before', async () => {
     const { answers, binds, tried, org } = await told();
     answers.bind = no;
     for (let at = 0; at < 5; at += 1)
@@ -404,7 +404,7 @@ describe('L8 a bind password cannot be guessed either', () => {
     );
   });
 
-  test('L8 doctor in a loop locks no account, and says when it checks again', async () => {
+  test('L8 doctor in a loop does not lock the service account, and says when it tests the password again', async () => {
     const { answers, binds, tried, save, org } = await told();
     answers.bind = no;
     const { id: organizationId } = org;

@@ -136,7 +136,7 @@ describe.skipIf(counterpartMissing('slapd'))('against OpenLDAP', () => {
     expect(slapd.log.join('\n')).not.toContain(`BIND dn="uid=${cn}`);
   });
 
-  test('L7 every failure gets the same answer, byte for byte', async () => {
+  test('L7 refused sign-ins get the same answer for every reason, byte for byte', async () => {
     const { org, domain } = await joined(idctl, settingsFor(slapd));
     const other = await joined(idctl, settingsFor(slapd));
     const taken = fresh('taken');
@@ -222,7 +222,7 @@ describe.skipIf(counterpartMissing('slapd'))('against OpenLDAP', () => {
     expect(binds).toHaveLength(5);
   });
 
-  test('L8 a sample sign-in of `ldap test` counts as a password attempt', async () => {
+  test('L8 a sample sign-in of `ldap test` with a wrong password counts as an attempt', async () => {
     const { org, domain } = await joined(idctl, settingsFor(slapd));
     const uid = fresh('ada');
     await slapd.person(uid, { givenName: 'Ada', mail: `${uid}@${domain}` });
@@ -259,7 +259,7 @@ describe('L1 exactly one directory', () => {
     expect(one.received()).toBe(before);
   });
 
-  test('L1 the password for an address goes only to the organization that owns its domain', async () => {
+  test('L1 the password for an address goes only to the directory of the organization that owns its domain', async () => {
     const directory = await scripted(welcoming('x@y.test'));
     await joined(idctl, plain(directory.uri));
     const { slug } = await organization(idctl);
@@ -285,7 +285,7 @@ describe('L4 L6 I2 entries of a directory', () => {
     expect(await reasons(org.slug)).toEqual([['dn_outside_base', 1]]);
   });
 
-  test('L6 of several addresses the first on a verified domain of the organization counts; without one the sign-in is refused', async () => {
+  test('L6 the entry’s first address on a verified domain of the organization is used; without such an address, the sign-in is refused', async () => {
     const rival = await organization(idctl);
     const foreign = await verifiedDomain(idctl, rival.slug);
     const mails: string[] = [];
@@ -325,7 +325,8 @@ describe('L4 L6 I2 entries of a directory', () => {
     await removeDomain(idctl.operator(), { org: org.slug, domain });
     expect(await signIn()).toMatchObject(failed);
     expect(await reasons(org.slug)).toEqual([['email_domain_not_verified', 1]]);
-    // Another domain is enough: the key stays until another organization verifies the first (I2).
+    // An address on another verified domain is enough. The key stays until another organization
+    // verifies the first domain (I2).
     mails.push(`${fresh('ada')}@${await verifiedDomain(idctl, org.slug)}`);
     expect((await signIn()).body.user.id).toBe(body.user.id);
     await verifiedDomain(idctl, (await organization(idctl)).slug, domain);
@@ -405,7 +406,7 @@ describe('L7 L8 faults of the directory', () => {
 });
 
 describe('L7 a directory that does not answer properly', () => {
-  test('L7 causes a 502 without the directory’s address and an event, and does not count as an attempt', async () => {
+  test('L7 causes an event and a 502 that hides the directory’s address, and does not count as an attempt', async () => {
     const [port] = await freePorts(1);
     const { org } = await joined(idctl, plain(`ldap://127.0.0.1:${port}`));
     for (let done = 0; done < 7; done += 1) {
@@ -455,7 +456,7 @@ test('§4.2 Active Directory’s reason for a refusal is shown to the admins, an
   const said = () =>
     `80090308: LdapErr: DSID-0C0903A9, comment: AcceptSecurityContext error, data ${data}, v1db1`;
   const directory = await scripted((request) => {
-    // Another person each time: one person has only five attempts.
+    // Return another person each time: one person has only five attempts.
     if (request.kind === 'search') return welcoming('x@y.test', `uid=u${data},${suffix}`)(request);
     return request.dn === service.bindDn ? result(request) : result(request, 49, said());
   });

@@ -132,7 +132,7 @@ test('X5 an attempt that a limit refuses is not added to the event', async () =>
   expect((await refused({ id })).map(({ data }) => data['count'])).toEqual([10]);
 });
 
-test('X5 for a disabled account, the event has that reason, even with the right password', async () => {
+test('X5 with the right password of a disabled account, the event’s reason is that the account is disabled', async () => {
   const { id, email } = await person(idctl);
   await disableUser(idctl.operator(), { user: id });
   expect((await tryPassword(email, password)).status).toBe(401);

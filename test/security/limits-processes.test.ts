@@ -49,7 +49,7 @@ test('P8 of twenty parallel guesses on two daemons, ten are tried in all; then b
     return answer?.status;
   };
   const answers = await Promise.all(Array.from({ length: 20 }, (_, at) => guess(at)));
-  // A slow machine refuses some with 503, which are neither tried nor counted.
+  // A slow machine refuses some guesses with 503, without trying or counting them.
   expect(answers.filter((status) => status !== 401 && status !== 429 && status !== 503)).toEqual(
     [],
   );

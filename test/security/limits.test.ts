@@ -135,7 +135,7 @@ test('P8 an attempt is counted and committed before its password is checked', as
   idctl.app.passwords.verify = verify;
   await look();
   const [before = 0, whileHashed, after] = counted;
-  // One in the account's limit and one in the client's.
+  // One count is the account's, and one is the client's.
   expect([whileHashed, after]).toEqual([before + 2, before]);
 });
 
@@ -155,7 +155,7 @@ test('P8 twenty correct passwords at once reach no limit: only refused ones coun
   const answers = await Promise.all(
     Array.from({ length: 20 }, () => tryPassword(email ?? '', password)),
   );
-  // A busy machine refuses some with 503, which does not count either.
+  // A busy machine refuses some passwords with 503. This does not count either.
   expect(answers.map(({ status }) => status).filter((status) => status !== 503)).not.toContain(429);
   expect(new Set(answers.map(({ status }) => status)).has(200)).toBe(true);
   expect(await fail(email ?? '', 10)).toEqual(Array(10).fill(401));
@@ -259,7 +259,7 @@ test('P8 the counters name no person, and are deleted when they expire', async (
   await tryPassword(stranger, 'wrong', '203.0.113.77');
   const rows = await Counter.findAll({ raw: true });
   expect(rows.length).toBeGreaterThan(0);
-  // Without numbers: a time such as 1795327203.01 also matches 203.0.
+  // Leave numbers out: a time such as 1795327203.01 also matches 203.0.
   const texts = JSON.stringify(rows, (_, value) => (typeof value === 'number' ? undefined : value));
   expect(texts).not.toMatch(/@|nobody|203\.0/);
   idctl.wait(31 * 86_400);

@@ -58,7 +58,7 @@ describe('codes by mail', () => {
       .filter((code) => code !== right)
       .slice(0, count);
 
-  test('P10 of ten thousand guesses from as many addresses, five are compared, and a limit refuses all but ten, then even the right code', async () => {
+  test('P10 of ten thousand guesses from as many client addresses, ten pass the limit and five are compared; then even the right code is refused', async () => {
     const { id, email, code } = await asking();
     const said = await guessAll(email, wrongCodes(code, 10_000));
     expect(said).toEqual({ code_invalid: 10, too_many_requests: 9_990 });
@@ -66,7 +66,7 @@ describe('codes by mail', () => {
     expect(await guess(email, code, 20_000)).toBe('too_many_requests');
   }, 120_000);
 
-  test('P10 a code allows five attempts, in parallel and without any other limit', async () => {
+  test('P10 a code allows five attempts, even in parallel and with other limits off', async () => {
     const { email, code } = await asking();
     idctl.app.config.limits.enabled = 'off';
     const said = await guessAll(email, [...wrongCodes(code, 199), code]);
@@ -121,7 +121,7 @@ describe('codes by mail', () => {
     ['magic-code', {}],
     ['signup', { password, name: 'Ada Byron' }],
   ])(
-    'P7 %s writes as much for a known as for an unknown address, also if the mail is held back or over the limit',
+    'P7 %s writes as much for a known as for an unknown address, even if a limit prevents the mail',
     async (path, more) => {
       const written = async (email: string) => {
         const before = await rows();

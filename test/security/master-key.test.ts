@@ -11,7 +11,7 @@ import { createClient } from '../support/http.ts';
 import { type Installation, install } from '../support/installation.ts';
 import { isSignedBy, type Receiver, startReceiver } from '../support/receiver.ts';
 
-// `key rotate master` with real processes: while a daemon serves, and killed half-way.
+// These tests run `key rotate master` while a daemon serves, and kill it half-way.
 
 const many = 2000;
 

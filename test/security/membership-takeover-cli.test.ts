@@ -8,7 +8,7 @@ import { main, surroundings, typedProgram } from '../support/daemon.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { type Answers, inTerminal } from '../support/pseudo-terminal.ts';
 
-// `idctl member add` asks the operator first if a stranger may have made the account (security I3).
+// If a stranger may have made the account, `idctl member add` asks the operator first (I3).
 
 describe('I3 the operator adds a member', { timeout: 120_000 }, () => {
   let idctl: Idctl;
@@ -82,7 +82,7 @@ describe('I3 the operator adds a member', { timeout: 120_000 }, () => {
     expect(await run(line)).toMatchObject({ code: 0, err: '' });
   });
 
-  test('I3 `user show` lists the credentials that an earlier holder left', async () => {
+  test('I3 `user show` lists the credentials that a stranger made', async () => {
     const { email } = await squatted();
     const { out } = await run(`user show ${email}`);
     expect(out).toContain('not verified: this instance sent no mail');

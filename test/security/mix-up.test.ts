@@ -39,7 +39,7 @@ async function neighbours() {
 describe('S5 mixed-up issuers', () => {
   test("S5 an attacker cannot sign in with a code that a hostile provider got from the honest provider's user", async () => {
     const { domain, victim, trap } = await neighbours();
-    // The attacker begins at the honest provider, and keeps nonce and challenge for the victim.
+    // The attacker begins at the honest provider, and keeps the nonce and challenge for the victim.
     const attacker = await departing(idctl, domain);
     // The victim is lured to the evil provider, which redirects the browser to the honest one. A
     // victim who is signed in there notices nothing. The code returns with the evil provider's

@@ -5,8 +5,7 @@ import type { Client } from '../support/http.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { type Opened, open } from '../support/pages.ts';
 
-// Security X10: a notice says that something was done. Only the browser and account that did it may
-// see it.
+// Security X10: a notice confirms an action. Only the browser and account that acted may see it.
 
 let idctl: Idctl;
 beforeAll(async () => {

@@ -50,7 +50,7 @@ async function force(idctl: Idctl, fields: Record<string, string>) {
 }
 
 describe('L1 the only directory belongs to a hostile organization', () => {
-  /** Sets up an organization that has a verified domain and a greedy directory. */
+  /** Sets up an organization with a verified domain, whose directory accepts every password. */
   async function attacked(creation: 'anyone' | 'operator') {
     const idctl = await openInstance({ orgs: { creation }, outbound });
     const { email } = await person(idctl, `${fresh('olga')}@operator.test`);
@@ -58,7 +58,7 @@ describe('L1 the only directory belongs to a hostile organization', () => {
     const made = await mallory.post('/api/v1/orgs', { name: fresh('evil') });
     expect(made.status).toBe(creation === 'anyone' ? 201 : 403);
     const org: string = made.body.slug ?? (await organization(idctl)).slug;
-    // The only organization, made by the operator, may offer its directory: make it one of two.
+    // A single organization that the operator made may offer its directory, so make another one.
     if (creation === 'operator') await organization(idctl);
     const domain = await verifiedDomain(idctl, org);
     const directory = await greedyDirectory(`mallory@${domain}`);

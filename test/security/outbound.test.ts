@@ -11,8 +11,8 @@ import { portOf } from '../support/ports.ts';
 import { comeBack, connected, registration } from '../support/sso.ts';
 import { returning, unusable, whyUnusable } from './returning.ts';
 
-// Security S9 in whole sign-ins: a provider's document names internal addresses, or its endpoints
-// misbehave.
+// These tests check security S9 in whole sign-ins: a provider's document names internal addresses,
+// or its endpoints misbehave.
 
 let idctl: Idctl;
 let provider: LyingProvider;
@@ -35,7 +35,7 @@ afterAll(async () => {
   await idctl.close();
 });
 
-/** Internal addresses, which no tenant may reach. Those with a port aim at the server `inside`. */
+/** Internal addresses, which no organization may reach. Those with a port lead to `inside`. */
 const places = (): [string, string][] => {
   const port = portOf(inside);
   return [
@@ -124,7 +124,7 @@ describe('S9 addresses in a provider’s document', () => {
   );
 });
 
-test('S8 X5 if a provider is down, strangers read one fixed sentence, the organization’s admins read the stage and the reason, and one event is written', async () => {
+test('S8 X5 if a provider is down, strangers read one fixed sentence, and one event tells the organization’s admins the stage and the reason', async () => {
   const liar = await startLyingProvider(registration.clientId, '');
   const { org, domain } = await connected(idctl, liar.issuer);
   await liar.stop();

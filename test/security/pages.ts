@@ -11,7 +11,7 @@ const docs = resolve(tests, '../docs');
 const named =
   /(?:\b(?:test|it|describe)(?:\.\w+(?:\((?:[^()]|\([^()]*\))*\))?)*\(|\)\()\s*(?:'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`)\s*,/g;
 
-/** The name of every test, as it stands in its file. */
+/** The titles of all tests and describe blocks, as they stand in their files. */
 export const names = readdirSync(tests, { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.test.ts'))
   .flatMap((file) => [...readFileSync(join(tests, file), 'utf8').matchAll(named)])

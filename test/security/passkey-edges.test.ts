@@ -24,7 +24,7 @@ import { enrolled } from '../support/two-factor.ts';
 
 // These tests check what a passkey can do, and what settings and commands say about it.
 
-test('P16 if an organization sets only passwords, that setting applies to passkeys too', async () => {
+test('P16 if an organization sets `password` but not `passkey`, the value applies to both', async () => {
   const idctl = await openInstance({ baseUrl, signin: { passkey: 'on' } });
   expect(settingsOf(idctl.app, {}).passkey).toBe(true);
   expect(settingsOf(idctl.app, { password: false }).passkey).toBe(false);

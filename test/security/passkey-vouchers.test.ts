@@ -67,8 +67,8 @@ describe('P12 the mark of a session that a provider began', () => {
     expect(await vouchers(entered)).toEqual([one.id, one.id]);
     const made = await Passkey.findAll({ where: { accountId: id } });
     expect(made.map(({ vouchedBy }) => vouchedBy)).toEqual([one.id, one.id]);
-    // If the person has their own second factor, all marked credentials are revoked when another
-    // organization adds them.
+    // If a person has their own second factor, all marked credentials are revoked when another
+    // organization adds the person.
     await transaction(() =>
       Passkey.update({ vouchedBy: null }, { where: { id: made[1]?.id ?? '' } }),
     );
@@ -104,7 +104,7 @@ describe('P12 the mark of a session that a provider began', () => {
     expect(await vouchers(entered)).toEqual([null, null]);
   });
 });
-test('P12 a document that adds a person with a passkey revokes the tokens that another provider marked', async () => {
+test('P12 a document that adds a person with a passkey revokes the tokens marked with another organization', async () => {
   const idctl = await openInstance({ baseUrl });
   const [one, two] = [await organization(idctl), await organization(idctl)];
   const { account, browser } = await personWithPasskey(idctl);

@@ -74,7 +74,7 @@ test('O3 an owner’s passkey that signs in alone counts as a way in, and the la
   await expect(set({ password: false })).rejects.toMatchObject({ code: 'owners_locked_out' });
 });
 
-test('P16 if the passkey setting is absent, the password setting applies; methods and explain show it', async () => {
+test('P16 if the passkey setting is absent, the password setting applies; methods and explain show the result', async () => {
   const idctl = await openInstance({ baseUrl });
   const org = await organization(idctl);
   const shown = () => showSignInSettings(idctl.operator(), { org: org.slug });
@@ -138,7 +138,7 @@ describe('the base URL', () => {
   });
 });
 
-test('I3 P12 if an account changes hands, its passkeys stay second factors for its other organizations, but no longer sign in', async () => {
+test('I3 P12 if an organization reclaims an account, its passkeys stay second factors for its other organizations, but no longer sign in', async () => {
   const idctl = await openInstance({ baseUrl });
   const [one, two] = [await organization(idctl), await organization(idctl)];
   const { account, held } = await personWithPasskey(idctl);
@@ -192,7 +192,7 @@ test('P12 a passkey added with only a provider’s proof is removed when the acc
   }
 });
 
-test('P16 removing a passkey ends the other sessions that began with a passkey, and the second factor of the rest no longer counts', async () => {
+test('P16 removing a passkey ends the other sessions that began with a passkey; in the remaining ones, the second factor no longer counts', async () => {
   const idctl = await openInstance({ baseUrl });
   const { account, held, passkey } = await personWithPasskey(idctl);
   const [here, there, byPassword] = [browserOf(idctl), browserOf(idctl), browserOf(idctl)];

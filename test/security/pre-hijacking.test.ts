@@ -95,13 +95,13 @@ async function squatWhole(emailProof: EmailProof) {
 const nothing = { session: 401, token: 401, password: 401, identities: 0, twoFactor: false };
 
 describe('pre-hijacking', () => {
-  // A client may have only a few refused attempts a minute.
+  // Each client may have only 30 refused attempts a minute.
   beforeEach(() => idctl.wait(61));
 
   test('P11 classic-federated merge: the password of the first person to sign up is removed when single sign-on proves the address', async () => {
     const { domain } = await connected(idctl, provider.issuer);
     const email = `${fresh('victim')}@${domain}`;
-    // This sign-up came before the organization; its domain now refuses sign-ups.
+    // Sign up with another address first, because the organization's domain refuses sign-ups.
     const squatted = await squat();
     await transaction(() => Account.update({ email }, { where: { email: squatted } }));
     const sub = asserted(email);
@@ -152,9 +152,7 @@ describe('pre-hijacking', () => {
       expect(await login(alone, password)).toBe(401);
     });
 
-    /**
-     * Confirms without cookies; returns the status, `passwordKept` and how each password signs in.
-     */
+    /** Confirms without cookies. Returns the status, `passwordKept` and both sign-ins' statuses. */
     async function confirmBare(email: string, more: object = {}) {
       const { status, body } = await post('verify-email', {
         email,
@@ -246,7 +244,7 @@ describe('pre-hijacking', () => {
       expect([body.passwordKept, ...opened]).toEqual([false, 401, 401]);
     });
 
-    test('P11 if both sign up at the same moment, neither password is kept, and no mail stays in the queue', async () => {
+    test('P11 if a stranger and the person sign up at the same moment, neither password is kept, and no mail stays in the queue', async () => {
       const emails = Array.from({ length: 4 }, address);
       for (const email of emails) {
         await Promise.all([
@@ -336,7 +334,7 @@ describe('pre-hijacking', () => {
   );
 
   test.each(unproven)(
-    'P11 I3 unexpired session and trojan identity (%s): a sign-in code removes all of it too',
+    'P11 I3 unexpired session and trojan identity (%s): a sign-in code also removes everything that an earlier holder left',
     async (proof) => {
       const { email, leftovers } = await squatWhole(proof);
       await post('magic-code', { email });

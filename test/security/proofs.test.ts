@@ -47,7 +47,7 @@ describe('on one instance', () => {
   });
   afterAll(() => idctl.close());
 
-  test('D4 a proof verifies nothing if its claim was removed and made again before it counts', async () => {
+  test('D4 a proof verifies nothing if its pending domain was removed and added again in the meantime', async () => {
     const org = await organization(idctl);
     const add = () => addDomain(idctl.operator(), { org: org.slug, domain: 'acme.test' });
     await add();
@@ -85,7 +85,7 @@ test('I3 `init` makes no stranger the owner: it removes the password, sessions a
   const stranger = idctl.client({ keepCookies: true });
   const email = 'olga@acme.test';
   await stranger.post('/api/v1/auth/signup', { email, password, name: 'Mallory' });
-  // Like an account that signed up while the instance sent mail.
+  // The account is now like one that signed up while the instance sent mail.
   await transaction(() =>
     Account.update({ emailProof: 'none', awaitsCode: true }, { where: { email } }),
   );

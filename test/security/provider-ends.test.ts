@@ -37,7 +37,7 @@ afterAll(async () => {
   await idctl.close();
 });
 
-/** Runs the job, as the daemon does each second. */
+/** Runs the sign-out job, as the daemon does each second. */
 function told(): Promise<void> {
   const anew = () => idctl.as({ kind: 'system', name: 'test' });
   return tellClients(anew(), { stop: new AbortController().signal, anew });

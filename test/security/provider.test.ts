@@ -15,7 +15,7 @@ import type { Client } from '../support/http.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { application, browserOf, walk, walkTo } from '../support/relying-party.ts';
 
-// Attacks on the OpenID provider, from RFC 9700 and OpenID Connect Core.
+// These tests attack the OpenID provider, as RFC 9700 and OpenID Connect Core describe.
 
 let idctl: Idctl;
 beforeAll(async () => {
@@ -27,7 +27,7 @@ type Application = Awaited<ReturnType<typeof application>>;
 
 const redirectUri = 'https://app.example.test/callback';
 
-/** Gets a code for the browser. Returns it with the callback and the checks of its application. */
+/** Gets a code for the browser. Returns it with the callback and the application's checks. */
 async function codeOf(app: Application, browser: Client, params: Record<string, string> = {}) {
   const { path, checks } = await app.begin(params);
   const callback = new URL(await walk(browser, path));
@@ -303,7 +303,7 @@ test('O10 an expired session authorizes nothing', async () => {
   expect(await walk(browser, path)).toContain('error=login_required');
 });
 
-test('O10 a disabled account authorizes nothing, also once it is enabled again', async () => {
+test('O10 sessions, codes and tokens of a disabled account stay invalid after it is enabled again', async () => {
   const app = await application(idctl);
   const browser = await browserOf(idctl, app.email);
   const tokens = await app.signIn(browser, offline);

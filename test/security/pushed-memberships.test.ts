@@ -40,8 +40,8 @@ import { scimClient } from '../support/scim-client.ts';
 import { sqliteDriver } from '../support/sqlite-driver.ts';
 import { tokenOf } from '../support/tokens.ts';
 
-// The attack: an admin of another organization makes a stranger its member, and gains whatever
-// trusts that membership.
+// The attack: an organization makes a stranger its member, to gain rights over the stranger's apps,
+// tokens or account.
 
 let idctl: Idctl;
 beforeAll(async () => {
@@ -68,7 +68,7 @@ async function workplace() {
   return { org, app, member, token: (await tokenOf(idctl, { user: member.id })).token };
 }
 
-/** Another organization adds the account by SCIM, as the specification allows; makes it admin. */
+/** Another organization adds the account by SCIM, which is allowed, and makes it an admin. */
 async function pushAdmin(email: string) {
   const rival = await scimClient(idctl);
   await rival.create({ userName: email, emails: [{ value: email, primary: true }] });
@@ -331,7 +331,7 @@ describe('O8 no stranger gets a pushed membership', () => {
     expect((await owner.get('/api/v1/me')).status).toBe(200);
   });
 
-  test('O8 on its own verified domain, an organization adds an account or learns that there is none; on a foreign or pending domain, neither', async () => {
+  test('O8 an organization adds an account, or learns that there is none, only on its own verified domain, not on a pending one', async () => {
     const { org, domain, add } = await hiring();
     const other = await hiring();
     const pending = `${fresh('pending')}.test`;

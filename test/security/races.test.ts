@@ -221,7 +221,7 @@ describe('deleting an organization', () => {
     return { ...ctx, config: { ...ctx.config, trust: { domains: 'off' as const } } };
   };
 
-  test('P2 while a person signs in by LDAP makes the sign-in fail like any other, even with trust.domains off', async () => {
+  test('P2 if an organization is deleted while a person signs in by LDAP, the sign-in fails, even with trust.domains off', async () => {
     const { org, domain } = await joined(idctl, directoryOf('ldap://127.0.0.1:1'));
     const connection = await LdapConnection.findOne({
       where: { organizationId: org.id },
@@ -241,7 +241,7 @@ describe('deleting an organization', () => {
     expect(await Account.count({ where: { email: ada.emails } })).toBe(0);
   });
 
-  test('P2 while a person signs in through SSO makes the sign-in fail too', async () => {
+  test('P2 if an organization is deleted while a person signs in through SSO, the sign-in fails too', async () => {
     const { org, domain, connection } = await connected(idctl, provider.issuer);
     const { issuer, clientId, redirectUri } = connection;
     const { id } = await SsoConnection.findOne({
@@ -278,7 +278,7 @@ describe('deleting an organization', () => {
   });
 
   test.each([true, false])(
-    'while its provider changes a person (active: %s) causes no deadlock',
+    'an organization can be deleted while SCIM changes a person (active: %s), without a deadlock',
     async (active) => {
       const { org, create } = await scimClient(idctl);
       const { id } = await create({ userName: fresh('ada'), active });
@@ -293,7 +293,7 @@ describe('deleting an organization', () => {
     },
   );
 
-  test('while a project is created in it makes the answer to that request not_found', async () => {
+  test('a request that creates a project in an organization that is being deleted gets not_found', async () => {
     const org = await organization(idctl);
     const owner = await signedIn(idctl, org.owner.email);
     const answer = await during(

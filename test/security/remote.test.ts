@@ -8,7 +8,8 @@ import { reachOf } from '../../src/cli/reach.ts';
 import { type Answer, createdAt, id, json, serve } from '../support/fake-server.ts';
 import { typeLine } from '../support/typing.ts';
 
-// The command line with a remote server: a hostile server, and commands that work only on the host.
+// These tests run the command line against a hostile server, and run commands that work only on the
+// host.
 
 let home: string;
 beforeAll(async () => {
@@ -133,7 +134,7 @@ describe('interface page: with a remote server, commands and options for the hos
     expect(asked).toEqual([]);
   });
 
-  test('the help of such a command says so', async () => {
+  test('the help of a command for the host alone says that it works only there', async () => {
     const { out } = await typeLine(['user', 'list', '--help'], { HOME: home });
     expect(out).toContain('This command works only on the host of the daemon.');
   });

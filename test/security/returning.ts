@@ -16,7 +16,7 @@ export interface Departure {
   nonce: string;
 }
 
-/** The answer to a sign-in whose provider failed. It says neither where the provider is nor why. */
+/** The answer to a sign-in whose provider failed. It hides the provider's address and the cause. */
 export const unusable = {
   status: 502,
   cookies: [],
@@ -31,7 +31,7 @@ export const unusable = {
   },
 };
 
-/** The reason and message of the last failure of the domain's provider, as its admins read them. */
+/** The reason and message of the last failure of the domain's provider, as admins read them. */
 export async function whyUnusable(domain: string) {
   const events = await Event.findAll({
     where: { kind: 'sso.provider.failed' },
@@ -52,7 +52,7 @@ export async function departing(idctl: Idctl, domain: string): Promise<Departure
   };
 }
 
-/** The callback with these parameters, to which the provider sends the browser. */
+/** The URL to which the provider sends the browser, with these parameters. */
 function callbackWith(idctl: Idctl, parameters: Record<string, string>): string {
   return `${idctl.baseUrl}/auth/sso/callback?${new URLSearchParams(parameters)}`;
 }
@@ -62,7 +62,7 @@ export function arrive(browser: Client, parameters: Record<string, string>): Pro
   return browser.get(`/auth/sso/callback?${new URLSearchParams(parameters)}`);
 }
 
-/** Makes the provider answer every code with this person, in an ID token with this nonce. */
+/** Makes the provider assert this person for every code, with an ID token that has this nonce. */
 export async function vouch(
   provider: LyingProvider,
   nonce: string,

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => idctl.close());
 
-/** The view as text, with the ids, the times and the person's own word replaced by constants. */
+/** The view as text. Constants replace the ids, the times, and the word in the person's address. */
 function blurred(view: unknown, word: string): string {
   return JSON.stringify(view, null, 1)
     .replace(new RegExp(word, 'gi'), 'WORD')
@@ -134,7 +134,7 @@ const journeys: [string, (email: string) => Step[]][] = [
     ],
   ],
   [
-    'a User without an address who gets this one, and a second User with it',
+    'a User without an address who gets the address, and a second User with the same address',
     (email) => [
       (client) => client.send('POST', '/Users', { userName: `login-${email.split('@')[0]}` }),
       moved(email),

@@ -83,7 +83,7 @@ test('I5 after the answer to a deactivation, cookie, refresh token and PAT get n
   expect((await idctl.client().get(place, withPat)).status).toBe(200);
 });
 
-test('the client finds a member who joined through SSO, with an address and a name in parts, and cannot create the member again', async () => {
+test('a SCIM client finds a member who joined through SSO, with an address and a name in parts, and cannot create the member again', async () => {
   const { org, domain } = await connected(idctl, provider.issuer);
   const { token } = await rotateScimToken(idctl.operator(), { org: org.slug });
   const client = clientOf(idctl, org, token);

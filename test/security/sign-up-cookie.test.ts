@@ -6,7 +6,7 @@ import { open } from '../support/pages.ts';
 
 let idctl: MailingIdctl;
 beforeAll(async () => {
-  // As behind a proxy that terminates TLS.
+  // The base URL is https, as behind a proxy that terminates TLS.
   idctl = await openMailingIdctl({ baseUrl: 'https://id.example.test', signup: { open: 'on' } });
 });
 afterAll(() => idctl?.close());
@@ -22,7 +22,7 @@ async function isKept(email: string): Promise<boolean> {
   return (await idctl.client().post('/api/v1/auth/login', { email, password })).status === 200;
 }
 
-test('P11 on https another host, or a client without TLS, cannot plant the cookie of a sign-up', async () => {
+test('P11 if the base URL is https, neither another host nor plain http can plant the cookie of a sign-up', async () => {
   const [own, squatted] = [`${fresh('ada')}@example.test`, `${fresh('victim')}@example.test`];
   const [browser, victim] = [
     idctl.client({ keepCookies: true }),

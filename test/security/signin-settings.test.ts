@@ -48,7 +48,7 @@ describe('O1 O2 every setting, on and off, of two organizations at once', () => 
   afterAll(() => social.close());
 
   let lastId = 0;
-  /** Makes an organization and a person on its domain who can sign in in every way. */
+  /** Makes an organization, and a person on its domain who can sign in by every method below. */
   async function company() {
     const org = await organization(social.idctl);
     const domain = await verifiedDomain(social.idctl, org.slug);
@@ -95,7 +95,7 @@ describe('O1 O2 every setting, on and off, of two organizations at once', () => 
 
   /** The expected outcomes of these settings. All addresses here are on verified domains. */
   function expected(settings: Settings) {
-    // Without passkeys, which have their own tests.
+    // Passkeys are left out: they have their own tests.
     const ways = ['password', 'magicCode', 'google', 'github'] as const;
     const all = ['password', 'passkey', 'magicCode', 'google', 'github'] as const;
     const offered = all.filter((way) => settings[way]);
@@ -121,7 +121,7 @@ describe('O1 O2 every setting, on and off, of two organizations at once', () => 
     }
   });
 
-  test('X5 O1 each refusal above is recorded as an event', async () => {
+  test('X5 O1 a sign-in by each disabled method is recorded as an event', async () => {
     const events = await Event.findAll({ where: { kind: 'signin.refused' } });
     const off = events.filter(({ data }) => data['reason'] === 'method_off');
     const methods = new Set(off.map(({ data }) => data['method']));
@@ -145,7 +145,7 @@ async function withSso(instance: Idctl) {
   return { org: org.slug, domain, boss };
 }
 
-test('O1 the organization that verified the domain governs, else the only organization, else the instance; never a membership', async () => {
+test('O1 a person’s sign-in settings come from the organization that verified the domain, else the only organization, else the instance, never from a membership', async () => {
   const instance = await openInstance();
   const { org } = await withSso(instance);
   const ada = await person(instance);
@@ -209,7 +209,7 @@ describe('O2 restricting to verified domains', () => {
     expect(await someone('elsewhere.test')).toBe('signin_method_off');
   });
 
-  test('O2 O5 refuses a private account that was linked before, and links no new one', async () => {
+  test('O2 O5 refuses an account with a private address that was linked before, and links no new one', async () => {
     const social = await openSocial(openIdctl);
     onTestFinished(() => social.close());
     const { idctl, google, github } = social;
@@ -335,7 +335,7 @@ describe('O3 no change of settings locks every owner out', () => {
     await set(instance, org.slug, { magicCode: false, password: true });
   });
 
-  test('O3 Google and GitHub count once an owner has signed in with them', async () => {
+  test('O3 Google counts as a way in once an owner has signed in with it', async () => {
     const social = await openSocial(openIdctl);
     onTestFinished(() => social.close());
     const org = await organization(social.idctl);
@@ -428,7 +428,7 @@ describe('GET /auth/methods', () => {
       'google',
       'github',
     ]);
-    // Its settings and its directory do not apply to other domains (security L1).
+    // The organization's settings and directory do not apply to other domains (security L1).
     expect((await methodsOf(social.idctl, 'else.test')).methods).toEqual([
       'password',
       'passkey',

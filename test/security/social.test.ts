@@ -31,8 +31,8 @@ import {
 import { comeBack } from '../support/sso.ts';
 import { enrolled } from '../support/two-factor.ts';
 
-// Account pre-hijacking, as Sudhodanan and Paverd describe it (USENIX Security 2022), and providers
-// that assert what they have not verified.
+// The attacks are pre-hijacked accounts, as Sudhodanan and Paverd describe them (USENIX Security
+// 2022), and providers that assert unverified addresses.
 
 const failed = { status: 401, body: { code: 'signin_failed' }, cookies: [] };
 const signInFirst = { status: 409, body: { code: 'sign_in_first' }, cookies: [] };
@@ -156,7 +156,7 @@ describe('O5 pre-hijacking', () => {
     expect(done).toMatchObject({ status: 200, body: { user: { id: account.id } } });
   });
 
-  test('P12 the code of one account is refused if the identity leads to another account by then', async () => {
+  test('P12 the code of one account does not complete a sign-in whose identity now leads to another account', async () => {
     const [first, second] = [await enrolled(social.idctl), await enrolled(social.idctl)];
     const sub = victimAt(first.account.email ?? '');
     const { client: linking } = await withGoogle(social, sub);
@@ -190,7 +190,7 @@ describe('O5 an address that Google does not manage', () => {
     return { sub, ...(await withGoogle(social, sub)) };
   };
 
-  test('O5 a Google account with such an address neither signs in nor creates an account', async () => {
+  test('O5 a Google account with an address that Google does not manage neither signs in nor creates an account', async () => {
     const org = await organization(social.idctl);
     const domain = await verifiedDomain(social.idctl, org.slug);
     await saveSignInSettings(social.idctl.operator(), { org: org.slug, allowSelfSignup: true });
@@ -207,7 +207,7 @@ describe('O5 an address that Google does not manage', () => {
     expect(refused.map(({ data }) => data['reason'])).toContain('sign_in_first');
   });
 
-  test('O5 Gmail addresses and those that an organization manages at Google count, and so does a linked account with any address', async () => {
+  test('O5 a Gmail address signs in, and so does one that an organization manages at Google, or any address of a linked account', async () => {
     const { email, id } = await person(social.idctl);
     expect((await comingAs(email ?? '', { hd: 'example.test' })).answer.body.user).toMatchObject({
       id,
@@ -227,7 +227,7 @@ describe('O5 an address that Google does not manage', () => {
     expect((await client.get('/api/v1/me')).status).toBe(200);
   });
 
-  test('O2 O5 if sign-in is restricted to verified domains, such an address does not count as one on them', async () => {
+  test('O2 O5 if social sign-in is restricted to verified domains, an address on them is refused unless Google manages it', async () => {
     const org = await organization(social.idctl);
     const domain = await verifiedDomain(social.idctl, org.slug);
     const { email } = await person(social.idctl, `ada@${domain}`);

@@ -42,7 +42,7 @@ describe('S2 the state', () => {
     expect(await comeBack(browser, callback)).toMatchObject(failed);
   });
 
-  test('S2 is used up by a sign-in that fails too', async () => {
+  test('S2 is used up even by a sign-in that fails', async () => {
     const { browser, callback, answerToken, idToken } = await returning();
     answerToken(await idToken({ aud: 'someone else' }));
     expect(await comeBack(browser, callback)).toMatchObject(failed);
@@ -142,13 +142,13 @@ describe('S4 answers of the provider', () => {
     expect((await comeBack(browser, callback)).body.user.email).toBe(userinfo.email);
   });
 
-  test('I1 a provider with neither ID token nor sub is refused', async () => {
+  test('I1 a provider that sends neither an ID token nor a sub is refused', async () => {
     const { browser, callback, answerToken } = await returning({ claims: { sub: undefined } });
     answerToken();
     expect(await comeBack(browser, callback)).toMatchObject(failed);
   });
 
-  test('S8 the provider’s text is not echoed', async () => {
+  test('S8 an answer does not repeat the provider’s text', async () => {
     const { browser, callback } = await returning();
     const said = '&error=access_denied&error_description=%3Cscript%3Ehello%3C%2Fscript%3E';
     const answer = await browser.get(

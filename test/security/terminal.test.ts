@@ -10,8 +10,8 @@ import { saveSso } from '../../src/services/tenancy/sso/operations.ts';
 import { saveSsoInput } from '../../src/services/tenancy/sso/schema.ts';
 import { type Installation, install } from '../support/installation.ts';
 
-// Security X9 at the operator's terminal: the rows contain hostile names, as if a stranger had
-// stored them.
+// These tests check security X9 at the operator's terminal. The rows contain hostile names, as if a
+// stranger had stored them.
 
 const hostile = 'Eve\u001b]0;owned\u0007\u001b[2J\u009b1A\r\u202egpj.exe\u2066\u200f\u2028';
 const email = 'olga@acme.test';
@@ -72,7 +72,7 @@ describe('X9 names of strangers', () => {
     60_000,
   );
 
-  test('X9 the result that a command reports is spelled out too', async () => {
+  test('X9 the message about a change spells out hostile characters too', async () => {
     const { err } = await site.run(['sso', 'remove', '--org', 'acme', '--yes']);
     expect(err).toContain('Removed the connection to https://id.acme.test/Eve\\u001b]0;owned');
     expect(unseen(err)).toEqual([]);

@@ -28,7 +28,7 @@ afterAll(async () => {
   await idctl.close();
 });
 
-test('S9 an organization can run five tests at once; a sixth is refused, and another organization can still test', async () => {
+test('S9 an organization can run five tests of connections or domains at once; a sixth is refused, and another organization can still test', async () => {
   const issuer = (name: string) => receiver.url.replace('/hooks', `/${name}`);
   const { org } = await connected(idctl, issuer('one'));
   const { domain } = await addDomain(idctl.operator(), {
@@ -38,7 +38,7 @@ test('S9 an organization can run five tests at once; a sixth is refused, and ano
   const owner = await signedIn(idctl, org.owner.email);
   const at = `/api/v1/orgs/${org.slug}`;
   const running: Promise<Answer>[] = [];
-  // Each has its own issuer, because tests of one issuer share its discovery document.
+  // Each test has its own issuer, because tests of one issuer share its discovery document.
   const test = (name: string) => ({
     issuer: issuer(name),
     clientId: 'idctl',

@@ -119,7 +119,7 @@ const admissions: [Right, string, Act][] = [
   ],
 ];
 
-/** Such requests that only an owner may send. */
+/** Requests that let others in, and that only an owner may send. */
 const ownerAdmissions: typeof admissions = [
   ['scim.rotate', 'a SCIM token', (c) => c.post(`${org}/scim-token`)],
 ];
@@ -141,7 +141,7 @@ describe('P15 admitting others needs a session or a token of scope admin', () =>
   });
   afterAll(() => idctl.close());
 
-  test('P15 a stolen token of an admin admits no person', async () => {
+  test('P15 a stolen token of scope write admits no person, even an owner’s', async () => {
     const { admin, owner } = company;
     const [pat, bot] = [await tokenClient(idctl, admin.id), await botClient(idctl, admin.id)];
     const [owners, ownersBot] = [
@@ -179,7 +179,7 @@ describe('P15 admitting others needs a session or a token of scope admin', () =>
     await expect(admins).rejects.toMatchObject({ code: 'scope_required' });
   });
 
-  test('P15 a token of scope write can do everything else that its owner may do', async () => {
+  test('P15 a token of scope write can still change projects, invitations, mappings and roles, if it grants no admin role', async () => {
     const pat = await tokenClient(idctl, company.admin.id);
     const done = [
       await pat.post(`${org}/projects`, { name: 'Built' }),
@@ -228,7 +228,7 @@ describe('P15 admitting others needs a session or a token of scope admin', () =>
     expect((await foreigner.get(`${org}/tokens`)).body.code).toBe('not_found');
   });
 
-  test('P15 O3 a SCIM token is made by owners; admins revoke it', async () => {
+  test('P15 O3 only owners can make a SCIM token; admins can revoke it', async () => {
     expect((await company.owner.post(`${org}/scim-token`)).status).toBe(201);
     expect(await company.admin.post(`${org}/scim-token`)).toMatchObject({
       status: 403,
@@ -237,7 +237,7 @@ describe('P15 admitting others needs a session or a token of scope admin', () =>
     expect((await company.admin.send('DELETE', `${org}/scim-token`)).status).toBe(204);
   });
 
-  test('P15 the tests cover every row that admits others, and no other row', () => {
+  test('P15 these tests cover every row of the authority table that admits others, and no other row', () => {
     const rows = Object.entries<Rule>(authority)
       .filter(([, { effect, session }]) => effect === 'letsIn' && session !== 'always')
       .map(([row]) => row);
@@ -247,7 +247,7 @@ describe('P15 admitting others needs a session or a token of scope admin', () =>
 });
 
 describe('P15 scope read', () => {
-  test('P15 a token of scope read changes nothing, on every route', async () => {
+  test('P15 a token of scope read changes nothing, on any route', async () => {
     const idctl = await openIdctl({
       orgs: { creation: 'anyone' },
       tokens: { manageCredentials: 'on' },
@@ -392,7 +392,7 @@ describe('P15 making a token of scope admin', () => {
     expect((await ask(client)).status).toBe(201);
   });
 
-  test('P15 fails with a token, even if `tokens.manageCredentials` is on; a token cannot regenerate one either', async () => {
+  test('P15 fails with a token, even if `tokens.manageCredentials` is on; a token cannot regenerate a token either', async () => {
     const { account, client } = await proved();
     const admin = await tokenClient(idctl, account.id, 'admin');
     const write = await tokenClient(idctl, account.id);
@@ -404,7 +404,7 @@ describe('P15 making a token of scope admin', () => {
     expect((await write.post('/api/v1/me/tokens', { name: 'other' })).body.scope).toBe('write');
   });
 
-  test('P15 regenerating one needs the same session, and keeps the expiry', async () => {
+  test('P15 regenerating a token of scope admin needs the second factor too, and keeps the expiry', async () => {
     const { client, earlier } = await proved();
     const { id, expiresAt, token } = (await ask(client, { expiresInDays: 7 })).body;
     expect(await earlier.post(`/api/v1/me/tokens/${id}/regenerate`)).toMatchObject(sessionNeeded);

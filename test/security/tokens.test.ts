@@ -33,7 +33,7 @@ afterEach(() => {
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
-/** A token that an app minted for its owner. */
+/** Stores a bot token of the account, without an app. */
 async function botTokenOf(accountId: string) {
   const { value, prefix, hash } = newSecret('cos_pat_');
   const row = {
@@ -52,7 +52,7 @@ async function botTokenOf(accountId: string) {
 }
 
 describe('P2 every request reads the account', () => {
-  test("a disabled owner's token is refused at the next request, and works again with the account", async () => {
+  test("a disabled owner's token is refused at the next request, and works again once the account is enabled", async () => {
     const { user, use } = await tokenOf(idctl);
     expect((await use()).status).toBe(200);
     await disableUser(idctl.operator(), { user });
@@ -61,7 +61,7 @@ describe('P2 every request reads the account', () => {
     expect((await use()).status).toBe(200);
   });
 
-  test('a role that is removed is removed from the token too', async () => {
+  test('after a demotion, the account’s token has only the new role', async () => {
     const { owner, slug } = await organization(idctl);
     const heir = await person(idctl);
     const { token } = await tokenOf(idctl, { user: owner.id });
@@ -74,7 +74,7 @@ describe('P2 every request reads the account', () => {
 });
 
 describe('P3 the first credential present decides', () => {
-  test('§5.1 Bearer before x-api-key before cookie, with tokens as with sessions', async () => {
+  test('§5.1 Bearer decides before x-api-key, and x-api-key before the cookie, for tokens as for sessions', async () => {
     const [ada, bob] = [await tokenOf(idctl), await tokenOf(idctl)];
     const eve = await signedInPerson(idctl);
     const cookie = `access_token=${eve.accessToken}`;
@@ -115,7 +115,7 @@ describe('P3 the first credential present decides', () => {
     }
   });
 
-  test('P13 a mistyped token is refused without a query, a well-formed one costs one read', async () => {
+  test('P13 a mistyped token is refused without a query, and a valid one costs one read', async () => {
     const { token } = await tokenOf(idctl);
     const queries = vi.spyOn(directOf(servedDatabase()), 'read');
     const ctx = idctl.as({ kind: 'anonymous' });
@@ -129,7 +129,7 @@ describe('P3 the first credential present decides', () => {
 });
 
 describe('P13 the value', () => {
-  test('only its SHA-256 is in the database', async () => {
+  test('only its SHA-256 and its first 12 characters are in the database', async () => {
     const { id, token } = await tokenOf(idctl);
     const models = Object.values(Account.sequelize?.models ?? {});
     const rows = JSON.stringify(
@@ -200,7 +200,7 @@ describe('P13 regenerating is atomic', () => {
     const { id } = await tokenOf(idctl);
     const read = vi.spyOn(AccessToken, 'findOne');
     const [held, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    // Holds the row, so that both have read it before either can write.
+    // Holds the row, so that both requests have read it before either can write.
     const holder = transaction(async () => {
       await AccessToken.update({ name: 'held' }, { where: { id } });
       held.resolve();

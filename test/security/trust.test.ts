@@ -44,11 +44,11 @@ import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { type OpenIdProvider, startOpenIdProvider } from '../support/openid-provider.ts';
 import { connected, registration, signInAt, start } from '../support/sso.ts';
 
-// The attackers: an admin who wants another organization's accounts, a provider that lies, and a
+// The attackers are an admin who wants another organization's accounts, a provider that lies, and a
 // stranger who had the address first.
 
 let idctl: Idctl;
-/** Two providers. Each test decides which organization has which. */
+/** One of two providers. Each test decides which organization uses which one. */
 let provider: OpenIdProvider;
 let other: OpenIdProvider;
 beforeAll(async () => {
@@ -81,7 +81,7 @@ function settings(org: string, emailDomain: string, issuer: string, more: object
   return saveSsoInput.parse({ org, emailDomain, issuer, ...registration, enabled: true, ...more });
 }
 
-/** Signs up as a stranger with the address, before the domain's organization came. */
+/** Signs up as a stranger with the address, before an organization verifies the domain. */
 async function stranger(email: string) {
   const client = idctl.client({ keepCookies: true });
   const answer = await client.post('/api/v1/auth/signup', { email, password, name: 'Mallory' });
@@ -283,7 +283,7 @@ describe('I2 a provider is trusted only for verified domains', () => {
     const sub = asserted(other, email);
     const old = await signInAt(idctl, other, theirs.domain, sub);
     const accountId = old.answer.body.user.id;
-    // The old owner's provider can leave such a token on any address of the domain.
+    // The old owner's provider can make such a token for any address on the domain.
     const { token } = (await old.client.post('/api/v1/me/tokens', { name: 'for later' })).body;
     await removeDomain(idctl.operator(), { org: theirs.org.slug, domain: theirs.domain });
     await expect(enableSso(idctl.operator(), { org: theirs.org.slug })).rejects.toMatchObject({
@@ -398,7 +398,7 @@ describe('I3 a stranger who had the address first', () => {
     );
     await transaction(() => Identity.create(elsewhere(id)));
 
-    // The stranger's second factor is not asked for either.
+    // Even with this setting, idctl does not ask for the stranger's second factor.
     await open({ requireLocalTwoFactor: true });
     expect((await client.get('/api/v1/me')).status).toBe(200);
     const sub = asserted(provider, email);
@@ -581,7 +581,7 @@ describe('I5 a deactivation lasts until it is undone', () => {
     expect(await reasons(mine.org.slug)).toEqual(['deactivated']);
   });
 
-  test('I5 neither an unlink nor a relink lets a removed person back in', async () => {
+  test('I5 an unlink does not let a removed person back in', async () => {
     const { org, domain } = await connected(idctl, provider.issuer);
     const email = `ada@${domain}`;
     const sub = asserted(provider, email);

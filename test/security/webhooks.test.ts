@@ -5,8 +5,8 @@ import { createClient } from '../support/http.ts';
 import { type Installation, install } from '../support/installation.ts';
 import { answering, isSignedBy, type Receiver, startReceiver } from '../support/receiver.ts';
 
-// Webhooks of real daemons. Two daemons deliver each event once. If a daemon is killed, the next one
-// delivers its events.
+// These tests run real daemons. Two daemons deliver each event once. If a daemon is killed, the
+// next one delivers its events.
 
 let site: Installation;
 let at: Receiver;
