@@ -55,7 +55,7 @@ test('client list shows whole addresses, including those of forward auth', async
   ]);
 });
 
-test('event list shows whole addresses, and columns that do not fit below the row', async () => {
+test('event list shows whole addresses, and puts columns that do not fit below the row', async () => {
   const lines = await shown('event list --org acme', {
     ...{ id, kind: 'signin.refused', at: createdAt, actor: { kind: 'anonymous' } },
     subject: { type: 'user', id, name: 'ada.lovelace@marketing.acme.example' },

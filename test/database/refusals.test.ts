@@ -196,7 +196,7 @@ if (dialect === 'postgres') {
       },
     );
     const backend = row?.pid ?? 0;
-    // Freezes both: if a schema check held the frozen connection, the write would open another.
+    // Freezes the backend and the server, because the write may open another connection.
     const frozen = [server.pid, backend];
     for (const one of frozen) process.kill(one, 'SIGSTOP');
     const codes = await codesOf([write()]);

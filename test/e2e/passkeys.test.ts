@@ -8,8 +8,8 @@ import { counterpartMissing } from '../support/counterpart.ts';
 import { dialect } from '../support/database.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 
-// Tests passkeys in a real Chromium with its virtual authenticator, on SQLite only: nothing in the
-// tests depends on the database.
+// Tests passkeys in a real Chromium with its virtual authenticator. Runs on SQLite only: nothing
+// in the tests depends on the database.
 
 const base = 'http://id.localhost';
 /** The folder for screenshots. If it is not set, the tests take none. */

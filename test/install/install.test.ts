@@ -41,7 +41,7 @@ function replaceProgram(name: string, text: string): void {
   writeFileSync(join(folder, 'path', name), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
 }
 
-/** Makes an installation below the prefix with a script as its release. Returns its idctl. */
+/** Makes an installation below the prefix with a script as its release. Returns the path of its idctl. */
 function installed(): string {
   const release = join(prefix, 'lib/idctl/releases/old');
   mkdirSync(join(release, 'bin'), { recursive: true });

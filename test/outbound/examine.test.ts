@@ -112,7 +112,7 @@ describe('each fault is reported once, with one thing to change', () => {
     [['client_secret_basic', 'client_secret_post'], 'client_secret_basic', 'client_secret_post'],
     [['client_secret_post'], 'client_secret_post', 'client_secret_basic'],
   ])(
-    'if a provider offers %j but takes the secret another way, the hint names that way',
+    'with the methods %j, a secret refused by %s but accepted by %s fails, and the hint names the accepted method',
     async (methods, used, other) => {
       provider.answers.discovery = () => ({
         body: { ...provider.document(), token_endpoint_auth_methods_supported: methods },

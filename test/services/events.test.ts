@@ -109,7 +109,7 @@ test('events older than events.retention are deleted, however many; the others s
   expect((await Event.findAll()).map(({ kind }) => kind)).toEqual(['user.disabled']);
 }, 60_000);
 
-/** Records `user.disabled` in a transaction that stays open. Returns what commits it. */
+/** Records `user.disabled` in a transaction that stays open. Returns a function that commits it. */
 async function recordSlowly(ctx: Context): Promise<() => Promise<void>> {
   const gate = Promise.withResolvers<void>();
   const written = Promise.withResolvers<void>();
@@ -142,7 +142,7 @@ test.runIf(dialect === 'postgres')(
 );
 
 test.runIf(dialect === 'postgres')(
-  'spec §6 a slow transaction that outlasts more than a page of events holds the cursor, and hasMore is false',
+  'spec §6 while a slow transaction is open, the cursor stays before its events, even if later events fill a page; hasMore is then false',
   async () => {
     const ctx = idctl.operator();
     const cursor = await nowCursor(ctx);
