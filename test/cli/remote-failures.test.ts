@@ -18,7 +18,7 @@ afterEach(() => rm(home, { recursive: true }));
 const type = (line: string, env: Record<string, string> = {}): Promise<Typed> =>
   typeLine(line.split(' '), { HOME: home, ...env });
 
-describe('interface page: TLS is verified, plain http is for this machine', () => {
+describe('interface page: TLS is verified, and plain http is only for this machine', () => {
   test.each(['http://192.0.2.1', 'http://id.acme.test', 'ftp://id.acme.test', 'https://a@b.test'])(
     '%s is refused',
     async (url) => {

@@ -152,7 +152,7 @@ describe.skipIf(dialect !== 'sqlite' || counterpartMissing('chromium'))(
       await shoot(page, 'refused-wide');
     });
 
-    test('the page offers a passkey in the field, without a button', async () => {
+    test('the sign-in page offers a passkey in the field, which signs in without the button', async () => {
       const page = await window();
       const authenticator = await plugIn(page, { offered: true });
       await withPasskey(page, authenticator);

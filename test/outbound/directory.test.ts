@@ -343,7 +343,7 @@ describe('S9 addresses a connection may go to', () => {
     },
   );
 
-  test('a closed port and a name that does not resolve are refused with the reason', async () => {
+  test('a connection to a closed port or an unknown name fails, and the refusal has the reason', async () => {
     const [port] = await freePorts(1);
     const closed = await visit({ uri: `ldap://127.0.0.1:${port}`, tls: false });
     await expect(closed.greet()).rejects.toMatchObject(refusal('connection', 'connection_refused'));

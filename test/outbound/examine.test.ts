@@ -63,7 +63,7 @@ describe('a provider without faults', () => {
     expect(step('redirect URI')?.hint).toBeUndefined();
   });
 
-  test('the made-up code is sent with the redirect URI and a verifier, and no sign-in starts', async () => {
+  test('the test sends a made-up code with the redirect URI and a verifier, and starts no sign-in', async () => {
     await examine();
     const form = new URLSearchParams(asked('/token')[0]?.body);
     expect(Object.fromEntries(form)).toMatchObject({

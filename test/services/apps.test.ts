@@ -106,7 +106,7 @@ describe('§2.8 apps', () => {
     expect((await bot.get('/api/v1/me/apps')).body.items).toHaveLength(1);
   });
 
-  test('I3 a session that ended during the request registers nothing', async () => {
+  test('I3 a session that ended during the request registers no app', async () => {
     const ada = await person(idctl);
     const sessionId = '0198c0de-0000-7000-8000-000000000000';
     const as = idctl.as({

@@ -79,7 +79,7 @@ async function exchange(one: string, other: string): Promise<void> {
     await changeAt(inject('databases'), `ALTER DATABASE "${from}" RENAME TO "${to}"`);
 }
 
-/** Starts a move, and kills it after it marks the old database and before it releases the new one. */
+/** Starts a move. Kills it after it marks the old database and before it releases the new one. */
 async function halfMove() {
   const move = await moves.begin();
   await moves.killHalfway(move);
@@ -158,7 +158,7 @@ describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
     expect(Number(row?.['n'])).toBe(crowd + 1);
   });
 
-  test('if the copy is gone, only --yes copies a marked database again', async () => {
+  test('if the copy is gone, only --yes copies a database that is marked as moved', async () => {
     const move = await halfMove();
     await emptyAt(move.to);
     const { code, err } = await move.run();
@@ -171,7 +171,7 @@ describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
     expect([from.code, to.code]).toEqual([3, 0]);
   });
 
-  test('a marked database cannot be moved to another address, or over another database', async () => {
+  test('a database that is marked as moved cannot be moved to another address, or over another database', async () => {
     const move = await halfMove();
     const elsewhere = await moveTo(site, await both.fresh(otherKind), at(move.from));
     expect([elsewhere.code, elsewhere.err]).toEqual([

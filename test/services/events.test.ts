@@ -142,7 +142,7 @@ test.runIf(dialect === 'postgres')(
 );
 
 test.runIf(dialect === 'postgres')(
-  'spec §6 while a slow transaction is open, the cursor stays before its events, even if later events fill a page; hasMore is then false',
+  'spec §6 during a slow transaction, the cursor stays before its events even if later events fill a page, and hasMore is false',
   async () => {
     const ctx = idctl.operator();
     const cursor = await nowCursor(ctx);

@@ -150,7 +150,10 @@ describe.skipIf(missing)('groups of a directory', () => {
     return Object.fromEntries(rows.map(({ project, role }) => [project.slug, role]).sort());
   }
 
-  /** Adds a single sign-on connection with autoRemove, linked to the person. `sync` applies groups as at a sign-in. */
+  /**
+   * Adds a single sign-on connection with autoRemove, linked to the person. `sync` applies groups as
+   * a sign-in does.
+   */
   async function singleSignOn(accountId: string) {
     const registered = {
       emailDomain: domain,

@@ -128,7 +128,7 @@ describe('spec §4.4 sign-up on an instance that sends mail', () => {
     expect(status).toBe(200);
   });
 
-  test('P10 resends right after a second sign-up, or after a new account is created but before its mail is written, send no further mail either', async () => {
+  test('P10 resends right after a second sign-up, or before the mail of a new account is written, send no further mail either', async () => {
     idctl.wait(61);
     const squatted = await signedUp();
     await idctl.deliver();
@@ -147,7 +147,7 @@ describe('spec §4.4 sign-up on an instance that sends mail', () => {
     expect(await lettersFromResends(email, 6)).toBe(5);
   });
 
-  test('P10 a resend whose code was not sent is tried again', async () => {
+  test('P10 if the mail server does not accept the mail of a resend, idctl sends the mail again later', async () => {
     idctl.wait(61);
     const email = await signedUp();
     await idctl.deliver();

@@ -137,13 +137,16 @@ describe('a sign-in attempt', () => {
     ['a group of 256 characters', ['é'.repeat(256)], ['é'.repeat(256)]],
     ['a group of 257 characters', ['x'.repeat(257)], null],
     ['characters that databases often reject', ['a\u0000b\ud800"\'\\'], ['a\u0000b\ud800"\'\\']],
-  ])('I7 group names are stored unchanged, and an unreadable claim as null: %s', async (_, groups, kept) => {
-    const { domain, attempts } = await watched();
-    await arrive(domain, { groups });
-    expect((await attempts())[0]).toMatchObject({ ok: true, groups: kept });
-  });
+  ])(
+    'I7 group names are stored unchanged, and an unreadable claim as null: %s',
+    async (_, groups, kept) => {
+      const { domain, attempts } = await watched();
+      await arrive(domain, { groups });
+      expect((await attempts())[0]).toMatchObject({ ok: true, groups: kept });
+    },
+  );
 
-  test('without a groups claim, an attempt has no groups; the connection names the claim', async () => {
+  test('without a groups claim, an attempt has no groups; the setting groupsClaim names the claim', async () => {
     const plain = await watched();
     await arrive(plain.domain);
     expect((await plain.attempts())[0]).not.toHaveProperty('groups');
