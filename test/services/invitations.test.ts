@@ -135,7 +135,7 @@ describe('O6 invitations', () => {
       status: 404,
       body: { code: 'invitation_invalid' },
     });
-    // A new invitation removes the person's tombstone (security I5).
+    // Accepting a new invitation lifts the tombstone (security I5).
     const again = await invite(email);
     expect((await accept(client, again.body.token)).status).toBe(200);
   });
