@@ -55,7 +55,7 @@ test('client list shows whole addresses, including those of forward auth', async
   ]);
 });
 
-test('event list shows whole addresses, and columns that do not fit below the row', async () => {
+test('event list shows whole addresses, and puts columns that do not fit below the row', async () => {
   const lines = await shown('event list --org acme', {
     ...{ id, kind: 'signin.refused', at: createdAt, actor: { kind: 'anonymous' } },
     subject: { type: 'user', id, name: 'ada.lovelace@marketing.acme.example' },
@@ -68,7 +68,7 @@ test('event list shows whole addresses, and columns that do not fit below the ro
   ]);
 });
 
-test('sso attempts shows the stage that a sign-in reached, then its claims', async () => {
+test('sso attempts shows the result, stage and address of a sign-in, and its groups below the row', async () => {
   const reference = '01a205c4-81f1-77a6-9e79-a38fdc538e51';
   const lines = await shown('sso attempts --org acme', {
     ...{ id, at: createdAt, connection: id, stage: 'userinfo', ok: false },

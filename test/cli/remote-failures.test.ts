@@ -18,7 +18,7 @@ afterEach(() => rm(home, { recursive: true }));
 const type = (line: string, env: Record<string, string> = {}): Promise<Typed> =>
   typeLine(line.split(' '), { HOME: home, ...env });
 
-describe('interface page: TLS is verified, plain http is for this machine', () => {
+describe('interface page: TLS is verified, and plain http is only for this machine', () => {
   test.each(['http://192.0.2.1', 'http://id.acme.test', 'ftp://id.acme.test', 'https://a@b.test'])(
     '%s is refused',
     async (url) => {
@@ -87,14 +87,14 @@ describe('interface page: exit codes for servers that fail', () => {
     expect(limits).toEqual([30_000]);
   });
 
-  test('a server without the route gives exit code 3, and so does an older one without its code', async () => {
+  test('a server without the route gives exit code 3, even an older server that answers not_found', async () => {
     expect(await exitOf(await problem(404, 'route_not_found'))).toBe(3);
     expect(await exitOf(await problem(405, 'method_not_allowed'))).toBe(3);
     expect(await exitOf(await problem(404, 'not_found', 'There is nothing at /api.'))).toBe(3);
     expect(await exitOf(await problem(404, 'not_found', 'There is no organization.'))).toBe(1);
   });
 
-  test('a 5xx without a code gives exit code 70; with a code, the exit code is that of the host', async () => {
+  test('a 5xx without a code gives exit code 70; with a code, the exit code is the same as on the host', async () => {
     expect(await exitOf(await text(502, '<html>Bad gateway</html>'))).toBe(70);
     expect(await exitOf(await text(500, ''))).toBe(70);
     expect(await exitOf(await problem(500, 'internal_error'))).toBe(70);

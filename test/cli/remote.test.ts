@@ -21,8 +21,8 @@ import { freePorts } from '../support/ports.ts';
 import { typeLine } from '../support/typing.ts';
 
 // Runs every command that works over the network on two copies of one instance: on the host as the
-// operator, and over the network as an owner with a session. Both must print the same, except for
-// ids, times and secrets, and exit with the same code.
+// operator, and over the network as an owner with a session. Both must exit with the same code, and
+// print the same, except for ids, times, secrets and the differences between the two actors.
 
 const owner = 'olga@acme.test';
 
@@ -56,7 +56,7 @@ beforeAll(async () => {
   const [port = 0] = await freePorts(1);
   const place = { url: await migratedDatabaseUrl(), keyFile: join(folder, 'master.key') };
   await createKeyFile(place.keyFile);
-  // The address of the daemon of the test, so that the session is valid there.
+  // This is the address of the test's daemon, so that the session is valid there.
   const settings = { baseUrl: `http://127.0.0.1:${port}`, orgs: { creation: 'anyone' } } as const;
   const idctl = await openIdctl(settings, place);
   const company = await foundCompany(idctl);

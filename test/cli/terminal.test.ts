@@ -199,7 +199,7 @@ describe.skipIf(counterpartMissing('bsdutils'))('on a terminal', { timeout: 120_
     expect(refused.code).toBe(1);
     expect((await idctl('sso show --json')).shown).toContain('"enabled": false');
     expect((await idctl('sso enable', [['Continue anyway?', 'y\r']])).code).toBe(0);
-    // An enabled connection keeps its settings until the new ones pass the test.
+    // If the new settings fail the test and the answer is no, the connection keeps its settings.
     const kept = await idctl('sso set --groups-claim other', [['Continue anyway?', '\r']]);
     expect(kept.code).toBe(1);
     expect((await idctl('sso show --json')).shown).toContain('"groupsClaim": "roles"');

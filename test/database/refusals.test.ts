@@ -49,7 +49,7 @@ async function opened(url: string): Promise<Database> {
   return database;
 }
 
-test('an error that does not come from the database is not turned into a refusal', () => {
+test('only errors of the database become refusals', () => {
   expect(databaseRefusal(new TypeError('x is not a function'))).toBeNull();
   expect(databaseRefusal('text')).toBeNull();
 });
@@ -151,7 +151,7 @@ if (dialect === 'postgres') {
     }
   });
 
-  test('connections killed under load are database_unreachable, and the next writes succeed', async () => {
+  test('if connections are killed under load, their work is refused as database_unreachable, and the next writes succeed', async () => {
     const database = await openFreshDatabase();
     onTestFinished(() => database.close());
     const killOthers = () =>
@@ -184,7 +184,7 @@ if (dialect === 'postgres') {
     expect(generationOf(client)).not.toBe(newestGeneration());
   });
 
-  test('a frozen server is database_unreachable instead of a hang, and is used again when it answers', async () => {
+  test('if the server freezes, a write is refused as database_unreachable instead of hanging, and works again when the server answers', async () => {
     const server = await startPostgres();
     onTestFinished(() => server.stop());
     const database = await opened(server.url);
@@ -196,7 +196,7 @@ if (dialect === 'postgres') {
       },
     );
     const backend = row?.pid ?? 0;
-    // Freezes both: if a schema check held the frozen connection, the write would open another.
+    // Freezes the backend and the server, because the write may open another connection.
     const frozen = [server.pid, backend];
     for (const one of frozen) process.kill(one, 'SIGSTOP');
     const codes = await codesOf([write()]);

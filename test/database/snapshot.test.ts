@@ -72,7 +72,7 @@ if (dialect === 'sqlite') {
   test('an older idctl names the copy to go back to, and works with it', async () => {
     takeBack();
     const copy = (await copyBeforeMigration(address(), new Date())) ?? '';
-    // As if a newer idctl had made the copy: its name contains a migration that this one lacks.
+    // This is the name of a newer idctl's copy: it contains a migration that this idctl lacks.
     const newer = `${file}.before-9999-later-20300101T000000Z`;
     renameSync(copy, newer);
     expect((await site.run(['migrate'])).code).toBe(0);

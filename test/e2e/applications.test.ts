@@ -22,8 +22,8 @@ import { directoryPassword, type Slapd, startSlapd } from '../support/slapd.ts';
 import { registration } from '../support/sso.ts';
 import { enrolOwn } from '../support/two-factor.ts';
 
-// Tests an application behind Apache's mod_auth_openidc, and a second idctl, in a real Chromium, on
-// SQLite only: nothing in the tests depends on the database.
+// Tests an application behind Apache's mod_auth_openidc, and a second idctl, in a real Chromium.
+// Runs on SQLite only: nothing in the tests depends on the database.
 
 const missing =
   counterpartMissing('chromium') ||

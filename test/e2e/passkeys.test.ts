@@ -8,8 +8,8 @@ import { counterpartMissing } from '../support/counterpart.ts';
 import { dialect } from '../support/database.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 
-// Tests passkeys in a real Chromium with its virtual authenticator, on SQLite only: nothing in the
-// tests depends on the database.
+// Tests passkeys in a real Chromium with its virtual authenticator. Runs on SQLite only: nothing
+// in the tests depends on the database.
 
 const base = 'http://id.localhost';
 /** The folder for screenshots. If it is not set, the tests take none. */
@@ -152,7 +152,7 @@ describe.skipIf(dialect !== 'sqlite' || counterpartMissing('chromium'))(
       await shoot(page, 'refused-wide');
     });
 
-    test('the page offers a passkey in the field, without a button', async () => {
+    test('the sign-in page offers a passkey in the field, which signs in without the button', async () => {
       const page = await window();
       const authenticator = await plugIn(page, { offered: true });
       await withPasskey(page, authenticator);

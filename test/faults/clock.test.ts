@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { password, person } from '../support/builders.ts';
 import { openIdctl } from '../support/idctl.ts';
 
-test('a clock that is set back by a day ends lockouts; by half a minute, it neither ends nor prolongs them', async () => {
+test('setting the clock back by a day ends lockouts; setting it back by half a minute keeps them', async () => {
   const idctl = await openIdctl({ limits: { accountFailures: 3, addressFailures: 1000 } });
   onTestFinished(() => idctl.close());
   const { email } = await person(idctl);
@@ -17,7 +17,7 @@ test('a clock that is set back by a day ends lockouts; by half a minute, it neit
   expect(await signIn(password)).toEqual([429, true]);
   idctl.wait(-86_400);
   expect(await signIn(password)).toEqual([200, true]);
-  // After that, everything counts as before.
+  // After that, attempts count as before.
   for (let time = 0; time < 3; time += 1) expect(await signIn('wrong')).toEqual([401, true]);
   expect((await signIn(password))[0]).toBe(429);
 });

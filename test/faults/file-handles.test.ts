@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { rotateScimToken } from '../../src/services/provisioning/scim/token.ts';
 import { install } from '../support/installation.ts';
 
-test('without file handles, a write is refused with 503 and Retry-After; with handles, it succeeds', async () => {
+test('without free file handles, a write is refused with 503 and Retry-After; with free handles, it succeeds', async () => {
   let [token, base] = ['', ''];
   const site = await install({
     prepare: async (operator) => {

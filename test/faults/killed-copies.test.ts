@@ -57,7 +57,7 @@ test.skipIf(dialect !== 'sqlite')(
     const file = site.database.slice('sqlite:'.length);
     const folder = dirname(file);
     const database = new DatabaseSync(file);
-    // Large enough that the kill comes during the copy.
+    // The database is so large that the kill comes during the copy.
     database.exec(`
       DELETE FROM migrations WHERE name = '0018-suspensions';
       ALTER TABLE access_tokens DROP COLUMN suspended_at;

@@ -90,7 +90,7 @@ describe.skipIf(dialect !== 'postgres')('a database server', () => {
         .map((line) => JSON.parse(line))
         .filter((line) => line.level === level);
     await way.close();
-    // The daemon's jobs run every second, and fail too.
+    // Some jobs of the daemon run every second, and fail too.
     await expect.poll(() => linesOf('error').length).toBeGreaterThan(0);
     for (let time = 0; time < 100; time += 1) expect(await signIn()).toBe(503);
     await way.open();
@@ -106,7 +106,7 @@ describe.skipIf(dialect !== 'postgres')('a database server', () => {
   });
 });
 
-/** Starts a proxy to a database that can be closed and opened again. */
+/** Starts a proxy to a database. The proxy can be closed and opened again. */
 async function wayTo(database: string) {
   const { hostname, port } = new URL(database);
   const sockets = new Set<Socket>();

@@ -41,7 +41,7 @@ function replaceProgram(name: string, text: string): void {
   writeFileSync(join(folder, 'path', name), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
 }
 
-/** Makes an installation below the prefix with a script as its release. Returns its idctl. */
+/** Makes an installation below the prefix, with a script as idctl. Returns the link to it. */
 function installed(): string {
   const release = join(prefix, 'lib/idctl/releases/old');
   mkdirSync(join(release, 'bin'), { recursive: true });
@@ -167,7 +167,7 @@ test('--uninstall removes only the manual pages and completions that it linked',
   expect(readdirSync(pages)).toEqual(['idctl-mine.1']);
 });
 
-test('an unpacked release does not ask the repository around it for a commit', () => {
+test('install.sh in an unpacked release takes no commit from a Git repository around it', () => {
   const git = (...words: string[]) =>
     spawnSync('git', ['-C', folder, ...words], { encoding: 'utf8' });
   git('init', '--quiet');

@@ -18,8 +18,8 @@ import { surroundings, typedProgram } from '../support/daemon.ts';
 import { blocksOf } from '../support/operations.ts';
 import { postgresMissing, startPostgres } from '../support/postgres.ts';
 
-// Runs every block of docs/operations.md in order on one instance, in temporary folders. The
-// systemctl here only records its arguments, and the install(1) only makes its folder.
+// Runs every block of docs/operations.md in order on one instance, in temporary folders. Here,
+// systemctl, git and install.sh only record their arguments, and install(1) only makes a folder.
 
 const run = promisify(execFile);
 const checkout = resolve(import.meta.dirname, '../..');
@@ -35,8 +35,8 @@ beforeAll(async () => {
   await symlink('releases/old', join(folder, 'prefix/previous'));
   await program('idctl', `exec ${typedProgram} "$@"`);
   await program('systemctl', `echo "$@" >>'${folder}/systemctl'`);
-  // The real one would install idctl and compile sqlite3. Tests of it: install.test.ts and
-  // packed.long.test.ts.
+  // The real install.sh would install idctl and compile sqlite3. install.test.ts and
+  // packed.long.test.ts test it.
   await writeFile(join(folder, 'install.sh'), `#!/bin/sh\necho "$@" >>'${folder}/installed'\n`, {
     mode: 0o755,
   });
@@ -96,7 +96,7 @@ test('every command in docs/operations.md runs, in the order of the page', {
 }, async () => {
   const shown: string[] = [];
   for (const block of blocksOf('sh')) {
-    // A copy such as a migration makes.
+    // The page uses a copy such as a migration makes.
     const copy = join(folder, 'lib/idctl.db.before-0018-suspensions-20261120T120000Z');
     if (block.includes('.before-')) await copyFile(join(folder, 'lib/idctl.db'), copy);
     if (block.includes('database move')) {

@@ -51,7 +51,7 @@ test('a signal to idctl reaches the program itself, because no shell stays betwe
   expect(told(stdout).pid).toBe(pid);
 });
 
-test('a daemon starts with the flags that save memory, and a command with the flag that speeds up loading', () => {
+test('a daemon starts with the settings that save memory, and a command with the flag that speeds up loading', () => {
   const run = (...words: string[]) => told(execFileSync(bin, words, { encoding: 'utf8' }));
   const daemon = run('--config', '/etc/x.yaml', 'serve');
   expect(daemon).toMatchObject({ flags: ['--max-semi-space-size=4'], arenas: '1' });

@@ -115,7 +115,7 @@ describe('L5 a server that breaks the protocol', () => {
   });
 
   test.each([
-    ['a web server', Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n')],
+    ['an HTTP response', Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n')],
     ['an indefinite length', Buffer.from([0x30, 0x80, 0x02, 0x01, 0x02])],
     [
       'a length beyond the message',
@@ -162,7 +162,7 @@ describe('L5 a server that breaks the protocol', () => {
       patient,
     );
     const before = process.memoryUsage();
-    // Measured in this thread's processor time, so that other load on the machine does not count.
+    // Measures this thread's processor time, so that other load on the machine does not count.
     let longest = 0;
     let last = process.threadCpuUsage();
     const watch = setInterval(() => {
@@ -343,7 +343,7 @@ describe('S9 addresses a connection may go to', () => {
     },
   );
 
-  test('a closed port and a name that does not resolve are refused with the reason', async () => {
+  test('a connection to a closed port or an unknown name fails, and the refusal has the reason', async () => {
     const [port] = await freePorts(1);
     const closed = await visit({ uri: `ldap://127.0.0.1:${port}`, tls: false });
     await expect(closed.greet()).rejects.toMatchObject(refusal('connection', 'connection_refused'));
@@ -366,7 +366,7 @@ describe('L5 StartTLS', () => {
   });
 
   test('L5 bytes inserted before the encryption do not count as encrypted', async () => {
-    // All but the end of a successful answer to the bind that comes after the handshake.
+    // A successful answer to the bind that follows the handshake, without its last byte.
     const prefix = result({ id: 2, kind: 'bind' }).subarray(0, 13);
     const { visit } = await starttls((request) => Buffer.concat([result(request), prefix]));
     await expect(visit.prove(account)).rejects.toMatchObject(refusal('TLS', 'malformed'));

@@ -201,7 +201,7 @@ describe('§4.4 DNS-over-HTTPS over HTTP/1.1', () => {
     ];
     const outbound = await resolverOf(
       speaksJson((name, type) =>
-        // A resolver with only the JSON form answers the wire query as one without a name.
+        // A resolver with only the JSON form treats the wire query as a query without a name.
         name === null
           ? { Status: 3 }
           : {

@@ -63,7 +63,7 @@ describe('a provider without faults', () => {
     expect(step('redirect URI')?.hint).toBeUndefined();
   });
 
-  test('the made-up code is sent with the redirect URI and a verifier, and no sign-in starts', async () => {
+  test('the test sends a made-up code with the redirect URI and a verifier, and starts no sign-in', async () => {
     await examine();
     const form = new URLSearchParams(asked('/token')[0]?.body);
     expect(Object.fromEntries(form)).toMatchObject({
@@ -112,7 +112,7 @@ describe('each fault is reported once, with one thing to change', () => {
     [['client_secret_basic', 'client_secret_post'], 'client_secret_basic', 'client_secret_post'],
     [['client_secret_post'], 'client_secret_post', 'client_secret_basic'],
   ])(
-    'if a provider offers %j but takes the secret another way, the hint names that way',
+    'with the methods %j, a secret refused by %s but accepted by %s fails, and the hint names the accepted method',
     async (methods, used, other) => {
       provider.answers.discovery = () => ({
         body: { ...provider.document(), token_endpoint_auth_methods_supported: methods },

@@ -29,7 +29,7 @@ export function useLyingProvider(): void {
 
 const toProvider = { outbound: { allow: ['127.0.0.1'] } };
 
-/** Shortens the time of the network for the rest of a test whose provider never ends its answer. */
+/** Shortens the network's time limit for the rest of a test with a provider that never ends. */
 export async function shortenTime(): Promise<void> {
   await outbound.close();
   outbound = openNetwork(toProvider, { total: 1000 });

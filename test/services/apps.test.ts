@@ -59,7 +59,7 @@ describe('§2.8 apps', () => {
     expect(others.status).toBe(404);
   });
 
-  test('a name is required', async () => {
+  test('cannot be registered without a name', async () => {
     const ada = await signedInPerson(idctl);
     expect(await ada.post('/api/v1/me/apps', {})).toMatchObject({
       status: 400,
@@ -106,7 +106,7 @@ describe('§2.8 apps', () => {
     expect((await bot.get('/api/v1/me/apps')).body.items).toHaveLength(1);
   });
 
-  test('I3 a session that ended during the request registers nothing', async () => {
+  test('I3 a session that ended during the request registers no app', async () => {
     const ada = await person(idctl);
     const sessionId = '0198c0de-0000-7000-8000-000000000000';
     const as = idctl.as({
@@ -246,7 +246,7 @@ describe('P14 the tokens of an app', () => {
   });
 });
 
-test('X5 repeated refusals of an app are one event with a count and the reason, which the client does not see', async () => {
+test('X5 repeated refusals of an app are one event with a count and the reason', async () => {
   const { id, ask } = await appOf(idctl);
   for (let n = 0; n < 3; n += 1) await ask({ client_secret: 'cos_secret_guess' });
   expect(await eventsOf(id)).toMatchObject([

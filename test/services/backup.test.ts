@@ -167,7 +167,7 @@ describe.skipIf(missing)('a backup made under load', () => {
     });
   });
 
-  test('revives no session or token: a restore ends sessions and bot tokens, and suspends tokens, apps and SCIM tokens until they are renewed', async () => {
+  test('restores no usable session or token: sessions and bot tokens end; other tokens, apps and SCIM tokens are suspended until they are renewed', async () => {
     const { at, target, out } = await restore('--json');
     const told = {
       ended: { sessions: 1, botTokens: 1, invitations: 1 },
@@ -323,7 +323,7 @@ describe.skipIf(missing)('a backup made under load', () => {
     await file.close();
   });
 
-  test('a backup made before a rotation of the master key can be restored while the key file has the old key', async () => {
+  test('a backup made before a rotation of the master key can be restored while the key file still has the old key', async () => {
     const masters = async (more?: Record<string, string>) =>
       (await site.run(['key', 'list', '--json'], '', more)).out.match(
         /"id":"[^"]*","purpose":"master"/g,
@@ -396,7 +396,7 @@ if (dialect === 'sqlite') {
     ['#!/bin/sh\necho "pg_dump (PostgreSQL) 9.6.24"\n', 'pg_dump 9 is older than the server'],
     [null, 'pg_dump is not installed'],
   ])(
-    'a backup with no pg_dump or a pg_dump that is too old is refused, and the message names the package to install',
+    'a backup is refused if pg_dump is missing or older than the server, and the message names the package to install',
     async (script, message) => {
       const folder = join(site.folder, crypto.randomUUID());
       await mkdir(folder);

@@ -29,7 +29,7 @@ interface Step {
   hint?: string;
 }
 
-/** An organization with a signed-in owner, and a client with redirect URIs on localhost. */
+/** An organization with a signed-in owner, and a client with these settings. */
 async function site(given: object = {}) {
   const org = await organization(idctl);
   const owner = await signedIn(idctl, org.owner.email);
@@ -120,7 +120,7 @@ test('the test checks every redirect URI, and requests a code for only one', asy
   const redirectUris = [1, 2, 3, 4, 5].map((at) => `http://localhost/${at}`);
   const { org } = await site({ redirectUris });
   const ctx = idctl.operator();
-  // Enough for one code, its tokens and their refresh.
+  // This limit is enough for one code, its tokens and their refresh.
   const limits = { ...ctx.config.limits, tokenRequests: 3 };
   const input = { org: org.slug, client: 'Wiki', user: org.owner.email ?? '' };
   const { steps } = await testClient({ ...ctx, config: { ...ctx.config, limits } }, input);
@@ -129,7 +129,7 @@ test('the test checks every redirect URI, and requests a code for only one', asy
 
 test('the sign-in of the test stops at the step that fails', async () => {
   const { org, ask } = await site();
-  // Written directly, because no operation accepts this redirect URI.
+  // Writes the row directly, because no operation accepts this redirect URI.
   await transaction(() =>
     Client.update({ redirectUris: ['http://localhost/#a'] }, { where: { organizationId: org.id } }),
   );
@@ -201,7 +201,7 @@ test('the test reports a host that does not resolve, a private back-channel addr
   const { org, ask } = await site({
     redirectUris: ['https://wiki.invalid/a', 'https://wiki.invalid/b', 'https://10.255.0.1/cb'],
   });
-  // Written directly, because no operation accepts this address.
+  // Writes the row directly, because no operation accepts this address.
   const changed = { backchannelLogoutUri: 'https://127.0.0.1/logout', suspendedAt: new Date() };
   await transaction(() => Client.update(changed, { where: { organizationId: org.id } }));
   const { body, step, failed } = await ask();

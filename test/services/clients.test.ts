@@ -152,7 +152,7 @@ test('interface page: invalid or contradictory settings are refused, and the err
   expect((await owner.post(at, { ...wiki, redirectUris: local })).status).toBe(201);
 });
 
-test('O12 a client admits active members of its organization; if it has a project, only those with at least its role', async () => {
+test('O12 a client admits active members of its organization; if it has a project, only members with at least the required project role', async () => {
   const { org, id: organizationId } = await company();
   const { slug: project, id: projectId } = await createProject(idctl.operator(), {
     org,
@@ -177,7 +177,7 @@ test('O12 a client admits active members of its organization; if it has a projec
   expect(await judged()).toEqual(['not_a_member', 'not_a_member']);
 });
 
-test('X5 repeated refusals for one reason within 15 minutes are one event with a count, which does not name people who are not members', async () => {
+test('X5 refusals for one reason within 15 minutes are one event with a count; for not_a_member, it does not name the person', async () => {
   const { org, id: organizationId } = await company();
   const client = await find((await make(org)).clientId);
   if (client === null) throw new Error('the client is gone');

@@ -95,7 +95,7 @@ describe('a daemon and its configuration file', { timeout: 120_000 }, () => {
     expect(out).not.toContain(older);
   });
 
-  test('X4 the stored digest of the file cannot be guessed without the master key', async () => {
+  test('X4 the stored digest of the file cannot be computed without the master key', async () => {
     const rows = await site.query('SELECT * FROM daemons');
     expect(rows).toHaveLength(1);
     const bare = createHash('sha256').update('log:\n  level: info\n');

@@ -79,7 +79,7 @@ async function exchange(one: string, other: string): Promise<void> {
     await changeAt(inject('databases'), `ALTER DATABASE "${from}" RENAME TO "${to}"`);
 }
 
-/** Starts a move, and kills it when the old database is marked and the new one not released. */
+/** Starts a move. Kills it after it marks the old database and before it releases the new one. */
 async function halfMove() {
   const move = await moves.begin();
   await moves.killHalfway(move);
@@ -96,7 +96,7 @@ describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
       const bearer = { authorization: `Bearer ${known.pat}` };
       expect((await client.get('/api/v1/me', bearer)).status).toBe(200);
       process.kill(daemon.pid, 'SIGSTOP');
-      // After 150 seconds without a report, a daemon counts as stopped too.
+      // Without a report for 150 seconds, a daemon also counts as stopped.
       await changeAt(from, 'DELETE FROM daemons');
       const { code, err } = await moveTo(site, await both.fresh('sqlite'), at(from));
       process.kill(daemon.pid, 'SIGCONT');
@@ -150,7 +150,7 @@ describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
     expect((await late.look()).to.code).toBe(0);
   });
 
-  test('after an interruption, the next run compares the copy again before it is used', async () => {
+  test('after an interruption, the next run compares the copy again and restores missing rows', async () => {
     const move = await halfMove();
     await changeAt(move.to, "DELETE FROM accounts WHERE email <> 'olga@acme.test'");
     expect((await move.run()).code).toBe(0);
@@ -158,7 +158,7 @@ describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
     expect(Number(row?.['n'])).toBe(crowd + 1);
   });
 
-  test('if the copy is gone, only --yes copies a marked database again', async () => {
+  test('if the copy is gone, only --yes copies a database that is marked as moved', async () => {
     const move = await halfMove();
     await emptyAt(move.to);
     const { code, err } = await move.run();
@@ -171,7 +171,7 @@ describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
     expect([from.code, to.code]).toEqual([3, 0]);
   });
 
-  test('a marked database cannot be moved to another address, or over another database', async () => {
+  test('a database that is marked as moved cannot be moved to another address, or over another database', async () => {
     const move = await halfMove();
     const elsewhere = await moveTo(site, await both.fresh(otherKind), at(move.from));
     expect([elsewhere.code, elsewhere.err]).toEqual([
@@ -249,7 +249,7 @@ describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
     },
   );
 
-  test('X4 a warning names a file with a password that other users can read', async () => {
+  test('X4 if other users can read the file of --to-file, a warning names the file', async () => {
     const file = join(site.folder, `url-${crypto.randomUUID()}`);
     const url = await both.fresh('postgres');
     await writeFile(file, url);

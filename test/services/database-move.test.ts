@@ -183,7 +183,7 @@ describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
     expect((await moveTo(site, to, at(from))).code).toBe(0);
   });
 
-  test('after the kill of a daemon, works at once on SQLite; on PostgreSQL, the refusal says until when to wait', async () => {
+  test('after a daemon was killed, works at once on SQLite; on PostgreSQL, it is refused until a time that the message names', async () => {
     const from = await copyOfDatabase(site.database);
     const daemon = await site.serve(at(from));
     // A daemon reports itself shortly after it is ready.
@@ -299,7 +299,7 @@ describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
 async function holdOpen(database: string): Promise<() => Promise<unknown>> {
   if (database.startsWith('sqlite:')) {
     const sqlite = new DatabaseSync(database.slice('sqlite:'.length));
-    // An idle reader is enough.
+    // An open connection is enough, even without a transaction.
     sqlite.prepare('SELECT count(*) FROM accounts').get();
     return async () => sqlite.close();
   }

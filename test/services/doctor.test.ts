@@ -93,7 +93,7 @@ describe.skipIf(absent)('interface page: idctl doctor', { timeout: 120_000 }, ()
     expect(out).toMatch(/^1 ok runtime: idctl .+ on Node 2.+\n2 ok configuration: /);
     expect(out).toContain(`ok base URL: ${idctl.baseUrl}\n`);
     expect(out).toContain(`ok single sign-on of ${org.slug}: ${provider.issuer}\n`);
-    // Security I7
+    // Security I7: the connection has autoRemove, and an absent claim does not mean no groups.
     expect(out).toContain(`idctl sso set --org ${org.slug} --absent-groups none`);
     expect(out).toMatch(/\nNo check failed\.\n$/);
     expect(code).toBe(0);

@@ -21,7 +21,7 @@ interface Held {
   password: string;
 }
 
-test('a database of an earlier release is migrated, and all credentials and data of its users work', async () => {
+test('a database of an earlier release is migrated, its credentials still work, and its data is kept', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'idctl-earlier-'));
   const keyFile = join(folder, 'master.key');
   await writeFile(keyFile, await readFile(join(fixture, `${dialect}.key`)), { mode: 0o600 });

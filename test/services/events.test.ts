@@ -124,7 +124,7 @@ test('events older than events.retention are deleted, however many; the others s
   expect((await Event.findAll()).map(({ kind }) => kind)).toEqual(['user.disabled']);
 }, 60_000);
 
-/** Records `user.disabled` in a transaction that stays open. Returns what commits it. */
+/** Records `user.disabled` in a transaction that stays open. Returns a function that commits it. */
 async function recordSlowly(ctx: Context): Promise<() => Promise<void>> {
   const gate = Promise.withResolvers<void>();
   const written = Promise.withResolvers<void>();
@@ -157,7 +157,7 @@ test.runIf(dialect === 'postgres')(
 );
 
 test.runIf(dialect === 'postgres')(
-  'spec §6 a slow transaction that outlasts more than a page of events holds the cursor, and hasMore is false',
+  'spec §6 during a slow transaction, the cursor stays before its events even if later events fill a page, and hasMore is false',
   async () => {
     const ctx = idctl.operator();
     const cursor = await nowCursor(ctx);

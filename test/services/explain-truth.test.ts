@@ -16,13 +16,13 @@ describe.skipIf(counterpartMissing('slapd'))('explain tells the truth', () => {
   });
   afterAll(() => site?.close());
 
-  /** For each way, what `explain` tells the operator, and what a real sign-in then does. */
+  /** Returns, for each way, what `explain` tells the operator and what a real sign-in then does. */
   async function compare(person: Staged, order: Case['order']) {
     const told: Record<string, unknown> = {};
     const seen: Record<string, unknown> = {};
     const { idctl } = site;
     for (const method of order) {
-      // A code of the second factor is accepted once.
+      // A code of the second factor is accepted only once, so wait for the next code.
       idctl.wait(60);
       const input = { org: person.org.slug, user: person.email };
       const { ways } = await explain(idctl.operator(), input);

@@ -96,13 +96,13 @@ describe('RFC 7662 introspection', () => {
     expect(await introspect(app, accessToken)).toEqual(nothing);
   });
 
-  test('tells an app of a stranger or a plain member nothing, and does not count as a use of the token', async () => {
+  test('tells nothing to an app of another or no organization, and then does not count as a use of the token', async () => {
     const { slug, member } = await workplace();
     const stranger = (await workplace()).app;
     const colleague = await appOf(idctl, { user: (await person(idctl)).id });
     const { id, token } = await tokenOf(idctl, { user: member.id });
     expect(await introspect(stranger, token)).toEqual(nothing);
-    // A plain member administers no organization, so the member's own app learns nothing either.
+    // An app without an organization learns nothing, not even about its owner's token.
     expect(await introspect(await appOf(idctl, { user: member.id }), token)).toEqual(nothing);
     expect(await introspect(colleague, token)).toEqual(nothing);
     await writeTokenUses(idctl.operator());

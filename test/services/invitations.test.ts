@@ -120,7 +120,7 @@ describe('O6 invitations', () => {
     });
   });
 
-  test('O6 I5 an invitation is accepted once, even by parallel requests; a removed person needs a new one', async () => {
+  test('O6 I5 an invitation takes effect once, even if requests accept it in parallel; a removed person needs a new one', async () => {
     const { org, invite, operator } = await company();
     const email = address();
     const client = await somebody(email);
@@ -135,7 +135,7 @@ describe('O6 invitations', () => {
       status: 404,
       body: { code: 'invitation_invalid' },
     });
-    // A new invitation lifts the tombstone (security I5).
+    // Accepting a new invitation lifts the tombstone (security I5).
     const again = await invite(email);
     expect((await accept(client, again.body.token)).status).toBe(200);
   });
@@ -211,7 +211,7 @@ describe('O6 invitations', () => {
     expect(answer).toMatchObject({ status: 201, body: { emailVerification: 'done' } });
     const client = await signedIn(idctl, email);
     expect((await client.get('/api/v1/me')).body.organizations).toMatchObject([{ slug: org.slug }]);
-    // A page may accept it again for the same person, and gets the same answer.
+    // The same person can accept the invitation again, and gets the same answer.
     expect((await accept(client, body.token)).status).toBe(200);
   });
 

@@ -224,7 +224,7 @@ test('X2 the public keys are published without their private halves', async () =
   expect(JSON.stringify(keys)).not.toContain('"d"');
 });
 
-test('X2 a failed read is not cached', async () => {
+test('X2 a failed read of the keys is not cached', async () => {
   await ensureSigningKey(at(start));
   vi.spyOn(SigningKey, 'findAll').mockRejectedValueOnce(new Error('the database is gone'));
   await expect(currentSigner(at(start))).rejects.toThrow('the database is gone');

@@ -99,7 +99,7 @@ describe.skipIf(missing)('groups of a directory', () => {
     expect(await projects()).toEqual([['one', 'admin', true]]);
   });
 
-  test('count together with the groups of single sign-on, which removes only its own roles while the directory exists', async () => {
+  test('count together with the groups of single sign-on, which removes only its own roles while the directory is connected', async () => {
     await map(dev, 'one', 'viewer');
     await map('sso-devs', 'one', 'admin');
     await map('sso-devs', 'two', 'viewer');
@@ -120,7 +120,7 @@ describe.skipIf(missing)('groups of a directory', () => {
     expect(await roles(accountId)).toEqual({});
   });
 
-  test('are used by the preview as of the last sign-in, by the same rules', async () => {
+  test('are known to the preview from the last sign-in, and match by the same rules', async () => {
     await map(dev, 'one', 'viewer');
     const user = `${uid}@${domain}`;
     const preview = (more: object = {}) =>
@@ -150,7 +150,10 @@ describe.skipIf(missing)('groups of a directory', () => {
     return Object.fromEntries(rows.map(({ project, role }) => [project.slug, role]).sort());
   }
 
-  /** Adds a single sign-on connection with autoRemove, linked to the person. `sync` is a sign-in. */
+  /**
+   * Adds a single sign-on connection with autoRemove, linked to the person. `sync` applies groups as
+   * a sign-in does.
+   */
   async function singleSignOn(accountId: string) {
     const registered = {
       emailDomain: domain,

@@ -312,7 +312,7 @@ describe.skipIf(counterpartMissing('slapd'))('interface page: POST …/ldap/test
     expect(answer.body.steps[6].hint).toContain('None of these entries has memberOf');
   });
 
-  test('members cannot run the test, and no answer contains a password or a text from the directory', async () => {
+  test('members cannot run the test, and no answer contains a password or the DN of an entry', async () => {
     const { ask, org } = await tester();
     const { email } = await person(idctl);
     await addMember(idctl.operator(), { org: org.slug, email: email ?? '', role: 'member' });
@@ -359,7 +359,7 @@ test('L9 the test shows why Active Directory refused the service account, such a
   expect(JSON.stringify(answer.body)).not.toContain('AcceptSecurityContext');
 });
 
-/** Runs `ldap test` against a server with a self-signed certificate, and returns what it saw. */
+/** Returns what `ldap test` sees at a server with a self-signed certificate for this name. */
 async function seenOf(name: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'idctl-certificate-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));

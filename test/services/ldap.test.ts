@@ -23,7 +23,7 @@ import { type Slapd, service, startSlapd, suffix } from '../support/slapd.ts';
 
 let idctl: Idctl;
 beforeAll(async () => {
-  // All sign-ins here come from one address, and some are refused.
+  // All sign-ins here come from one address, and some are refused, so its limit is high.
   idctl = await openIdctl({
     outbound: { allow: ['127.0.0.1'] },
     limits: { addressFailures: 1000 },
@@ -40,7 +40,7 @@ describe('§2.5 the connection', () => {
     emailAttribute: 'mail',
   };
 
-  /** A client of an organization's owner, and the path of its connection. */
+  /** A client signed in as an organization's owner, and the path of its LDAP connection. */
   async function admin() {
     const org = await organization(idctl);
     const { send, ...client } = await signedIn(idctl, org.owner.email);
@@ -326,7 +326,7 @@ describe.skipIf(counterpartMissing('slapd'))('§4.2 signing in', () => {
     }
   });
 
-  test('§4.2 an entry without names gets the user name as its name, and of several mails the one on the verified domain counts', async () => {
+  test('§4.2 an entry without names gets its user name as its name; of several addresses, the address on the verified domain counts', async () => {
     const { org, domain } = await staffed({ familyNameAttribute: 'title' });
     const uid = fresh('bob');
     await slapd.person(uid, { mail: ['x@elsewhere.test', `${uid}@${domain}`] });

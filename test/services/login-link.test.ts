@@ -84,7 +84,7 @@ test('O4 a mail scanner, a preview or a prefetch that opens the link does not us
   expect(callback).toMatchObject({ status: 405, headers: { allow: 'GET' } });
 });
 
-test('O4 a link used several times at once begins one session, and a new link voids the one before', async () => {
+test('O4 a link used several times at once begins one session, and a new link invalidates the earlier link', async () => {
   const account = await person(idctl);
   const old = await linkFor(account.id);
   const { url } = await linkFor(account.id);

@@ -128,7 +128,7 @@ describe('spec §4.4 sign-up on an instance that sends mail', () => {
     expect(status).toBe(200);
   });
 
-  test('P10 resends right after a second sign-up, or between the account and its mail, send no further mail either', async () => {
+  test('P10 resends right after a second sign-up, or before the mail of a new account is written, send no further mail either', async () => {
     idctl.wait(61);
     const squatted = await signedUp();
     await idctl.deliver();
@@ -147,7 +147,7 @@ describe('spec §4.4 sign-up on an instance that sends mail', () => {
     expect(await lettersFromResends(email, 6)).toBe(5);
   });
 
-  test('P10 a resend whose code was not sent is tried again', async () => {
+  test('P10 if the mail server does not accept the mail of a resend, idctl sends the mail again later', async () => {
     idctl.wait(61);
     const email = await signedUp();
     await idctl.deliver();
@@ -200,7 +200,7 @@ describe('spec §4.4 sign-up on an instance that sends mail', () => {
       password: newPassword,
       name: 'Grace',
     });
-    // The account belongs to the second sign-up before its code is mailed.
+    // The mail job gives the account to the second sign-up before it mails the code.
     const { passwordHash } = await accountOf(email);
     const other = {
       email,
@@ -449,7 +449,7 @@ describe('mails sent', () => {
     expect(await idctl.lettersTo(email)).toHaveLength(10);
   });
 
-  test('P10 a `+tag` is the same mailbox: at most five an hour go to it, for all tags and purposes', async () => {
+  test('P10 a `+tag` is the same mailbox: it gets at most five codes an hour, for all tags and purposes', async () => {
     idctl.wait(61);
     const [plain, tagged] = [fresh('ada'), fresh('bob')].map((name) => `${name}@example.test`);
     const under = (email = '', tag = '') => email.replace('@', `+${tag}@`);

@@ -70,7 +70,7 @@ async function secrets() {
 }
 
 describe('X1 `key rotate master`', () => {
-  test('X1 seals every secret with the new key, all of them open, and sessions continue', async () => {
+  test('X1 seals every secret again with the new key; each secret still opens, and sessions continue', async () => {
     const before = await secrets();
     const { keyId: former } = idctl.app.keyring;
     const made = await rotate();

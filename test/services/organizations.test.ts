@@ -50,7 +50,7 @@ test('by default only the operator creates organizations', async () => {
   expect(refused).toMatchObject({ status: 403, body: { code: 'forbidden' } });
 });
 
-test('§2.6 members, admins and owners have different rights, and a request without the right is 403', async () => {
+test('§2.6 members, admins and owners have different rights, and a request without the right gets 403', async () => {
   const { member, admin, base, people } = await team();
   expect((await member.get(`${base}/members`)).body.items).toHaveLength(3);
   expect((await member.get(`${base}/domains`)).status).toBe(403);

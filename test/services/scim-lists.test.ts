@@ -90,7 +90,7 @@ test('a crawl by startIndex sees every User once, in order, with a constant tota
   expect(idctl.app.scim.places.get(client.org.id)?.at).toHaveLength(4);
 });
 
-test('a page far into the list is right, and a page past the end is empty', async () => {
+test('a page far into the list has the right Users, and a page past the end is empty', async () => {
   const client = await scimClient(idctl);
   await fill(client, 1700);
   const page = async (startIndex: number) =>

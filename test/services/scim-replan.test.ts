@@ -91,7 +91,7 @@ test.runIf(dialect === 'postgres')(
   },
 );
 
-test('the members of a group are put on the list in parts, and other work gets turns in between', async () => {
+test('the members of a group are put on the planning list in parts, and other work runs in between', async () => {
   const { client, organizationId, groupId, accounts, members } = await pushed(301);
   await transaction(() => execute('DELETE FROM scim_replans', []));
   const few = await client.send('POST', '/Groups', {

@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => idctl.close());
 
-/** Creates an organization with a signed-in owner; `path` is its SCIM token. */
+/** Creates an organization with a signed-in owner. `path` is the path of its SCIM token. */
 async function owner() {
   const org = await organization(idctl);
   const client = await signedIn(idctl, org.owner.email);
@@ -118,7 +118,7 @@ test('§2.4 a job writes the last use of the token to the minute; a request does
   expect(idctl.app.scim.tokenUses.size).toBe(0);
 });
 
-test('the log has the last requests, newest first, with the reason of a refusal, and no bodies', async () => {
+test('the SCIM log has the last requests, newest first, with the reason of a refusal, and no bodies', async () => {
   const client = await scimClient(idctl);
   const userName = `${fresh('ada')}@elsewhere.test`;
   await client.create({ userName, password: 'a secret of theirs' });
@@ -137,7 +137,7 @@ test('the log has the last requests, newest first, with the reason of a refusal,
   expect(JSON.stringify(body)).not.toMatch(/a secret of theirs|scim_/);
 });
 
-test('the log keeps the order of requests of one millisecond, with and without a valid token', async () => {
+test('the SCIM log keeps the order of requests of one millisecond, with and without a valid token', async () => {
   const { id: organizationId, slug } = await organization(idctl);
   const { now: at } = idctl.operator();
   const statuses = [400, 401, 200, 401, 409];
@@ -154,7 +154,7 @@ test('the log keeps the order of requests of one millisecond, with and without a
   expect(items.map(({ status }) => status)).toEqual(statuses.toReversed());
 });
 
-test('the log accepts requests with any path, and still stores those of other clients', async () => {
+test('the SCIM log accepts requests with any path, and still stores those of other clients', async () => {
   const [strange, usual] = [await scimClient(idctl), await scimClient(idctl)];
   await strange.get('/Users%00');
   await strange.get(`/${'😀'.repeat(200)}`);
@@ -165,7 +165,7 @@ test('the log accepts requests with any path, and still stores those of other cl
   expect([await count(strange), await count(usual)]).toEqual([2, 1]);
 });
 
-test('the log keeps 500 requests, 50 more without a valid token, for 7 days, and none of unknown organizations', async () => {
+test('the SCIM log keeps 500 requests, 50 more without a valid token, for 7 days, and none of unknown organizations', async () => {
   const { id: organizationId } = await organization(idctl);
   const note = (status: number, whose = organizationId) =>
     noteRequest(idctl.app.scim, {

@@ -98,7 +98,7 @@ test('O2 with trust.domains: off, an address on the domain of an enabled connect
   expect(answer).toMatchObject({ status: 403, body: { code: 'signup_closed' } });
 });
 
-test('P7 a sign-up for a taken address is 409 with a hint; the account keeps its password, and no session begins', async () => {
+test('P7 without mail, a sign-up for a taken address gets 409 with a hint; the account keeps its password, and no session begins', async () => {
   const taken = await person(idctl);
   const body = { ...whole(), email: taken.email, password: 'somebody else entirely' };
   expect(await idctl.client().post(path, body)).toMatchObject({

@@ -136,14 +136,17 @@ describe('a sign-in attempt', () => {
     ['more than a thousand groups', Array(1001).fill('x'), null],
     ['a group of 256 characters', ['é'.repeat(256)], ['é'.repeat(256)]],
     ['a group of 257 characters', ['x'.repeat(257)], null],
-    ['characters that databases dislike', ['a\u0000b\ud800"\'\\'], ['a\u0000b\ud800"\'\\']],
-  ])('I7 groups are stored as received, unreadable ones as null: %s', async (_, groups, kept) => {
-    const { domain, attempts } = await watched();
-    await arrive(domain, { groups });
-    expect((await attempts())[0]).toMatchObject({ ok: true, groups: kept });
-  });
+    ['characters that databases often reject', ['a\u0000b\ud800"\'\\'], ['a\u0000b\ud800"\'\\']],
+  ])(
+    'I7 group names are stored unchanged, and an unreadable claim as null: %s',
+    async (_, groups, kept) => {
+      const { domain, attempts } = await watched();
+      await arrive(domain, { groups });
+      expect((await attempts())[0]).toMatchObject({ ok: true, groups: kept });
+    },
+  );
 
-  test('without a groups claim, an attempt has no groups; the connection names the claim', async () => {
+  test('without a groups claim, an attempt has no groups; the setting groupsClaim names the claim', async () => {
     const plain = await watched();
     await arrive(plain.domain);
     expect((await plain.attempts())[0]).not.toHaveProperty('groups');
@@ -191,7 +194,7 @@ describe('a sign-in attempt', () => {
     });
   });
 
-  test('S6 if the connection is disabled during the sign-in, it is refused at the stage connection', async () => {
+  test('S6 if the connection is disabled during a sign-in, the sign-in is refused at the stage connection', async () => {
     const { domain, org, attempts } = await watched(liar.issuer);
     const client = idctl.client({ keepCookies: true });
     const state = new URL(await start(client, domain)).searchParams.get('state');

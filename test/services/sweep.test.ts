@@ -30,7 +30,7 @@ async function makeStates(count: number): Promise<void> {
   await multiply('spent_states', count - 1, { id: `'s' || n` });
 }
 
-test('a run deletes at most 200,000 rows of a table, and the next run deletes the rest', async () => {
+test('a sweep deletes at most 200,000 rows of a table, and the next sweep deletes the rest', async () => {
   await makeStates(mostDeleted + 300);
   await sweep();
   expect(await SpentState.count()).toBe(300);
@@ -38,16 +38,19 @@ test('a run deletes at most 200,000 rows of a table, and the next run deletes th
   expect(await SpentState.count()).toBe(0);
 }, 180_000);
 
-test.runIf(dialect === 'sqlite')('another writer gets its turn between two batches', async () => {
-  await makeStates(5000);
-  const sweeping = sweep();
-  const count = () => transaction(() => SpentState.count());
-  const [, left] = [await count(), await count()];
-  expect(left).toBeGreaterThan(0);
-  expect(left).toBeLessThan(5000);
-  await sweeping;
-  expect(await SpentState.count()).toBe(0);
-});
+test.runIf(dialect === 'sqlite')(
+  'another writer gets its turn between two batches of a sweep',
+  async () => {
+    await makeStates(5000);
+    const sweeping = sweep();
+    const count = () => transaction(() => SpentState.count());
+    const [, left] = [await count(), await count()];
+    expect(left).toBeGreaterThan(0);
+    expect(left).toBeLessThan(5000);
+    await sweeping;
+    expect(await SpentState.count()).toBe(0);
+  },
+);
 
 test('a daemon that stops does not wait for the whole sweep', async () => {
   await makeStates(2000);

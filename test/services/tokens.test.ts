@@ -215,7 +215,7 @@ test('the cursor of a page continues the list after that page', async () => {
   expect([names, second.body.nextCursor]).toEqual([['a', 'b', 'c'], null]);
 });
 
-test('X5 creating, regenerating and revoking record events with the actor and without the value', async () => {
+test('X5 creating, regenerating and revoking a token record events with the actor and without the value', async () => {
   const ada = await signedInPerson(idctl);
   const { id, token } = (await ada.post('/api/v1/me/tokens', { name: 'ci' })).body;
   const renewed = await ada.post(`/api/v1/me/tokens/${id}/regenerate`);

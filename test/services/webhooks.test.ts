@@ -53,7 +53,7 @@ const add = async (events = ['domain.added'], url = at.url) => {
   expect([status, body]).toEqual([201, body]);
   return body;
 };
-// As the operator: the owner's session expires when a test moves the clock.
+// Lists as the operator, because the owner's session expires when a test moves the clock.
 const deliveries = async (id: string, status?: 'dead') =>
   (await listDeliveries(idctl.operator(), { org: slug, id, limit: 50, status })).items;
 const webhook = async () =>
@@ -371,7 +371,7 @@ describe('X7 a receiver that fails', () => {
     ]);
   });
 
-  test('X7 with an endless body counts as its status says, and one that never answers is given up after 10 s', async () => {
+  test('X7 with an endless body is judged by its status code; without an answer, the attempt ends after 10 s', async () => {
     const { id } = await add();
     at.behave((response) => {
       const drip = setInterval(() => response.write('x'.repeat(300_000)), 10);
