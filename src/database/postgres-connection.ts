@@ -51,7 +51,10 @@ export function withDeadline(driver: typeof pg): typeof pg {
   return Object.assign(Object.create(driver), { Client });
 }
 
-/** Limits the duration of statements on a new connection, in milliseconds. */
+/**
+ * Limits statements on a new connection to `patience` milliseconds. Over a pooler, it only stores
+ * the limit, which each transaction then sets.
+ */
 export async function prepareConnection(client: pg.Client, patience: number): Promise<void> {
   try {
     // A pooler reports its own process as the one to cancel, not the process that answers.

@@ -65,7 +65,7 @@ export function clientIdOf({ id }: Pick<Client, 'id'>): string {
   return prefix + id;
 }
 
-/** Whether a client id of the token endpoint names a client, and not an app. */
+/** Whether a client id has the form of a client's id, and not of an app's. */
 export function isClientId(text: string): boolean {
   return text.startsWith(prefix);
 }

@@ -90,7 +90,10 @@ export async function findVisitor(
   return { ...person, email, groups };
 }
 
-/** Runs `write` if the client admits the person; refuses even if the membership ends just then. */
+/**
+ * Runs `write` if the client admits the person; otherwise refuses. The membership cannot end before
+ * the write is committed.
+ */
 async function writeIfAdmitted(
   ctx: Context,
   { client, accountId }: { client: ProtectingClient; accountId: string },

@@ -100,7 +100,7 @@ export async function attachSocial(
       return { account: await link(ctx, entry, plan.account), created: false };
     case 'not_guaranteed': {
       const name = providerNames[provider];
-      // The same refusal, whether or not the address has an account.
+      // The refusal is the same, whether or not the address has an account.
       throw connectFirst(provider, `${name} does not guarantee the address ${email}.`);
     }
     case 'former_domain': {

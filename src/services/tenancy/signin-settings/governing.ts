@@ -36,7 +36,8 @@ export function settingsOf(
   };
   return {
     password: hold('password'),
-    // The organization's `passkey` or else `password` decides; then the settings of the instance.
+    // The organization's `passkey` decides, or else its `password`. If it set neither, the
+    // instance's `passkey` decides, or else its `password`.
     passkey: hold(isPasskeySet(config, stored) ? 'passkey' : 'password'),
     magicCode: hold('magicCode'),
     google: hold('google'),
@@ -87,7 +88,7 @@ export async function findGoverningDomain(ctx: Context, domain: string): Promise
     [domain, 'Verified', ctx.config.orgs.creation],
     { prepared: true },
   );
-  if (row === undefined) throw new Error('a query of one row answered none');
+  if (row === undefined) throw new Error('a query that always returns a row returned none');
   return { organizationId: row.id, verified: row.owner !== null, settings: settingsOf(ctx, row) };
 }
 
