@@ -77,7 +77,7 @@ function answer(
   else callback(null, first.address, first.family);
 }
 
-// One queue per process, because the threads are shared.
+// The process has one queue, because its lookups share threads.
 const systemResolve = inTurn(
   (host) =>
     new Promise((resolve, reject) => {

@@ -64,7 +64,7 @@ export function createProviders(
 /** The ways in which idctl can send a client secret. */
 export type SecretMethod = 'client_secret_basic' | 'client_secret_post';
 
-/** HTTP Basic, unless the provider lists only the body: a client may be registered for Basic. */
+/** HTTP Basic, unless the provider lists `client_secret_post` and not `client_secret_basic`. */
 export function secretMethodFor(metadata: ProviderMetadata): SecretMethod {
   const methods = metadata.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
   const inBody = methods.includes('client_secret_post') && !methods.includes('client_secret_basic');

@@ -76,7 +76,7 @@ export async function holdAdmitted(
   client: Parameters<typeof barredFrom>[1],
   accountId: string,
 ): Promise<Barred | null> {
-  // SQLite has one writer.
+  // SQLite has one writer, so it needs no lock.
   if (dialectOfDatabase() === 'postgres') await lockAccount(accountId, 'beside');
   return barredFrom(ctx, client, accountId);
 }

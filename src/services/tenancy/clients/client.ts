@@ -107,7 +107,7 @@ export async function recordBarred(
   };
   const by = { of: client.id, apart: isStranger ? reason : `${accountId} ${reason}` };
   const seen: Context = isStranger ? { ...ctx, actor: { kind: 'anonymous' } } : ctx;
-  // Not synced, because a barred browser causes a refusal for each image of a page.
+  // The commit need not wait for the disk: a barred browser is refused for each image of a page.
   await unsynced(() => tallyEvent(seen, what, by));
 }
 

@@ -52,7 +52,7 @@ export function commonNameOf(dn: readonly string[]): string | null {
     : null;
 }
 
-/** Folds a value for comparison. */
+/** Folds the Unicode form, case and spaces of a value for comparison. */
 export function foldValue(text: string): string {
   return text.normalize('NFC').toLowerCase().replace(/ +/g, ' ').trim();
 }

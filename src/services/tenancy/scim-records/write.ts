@@ -125,15 +125,15 @@ export async function forgetRecords(ctx: Context, accountId: string): Promise<vo
   );
 }
 
-/** Removes deleted people from all groups. */
+/** Removes people whose records are deleted or hidden from all SCIM groups. */
 export async function leaveGroups(ctx: Context, recordIds: string[]): Promise<void> {
   const left = await selectAmong<{ id: string }>(
     recordIds,
     (list) =>
       `DELETE FROM scim_group_members WHERE record_id IN (${list}) RETURNING group_id AS id`,
   );
-  // Skips locked groups. A push that has locked a group raises its version itself, and may wait for
-  // this person's account, so waiting for the push would deadlock.
+  // This skips locked groups. A push that has locked a group raises its version itself. Waiting for
+  // the push could deadlock, because it may wait for this person's account.
   const free = dialectOfDatabase() === 'sqlite' ? '' : 'FOR UPDATE SKIP LOCKED';
   await selectAmong(
     left.map(({ id }) => id),

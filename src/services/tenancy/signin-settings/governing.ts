@@ -73,9 +73,9 @@ const query = `SELECT g.id, g.owner, s.password, s.passkey, s.magic_code AS "mag
   LEFT JOIN sign_in_settings s ON s.organization_id = g.id`;
 
 /**
- * The settings that govern an address: of the organization that has verified its domain; else of
- * the only organization, if only the operator may make organizations; else of the instance.
- * Memberships do not matter.
+ * The settings that govern an address. The organization that has verified its domain decides. Else
+ * the only organization decides, if only the operator may make organizations. Else the instance's
+ * settings apply. Memberships do not matter.
  */
 export function findGoverningSettings(ctx: Context, email: string | null): Promise<Governing> {
   return findGoverningDomain(ctx, email === null ? '' : domainOf(email));
