@@ -34,7 +34,7 @@ export function runDirectly(sequelize: Sequelize, direct: Direct): void {
 /** The functions that run statements directly. */
 export function directOf(sequelize: Sequelize): Direct {
   const direct = directs.get(sequelize);
-  if (direct === undefined) throw new Error('the driver runs no statements');
+  if (direct === undefined) throw new Error('no functions are set to run statements directly');
   return direct;
 }
 

@@ -33,7 +33,7 @@ function connection(database: DatabaseSync, patience: number): SqliteConnection 
   let synced = true;
   return {
     all: (sql, parameters) =>
-      // Spread, as the rows have no prototype and callers may expect one.
+      // This copies each row: the driver's rows have no prototype, and callers may expect one.
       whenFree(
         () =>
           statement(sql)

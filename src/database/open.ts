@@ -103,7 +103,8 @@ function loadOf({ sequelize, dialect }: Link): DatabaseLoad {
 }
 
 function migrate(address: Address): Promise<string[]> {
-  // A separate connection: a migration may take long, and on SQLite it needs foreign keys off.
+  // This opens a separate connection: a migration may take long, and on SQLite it needs foreign
+  // keys off.
   const behaviour = { poolSize: 1, patience: 300_000, foreignKeys: false };
   return onLink(address, behaviour, (link) => applyMigrations(link));
 }

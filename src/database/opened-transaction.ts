@@ -6,7 +6,7 @@ import { databaseRefusal, isReadOnly } from './refusals.ts';
 // Begins and ends Sequelize transactions directly. Sequelize's own code prints failures itself, not
 // to the log, and costs more than a short transaction.
 
-/** Sequelize's types omit these members, which end a transaction and manage its connection. */
+/** A transaction with the members that Sequelize's types omit. */
 export type Opened = Transaction & {
   connection: object;
   finished?: string;

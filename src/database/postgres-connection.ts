@@ -4,7 +4,7 @@ import type pg from 'pg';
 // another server process. So nothing is set at startup. Over a pooler, settings apply to one
 // transaction, and no statement is named.
 
-// Less than Sequelize's timeout for a connection, so that this failure is the one reported.
+// This is less than Sequelize's timeout for a connection, so that this failure is reported first.
 const readyWithin = 4_500;
 
 const deadlines = new WeakMap<object, NodeJS.Timeout>();
@@ -14,7 +14,7 @@ const patiences = new WeakMap<object, number>();
 // a connection of the newest generation finds such a server, the pool drops all of that generation.
 const generations = new WeakMap<object, number>();
 let newest = 0;
-// For connections that the server ended: they belong to no generation.
+// The generation of connections that the server ended. It is never the newest one.
 const ended = -1;
 
 /** The generation of newly opened connections. */
@@ -51,7 +51,10 @@ export function withDeadline(driver: typeof pg): typeof pg {
   return Object.assign(Object.create(driver), { Client });
 }
 
-/** Limits the duration of statements on a new connection, in milliseconds. */
+/**
+ * Limits statements on a new connection to `patience` milliseconds. Over a pooler, it only stores
+ * the limit, which each transaction then sets.
+ */
 export async function prepareConnection(client: pg.Client, patience: number): Promise<void> {
   try {
     // A pooler reports its own process as the one to cancel, not the process that answers.

@@ -26,7 +26,7 @@ export async function* outputOf({ program, words, url }: Run): AsyncGenerator<Bu
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const ended = endOf(child, program);
-  // Awaited below, after the output. If the program is missing, this rejects before that.
+  // This is awaited below, after the output. If the program is missing, it rejects earlier.
   ended.catch(() => {});
   const said = text(child.stderr);
   for await (const chunk of child.stdout) yield chunk;

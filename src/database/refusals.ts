@@ -124,7 +124,7 @@ const meanings: Record<string, Meaning> = {
   '23503': removed,
 };
 
-// Messages of pg that have no code.
+// Messages of pg's errors that have no code.
 const sayings = [
   /^Connection terminated/,
   /^timeout expired$/,

@@ -7,7 +7,7 @@ import type { ReaderQuestion, Told } from './select-within.ts';
 // `in_time()` throws.
 
 let deadline = 0;
-// Not opened read-only: SQLite may have to create the -wal and -shm files.
+// The file is not opened read-only: SQLite may have to create the -wal and -shm files.
 const database = new DatabaseSync(String(workerData), { timeout: 1000 });
 database.exec('PRAGMA query_only = ON');
 database.function('in_time', () => {

@@ -149,7 +149,7 @@ function done<T>(call: (settle: (error: Error | null, value: T) => void) => void
 }
 
 async function load(): Promise<Sqlite3> {
-  // Not a literal, so that the compiler does not resolve the package, which is rarely installed.
+  // The type is `string`, so that the compiler does not resolve the package: it may be missing.
   const name: string = 'sqlite3';
   try {
     // The package has a default export of this type.

@@ -3,7 +3,7 @@ import { Refusal, type RefusalCode } from '../errors.ts';
 import { databaseRefusal } from './refusals.ts';
 
 interface DuplicateRefusal {
-  /** `already_exists` if absent. */
+  /** The default is `already_exists`. */
   code?: RefusalCode;
   message: string;
   hint?: string;

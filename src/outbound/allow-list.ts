@@ -1,7 +1,7 @@
 import { type BlockList, isIPv6 } from 'node:net';
 import { canonicalHost, isIn, parseRange } from '../address.ts';
 
-/** The private hosts that the operator allows connections to: `outbound.allow`, parsed once. */
+/** The hosts that the operator allows, even if private or unencrypted: `outbound.allow`, parsed. */
 export interface AllowList {
   /** Whether an entry allows this host at this port, by name or, for an address, by range. */
   host(host: string, port?: number): boolean;

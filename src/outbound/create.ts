@@ -88,7 +88,8 @@ export function createOutbound(
   };
 }
 
-// Loaded when first used: the clients take 170 ms to load, and most commands never use the network.
+// This loads the modules when they are first used. They take 170 ms to load, and most commands
+// never use the network.
 async function openNetwork(
   allow: AllowList,
   tenantRoots: SecureContext | undefined,

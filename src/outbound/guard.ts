@@ -25,11 +25,11 @@ export function wayOf({ protocol, port }: URL): Way {
 
 /** Checks hosts before requests. Each call refuses `outbound_refused`. */
 export interface Guard {
-  /** Checks a URL without a lookup: the scheme, and an IP address as its host. */
+  /** Checks a URL without a lookup: its scheme, and its host if that is an IP address. */
   checkUrl(url: URL): void;
   /** The addresses of a host name or IP literal. All of them have passed the check. */
   resolve(host: string, way: Way): Promise<LookupAddress[]>;
-  /** `resolve` as `net.connect` and `tls.connect` take it, so that they go to a checked address. */
+  /** `resolve` as a lookup function for `net` and `tls`: they then connect to a checked address. */
   checkedLookup(way: Way): LookupFunction;
 }
 
@@ -77,7 +77,7 @@ function answer(
   else callback(null, first.address, first.family);
 }
 
-// One queue per process, because the threads are shared.
+// The process has one queue, because its lookups share threads.
 const systemResolve = inTurn(
   (host) =>
     new Promise((resolve, reject) => {

@@ -64,7 +64,7 @@ export function createProviders(
 /** The ways in which idctl can send a client secret. */
 export type SecretMethod = 'client_secret_basic' | 'client_secret_post';
 
-/** HTTP Basic, unless the provider lists only the body: a client may be registered for Basic. */
+/** HTTP Basic, unless the provider lists `client_secret_post` and not `client_secret_basic`. */
 export function secretMethodFor(metadata: ProviderMetadata): SecretMethod {
   const methods = metadata.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
   const inBody = methods.includes('client_secret_post') && !methods.includes('client_secret_basic');
@@ -72,8 +72,8 @@ export function secretMethodFor(metadata: ProviderMetadata): SecretMethod {
 }
 
 /**
- * Sends the secret with HTTP Basic (RFC 6749 §2.3.1). Encodes only what form encoding has to
- * encode: some providers do not decode, so they receive an ordinary secret unchanged.
+ * Sends the secret with HTTP Basic (RFC 6749 §2.3.1). Encodes only `%`, `+` and characters that are
+ * not visible ASCII: some providers do not decode, so they receive an ordinary secret unchanged.
  */
 function secretByBasic(secret: string): ClientAuth {
   return (_server, { client_id: id }, _body, headers) => {
@@ -131,7 +131,9 @@ async function redeem(
   return { issuer: client.issuer, subject, userinfo, idToken: idToken ?? {}, managedBy };
 }
 
-/** Whether it has at most 255 characters (OpenID Connect Core §2), and no control characters. */
+/**
+ * Whether the subject has at most 255 characters (OpenID Connect Core §2) and no control character.
+ */
 function isSubject(subject: string): boolean {
   return subject.length <= 255 && !/\p{Cc}/u.test(subject);
 }

@@ -43,7 +43,7 @@ export interface Outbound {
    * so a failure is a fault. Otherwise only browsers open the URL, and a failure only adds a hint.
    */
   examineAddress(asked: { url: URL; now: Date; isOurs: boolean }): Promise<Finding>;
-  /** Starts a visit to a directory, limited to 10 s. Connects only at the first call. */
+  /** Starts a visit to a directory, limited to 10 s in all. Each of its calls connects anew. */
   visitDirectory(server: DirectoryServer): Promise<DirectoryVisit>;
   /**
    * Sends one message through the configured mail server and returns the server's answer. `stop`

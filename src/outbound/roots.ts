@@ -9,7 +9,7 @@ import { fileFault } from '../file-fault.ts';
  * or contains no certificate.
  */
 export function trustedRoots(setting: string, file: string | undefined): SecureContext | undefined {
-  // Parsed once, as the roots take 12 ms to parse.
+  // The roots are parsed only once here, because parsing takes 12 ms.
   return file === undefined
     ? undefined
     : createSecureContext({ ca: [...getCACertificates(), readPem(setting, file)] });

@@ -46,7 +46,7 @@ export const webhooks: Migration = {
     await schema.addIndex('webhook_deliveries', ['webhook_id', 'id'], {
       name: 'webhook_deliveries_webhook_id',
     });
-    // Finds waiting deliveries in order, and due ones, however many were delivered already.
+    // These indexes contain only waiting deliveries, however many were delivered already.
     await schema.addIndex('webhook_deliveries', ['webhook_id', 'id'], {
       name: 'webhook_deliveries_waiting',
       where: { status: 'waiting' },

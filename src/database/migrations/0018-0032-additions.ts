@@ -4,7 +4,7 @@ import type { Migration } from './migration.ts';
 // The small migrations 0018 to 0032, in order. They add columns and indexes, or change rows; one
 // adds the table `daemons`.
 
-/** When a token or an app was suspended, because it came from a restored backup. */
+/** Adds the time at which a restore of a backup suspended a token or an app. */
 export const suspensions: Migration = {
   name: '0018-suspensions',
   async up({ queryInterface: schema }) {
@@ -15,8 +15,8 @@ export const suspensions: Migration = {
 };
 
 /**
- * When a sign-up last replaced an account whose address is unverified, and an index of unverified
- * accounts.
+ * Adds the time at which a sign-up last replaced an account with an unverified address, and an
+ * index of unverified accounts.
  */
 export const replacedSignUps: Migration = {
   name: '0019-replaced-sign-ups',
@@ -29,8 +29,8 @@ export const replacedSignUps: Migration = {
 };
 
 /**
- * The scope of a token, and when a session passed the account's own second factor, checked by
- * idctl.
+ * Adds the scope of a token, and the time at which a session passed the account's own second
+ * factor, checked by idctl.
  */
 export const addTokenScopes: Migration = {
   name: '0020-token-scopes',
@@ -89,8 +89,8 @@ export const appOrganizations: Migration = {
 };
 
 /**
- * Whether an account waits for the code mailed to it. An unverified account with a password came
- * from a sign-up, unless provisioning made it: then the operator set the password.
+ * Adds whether an account waits for the code mailed to it. An unverified account with a password
+ * came from a sign-up, unless provisioning made it: then the operator set the password.
  */
 export const waitingSignUps: Migration = {
   name: '0024-waiting-sign-ups',

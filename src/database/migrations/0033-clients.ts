@@ -26,7 +26,7 @@ export const clients: Migration = {
       backchannel_logout_uri: { ...text, ...optional },
       pkce: flag,
       id_token_alg: text,
-      // A project that a client requires cannot be deleted: the client would admit every member.
+      // The database refuses to delete a project that a client requires.
       project_id: {
         ...uuid,
         ...optional,

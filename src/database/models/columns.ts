@@ -57,7 +57,7 @@ export function bind(
   });
 }
 
-/** Required columns. `optional`, `key` and `withDefault` change them. */
+// These columns are required. `optional`, `key` and `withDefault` change a column.
 const string = <Value extends string = string>(): Column<Value> => ({
   type: DataTypes.TEXT,
   allowNull: false,

@@ -21,7 +21,7 @@ export class Event extends rowOf(
     id: column.key(),
     kind: column.string(),
     at: column.date(),
-    /** The organization of the event. It stays when the organization is deleted. */
+    /** The id of the event's organization. It stays when the organization is deleted. */
     organizationId: column.optional(column.uuid()),
     actor: column.json<EventActor>(),
     subject: column.optional(column.json<EventSubject>()),

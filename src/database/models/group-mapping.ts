@@ -11,7 +11,7 @@ export class GroupMapping extends rowOf(
     organizationId: column.to('organizations'),
     /** Null, like `role`, if the mapping gives a role in the organization. */
     projectId: column.optional(column.to('projects')),
-    /** The group's name as the admin gave it. Directories match it in any case. */
+    /** The group's name as the admin gave it. Groups of a directory match it case-insensitively. */
     group: { ...column.string(), field: 'group_name' },
     role: column.optional(column.string<ProjectRole>()),
     createdAt: column.date(),

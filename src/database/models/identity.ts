@@ -3,7 +3,7 @@ import { column, rowOf } from './columns.ts';
 
 /**
  * An external identity linked to an account, with the key (connection, issuer, subject) (security
- * I1). It survives its connection, as a former key of the organization.
+ * I1). When its connection is removed, it stays as a former key of the organization.
  */
 export class Identity extends rowOf(
   'identities',

@@ -11,9 +11,8 @@ export class ProjectMembership extends rowOf(
     accountId: column.key(column.to('accounts')),
     role: column.string<ProjectRole>(),
     /**
-     * The specification's marker: group sync made this membership and may change it. A column, so
-     * that reconcile's writes can be conditional on it. True exactly if the origin's kind is
-     * `mapping`.
+     * Whether group sync made this membership and may change it. It is true exactly if the origin's
+     * kind is `mapping`. It is a column of its own, so that updates can be conditional on it.
      */
     synced: column.flag(),
     origin: column.json<Origin>(),

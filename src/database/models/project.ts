@@ -1,6 +1,6 @@
 import { column, rowOf } from './columns.ts';
 
-/** A project of an organization, with members of the organization, each with a role. */
+/** A project of an organization. Members of the organization can have a role in it. */
 export class Project extends rowOf(
   'projects',
   {

@@ -1,6 +1,6 @@
 import { column, rowOf } from './columns.ts';
 
-/** A person who was removed from an organization. No sign-in may add them again (security I5). */
+/** A person who left or was removed from an organization. No sign-in may add them (security I5). */
 export class Tombstone extends rowOf(
   'tombstones',
   {

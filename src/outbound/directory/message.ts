@@ -19,7 +19,10 @@ interface Element {
 export interface SoundMessage {
   /** The message without its controls, as none were requested. */
   bytes: Buffer;
-  /** The result code, and whether the message answers StartTLS. Null for an entry or a referral. */
+  /**
+   * The result code, and whether the message is an extended response, as to StartTLS. Null for an
+   * entry or a search reference.
+   */
   result: { code: number; extended: boolean } | null;
 }
 
@@ -113,7 +116,7 @@ function codeIn(bytes: Buffer, [code, matched, said, ...more]: Element[]): numbe
   return code.to - code.from === 1 ? bytes.readUInt8(code.from) : null;
 }
 
-/** The DN must be valid text, because it is used for binds exactly as received. */
+/** Whether the elements form an entry. Its DN must be UTF-8, because binds send it as received. */
 function isEntry(bytes: Buffer, [dn, attributes, ...more]: Element[]): boolean {
   if (dn?.tag !== octets || attributes?.tag !== sequence || more.length > 0) return false;
   if (!isUtf8(bytes.subarray(dn.from, dn.to))) return false;

@@ -12,7 +12,7 @@ import { openWire, type Wire, type WireSurroundings } from './wire.ts';
 /** A visit to a directory (security L5): one connection per question, one time limit for all. */
 export function visitDirectory(server: DirectoryServer, around: WireSurroundings): DirectoryVisit {
   const { limits } = around;
-  // Slightly less than the limit, so that idctl's own answer is within the limit too.
+  // This is slightly less than the limit, so that idctl's own answer is within the limit too.
   const deadline = AbortSignal.timeout(limits.total * 0.9);
   const onWire = async <T>(work: (wire: Wire, ask: Ask) => Promise<T>): Promise<T> => {
     around.assertIdle('a question to a directory');

@@ -75,7 +75,7 @@ function otherThan(method: SecretMethod): SecretMethod {
   return method === 'client_secret_basic' ? 'client_secret_post' : 'client_secret_basic';
 }
 
-/** The secret is right, but the provider accepts it only with the method that idctl did not use. */
+/** The finding if the provider accepts the secret only with the method that idctl does not use. */
 function acceptedBy(other: SecretMethod, used: SecretMethod): Finding {
   return wrong(
     `not accepted with ${used}, but with ${other}`,
@@ -143,7 +143,7 @@ async function askToken(
     if (refusal !== undefined) throw refusal;
     if (verdict === undefined) throw error;
   }
-  if (verdict === undefined) throw new Error('the library asked nothing');
+  if (verdict === undefined) throw new Error('the library sent no request');
   return verdict;
 }
 

@@ -17,7 +17,7 @@ export function createExaminer(
   total: number,
 ): Outbound['examineProvider'] {
   return async (subject, now, showIssuer = false) => {
-    // Slightly less than the limit, so that idctl's own answer is within the limit too.
+    // This is slightly less than the limit, so that idctl's own answer is within the limit too.
     const deadline = AbortSignal.timeout(total * 0.9);
     const overdue = lateness(deadline);
     const { steps, take } = takingSteps(async (look) =>
@@ -69,7 +69,7 @@ async function walk(step: Step, way: Way): Promise<void> {
     if (asked.ok)
       await step('redirect URI', () => examineRedirect(fetch, metadata, subject, deadline));
   };
-  // In parallel, so that a slow key set does not use up the time of the other steps.
+  // These run in parallel, so that a slow key set does not use up the time of the other steps.
   await Promise.all([step('keys', () => examineKeys(fetch, metadata, deadline)), askClient()]);
 }
 

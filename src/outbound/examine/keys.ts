@@ -67,7 +67,7 @@ function kindsOf(jwk: Record<string, unknown>): string[] {
       return (asymmetricKeyDetails?.modulusLength ?? 0) >= 2048 ? ['RS256', 'PS256'] : [];
     }
   } catch {
-    // Not a key that idctl can read.
+    // This is not a key that idctl can read.
   }
   return [];
 }

@@ -6,9 +6,9 @@ import { type Confidential, configure } from '../oidc.ts';
 import { random, refusalAsNull } from './client.ts';
 
 /**
- * Whether the provider redirects people back to the redirect URI. The request forbids pages (OpenID
- * Connect Core §3.1.2.1). A provider that knows the URI then redirects to it with an error. Others
- * must not redirect (RFC 6749 §4.1.2.1).
+ * Whether the provider redirects people back to the redirect URI. The request has `prompt=none`, so
+ * the provider shows no page (OpenID Connect Core §3.1.2.1). A provider that knows the URI then
+ * redirects to it with an error. Others must not redirect (RFC 6749 §4.1.2.1).
  */
 export async function examineRedirect(
   fetch: BoundedFetch,

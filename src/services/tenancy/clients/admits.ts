@@ -22,8 +22,8 @@ export const standingColumns = `a.disabled_at AS "disabledAt", m.role AS "member
     p.role AS "projectRole"`;
 
 /**
- * The SQL to join the membership `m` of the account `a` in this organization, unless `pushedIn`
- * holds for it: clients learn nothing about strangers (security O8).
+ * The SQL to join the membership `m` of the account `a` in this organization. Omits a membership
+ * for which `pushedIn` holds, because clients learn nothing about strangers (security O8).
  */
 export function membershipAt(ctx: Pick<Context, 'config'>, organization: string): string {
   return `memberships m ON m.account_id = a.id AND m.organization_id = ${organization}
@@ -76,7 +76,7 @@ export async function holdAdmitted(
   client: Parameters<typeof barredFrom>[1],
   accountId: string,
 ): Promise<Barred | null> {
-  // SQLite has one writer.
+  // SQLite has one writer, so it needs no lock.
   if (dialectOfDatabase() === 'postgres') await lockAccount(accountId, 'beside');
   return barredFrom(ctx, client, accountId);
 }
@@ -95,7 +95,7 @@ export async function rolesOf(organizationId: string, accountId: string): Promis
 }
 
 /**
- * The SQL condition for a person that the client refuses. It needs the aliases `a` (account), `m`
+ * The SQL condition that the client refuses the person. It needs the aliases `a` (account), `m`
  * (membership, by `membershipAt`), `p` (project membership) and `c` (client).
  */
 export const isBarred = `(a.disabled_at IS NOT NULL OR m.account_id IS NULL

@@ -65,7 +65,7 @@ export function clientIdOf({ id }: Pick<Client, 'id'>): string {
   return prefix + id;
 }
 
-/** Whether a client id of the token endpoint names a client, and not an app. */
+/** Whether a client id has the form of a client's id, and not of an app's. */
 export function isClientId(text: string): boolean {
   return text.startsWith(prefix);
 }
@@ -107,7 +107,7 @@ export async function recordBarred(
   };
   const by = { of: client.id, apart: isStranger ? reason : `${accountId} ${reason}` };
   const seen: Context = isStranger ? { ...ctx, actor: { kind: 'anonymous' } } : ctx;
-  // Not synced, because a barred browser causes a refusal for each image of a page.
+  // The commit need not wait for the disk: a barred browser is refused for each image of a page.
   await unsynced(() => tallyEvent(seen, what, by));
 }
 

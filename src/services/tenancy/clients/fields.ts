@@ -68,7 +68,7 @@ const origin = z
 const listOf = <Entry extends z.ZodType<string>>(entry: Entry) =>
   z
     .array(entry)
-    .max(mostUris, `must be at most ${mostUris}`)
+    .max(mostUris, `must have at most ${mostUris} entries`)
     .refine((list) => new Set(list).size === list.length, 'must not list an entry twice');
 
 /** The settings, each with its default. */

@@ -31,7 +31,7 @@ interface ProtectingClient
   origin: string;
 }
 
-// Plain SQL, because these queries run for every request that a proxy asks about.
+// These queries bypass the ORM, because they run for every request that a proxy asks about.
 const findingClient = `SELECT o.origin, c.id, c.name, c.organization_id AS "organizationId",
     c.project_id AS "projectId", c.role
   FROM client_origins o JOIN clients c ON c.id = o.client_id WHERE o.origin = $1`;
@@ -90,7 +90,10 @@ export async function findVisitor(
   return { ...person, email, groups };
 }
 
-/** Runs `write` if the client admits the person; refuses even if the membership ends just then. */
+/**
+ * Runs `write` if the client admits the person; otherwise refuses. The membership cannot end before
+ * the write is committed.
+ */
 async function writeIfAdmitted(
   ctx: Context,
   { client, accountId }: { client: ProtectingClient; accountId: string },

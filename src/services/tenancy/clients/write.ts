@@ -57,7 +57,7 @@ export async function updateClient(
 ) {
   const before = settingsOfClient(client);
   const columns = await columnsOf(organization, given);
-  // A client that stops being public gets an unknown secret: rotating shows a new one.
+  // A client that stops being public gets a secret that is never shown. Rotating shows a new one.
   const secretHash = given.public ? null : (client.secretHash ?? newSecret('cos_secret_').hash);
   await refusingDuplicate(
     client.update({ ...columns, secretHash }),

@@ -53,7 +53,7 @@ export function isProven(answer: TxtAnswer, expected: string): boolean {
 
 let consumerMail: Promise<ReadonlySet<string>> | undefined;
 
-/** Why no organization can own a domain that many people share; or null (security D2). */
+/** Why only the operator may add this domain: many people share it. Else null (security D2). */
 export async function whyShared(domain: string): Promise<string | null> {
   if (getPublicSuffix(domain, { allowPrivateDomains: true }) === domain) {
     return 'is a public suffix, under which anyone can register';
@@ -104,7 +104,7 @@ export async function markVerified(
   return domain.reload();
 }
 
-/** Removes the domain from the connections of other organizations (security I2). */
+/** Removes the domain from other organizations' connections, and disables them (security I2). */
 async function takeFromOthers(
   ctx: Context,
   organizationId: string,

@@ -94,7 +94,7 @@ async function claim(
   });
 }
 
-/** Looks up the proof in the DNS. Refuses `domain_not_verified` with what was found. */
+/** Looks up the proof in the DNS. Refuses `domain_not_verified`, with the records found. */
 export const verifyDomain = operation({
   authority: 'domains.change',
   input: domainInput,

@@ -73,9 +73,9 @@ async function adopt(
 /**
  * Returns the account of a social proof, and whether it is new. A known key decides. Otherwise the
  * account is `linkTo`, the signed-in person who asked for the link, or else the account of the
- * address. To get a key, the account's address must be proved (security O5), because a stranger may
- * have made the account. Null if another account has the key, or the account has another key of
- * this provider. Call it inside the sign-in's transaction.
+ * address, or a new one. To get a key, an existing account's address must be proved (security O5):
+ * a stranger may have made the account. Null if another account has the key, or the account has
+ * another key of this provider. Call it inside the sign-in's transaction.
  */
 export async function attachSocial(
   ctx: Context,
@@ -100,7 +100,7 @@ export async function attachSocial(
       return { account: await link(ctx, entry, plan.account), created: false };
     case 'not_guaranteed': {
       const name = providerNames[provider];
-      // The same refusal, whether or not the address has an account.
+      // The refusal is the same, whether or not the address has an account.
       throw connectFirst(provider, `${name} does not guarantee the address ${email}.`);
     }
     case 'former_domain': {

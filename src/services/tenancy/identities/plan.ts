@@ -17,7 +17,10 @@ export interface OutsideProof {
   subject: string;
   /** The host of the directory; null for SSO, where the issuer identifies the server. */
   server: string | null;
-  /** Canonical, on a domain that the organization has verified now (security I2). */
+  /**
+   * Canonical. Unless `trust.domains` is off, on a domain that the organization has verified now
+   * (security I2).
+   */
   email: string;
   name: string;
 }

@@ -115,8 +115,8 @@ function watched(visit: DirectoryVisit, heard: Set<Verdict>): DirectoryVisit {
   };
 }
 
-// The next three functions lock counters in the same order: first those of the attempt, then those
-// of the password, and then those of the organization.
+// The next three functions lock counters in the same order: first those of `limitsOf`, then the
+// other counters of the stored password, and then the counter of the organization.
 
 /** Counts and commits an attempt before the bind: parallel guesses must not pass together. */
 async function pay(ctx: Context, bind: Bind): Promise<void> {

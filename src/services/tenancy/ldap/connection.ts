@@ -28,7 +28,7 @@ export const ldapView = directorySettings.extend({
 export const ldapDisabledView = ldapView.extend(affectedView.shape);
 export const ldapRemovedView = ldapDisabledView.extend({ sessionsEnded: z.int() });
 
-/** The people that a change of directory affects; they are linked again when they next sign in. */
+/** The people whose LDAP keys `relinkLdap` deleted; their next sign-in links them again. */
 export const ldapRelinkedView = z.object({
   uri: z.string(),
   people: z.array(z.string()),

@@ -4,7 +4,7 @@ import { isUtf8 } from 'node:buffer';
 // lower case, several spaces become one, and the parts of a multi-valued RDN are sorted. A DN is
 // sent to the directory exactly as it was received.
 
-/** One character: escaped as two hexadecimal digits, escaped with a backslash, or unescaped. */
+/** One byte escaped as two hexadecimal digits, or one character, with or without a backslash. */
 const piece = /\\[0-9a-f]{2}|\\[\s\S]|[^\\]/giu;
 const type = /^([a-z][a-z0-9-]*|\d+(\.\d+)*)$/;
 
@@ -52,7 +52,7 @@ export function commonNameOf(dn: readonly string[]): string | null {
     : null;
 }
 
-/** Folds a value for comparison. */
+/** Folds the Unicode form, case and spaces of a value for comparison. */
 export function foldValue(text: string): string {
   return text.normalize('NFC').toLowerCase().replace(/ +/g, ' ').trim();
 }

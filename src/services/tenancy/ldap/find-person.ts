@@ -27,7 +27,7 @@ export interface Reading {
 export interface DirectoryPerson {
   /** Exactly as received, because the bind sends it. */
   dn: string;
-  /** entryUUID or objectGUID, which outlive a change of name; else the DN (security I1). */
+  /** entryUUID or objectGUID, which a rename does not change; else the DN (security I1). */
   issuer: 'entryUUID' | 'objectGUID' | 'dn';
   subject: string;
   /** Canonical, in the order of the directory. */

@@ -62,7 +62,7 @@ const caCertificate = z
   .string()
   .max(100_000)
   .refine((given) => certificatesIn(given) !== null, 'must be one or more certificates in PEM');
-/** Directories count bytes, and some would end the password at a NUL (security L2). */
+/** A password. Directories limit its bytes, and some would end it at a NUL (security L2). */
 const secret = z
   .string()
   .refine((given) => Buffer.byteLength(given) <= 1024, 'must have at most 1024 bytes')
@@ -82,7 +82,7 @@ const settings = {
   groupsAttribute: attribute.nullable(),
 };
 
-/** All settings (spec §2.5). Absent optional settings get defaults. An absent password stays. */
+/** All settings (spec §2.5). Absent settings get defaults; an absent password stays as stored. */
 export const saveLdapInput = z.strictObject({
   org: ref,
   ...settings,

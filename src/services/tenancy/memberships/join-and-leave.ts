@@ -44,7 +44,7 @@ export async function joinOrganization(
 }
 
 /**
- * Writes a membership and lifts the tombstone. SCIM writes its own record and event. Bypasses the
+ * Writes a membership and lifts the tombstone, but writes no SCIM record and no event. Bypasses the
  * ORM.
  */
 export async function addMembership(

@@ -63,7 +63,7 @@ export async function requireMembership(
   { hold = false }: { hold?: boolean } = {},
 ) {
   const account = await Account.findOne({ where: isUuid(user) ? { id: user } : { email: user } });
-  // The account before the membership, as everywhere, so that no two transactions deadlock.
+  // Locks the account before the membership, as everywhere, so that no two transactions deadlock.
   if (hold && account !== null) await lockAccount(account.id);
   const membership =
     account &&
@@ -109,7 +109,7 @@ export function pushedIn({ config }: Pick<Context, 'config'>): string {
     WHERE d.organization_id = m.organization_id AND d.state = 'Verified' AND a.email LIKE '%@' || d.name))`;
 }
 
-/** The member with this address: the account, and whether `pushedIn` holds. Null for no member. */
+/** The member with this address, and whether `pushedIn` holds for it. Null if there is none. */
 export async function findMember(
   ctx: Pick<Context, 'config'>,
   organizationId: string,
@@ -132,7 +132,7 @@ export async function holdIfLastOwner(
   organizationId: string,
   accountId: string,
 ): Promise<Organization | null> {
-  // Not FOR UPDATE, which waits for every writer of a row that refers to the organization.
+  // FOR UPDATE would wait for every writer of a row that refers to the organization.
   const lock = Transaction.LOCK.NO_KEY_UPDATE;
   const organization = await Organization.findByPk(organizationId, { lock, rejectOnEmpty: true });
   const others = await Membership.count({

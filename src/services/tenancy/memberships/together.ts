@@ -44,7 +44,7 @@ export async function holdMembers(
   { id: organizationId }: Pick<Organization, 'id'>,
   accountIds: string[],
 ): Promise<Map<string, Shown>> {
-  // The account before the membership, as everywhere.
+  // Locks each account before its membership, as everywhere, to avoid deadlocks.
   const lock = dialectOfDatabase() === 'sqlite' ? '' : 'FOR NO KEY UPDATE OF a FOR UPDATE OF m';
   const people = await selectAmong<Person>(
     accountIds.toSorted(),
@@ -108,7 +108,7 @@ export async function joinTogether(
   return new Set([...roles.keys()].filter((id) => !joined.has(id)));
 }
 
-/** Locks the accounts. `known` counts the SCIM records of the account or named by its address. */
+/** Locks the accounts. `known` counts SCIM records of the account or with its address as name. */
 function holdCandidates(organizationId: string, accountIds: string[]): Promise<Candidate[]> {
   const lock = dialectOfDatabase() === 'sqlite' ? '' : 'FOR NO KEY UPDATE OF a';
   return selectAmong<Candidate>(

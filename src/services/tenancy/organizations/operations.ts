@@ -168,7 +168,7 @@ const holdingPeople = `SELECT id FROM accounts WHERE id IN (
 
 /** Locks every account that loses a membership or a provisioned record. */
 async function holdPeople(organizationId: string): Promise<void> {
-  // SQLite has one writer. Not FOR UPDATE: see people/accounts/account.ts.
+  // SQLite has one writer. people/accounts/account.ts says why this lock is not FOR UPDATE.
   if (dialectOfDatabase() === 'sqlite') return;
   await select(holdingPeople, [organizationId]);
 }

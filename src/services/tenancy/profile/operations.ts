@@ -55,12 +55,12 @@ const meQuery = `SELECT a.email, a.email_proof, a.awaits_code, a.name, a.locale,
 interface Row {
   email: string | null;
   email_proof: EmailProof;
-  /** A number on SQLite. */
+  /** SQLite returns 0 or 1. */
   awaits_code: boolean | number;
   name: string;
   locale: string;
   totp_enabled_at: unknown;
-  /** A number on SQLite. */
+  /** SQLite returns 0 or 1. */
   has_passkey: boolean | number;
   org_id: string | null;
   org_slug: string;
@@ -69,7 +69,7 @@ interface Row {
   project_id: string | null;
   project_slug: string;
   project_role: ProjectRole;
-  /** A number on SQLite. */
+  /** SQLite returns 0 or 1. */
   synced: boolean | number;
 }
 

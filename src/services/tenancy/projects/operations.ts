@@ -164,7 +164,7 @@ export const deleteProject = operation({
     }),
 });
 
-/** Refuses if a client admits only this project's members: it would then admit every member. */
+/** Refuses if clients admit only this project's members, and names the clients. */
 async function requireUnused({ id: projectId, slug }: Project): Promise<void> {
   const clients = await Client.findAll({ where: { projectId }, order: ['name'] });
   if (clients.length === 0) return;

@@ -48,7 +48,7 @@ export function viewProjectMember(membership: ProjectMembership, { email, name }
   return { userId: accountId, email, name, role, synced, origin, joinedAt: joinedAt.toISOString() };
 }
 
-/** A synced membership of a project or, without `project`, of the organization. */
+/** A synced membership in a project or, without `project`, in the organization. */
 interface Synced {
   user: string;
   project?: string;

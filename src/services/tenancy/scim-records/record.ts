@@ -56,7 +56,7 @@ export function findRecordOf(organizationId: string, accountId: string): Promise
   return findEntry('r.account_id = $2', [organizationId, accountId]);
 }
 
-/** Whether SCIM gives the account's name: it created the account, and a membership still exists. */
+/** Whether SCIM gives the account's name: it created the account, and that membership exists. */
 export async function isNamedByClient(accountId: string): Promise<boolean> {
   const rows = await select(
     'SELECT id FROM scim_records WHERE account_id = $1 AND link = $2 AND active = $3 LIMIT 1',
@@ -126,7 +126,7 @@ export interface Held {
 
 /** Locks the account and then the record, like all code. Null if the record was deleted. */
 export async function holdRecord(of: Pick<Entry, 'id' | 'organizationId'>): Promise<Held | null> {
-  // SQLite has one writer. Not FOR UPDATE of the account: see people/accounts/account.ts.
+  // SQLite has one writer. people/accounts/account.ts says why the account's lock is weaker.
   const hold = dialectOfDatabase() === 'sqlite' ? '' : 'FOR NO KEY UPDATE OF a FOR UPDATE OF r';
   const [row] = await select<Row & Pick<Account, 'email' | 'emailProof' | 'name'>>(
     `SELECT ${columns}, a.email, a.email_proof AS "emailProof", a.name FROM accounts a

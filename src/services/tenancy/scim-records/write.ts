@@ -14,7 +14,7 @@ import { type Named, resourceOf } from '../../foundation/scim-user/resource.ts';
 import { searchDocument, searchEmails } from '../../foundation/scim-user/search.ts';
 import type { Entry } from './record.ts';
 
-// Records are written only here, so that the lookup columns agree with what the client wrote.
+// Records are written only here, so that the lookup columns agree with the stored resource.
 
 interface NewRecord {
   organizationId: string;
@@ -125,14 +125,15 @@ export async function forgetRecords(ctx: Context, accountId: string): Promise<vo
   );
 }
 
-/** Removes deleted people from all groups. */
+/** Removes people whose records are deleted or hidden from all SCIM groups. */
 export async function leaveGroups(ctx: Context, recordIds: string[]): Promise<void> {
   const left = await selectAmong<{ id: string }>(
     recordIds,
     (list) =>
       `DELETE FROM scim_group_members WHERE record_id IN (${list}) RETURNING group_id AS id`,
   );
-  // A push that has locked a group raises the group's version itself, and waits for this person.
+  // This skips locked groups. A push that has locked a group raises its version itself. Waiting for
+  // the push could deadlock, because it may wait for this person's account.
   const free = dialectOfDatabase() === 'sqlite' ? '' : 'FOR UPDATE SKIP LOCKED';
   await selectAmong(
     left.map(({ id }) => id),

@@ -36,7 +36,8 @@ export function settingsOf(
   };
   return {
     password: hold('password'),
-    // The organization's `passkey` or else `password` decides; then the settings of the instance.
+    // The organization's `passkey` decides, or else its `password`. If it set neither, the
+    // instance's `passkey` decides, or else its `password`.
     passkey: hold(isPasskeySet(config, stored) ? 'passkey' : 'password'),
     magicCode: hold('magicCode'),
     google: hold('google'),
@@ -72,9 +73,9 @@ const query = `SELECT g.id, g.owner, s.password, s.passkey, s.magic_code AS "mag
   LEFT JOIN sign_in_settings s ON s.organization_id = g.id`;
 
 /**
- * The settings that govern an address: of the organization that has verified its domain; else of
- * the only organization, if only the operator may make organizations; else of the instance.
- * Memberships do not matter.
+ * The settings that govern an address. The organization that has verified its domain decides. Else
+ * the only organization decides, if only the operator may make organizations. Else the instance's
+ * settings apply. Memberships do not matter.
  */
 export function findGoverningSettings(ctx: Context, email: string | null): Promise<Governing> {
   return findGoverningDomain(ctx, email === null ? '' : domainOf(email));
@@ -87,7 +88,7 @@ export async function findGoverningDomain(ctx: Context, domain: string): Promise
     [domain, 'Verified', ctx.config.orgs.creation],
     { prepared: true },
   );
-  if (row === undefined) throw new Error('a query of one row answered none');
+  if (row === undefined) throw new Error('a query that always returns a row returned none');
   return { organizationId: row.id, verified: row.owner !== null, settings: settingsOf(ctx, row) };
 }
 

@@ -147,6 +147,6 @@ function lockedOut({ slug }: Organization, owners: Account[]): Refusal {
   const more = owners.length > named.length ? ` and ${owners.length - named.length} more` : '';
   const message = `No owner of ${slug} could sign in any more: ${named.join(', ')}${more}.`;
   return new Refusal('owners_locked_out', message, {
-    hint: 'Leave one of them a way to sign in. A passkey counts if it was added. Google and GitHub count if they were used, unless restricted to verified domains. Single sign-on and LDAP count if enabled for the address. A code counts if the instance sends mail.',
+    hint: 'Leave one of them a way to sign in. A passkey counts if it needs no password. Google and GitHub count if they are linked, unless restricted to verified domains. Single sign-on and LDAP count if enabled for the address. A code counts if the instance sends mail.',
   });
 }

@@ -38,7 +38,10 @@ function emailIn(
   return { address, denied: isDenied(verified) || !isAnsweredFor(domainOf(address)) };
 }
 
-/** An absent claim is accepted: Entra never sends it, and the domain is verified. */
+/**
+ * Whether `email_verified` denies the address. An absent claim does not: Entra never sends it, and
+ * the domain is verified.
+ */
 function isDenied(claim: unknown): boolean {
   return claim !== undefined && claim !== null && claim !== true && claim !== 'true';
 }

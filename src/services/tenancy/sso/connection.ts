@@ -30,7 +30,7 @@ export const ssoView = z.object({
 export const ssoDisabledView = ssoView.extend(affectedView.shape);
 export const ssoRemovedView = ssoDisabledView.extend({ sessionsEnded: z.int() });
 
-/** The people that a change of provider affects; they are linked again when they next sign in. */
+/** The people whose keys of the old provider were deleted; their next sign-in links them again. */
 export const ssoRelinkedView = z.object({
   fromIssuer: z.string(),
   issuer: z.string(),

@@ -184,7 +184,7 @@ export const disableSso = operation({
 
 /**
  * Removes the connection and ends the sessions that began through it. Accounts and memberships
- * stay. The keys stay as former ones, so that a new connection links the accounts to no other
+ * stay. The keys stay as former ones, so that a new connection does not link the accounts to other
  * subjects (security I1).
  */
 export const removeSso = operation({

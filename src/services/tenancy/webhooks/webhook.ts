@@ -21,7 +21,7 @@ export const webhookUrl = z
 export const webhookEvents = z
   .array(kindPattern)
   .min(1, 'must name at least one kind')
-  .max(100, 'must be at most 100');
+  .max(100, 'must have at most 100 entries');
 
 export const webhookView = z.object({
   id,
