@@ -244,7 +244,7 @@ test('Rippling looks people up by externalId', async () => {
   expect((await client.get(by)).body.Resources).toMatchObject([{ id, externalId }]);
 });
 
-test('authentik looks the person up after a 409 with a scimType, with the operator in capitals', async () => {
+test('authentik may look a person up with EQ in capitals, after a 409 with a scimType', async () => {
   const client = await scimClient(idctl);
   const userName = address();
   const { id } = await client.create({ userName });

@@ -10,7 +10,8 @@ export const main =
   process.env['IDCTL_TEST_MAIN'] ?? resolve(import.meta.dirname, '../../src/main.ts');
 
 /**
- * The words that run a command as `bin/idctl` does, with room for the objects made while it loads.
+ * The words that run a command as `bin/idctl` does: Node, with room for the objects that a command
+ * creates while it loads, and the program.
  */
 export const program = [process.execPath, '--min-semi-space-size=16', main] as const;
 
@@ -33,7 +34,7 @@ export interface Daemon {
 }
 
 interface DaemonOptions {
-  /** The words that start the program; by default, those of the run. */
+  /** The words that start the program; by default, Node with `main`. */
   program?: readonly string[];
   database: string;
   keyFile: string;

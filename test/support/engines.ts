@@ -79,7 +79,7 @@ export PODMAN_IGNORE_CGROUPSV1_WARNING=1
 exec /usr/bin/podman --cgroup-manager cgroupfs --events-backend file --runtime runc "$@"
 `;
 
-/** Does what the image postgres:15 of Docker Hub does with these variables. */
+/** Starts PostgreSQL like Docker Hub's image postgres:15, with the same variables. */
 const postgres = `#!/bin/sh
 set -eu
 data=/var/lib/postgresql/data

@@ -45,7 +45,7 @@ interface InstallOptions {
   env?: Record<string, string>;
   /** An empty database to use instead of a fresh one of the run. */
   database?: string;
-  /** The words that start the program; by default, those of the run. */
+  /** The words that start the program; by default, the program under test. */
   program?: readonly string[];
   /** Prepares the instance as the operator, in this process. */
   prepare?: (operator: () => Context) => Promise<unknown>;

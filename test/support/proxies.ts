@@ -15,7 +15,7 @@ export interface Proxied {
   /** The host of the proxy, a name below localhost. */
   host: string;
   port: number;
-  /** Without these files, the proxy uses plain http. */
+  /** Without these files, nginx uses plain http. Caddy needs them. */
   certFile?: string;
   keyFile?: string;
   idctl: string;

@@ -189,7 +189,7 @@ async function connect(
   await link(user);
 }
 
-/** Adds identities of both connections to an account that its own address could not link. */
+/** Links an account to both connections. A sign-in could not: its domain is not verified. */
 async function link(email: string): Promise<void> {
   const sso = await SsoConnection.findOne({ rejectOnEmpty: true });
   const ldap = await LdapConnection.findOne({ rejectOnEmpty: true });

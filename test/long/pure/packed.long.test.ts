@@ -10,7 +10,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { blocksOf } from '../../support/operations.ts';
 import { freePorts } from '../../support/ports.ts';
 
-// Runs install.sh from the tree as git has it. It needs the npm registry, so it runs only in CI.
+// Runs install.sh from a copy of the files that git tracks. It needs the npm registry, so it runs
+// only in CI.
 
 const checkout = resolve(import.meta.dirname, '../../..');
 const isRoot = process.getuid?.() === 0;
@@ -52,7 +53,7 @@ async function actor(name: string, uid: number) {
   if (isRoot) execFileSync('chown', ['-R', `${uid}:${uid}`, home, join(folder, 'cache')]);
   const [port] = await freePorts(1);
   const env = {
-    // The settings with which this machine reaches the registry.
+    // Keeps the settings with which this machine reaches the registry.
     ...Object.fromEntries(
       Object.entries(process.env).filter(
         ([key]) => !/^(IDCTL_|XDG_|npm_(?!config_)|VITEST)/.test(key),
