@@ -26,7 +26,7 @@ async function isMember(client: ScimClient, email: string): Promise<boolean> {
 test('Entra ID creates, changes, deactivates and deletes a person, and creates the person again', async () => {
   const client = await scimClient(idctl);
   const ask = (filter: string) => client.get(filtered(filter));
-  // The connection test, and the look-up before every creation: no match is 200.
+  // Entra sends these as its connection test and before every creation. No match is 200.
   for (const filter of [
     `userName eq "${crypto.randomUUID()}"`,
     `externalId eq "${crypto.randomUUID()}"`,

@@ -48,8 +48,9 @@ export interface Company {
   group: string;
   /** The id of a mapping to `website`. */
   mapping: string;
-  /** The ids of a webhook and of a delivery to it. */
+  /** The id of a webhook. */
   webhook: string;
+  /** The id of a delivery to the webhook. */
   delivery: string;
   /** The id of an invitation that has not been accepted. */
   invitation: string;

@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { freePorts } from './ports.ts';
 import { driverSetting } from './sqlite-driver.ts';
 
-/** The program: the release that the run has built, or the checkout. */
+/** The main file of the program: in the release that the run has built, or in the checkout. */
 export const main =
   process.env['IDCTL_TEST_MAIN'] ?? resolve(import.meta.dirname, '../../src/main.ts');
 
@@ -15,7 +15,7 @@ export const main =
  */
 export const program = [process.execPath, '--min-semi-space-size=16', main] as const;
 
-/** The same words, quoted for a shell. */
+/** The words of `program`, quoted for a shell. */
 export const typedProgram = program.map((word) => `'${word}'`).join(' ');
 
 /** The real daemon, in its own process. */
@@ -38,7 +38,7 @@ interface DaemonOptions {
   program?: readonly string[];
   database: string;
   keyFile: string;
-  /** More settings. */
+  /** Further environment variables. */
   env?: Record<string, string>;
   /** The port on 127.0.0.1; by default, a free port. */
   port?: number;

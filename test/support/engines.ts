@@ -94,7 +94,7 @@ fi
 exec runuser -u postgres -- postgres -D $data -c listen_addresses='*'
 `;
 
-/** No registry is needed: the image is this Debian with its PostgreSQL. */
+/** Imports this Debian with its PostgreSQL as the image, so that no registry is needed. */
 const importPostgres = `
   cd /
   programs=$(echo usr/lib/postgresql/*/bin)

@@ -41,7 +41,7 @@ export interface Installation {
 }
 
 interface InstallOptions {
-  /** More settings, for its commands and daemons. */
+  /** Further environment variables for its commands and daemons. */
   env?: Record<string, string>;
   /** An empty database to use instead of a fresh one of the run. */
   database?: string;

@@ -41,7 +41,7 @@ export async function setStage(given: {
   database?: string;
   /** The words that start the program; by default, the program under test. */
   program?: readonly string[];
-  /** More settings. */
+  /** Further environment variables. */
   env?: Record<string, string>;
   /** Further preparation by the operator. */
   prepare?: (operator: () => Context) => Promise<void>;

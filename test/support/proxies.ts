@@ -33,7 +33,7 @@ function configured(file: string, places: [string | RegExp, string][]): string {
 
 const hostOf = (url: string) => new URL(url).host;
 
-/** config/nginx-forward-auth.conf, for `startNginx`. */
+/** The text of config/nginx-forward-auth.conf, for `startNginx`. */
 export function nginxBlocks({ host, port, certFile, keyFile, ...to }: Proxied): string {
   const isPlain = certFile === undefined || keyFile === undefined;
   const tls: [string | RegExp, string][] = isPlain

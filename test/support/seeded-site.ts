@@ -43,7 +43,7 @@ export interface SeededSite {
   /** Contains `idctl.yaml`, the database and the master key; a copy of it is an instance too. */
   folder: string;
   baseUrl: string;
-  /** The ids of objects that exist once. */
+  /** The id of one object of each kind. */
   ids: Record<'pat' | 'app' | 'invitation' | 'mappings' | 'webhook' | 'delivery', string>;
   /** The secret of the TOTP enrolment that was begun for ada@example.com. */
   totpSecret: string;

@@ -20,9 +20,9 @@ const missing = dialect !== 'postgres' || packages.some(counterpartMissing);
 /** One fault, with its times in milliseconds. */
 interface Round {
   what: string;
-  /** From the fault to the promotion. */
+  /** The time from the fault to the promotion. */
   promotion: number;
-  /** From the promotion until every daemon has acknowledged a write. */
+  /** The time from the promotion until every daemon has acknowledged a write. */
   back: number;
   entries: Written[];
 }

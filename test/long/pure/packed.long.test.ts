@@ -46,7 +46,7 @@ function program(name: string, body: string): void {
   writeFileSync(join(folder, 'path', name), `#!/bin/sh\n${body}\n`, { mode: 0o755 });
 }
 
-/** Makes a home folder for a user. Returns functions that install there as this user. */
+/** Makes a home folder for a user. Returns functions that run commands there as this user. */
 async function actor(name: string, uid: number) {
   const home = join(folder, name);
   await mkdir(home);
