@@ -305,7 +305,7 @@ test('S7 a sign-in returns to a path of this instance or a configured origin, an
   expect([forged.status, client.jar.has('access_token')]).toEqual([400, false]);
 });
 
-test('a failed sign-in by redirect shows a page to a browser, and a problem to other clients', async () => {
+test('a failed sign-in by redirect shows a page to a browser, and a problem object to other clients', async () => {
   const start = '/auth/sso/start?domain=nowhere.test';
   const page = await browser().get(start, { accept: 'text/html' });
   expect([page.status, page.headers['content-type']]).toEqual([404, 'text/html; charset=utf-8']);

@@ -159,11 +159,11 @@ describe('access after mappings are removed', () => {
       expect(losing('admin', 'sso', [gives('dev', 'member')])).toEqual(lost);
     });
 
-    test('no one loses it, if another group gives more', () => {
+    test('no one loses the role, if another group gives more', () => {
       expect(losing('member', 'sso', [gives('dev', 'admin')])).toEqual([]);
     });
 
-    test('no one loses it, if a directory gave the role: a directory removes no role, and its groups match by common name', () => {
+    test('no one loses the role, if a directory gave it: a directory removes no role, and its groups match by common name', () => {
       expect(losing('admin', 'ldap', [])).toEqual([]);
       expect(losing('admin', 'ldap', [gives('it', 'admin'), gives('dev', 'member')])).toEqual([]);
     });

@@ -71,7 +71,7 @@ test('P6 a hash of another argon2 type needs replacing, even if its parameters a
   expect(hasher.needsRehash('garbage')).toBe(true);
 });
 
-test('P6 one attempt more than can hash at once is counted, and the next waits for its turn', async () => {
+test('P6 with one hash at a time, two attempts are counted, and the third waits for its turn', async () => {
   const one = createPasswordHasher({ ...cost, concurrency: 1, maxWaitMs: 60_000 });
   const counted: string[] = [];
   const { promise: go, resolve } = Promise.withResolvers<void>();
