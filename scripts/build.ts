@@ -88,7 +88,7 @@ async function writePrograms(): Promise<void> {
       groups: [
         {
           debugName: 'database',
-          // One file for the code that every command needs to open the database.
+          // Puts the code that every command needs to open the database into one file.
           name: (id, modules) => (opening(id, modules) && !ahead(id, modules) ? 'database' : null),
         },
       ],

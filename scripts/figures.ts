@@ -56,7 +56,7 @@ function percentile(values: number[], share: number): number {
   return values.toSorted((one, other) => one - other)[Math.floor(values.length * share)] ?? 0;
 }
 
-/** The median length of functions that have a body of statements, and the banned constructs. */
+/** Prints the median length of functions with a block body, and counts banned constructs. */
 function functions(): void {
   const lengths: number[] = [];
   let banned = 0;

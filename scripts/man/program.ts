@@ -88,7 +88,7 @@ const exitCodes = [
   ['70', 'A bug of idctl.'],
   [
     '130',
-    'Ended by Ctrl-C before it was done. serve and event tail, which run until then, end with 0.',
+    'Ended by Ctrl-C before it was done. serve and event tail run until Ctrl-C, and end with 0.',
   ],
 ] as const;
 

@@ -39,7 +39,7 @@ export function syntax(plain: string): Roff {
     .join('');
 }
 
-/** The first lines of a page. They turn off hyphenation, also after examples, which read `HY`. */
+/** The first lines of a page. They turn off hyphenation. `HY` keeps it off after an example. */
 export function title(name: string, section: number, version: string): Roff {
   return `.TH "${text(name.toUpperCase())}" "${section}" "" "idctl ${version}" "idctl manual"\n.nr HY 0\n.nh\n.ad l\n`;
 }

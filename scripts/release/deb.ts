@@ -20,7 +20,7 @@ export interface PackageSource {
   tree: string;
   version: string;
   commit: string;
-  /** Seconds since 1970. */
+  /** The time of each file, in seconds since 1970. */
   epoch: number;
 }
 

@@ -6,7 +6,7 @@ import { type Arch, run } from './tree.ts';
 
 // An OCI image layout (OCI Image Format Specification 1.1), with one image for each processor.
 
-/** The user in the image, as in other images without root. */
+/** The id of the user in the image, as in other images that do without root. */
 const user = 65532;
 
 interface Descriptor {
@@ -24,7 +24,7 @@ export interface ImageSource {
   tree: string;
   version: string;
   commit: string;
-  /** Seconds since 1970. */
+  /** The time of the image and of each file, in seconds since 1970. */
   epoch: number;
 }
 
@@ -172,7 +172,7 @@ function blob(layout: string, mediaType: string, text: string): Descriptor {
   return keep(layout, mediaType, file);
 }
 
-/** Moves a file into the layout, under its digest as the name. */
+/** Moves a file into the layout, and names it by its digest. */
 function keep(layout: string, mediaType: string, file: string): Descriptor {
   const digest = digestOf(file);
   const { size } = statSync(file);

@@ -40,7 +40,7 @@ export function run(cwd: string, program: string, ...words: string[]): string {
       maxBuffer: 2 ** 28,
     });
   } catch (error) {
-    // execFileSync adds both to its error.
+    // execFileSync adds stdout and stderr to its error.
     const { stdout = '', stderr = '' } = Object(error) as { stdout?: string; stderr?: string };
     throw new Error(`${program} ${words.join(' ')} failed:\n${stdout}${stderr}`, { cause: error });
   }

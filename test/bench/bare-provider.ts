@@ -1,6 +1,6 @@
 import { startOpenIdProvider } from '../support/openid-provider.ts';
 
-// The counterpart of `code-flow`: oidc-provider alone, in memory, in its own process.
+// `code-flow` compares idctl with this program: oidc-provider alone, in memory.
 
 const redirect = 'https://app.example.test/callback';
 const provider = await startOpenIdProvider({

@@ -1,15 +1,15 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
-// Loaded before the daemon by `node --import`. Samples the delay of the event loop every
-// millisecond. The message `reset` clears the samples; `report` returns the 99th percentile in
-// milliseconds.
+// Node loads this module before the daemon (`--import`). It samples the delay of the event loop
+// every millisecond. The message `reset` clears the samples; `report` returns the 99th percentile
+// in milliseconds.
 
 const delay = monitorEventLoopDelay({ resolution: 1 });
 delay.enable();
 
 process.on('message', (message) => {
   if (message === 'reset') delay.reset();
-  // A sample is the whole time between two ticks of a timer of one millisecond.
+  // A sample is the whole time between two ticks, so it includes the timer's own millisecond.
   if (message === 'report') process.send?.(Math.max(0, delay.percentile(99) / 1e6 - 1));
 });
 process.channel?.unref();

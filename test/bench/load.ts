@@ -45,7 +45,7 @@ export interface Line {
   close(): Promise<void>;
 }
 
-/** Opens such a connection to the server. */
+/** Opens a connection to the server that stays open. */
 export function openLine(url: string): Line {
   const pool = new Pool(url, { connections: 1, pipelining: 1 });
   return { time: (shot) => time(pool, shot), close: () => pool.close() };

@@ -18,7 +18,7 @@ import { figure, median, table } from './figures.ts';
 
 // `npm run bench:mint -- [--rounds N] [--on SQLite|PostgreSQL]` measures bot tokens a second,
 // against transactions of four writes through models (goal 6). It sends sixteen requests at once,
-// for so many apps that no app gets a hundred tokens. Medians of rounds in turn.
+// for so many apps that no app gets a hundred tokens. Each figure is the median of the rounds.
 
 const { values } = parseArgs({
   options: { rounds: { type: 'string', default: '5' }, on: { type: 'string' } },

@@ -13,9 +13,9 @@ import { benchStartUp } from './start-up.ts';
 import { benchStorm } from './storm.ts';
 
 // `npm run bench [-- --rounds N --setting NAME --only
-// start-up|sign-in|mail|code-flow|storm|me|memory]` measures ratios against a limit or a peer in
-// the same run, in turn. Each figure is the median of the rounds, so the machine's speed and its
-// other load cancel out.
+// start-up|sign-in|mail|code-flow|storm|me|memory]` measures ratios against a limit or a peer. It
+// runs both in turn, so the machine's speed and its other load cancel out. Each figure is the
+// median of the rounds.
 
 const { values } = parseArgs({
   options: {

@@ -12,8 +12,9 @@ import { populate } from './scim-people.ts';
 export interface Grouped {
   base: string;
   token: string;
-  /** The ids of the Users in the large group; `newcomer` is in no group. */
+  /** The ids of the Users in the large group. */
   people: string[];
+  /** The id of a User in no group. */
   newcomer: string;
   small: string;
   large: string;

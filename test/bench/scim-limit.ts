@@ -8,7 +8,7 @@ import { openDatabase } from '../../src/database/open.ts';
 import { transaction } from '../../src/database/transaction.ts';
 
 // A separate process without a server. On each message, it measures transactions of four writes
-// through models, sixteen at once, on one open connection of the same driver.
+// through models, sixteen at once, on one connection that uses the daemon's driver.
 
 const database = await openDatabase({
   url: String(process.argv[2]),

@@ -13,7 +13,8 @@ import { ask, type Load, load, type People, populate } from './scim-people.ts';
 
 // `npm run bench:scim -- [--rounds N] [--sizes 1000,10000,100000] [--on SQLite|PostgreSQL]`
 // measures writes against transactions of four writes through models (goal 4), and filters and
-// pages against those of the smallest organization (goal 5). Medians of rounds in turn.
+// pages against those of the smallest organization (goal 5). Each figure is the median of the
+// rounds.
 
 const { values } = parseArgs({
   options: {
@@ -84,7 +85,7 @@ async function writes(
     rates['create']?.push(
       await load(url, people, { ...creating, learn: ({ id }) => made.push(String(id)) }, ms),
     );
-    // Each request changes something: whole replacements first, then changes of `active`.
+    // Each request changes something: first the whole User, then the name, then `active`.
     const turn = roundabout(made);
     const put = () => ({ ...profile, displayName: `Ada ${Math.random()}` });
     rates['put']?.push(await load(url, people, { method: 'PUT', path: turn, body: put }, ms));

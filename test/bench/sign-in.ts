@@ -10,8 +10,8 @@ const crowdMs = 2000;
 
 /**
  * Measures the cost of a sign-in besides the hash, and whether the time of a refusal reveals its
- * reason (goal 1, security P7). `express` only checks a password behind Express: the best rate that
- * a sign-in over HTTP can reach on this machine, with this client beside it.
+ * reason (goal 1, security P7). `express` only checks a password behind Express. Its rate is the
+ * best that a sign-in over HTTP can reach on this machine, with this client beside it.
  */
 export async function benchSignIn(stage: Stage, express: Peer, rounds: number): Promise<Figure[]> {
   const { right, wrong, unknown, disabled } = stage.shots;

@@ -170,7 +170,7 @@ test('interface page: every answer carries its request id and the security heade
   );
 });
 
-test('interface page: answers that carry credentials are not cached', async () => {
+test('interface page: answers with credentials and problem objects are not cached', async () => {
   const door = await open();
   for (const path of ['/api/v1/auth/resume', '/auth/sso/start', '/api/v1/nowhere']) {
     expect((await door.get(path)).headers['cache-control']).toBe('no-store');

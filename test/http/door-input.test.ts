@@ -134,7 +134,7 @@ test.each([
   expect(answer).toMatchObject({ status: 415, body: { code: 'unsupported_media_type' } });
 });
 
-test('interface page: a chunked body over the limit is refused, and a body on a route that takes none', async () => {
+test('interface page: a chunked body over the limit is refused, and so is a body on a route that takes none', async () => {
   const door = await open();
   const head =
     'POST /api/v1/orgs HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n';

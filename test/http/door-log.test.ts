@@ -67,7 +67,7 @@ test('X4 the log drops every field that is not listed', () => {
   expect(lines[2]).toMatch(/broken.*deeper/);
 });
 
-test('a refusal is logged without a stack trace and a bug with one, on a terminal and in JSON', async () => {
+test('a refusal is logged without a stack trace, on a terminal and in JSON; a bug is logged with one', async () => {
   const lines: string[] = [];
   const log = createLog(
     { log: { level: 'info', format: 'text' } },

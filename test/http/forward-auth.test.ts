@@ -15,7 +15,8 @@ import { startNginx } from '../support/nginx.ts';
 import { freePorts } from '../support/ports.ts';
 import { nginxBlocks, type Proxied, startCaddy, startEcho } from '../support/proxies.ts';
 
-// Runs the examples in config/: nginx and Caddy in front of an application. No package has Traefik.
+// Runs the examples in config/ for nginx and Caddy, in front of an application. The example for
+// Traefik is not run, because Debian has no package of it.
 
 interface Stop {
   stop(): Promise<void>;

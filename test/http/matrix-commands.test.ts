@@ -135,14 +135,14 @@ test('every route for admins names an existing command', () => {
   expect([...named].filter((name) => !commands.includes(name))).toEqual([]);
 });
 
-test('every command belongs to a route or is tested here', () => {
+test('every command belongs to a route or is listed here', () => {
   const here = [ofTheHost, ofTheOperator, ofAdmins].flatMap((list) =>
     Array.isArray(list) ? list : Object.keys(list),
   );
   expect(commands.filter((command) => !named.has(command) && !here.includes(command))).toEqual([]);
 });
 
-test('interface page: the operator may run every command, and operator commands refuse everyone else', async () => {
+test('interface page: the operator may run every command without a route, and operator commands refuse everyone else', async () => {
   const instance = await openInstance();
   const company = await foundCompany(instance);
   const as = ({ id, email }: { id: string; email: string }) =>

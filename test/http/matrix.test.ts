@@ -27,7 +27,8 @@ const rank = ({ method, path }: Route) =>
         : 0;
 const routes = surface.routes.toSorted((a, b) => rank(a) - rank(b));
 
-// The last owner calls it while the organization exists. Others call it after its other routes.
+// Owners leave before the deletions, while the organization exists and refuses its last owner. Others
+// leave after them, because they lose their rights in the organization.
 const isLeaving = ({ path }: Route) => path.endsWith('/members/me');
 const orderFor = (who: string) => {
   const staying = /owner|operator/.test(who);
@@ -58,7 +59,7 @@ type Who = keyof typeof everybody;
 // Object.keys loses the type of the keys.
 const names = Object.keys(everybody) as Who[];
 
-/** Calls a route over HTTP. `:id` is an object of `whose`. */
+/** Calls a route over HTTP. For a kind that a person owns, `:id` names an object of `whose`. */
 function over(company: Company, client: Client, whose: Person): Ask {
   return async (route) => {
     const { query, body, form } = samples[nameOf(route)] ?? {};
@@ -115,7 +116,7 @@ beforeAll(async () => {
 
 const told = (who: Who, route: Route): Said => said.get(who)?.get(route) ?? 'nothing';
 
-/** Answers given before or by the authority check. After any other answer, the check has passed. */
+/** Answers given before or by the authority check. Any other answer shows that the check passed. */
 const unproved = [
   'nothing',
   'invalid_input',

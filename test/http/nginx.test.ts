@@ -40,7 +40,7 @@ beforeAll(async () => {
   const { certFile, keyFile } = await authority.issue('DNS:localhost');
   nginx = await startNginx(documentedNginx({ tls, http, certFile, keyFile, daemons }), tls);
   const ca = await readFile(authority.caFile, 'utf8');
-  // An address other than the proxy's.
+  // The browser's address differs from the proxy's.
   browser = new Agent({ localAddress: '127.0.0.2', connect: { ca, family: 4 } });
 }, 60_000);
 afterAll(async () => {

@@ -8,7 +8,7 @@ import { type OpenIdProvider, startOpenIdProvider } from '../support/openid-prov
 import { open } from '../support/pages.ts';
 import { connected, registration, signInAt } from '../support/sso.ts';
 
-// The content of the account page. Most tests of its forms are in test/http/pages.test.ts.
+// Tests the content of the account page. Most tests of its forms are in test/http/pages.test.ts.
 
 let idctl: MailingIdctl;
 let provider: OpenIdProvider;

@@ -130,7 +130,7 @@ describe('pages whose form would be refused', () => {
       expect.stringContaining('action="/login/signup"'),
     ]);
 
-  test('O2 the sign-up page says which addresses cannot sign up: all of them, one address, or a domain', async () => {
+  test('O2 the sign-up page says whether sign-up is closed to some addresses, to this address or to its domain', async () => {
     closed(await signUp(), 'Sign-up is not open to everyone here. Enter your address');
     closed(await signUp({ identifier: 'no address' }), 'Sign-up is not open to everyone here.');
     closed(await signUp({ identifier: 'ada@example.test' }), 'Sign-up is closed here.');

@@ -121,7 +121,7 @@ describe('X10 interface page: every page and form', () => {
     expect((await open(browser(), '/')).text).toContain('E-mail address or company domain');
   });
 
-  test('X10 an access token is no session: the pages refuse it', async () => {
+  test('X10 a personal access token is no session: the pages refuse it', async () => {
     const { id } = await person(idctl);
     const { token } = await createToken(idctl.operator(), { user: id, name: 'ci' });
     const answer = await idctl.client({ headers: { authorization: `Bearer ${token}` } }).get('/');
@@ -173,7 +173,7 @@ describe('X10 interface page: every page and form', () => {
 });
 
 describe('§5.2 staying signed in', () => {
-  test('an expired access token is renewed on the way to a page, and its URL gets no parameter', async () => {
+  test('an expired access token is renewed on the way to a page, and the page’s final URL has no extra parameter', async () => {
     const { client } = await arrived();
     client.jar.delete('access_token');
     const answer = await client.get('/', { accept: 'text/html' });
@@ -305,7 +305,7 @@ test('S7 a sign-in returns to a path of this instance or a configured origin, an
   expect([forged.status, client.jar.has('access_token')]).toEqual([400, false]);
 });
 
-test('a failed sign-in by redirect shows a page to a browser, and a problem to other clients', async () => {
+test('a failed sign-in by redirect shows a page to a browser, and a problem object to other clients', async () => {
   const start = '/auth/sso/start?domain=nowhere.test';
   const page = await browser().get(start, { accept: 'text/html' });
   expect([page.status, page.headers['content-type']]).toEqual([404, 'text/html; charset=utf-8']);

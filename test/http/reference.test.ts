@@ -86,7 +86,7 @@ describe.skipIf(counterpartMissing('chromium'))('§4.4 the reference in a real C
             await page.mouse.wheel(0, 500);
             return seen.size;
           },
-          // All routes, and the message to a webhook.
+          // The page shows every route, and the message to a webhook.
           { timeout: 60_000 },
         )
         .toBe(1 + surface.routes.length);

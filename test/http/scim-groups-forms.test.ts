@@ -82,7 +82,7 @@ test('a body sent to Groups may have up to 4 MiB', async () => {
   expect(await post(4096 * 1024)).toBe(413);
 });
 
-test('I4 a member is shown by the name that the client gave, never the account’s; an admin sees the members of a group', async () => {
+test('I4 a member is shown by the name that the client gave, never the account’s; the operator sees the members of a group', async () => {
   const { email } = await person(idctl);
   const { id: value } = await client.create({ userName: email });
   const { body } = await client.send('POST', '/Groups', {

@@ -195,7 +195,7 @@ describe('the resource', () => {
 });
 
 describe('RFC 7644 §3.14 versions', () => {
-  test('the ETag of a User changes with its groups; If-Match accepts each of these until the User itself changes', async () => {
+  test('the ETag of a User changes with its groups; If-Match accepts each of its ETags until the User itself changes', async () => {
     const { client, ada, group, push, patch } = await mapped();
     const at = `/Users/${ada}`;
     const { body: alone } = await client.get(at);
@@ -313,7 +313,7 @@ describe('the requests of providers', () => {
     const word = (op: string, path: string, value: unknown) => patch({ op, path, value });
     expect((await word('Add', 'members', [{ $ref: null, value: ada }])).status).toBe(204);
     expect((await word('Add', 'members', [{ $ref: null, value: ben }])).status).toBe(204);
-    // A second time changes nothing.
+    // Adding the same member again changes nothing.
     const same = await word('Add', 'members', [{ $ref: null, value: ben }]);
     expect(same.headers['etag']).toBe('W/"3"');
     expect((await word('Replace', 'displayName', '1879db59')).status).toBe(204);

@@ -22,7 +22,7 @@ const listSchema = 'urn:ietf:params:scim:api:messages:2.0:ListResponse';
 const address = () => `${fresh('ada')}@elsewhere.test`;
 
 describe('authentication', () => {
-  test('§5.4 every credential but the token of this organization gets 401, with one message if no token was sent', async () => {
+  test('§5.4 every credential but the token of this organization gets 401, and the message says whether a token was missing or wrong', async () => {
     const other = await scimClient(idctl);
     const session = await signedIn(idctl, client.org.owner.email);
     const pat = await createToken(idctl.operator(), { user: client.org.owner.id, name: 'ci' });

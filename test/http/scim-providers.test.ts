@@ -23,10 +23,10 @@ async function isMember(client: ScimClient, email: string): Promise<boolean> {
   return items.some((member) => member.email === email);
 }
 
-test('Entra ID creates, changes, deactivates and deletes a person, and creates the person again', async () => {
+test('Entra ID can create, change, deactivate and delete a person, and create the person again', async () => {
   const client = await scimClient(idctl);
   const ask = (filter: string) => client.get(filtered(filter));
-  // The connection test, and the look-up before every creation: no match is 200.
+  // Entra sends these as its connection test and before every creation. No match is 200.
   for (const filter of [
     `userName eq "${crypto.randomUUID()}"`,
     `externalId eq "${crypto.randomUUID()}"`,
@@ -118,7 +118,7 @@ test('Entra ID creates, changes, deactivates and deletes a person, and creates t
   expect(await isMember(client, userName)).toBe(true);
 });
 
-test('Okta looks up, creates, changes, deactivates and reactivates a person', async () => {
+test('Okta can look up, create, change, deactivate and reactivate a person', async () => {
   const client = await scimClient(idctl);
   const json = { 'content-type': 'application/json', accept: 'application/scim+json' };
   const first = (await client.get('/Users?startIndex=1&count=2')).body;
@@ -185,7 +185,7 @@ test('Okta looks up, creates, changes, deactivates and reactivates a person', as
   expect(await isMember(client, userName)).toBe(true);
 });
 
-test('OneLogin and JumpCloud work like Okta, but deactivate only with PUT', async () => {
+test('OneLogin and JumpCloud can look up and create a person like Okta, and deactivate one with PUT', async () => {
   const client = await scimClient(idctl);
   const userName = address();
   expect((await client.get('/ServiceProviderConfig')).status).toBe(200);
@@ -200,7 +200,7 @@ test('OneLogin and JumpCloud work like Okta, but deactivate only with PUT', asyn
   }
 });
 
-test('Ping changes people only with PUT, and looks them up by e-mail', async () => {
+test('Ping can change people with PUT, and look them up by e-mail', async () => {
   const client = await scimClient(idctl);
   const email = address();
   const by = filtered(`emails eq "${email.toUpperCase()}"`);
@@ -218,7 +218,7 @@ test('Ping changes people only with PUT, and looks them up by e-mail', async () 
   expect(await isMember(client, email)).toBe(false);
 });
 
-test('Google reads the schemas, and deletes a person weeks after the suspension', async () => {
+test('Google can read the schemas, and delete a person weeks after the suspension', async () => {
   const client = await scimClient(idctl);
   const { Resources } = (await client.get('/Schemas')).body;
   expect(Resources.map(({ id }: { id: string }) => id)).toEqual(
@@ -235,7 +235,7 @@ test('Google reads the schemas, and deletes a person weeks after the suspension'
   expect(await isMember(client, userName)).toBe(false);
 });
 
-test('Rippling looks people up by externalId', async () => {
+test('Rippling can look people up by externalId', async () => {
   const client = await scimClient(idctl);
   const externalId = fresh('rip');
   const by = filtered(`externalId eq "${externalId}"`);
@@ -244,7 +244,7 @@ test('Rippling looks people up by externalId', async () => {
   expect((await client.get(by)).body.Resources).toMatchObject([{ id, externalId }]);
 });
 
-test('authentik looks the person up after a 409 with a scimType, with the operator in capitals', async () => {
+test('authentik may look a person up with EQ in capitals, after a 409 with a scimType', async () => {
   const client = await scimClient(idctl);
   const userName = address();
   const { id } = await client.create({ userName });
@@ -329,7 +329,7 @@ test.each([
     'with its compliance flag',
     { [`${enterprise}:department`]: 'Sales', [`${enterprise}:manager`]: { value: 'boss-1' } },
   ],
-])('Entra ID %s adds and clears enterprise attributes', async (_, value) => {
+])('Entra ID %s can add and clear enterprise attributes', async (_, value) => {
   const client = await scimClient(idctl);
   const { id } = await client.create({ schemas: [core], userName: address(), active: true });
   const added = await client.patch(id, { op: 'Add', value });

@@ -9,7 +9,7 @@ import { open } from '../support/pages.ts';
 import { application, browserOf, walk } from '../support/relying-party.ts';
 import { enrolled } from '../support/two-factor.ts';
 
-// The refusals whose cause only the operator may learn, in every format that clients read.
+// Only the operator may learn the cause of these refusals. Tests pages, JSON and the OAuth format.
 
 let idctl: Idctl;
 beforeAll(async () => {
@@ -19,7 +19,7 @@ afterAll(() => idctl.close());
 
 const shown = 'This daemon cannot use its master key. Its log names the cause.';
 
-test('X3 a page and an answer do not say which stored secret the master key does not open', async () => {
+test('X3 neither a page nor the API says which stored secret the master key does not open', async () => {
   const { account } = await enrolled(idctl);
   const email = account.email ?? '';
   await transaction(() => Account.update({ totpSecret: 'broken' }, { where: { id: account.id } }));

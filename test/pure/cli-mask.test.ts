@@ -12,6 +12,6 @@ it.each([
   ],
   ['smtps://alex:s3/cret@host', '***'],
   ['s3cret', '***'],
-])('X4 shows %s as %s', (secret, shown) => {
+])('X4 idctl shows %s as %s', (secret, shown) => {
   expect(masked(secret)).toBe(shown);
 });

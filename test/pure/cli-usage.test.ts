@@ -147,7 +147,7 @@ describe('wrong usage is refused before a file or database is opened', () => {
   });
 
   it.each(commands.filter(({ options }) => options.length > 0))(
-    '$name asks for its options',
+    'without its required options, $name is refused with the name of the first',
     async ({ words, count, options }) => {
       expect(await type([...words, ...Array(count).fill('x')])).toBe(2);
       expect(err).toMatch(new RegExp(`required option '(-\\w, )?${options[0]} `));
@@ -159,10 +159,13 @@ describe('wrong usage is refused before a file or database is opened', () => {
       ({ count, name }) =>
         count > 0 && !['session revoke', 'identity unlink', 'logout'].includes(name),
     ),
-  )('$name asks for its argument', async ({ words, options }) => {
-    expect(await type([...words, ...options])).toBe(2);
-    expect(err).toMatch(/^idctl: missing required argument '\w+'\nhint: See idctl .+ --help\n$/);
-  });
+  )(
+    'without its argument, $name is refused with the name of the argument',
+    async ({ words, options }) => {
+      expect(await type([...words, ...options])).toBe(2);
+      expect(err).toMatch(/^idctl: missing required argument '\w+'\nhint: See idctl .+ --help\n$/);
+    },
+  );
 });
 
 function leavesOf(command: Command): Command[] {

@@ -109,11 +109,11 @@ test.each([
   ['IDCTL_BASEURL', 'did you mean IDCTL_BASE_URL?'],
   ['IDCTL_LISTEN_FILE', 'did you mean'],
   ['IDCTL_NONSENSE_ALTOGETHER', 'man idctl.yaml'],
-])('the unknown variable %s is refused with the nearest name', async (name, hint) => {
+])('the unknown variable %s is refused with a hint', async (name, hint) => {
   await expect(load({ [name]: 'x' })).rejects.toEqual(refused(`${name} is not a setting`, hint));
 });
 
-test('variables that idctl and its tests read beside the settings are accepted', async () => {
+test('variables of the tests, of other programs and of systemd are accepted', async () => {
   await load({ IDCTL_TEST_POSTGRES_URL: 'x', OTHER_LISTEN: 'x', CREDENTIALS_DIRECTORY: '' });
 });
 

@@ -85,7 +85,7 @@ test.each([
 });
 
 test.each(['sqlite:', 'sqlite://x.db', 'sqlite::memory:', 'mysql://h/d', 'idctl.db'])(
-  'the database URL %j is refused with the right form',
+  'the database URL %j is refused, and the message gives the right forms',
   async (url) => {
     await expect(load(`database:\n  url: "${url}"\n`)).rejects.toEqual(
       refused(`${file} line 2: database.url must be sqlite:/path/to/file or postgres://`),
@@ -158,7 +158,7 @@ test.each([
   ['- listen', 'settings are expected'],
   ['just text', 'settings are expected'],
   ['database: postgres://h/d', 'line 1: database is a section: it contains database.url'],
-])('broken YAML %j is refused with its line', async (text, message) => {
+])('the malformed file %j is refused with the cause', async (text, message) => {
   await expect(load(text)).rejects.toEqual(
     refused(`${file}${message.startsWith('line') ? ' ' : ': '}${message}`),
   );
@@ -208,7 +208,7 @@ test('I2 trust.domains can be off only if the operator creates the organizations
 });
 
 test.each(['https://id.example.com/', 'https://id.example.com:443', 'HTTPS://Id.Example.Com'])(
-  'the origin %s is stored in canonical form',
+  'the base URL %s is read in canonical form',
   async (url) => {
     expect((await load(`baseUrl: ${url}`)).config.baseUrl).toBe('https://id.example.com');
   },

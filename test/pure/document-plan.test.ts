@@ -159,11 +159,11 @@ describe('access after mappings are removed', () => {
       expect(losing('admin', 'sso', [gives('dev', 'member')])).toEqual(lost);
     });
 
-    test('no one loses it, if another group gives more', () => {
+    test('no one loses the role, if another group gives more', () => {
       expect(losing('member', 'sso', [gives('dev', 'admin')])).toEqual([]);
     });
 
-    test('no one loses it, if a directory gave the role: it removes none, and its groups have short names', () => {
+    test('no one loses the role, if a directory gave it: a directory removes no role, and its groups match by common name', () => {
       expect(losing('admin', 'ldap', [])).toEqual([]);
       expect(losing('admin', 'ldap', [gives('it', 'admin'), gives('dev', 'member')])).toEqual([]);
     });
@@ -180,7 +180,7 @@ describe('access after mappings are removed', () => {
   });
 });
 
-test('people who sign in by a connection lose it if the connection is removed or disabled', () => {
+test('people who sign in by a connection lose it if it is disabled or removed, or if its domain is removed', () => {
   const byIt = [{ email: 'ada@acme.test', from: 'sso', to: null }];
   expect(planned({ sso: null }).losing).toEqual(byIt);
   const { redirectUri: _, ...kept } = settings;
@@ -190,7 +190,7 @@ test('people who sign in by a connection lose it if the connection is removed or
   expect(plan.changes.map(({ key }) => key)).toEqual(['acme.test', 'sso']);
 });
 
-test('pruning never removes members that a connection or SCIM added', () => {
+test('pruning never removes a member that SCIM added', () => {
   const members = [...state.members, { ...person('sam'), kind: 'scim' as const }];
   const document = { members: [{ email: 'olga@acme.test', role: 'owner' }] };
   expect(planned(document, { members }).steps.removeMembers).toEqual([

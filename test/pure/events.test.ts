@@ -110,7 +110,10 @@ test.each([
   ['domain', 'domain.added'],
   ['nothing.such', 'organization.*'],
   ['constructor', 'organization.*'],
-])('a list of the unknown kind %s is refused with known kinds', (kind, known) => {
-  const { error } = listEvents.input.safeParse({ org: 'acme', kind });
-  expect(error?.issues[0]?.message).toContain(`is not a kind of event; choose from ${known}`);
-});
+])(
+  'a list of events of the unknown kind %s is refused, and the message names known kinds',
+  (kind, known) => {
+    const { error } = listEvents.input.safeParse({ org: 'acme', kind });
+    expect(error?.issues[0]?.message).toContain(`is not a kind of event; choose from ${known}`);
+  },
+);

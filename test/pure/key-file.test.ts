@@ -80,7 +80,7 @@ test.each([
   },
 );
 
-test('X3 the path in that command is quoted for the shell', async () => {
+test('X3 the path in the suggested chmod command is quoted for the shell', async () => {
   const odd = join(folder, "it's a key");
   await createKeyFile(odd);
   await chmod(odd, 0o644);

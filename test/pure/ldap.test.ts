@@ -249,7 +249,7 @@ test.each([
   expect(canonicalUser(one)).toBe(canonicalUser(other));
 });
 
-describe('L2 L3 input of the sign-in', () => {
+describe('L2 L3 input of the sign-in and of a connection', () => {
   const password = 'x';
   test.each([
     [{ username: 'ada', password: '' }],
@@ -305,7 +305,7 @@ describe('L2 L3 input of the sign-in', () => {
     ['emailAttribute', 'dn'],
     ['caCertificate', 'not a certificate'],
     ['caCertificate', '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----'],
-  ])('%s %j is refused', (field, value) => {
+  ])('a connection with the %s %j is refused', (field, value) => {
     expect(saveLdapInput.safeParse({ ...whole, [field]: value }).success).toBe(false);
   });
 });

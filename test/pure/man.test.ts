@@ -9,7 +9,7 @@ const folder = join(import.meta.dirname, '../../man');
 const pages = await manualPages();
 
 describe('the manual pages (write them with: npm run man)', () => {
-  test('exist for every command and section of settings, and for nothing else', () => {
+  test('exist for idctl, every group of commands and the configuration file, and for nothing else', () => {
     expect(readdirSync(folder).sort()).toEqual([...pages.keys()].sort());
   });
 

@@ -9,7 +9,8 @@ import {
   planOrgRole,
 } from '../../src/services/provisioning/mappings/plan.ts';
 
-// Compares random sequences of claims, pushes, mappings and edits with the rule from scratch.
+// Compares the roles after random claims, pushes, mappings and edits with the rule, computed from
+// scratch.
 
 const roles = projectRoles.map(({ role }) => role);
 const names = ['a', 'b', 'c'];
@@ -25,7 +26,7 @@ const orgMapping = fc.record({
 });
 const step = fc.oneof(
   fc.record({ claim: fc.subarray(names) }),
-  // Linked again: the claim is not known until the next sign-in.
+  // The account was linked again, so the claim is unknown until the next sign-in.
   fc.constant({ claim: null }),
   fc.record({ pushed: fc.subarray(names) }),
   fc.record({ mappings: fc.array(mapping, { maxLength: 6 }) }),

@@ -57,13 +57,13 @@ test.each([
   ['more memory', { memory: 20000 }],
   ['more passes', { time: 3 }],
   ['more lanes', { lanes: 2 }],
-])('P6 a hash from before %s was configured needs a new one', async (_, raised) => {
+])('P6 a hash needs replacing if the configuration now requires %s', async (_, raised) => {
   const hash = await hasher.hash('x');
   expect(hasher.needsRehash(hash)).toBe(false);
   expect(createPasswordHasher({ ...cost, ...raised }).needsRehash(hash)).toBe(true);
 });
 
-test('P6 a hash of another argon2 type needs a new one, even if its parameters agree', async () => {
+test('P6 a hash of another argon2 type needs replacing, even if its parameters agree', async () => {
   const options = { memoryCost: 19456, timeCost: 2, parallelism: 1 };
   const hash = await argon2.hash('x', { ...options, type: argon2.argon2i });
   expect(hasher.needsRehash(hash)).toBe(true);
@@ -71,7 +71,7 @@ test('P6 a hash of another argon2 type needs a new one, even if its parameters a
   expect(hasher.needsRehash('garbage')).toBe(true);
 });
 
-test('P6 one attempt more than can hash at once is counted, and the next waits for its turn', async () => {
+test('P6 with one hash at a time, two attempts are counted, and the third waits for its turn', async () => {
   const one = createPasswordHasher({ ...cost, concurrency: 1, maxWaitMs: 60_000 });
   const counted: string[] = [];
   const { promise: go, resolve } = Promise.withResolvers<void>();

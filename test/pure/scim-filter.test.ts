@@ -39,7 +39,7 @@ const says = (filter: string, resource = barbara) => matches(resource, parseFilt
 
 describe('RFC 7644 §3.4.2.2 a filter', () => {
   test.each([
-    // The examples of figure 2.
+    // The examples in figure 2 of RFC 7644.
     ['userName Eq "bjensen"', false],
     ['userName eq "BJensen@Example.com"', true],
     ['name.familyName co "O\'Malley"', true],

@@ -264,7 +264,7 @@ describe('RFC 7644 §3.9', () => {
     });
   });
 
-  test('without either, the whole resource is returned; both together are refused', () => {
+  test('without attributes and excludedAttributes, the whole resource is returned; both together are refused', () => {
     expect(readProjection({ attributes: '', excludedAttributes: ' ' }).of(view)).toEqual(view);
     expect(scimTypeOf(() => readProjection({ attributes: 'id', excludedAttributes: 'meta' }))).toBe(
       'invalidValue',

@@ -69,7 +69,7 @@ test('X1 neither the secret nor the master key can be read from a sealed value, 
   }
 });
 
-test('X1 a derived key differs by purpose and master key and is the same in every process', () => {
+test('X1 a derived key depends only on its purpose and the master key', () => {
   const twin = createKeyring(Buffer.alloc(32, 7));
   const bytes = (of: Keyring, purpose: string) => of.derive(purpose).export();
   expect(bytes(createKeyring(Buffer.alloc(32, 7)), 'state')).toEqual(bytes(twin, 'state'));

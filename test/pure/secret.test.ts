@@ -27,7 +27,7 @@ test('P13 at least 160 random bits stay secret: 32 characters, evenly drawn from
     (sum, { length }) => sum + (length - expected) ** 2 / expected,
     0,
   );
-  // With 61 degrees of freedom, chance exceeds this once in a hundred million runs.
+  // With 61 degrees of freedom, chance exceeds this about once in 500 million runs.
   expect(chi).toBeLessThan(150);
 });
 

@@ -81,7 +81,7 @@ describe('X9 characters that cannot be seen', () => {
     },
   );
 
-  test('X9 text from outside passes the rule after they are removed, whatever remains', () => {
+  test('X9 text from outside passes the rule after these characters are removed, whatever remains', () => {
     const signs = [...hidden, ...fine].flatMap(([, text]) => [...text]);
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...signs)), (parts) => {

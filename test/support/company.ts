@@ -48,12 +48,13 @@ export interface Company {
   group: string;
   /** The id of a mapping to `website`. */
   mapping: string;
-  /** The ids of a webhook and of a delivery to it. */
+  /** The id of a webhook. */
   webhook: string;
+  /** The id of a delivery to the webhook. */
   delivery: string;
   /** The id of an invitation that has not been accepted. */
   invitation: string;
-  /** The client that everyone is signed in to. */
+  /** The id of a client that each of these people is signed in to. */
   clientId: string;
 }
 
@@ -195,10 +196,7 @@ const registered = {
   response: { clientDataJSON: 'AAAA', attestationObject: 'AAAA' },
 };
 
-/**
- * An input that an allowed caller would send, for each route with fields. All of it concerns
- * `acme`.
- */
+/** A well-formed input for each route with fields. `keysOf` has the values for its path. */
 export const samples: Record<string, Sample> = {
   'POST /api/v1/auth/login': { body: { email: 'olga@acme.test', password: 'not the password' } },
   'POST /api/v1/auth/signup': {
@@ -286,8 +284,8 @@ export const samples: Record<string, Sample> = {
 };
 
 /**
- * The values for the `:keys` of a route's path. `:id` is an object of the company or, for a kind
- * that a person owns, of `whose`.
+ * The values for the `:keys` of a route's path. `:id` names an object of the company or, for a kind
+ * that a person owns, an object of `whose`.
  */
 export function keysOf(
   { path }: { path: string },

@@ -38,7 +38,10 @@ export function counterpartMissing(debianPackage: keyof typeof programs): boolea
   );
 }
 
-/** An address of this machine that is not loopback. Without one, it reports or throws as above. */
+/**
+ * An IPv4 address of this machine that is not loopback. If there is none, it reports or throws like
+ * `counterpartMissing`.
+ */
 export function secondAddress(): string | undefined {
   const address = Object.values(networkInterfaces())
     .flat()
@@ -47,7 +50,10 @@ export function secondAddress(): string | undefined {
   return address;
 }
 
-/** Whether the tests run without root, for `describe.skipIf`. Reports or throws as above. */
+/**
+ * Whether the tests run without root, for `describe.skipIf`. If so, it reports or throws like
+ * `counterpartMissing`.
+ */
 export function rootMissing(): boolean {
   return process.getuid?.() !== 0 && skipping('needs root');
 }

@@ -22,7 +22,7 @@ function rowsOf(number: number, organization: string): Record<string, Row> {
   const account_id = idOf(1, number);
   const session_id = idOf(2, number);
   const record_id = idOf(3, number);
-  // A server's collation orders these letters differently from their bytes.
+  // The collation of a database server sorts these letters in another order than their bytes.
   const name = `${'aÄbZzé_-'.charAt(number % 8)}person ${number}\n"ß" 🦊`;
   const email = `person-${number}@crowd.test`;
   const by = { created_at: at, organization_id: organization };

@@ -5,16 +5,17 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { freePorts } from './ports.ts';
 import { driverSetting } from './sqlite-driver.ts';
 
-/** The program: the release that the run has built, or the checkout. */
+/** The main file of the program: in the release that the run has built, or in the checkout. */
 export const main =
   process.env['IDCTL_TEST_MAIN'] ?? resolve(import.meta.dirname, '../../src/main.ts');
 
 /**
- * The words that run a command as `bin/idctl` does, with room for the objects made while it loads.
+ * The words that run a command as `bin/idctl` does: Node, with room for the objects that a command
+ * creates while it loads, and the program.
  */
 export const program = [process.execPath, '--min-semi-space-size=16', main] as const;
 
-/** The same words, quoted for a shell. */
+/** The words of `program`, quoted for a shell. */
 export const typedProgram = program.map((word) => `'${word}'`).join(' ');
 
 /** The real daemon, in its own process. */
@@ -33,11 +34,11 @@ export interface Daemon {
 }
 
 interface DaemonOptions {
-  /** The words that start the program; by default, those of the run. */
+  /** The words that start the program; by default, Node with `main`. */
   program?: readonly string[];
   database: string;
   keyFile: string;
-  /** More settings. */
+  /** Further environment variables. */
   env?: Record<string, string>;
   /** The port on 127.0.0.1; by default, a free port. */
   port?: number;

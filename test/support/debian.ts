@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { run } from './release.ts';
 
-// A fresh Debian 12 in a container of systemd-nspawn, with systemd as its init process. It shares
+// A fresh Debian in a container of systemd-nspawn, with systemd as its init process. It shares
 // the network of this machine.
 
 /** A booted Debian. */

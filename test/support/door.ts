@@ -29,8 +29,8 @@ interface DoorOptions {
 }
 
 /**
- * Starts the server on a free port until the test ends. The credential `good` is Ada's, as is any
- * of more than 4096 characters.
+ * Starts the server on a free port until the test ends. Ada has the credential `good`, and every
+ * credential of more than 4096 characters.
  */
 export async function openDoor(routes: Route[], options: DoorOptions = {}): Promise<TestDoor> {
   const log: Record<string, unknown>[] = [];

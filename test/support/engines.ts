@@ -79,7 +79,7 @@ export PODMAN_IGNORE_CGROUPSV1_WARNING=1
 exec /usr/bin/podman --cgroup-manager cgroupfs --events-backend file --runtime runc "$@"
 `;
 
-/** Does what the image postgres:15 of Docker Hub does with these variables. */
+/** Starts PostgreSQL like Docker Hub's image postgres:15, with the same variables. */
 const postgres = `#!/bin/sh
 set -eu
 data=/var/lib/postgresql/data
@@ -94,7 +94,7 @@ fi
 exec runuser -u postgres -- postgres -D $data -c listen_addresses='*'
 `;
 
-/** No registry is needed: the image is this Debian with its PostgreSQL. */
+/** Imports this Debian with its PostgreSQL as the image, so that no registry is needed. */
 const importPostgres = `
   cd /
   programs=$(echo usr/lib/postgresql/*/bin)

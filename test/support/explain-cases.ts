@@ -367,7 +367,7 @@ function limitsOf({ idctl }: Site, name: (typeof limits)[number], places: Places
   }
 }
 
-/** Uses the limits up. The password limit is used up by wrong passwords from another network. */
+/** Uses the limits up. For the password limit, it sends wrong passwords from another network. */
 async function fill({ idctl }: Site, full: Limit[], name: string, email: string): Promise<void> {
   const ctx = idctl.operator();
   await transaction(async () => {

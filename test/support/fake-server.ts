@@ -4,7 +4,7 @@ import { createServer as createTlsServer } from 'node:https';
 import { onTestFinished } from 'vitest';
 import { portOf } from './ports.ts';
 
-/** A server in place of an idctl server, or an attacker's server. */
+/** A server that stands in for an idctl server or an attacker's server. */
 export interface Fake {
   url: string;
   /** The method, path and credential of each request. */

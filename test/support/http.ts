@@ -9,7 +9,7 @@ export interface Answer {
   status: number;
   headers: Record<string, string | string[] | undefined>;
   /** Parsed if it is JSON; otherwise text. */
-  // biome-ignore lint/suspicious/noExplicitAny: what a test expects of the body is what it tests
+  // biome-ignore lint/suspicious/noExplicitAny: each test checks the parts that it reads
   body: any;
   cookies: ReturnType<typeof parseSetCookie>[];
 }

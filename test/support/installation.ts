@@ -41,11 +41,11 @@ export interface Installation {
 }
 
 interface InstallOptions {
-  /** More settings, for its commands and daemons. */
+  /** Further environment variables for its commands and daemons. */
   env?: Record<string, string>;
   /** An empty database to use instead of a fresh one of the run. */
   database?: string;
-  /** The words that start the program; by default, those of the run. */
+  /** The words that start the program; by default, the program under test. */
   program?: readonly string[];
   /** Prepares the instance as the operator, in this process. */
   prepare?: (operator: () => Context) => Promise<unknown>;

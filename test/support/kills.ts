@@ -23,7 +23,8 @@ export async function killUnderLoad(kills: number): Promise<void> {
   const times: number[] = [];
   for (let kill = 1; kill <= kills; kill += 1) {
     const stopLoad = load.start();
-    // Only in the first half: otherwise the test would wait for the lease at its end.
+    // Only kills in the first half wait for a delivery. After a later kill, the end of the test
+    // would wait until the lease expires.
     const inDelivery = kill % 3 === 1 && kill * 2 < kills;
     const moment = await randomMoment(stage, daemon, webhook.arrived, inDelivery);
     process.kill(daemon.pid, 'SIGKILL');

@@ -5,7 +5,7 @@ import type { Answer } from './http.ts';
 import type { Idctl } from './idctl.ts';
 import { directoryPassword, type Slapd, service, suffix } from './slapd.ts';
 
-/** The settings of a connection to this server, as its test requires them. */
+/** Settings with which a connection to this server works. */
 export function settingsFor(slapd: Pick<Slapd, 'ldaps' | 'ca'>) {
   return {
     uri: slapd.ldaps,

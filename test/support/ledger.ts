@@ -42,7 +42,7 @@ export interface Ledger {
    * The state that a subject must have in the database; undefined without an acknowledged write.
    */
   stateOf(subject: string): State | undefined;
-  /** Whether no write of unknown outcome concerns the subject. */
+  /** Whether the outcomes of all writes to the subject are known. */
   isSettled(subject: string): boolean;
   /**
    * Compares the ledger with the states in the database; an absent subject is `gone`. A write of

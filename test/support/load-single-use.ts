@@ -28,7 +28,7 @@ function mailCodes(stage: Stage): () => Promise<void> {
     if (waiting.size < 2) {
       const email = unasked.shift();
       if (email === undefined) return;
-      // To the end of the list: a second code would replace the first.
+      // Moves the account to the end of the list, because a second code would replace the first.
       unasked.push(email);
       const asked = await ledger.write(`mail a code to ${email}`, {}, () =>
         createClient(stage.url).post('/api/v1/auth/magic-code', { email }),
@@ -37,7 +37,7 @@ function mailCodes(stage: Stage): () => Promise<void> {
       return;
     }
     const at = smtp.letters.findLastIndex(({ to }) => waiting.has(to));
-    // Removed, because the next letter to this account has another code.
+    // Removes the letter, because the next one to this account has another code.
     const [letter] = at < 0 ? [] : smtp.letters.splice(at, 1);
     if (letter === undefined) return;
     waiting.delete(letter.to);

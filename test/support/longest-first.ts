@@ -1,8 +1,8 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
- * Starts the files that take longest first, so that the workers finish together. Vitest starts large
- * files first, but a file that starts programs may be short.
+ * Starts the slowest files first, so that the workers finish together. Vitest starts the largest
+ * files first, but a slow file that starts programs may be short.
  */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -20,14 +20,15 @@ export interface Stage {
   /** The current URL of the daemon. */
   url: string;
   smtp: Smtp;
-  /** The path of the SCIM users, and the tokens of the SCIM client and the owner. */
+  /** The path of the SCIM users, and the token of the SCIM client. */
   scim: { users: string; token: string };
+  /** A personal access token of the owner. */
   ownerToken: string;
   /** Credentials that this round created, to try after the fault. */
   made: Credential[];
   /** Accounts with a second factor, and the last time step that was tried. */
   enrolled: { email: string; secret: string; last: number }[];
-  /** The number of times that the load was started. */
+  /** The number of the round. In each round, the load creates one sign-in link. */
   round: number;
   close(): Promise<void>;
 }
@@ -38,9 +39,9 @@ export async function setStage(given: {
   random: () => number;
   /** The database; by default, a fresh one of the run. */
   database?: string;
-  /** The words that start the program; by default, those of the run. */
+  /** The words that start the program; by default, the program under test. */
   program?: readonly string[];
-  /** More settings. */
+  /** Further environment variables. */
   env?: Record<string, string>;
   /** Further preparation by the operator. */
   prepare?: (operator: () => Context) => Promise<void>;

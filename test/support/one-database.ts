@@ -1,8 +1,4 @@
-/**
- * Slow tests of a terminal, a browser, the network, a daemon's configuration, a killed daemon, a
- * move from one database to the other, or every way of `explain`. The suite runs them on SQLite
- * only; `npm run test:long` also runs them on PostgreSQL.
- */
+/** Slow tests that the suite runs on SQLite only. `npm run test:long` adds PostgreSQL. */
 export const onOneDatabase = [
   'test/cli/**/*.test.ts',
   'test/e2e/**/*.test.ts',

@@ -80,7 +80,7 @@ async function configurationOf(
       ctx.body = { error, error_description };
     },
     interactions: { url: (_, { uid }) => `/interaction/${uid}` },
-    // Gives every client consent, because the tests are about signing in.
+    // Skips the page that asks for consent, because the tests are about signing in.
     async loadExistingGrant({ oidc }) {
       const { client, session, provider } = oidc;
       if (!client || !session?.accountId) return undefined;

@@ -1,4 +1,4 @@
-/** Steps that the test accepts, each for its reason. */
+/** Slow steps of query plans that the test accepts, each with its reason. */
 export const meantSteps: { sql: RegExp; step: RegExp; because: string }[] = [
   {
     sql: /FROM memberships m JOIN accounts a .* r\.id IS NULL/s,

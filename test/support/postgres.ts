@@ -32,7 +32,7 @@ export interface PostgresServer {
    * Stops the server without a checkpoint, like `pg_ctl restart -m immediate`, and starts it again.
    */
   restart(): Promise<void>;
-  /** Suspends all of its processes until the returned function resumes them. */
+  /** Suspends the server's processes until the returned function resumes them. */
   freeze(): Promise<() => void>;
   /** Stops the server and removes its files. */
   stop(): Promise<void>;

@@ -15,7 +15,7 @@ export interface Proxied {
   /** The host of the proxy, a name below localhost. */
   host: string;
   port: number;
-  /** Without these files, the proxy uses plain http. */
+  /** Without these files, nginx uses plain http. Caddy needs them. */
   certFile?: string;
   keyFile?: string;
   idctl: string;
@@ -33,7 +33,7 @@ function configured(file: string, places: [string | RegExp, string][]): string {
 
 const hostOf = (url: string) => new URL(url).host;
 
-/** config/nginx-forward-auth.conf, for `startNginx`. */
+/** The text of config/nginx-forward-auth.conf, for `startNginx`. */
 export function nginxBlocks({ host, port, certFile, keyFile, ...to }: Proxied): string {
   const isPlain = certFile === undefined || keyFile === undefined;
   const tls: [string | RegExp, string][] = isPlain

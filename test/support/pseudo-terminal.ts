@@ -23,7 +23,7 @@ export async function inTerminal(
   let seen = 0;
   child.stdout.setEncoding('utf8').on('data', (part: string) => {
     shown += part;
-    // One part may show several of the texts.
+    // One part of the output may contain several of the texts.
     for (let [next] = left; next !== undefined; [next] = left) {
       const at = shown.indexOf(next[0], seen);
       if (at === -1) return;

@@ -10,7 +10,7 @@ export interface Received {
   headers: Record<string, string>;
   body: string;
   /** The body, parsed. */
-  // biome-ignore lint/suspicious/noExplicitAny: what a test expects of the body is what it tests
+  // biome-ignore lint/suspicious/noExplicitAny: each test checks the parts that it reads
   message: any;
 }
 
@@ -21,7 +21,7 @@ export type Behaviour = (response: ServerResponse, received: Received) => unknow
 export interface Receiver {
   url: string;
   received: Received[];
-  /** Sets the answer to each later request; the first answer is 204. */
+  /** Sets the answer to each later request. Until then, the answer is 204. */
   behave(behaviour: Behaviour): void;
   stop(): Promise<void>;
 }

@@ -10,7 +10,7 @@ import type { Idctl } from './idctl.ts';
 
 const redirectUri = 'https://app.example.test/callback';
 
-/** Creates an organization with a member and a client, with openid-client as the application. */
+/** Creates an organization with a member and a client. openid-client acts as the application. */
 export async function application(idctl: Idctl, more: Partial<ClientRow> & { public?: true } = {}) {
   const org = await organization(idctl);
   const member = await person(idctl);

@@ -65,7 +65,7 @@ export function clientOf(idctl: Idctl, org: ScimClient['org'], token: string): S
   };
 }
 
-/** The path and query that list the Users of a filter. */
+/** The path and query that list the Users that match a filter. */
 export function filtered(filter: string): string {
   return `/Users?filter=${encodeURIComponent(filter)}`;
 }

@@ -102,7 +102,7 @@ export const resources: fc.Arbitrary<WrittenUser> = fc
   })
   .map(readCreation);
 
-/** Instants around which the resources of a test were made. */
+/** The creation times of a test's resources. Filters compare with these times too. */
 export const instants = [
   '2011-05-13T04:42:34.000Z',
   '2011-05-13T04:42:34.500Z',

@@ -43,7 +43,7 @@ export interface SeededSite {
   /** Contains `idctl.yaml`, the database and the master key; a copy of it is an instance too. */
   folder: string;
   baseUrl: string;
-  /** The ids of objects that exist once. */
+  /** The id of one object of each kind. */
   ids: Record<'pat' | 'app' | 'invitation' | 'mappings' | 'webhook' | 'delivery', string>;
   /** The secret of the TOTP enrolment that was begun for ada@example.com. */
   totpSecret: string;
@@ -189,7 +189,7 @@ async function connect(
   await link(user);
 }
 
-/** Adds identities of both connections to an account that its own address could not link. */
+/** Links an account to both connections. A sign-in could not: its domain is not verified. */
 async function link(email: string): Promise<void> {
   const sso = await SsoConnection.findOne({ rejectOnEmpty: true });
   const ldap = await LdapConnection.findOne({ rejectOnEmpty: true });

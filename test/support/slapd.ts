@@ -35,8 +35,9 @@ export interface Slapd {
 interface Options {
   /** Lines of slapd.conf before the database. */
   global?: string;
-  /** The names in the certificate; with `expired`, the certificate has expired. */
+  /** The names in the certificate. */
   names?: string[];
+  /** Whether the certificate has expired. */
   expired?: boolean;
 }
 

@@ -70,8 +70,8 @@ function reply(response: ServerResponse, body: object | null): void {
 }
 
 /**
- * Exchanges a code, which is valid once, for its client, its redirect URI and its PKCE verifier. An
- * error has status 200.
+ * Exchanges a code for an access token. The code is valid once, with its client, redirect URI and
+ * PKCE verifier. An error has status 200.
  */
 async function exchange(
   request: IncomingMessage,

@@ -73,7 +73,7 @@ export const signIn = (url: string, email: string, from: string) =>
 
 /**
  * Signs Ada in `times` times from home, and returns the duration of each sign-in and its refusals.
- * She may be refused three times: on a busy machine, even one earlier turn may take too long.
+ * Each sign-in may take three tries: on a busy machine, her turn may come too late.
  */
 export async function adaSignsIn(
   url: string,

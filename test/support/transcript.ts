@@ -44,7 +44,7 @@ async function readTranscript(path: string): Promise<Step[]> {
   return steps;
 }
 
-/** A terminal in an empty folder, with `idctl` on its path and its own configuration. */
+/** A terminal in a new folder, with `idctl` on its path and its own configuration. */
 interface Terminal {
   run(step: Step): Promise<{ expected: Seen; seen: Seen }>;
   /** Kills the processes that still run in it, and removes its folder. */

@@ -31,7 +31,7 @@ const examples = new Map(
 
 let site: SeededSite;
 let folder: string;
-/** Where `serve` listens. */
+/** The address at which the example of `serve` listens. */
 let address: string;
 
 const login = () =>
@@ -114,7 +114,9 @@ const passwords: Record<string, string> = {
   'ldap test': directoryPassword,
 };
 
-/** Makes a folder with a copy of the instance and the files that examples read; none for `init`. */
+/**
+ * Makes a folder with the files that examples read and, except for `init`, a copy of the instance.
+ */
 async function place(name: string): Promise<string> {
   const here = await mkdtemp(join(folder, 'at-'));
   if (name !== 'init') await cp(site.folder, here, { recursive: true });

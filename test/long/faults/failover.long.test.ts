@@ -20,9 +20,9 @@ const missing = dialect !== 'postgres' || packages.some(counterpartMissing);
 /** One fault, with its times in milliseconds. */
 interface Round {
   what: string;
-  /** From the fault to the promotion. */
+  /** The time from the fault to the promotion. */
   promotion: number;
-  /** From the promotion until every daemon has acknowledged a write. */
+  /** The time from the promotion until every daemon has acknowledged a write. */
   back: number;
   entries: Written[];
 }
@@ -53,7 +53,7 @@ describe.skipIf(missing)('PostgreSQL under Patroni', () => {
     expect(await enter(replication.username, replication.password, 'postgres')).toBe('28000');
   }, 180_000);
 
-  test('loses its primary ten times, and over HAProxy no acknowledged write is lost', async () => {
+  test('loses no acknowledged write over HAProxy in ten kills of the primary, a switchover and a kill of the standby', async () => {
     await expectNoLoss('HAProxy', [
       ...Array.from({ length: 10 }, () => killPrimary),
       switchOver,
@@ -61,7 +61,7 @@ describe.skipIf(missing)('PostgreSQL under Patroni', () => {
     ]);
   }, 1_500_000);
 
-  test('loses its primary, and over PgBouncer and HAProxy no acknowledged write is lost', async () => {
+  test('loses no acknowledged write over PgBouncer and HAProxy in three kills of the primary', async () => {
     await expectNoLoss('PgBouncer and HAProxy', [killPrimary, killPrimary, killPrimary]);
   }, 600_000);
 });

@@ -72,7 +72,7 @@ describe.skipIf(dialect !== 'sqlite')('the database file of a running daemon', (
   };
 
   test.each(Object.entries(faults))(
-    'if the file %s, requests that need it get 503 until the restart',
+    'if the file %s, requests that need it get 503, and the log says why',
     async (_, fault) => {
       fault();
       expect(await write('lost')).toBe(503);

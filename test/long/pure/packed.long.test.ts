@@ -10,7 +10,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { blocksOf } from '../../support/operations.ts';
 import { freePorts } from '../../support/ports.ts';
 
-// Runs install.sh from the tree as git has it. It needs the npm registry, so it runs only in CI.
+// Runs install.sh from a copy of the files that git tracks. It needs the npm registry, so it runs
+// only in CI.
 
 const checkout = resolve(import.meta.dirname, '../../..');
 const isRoot = process.getuid?.() === 0;
@@ -45,14 +46,14 @@ function program(name: string, body: string): void {
   writeFileSync(join(folder, 'path', name), `#!/bin/sh\n${body}\n`, { mode: 0o755 });
 }
 
-/** Makes a home folder for a user. Returns functions that install there as this user. */
+/** Makes a home folder for a user. Returns functions that run commands there as this user. */
 async function actor(name: string, uid: number) {
   const home = join(folder, name);
   await mkdir(home);
   if (isRoot) execFileSync('chown', ['-R', `${uid}:${uid}`, home, join(folder, 'cache')]);
   const [port] = await freePorts(1);
   const env = {
-    // The settings with which this machine reaches the registry.
+    // Keeps the settings with which this machine reaches the registry.
     ...Object.fromEntries(
       Object.entries(process.env).filter(
         ([key]) => !/^(IDCTL_|XDG_|npm_(?!config_)|VITEST)/.test(key),

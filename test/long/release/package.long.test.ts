@@ -55,7 +55,7 @@ describe.skipIf(skipped)('the package, in a fresh Debian 12', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** The commands of a block of the page, for the next version unless another is given. */
+  /** The commands of a block of docs/install.md, by default for the next version. */
   const typed = (at: number, version = newer) =>
     release
       .typed('Debian package', at)
@@ -73,7 +73,7 @@ describe.skipIf(skipped)('the package, in a fresh Debian 12', () => {
     debian.run(`idctl init --yes --org Acme --owner ada@example.com \
       --base-url ${release.url} --owner-password-file /root/password`);
 
-  /** The names of the copies of the database from before the migration of the next version. */
+  /** The names of the database copies that were made before the migration to the next version. */
   const copies = () =>
     namesIn('var/lib/idctl').filter((name) => name.startsWith(`idctl.db.before-${nextMigration}-`));
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { password } from '../../support/builders.ts';
 import { ada, adaSignsIn, mallory, signIn, storm, twoDaemons } from '../../support/storm.ts';
 
-test('P8 one account that signs in from many networks takes no more than its share of the places', async () => {
+test('P8 one account that signs in from many networks takes no more than its share of the places in the password queue', async () => {
   const [first, second] = await twoDaemons();
   expect((await signIn(first.url, ada, '203.0.113.7')).status).toBe(200);
   const networks = Array.from({ length: 60 }, (_, at) => `2001:db8:1:${at.toString(16)}::1`);
