@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { hashOfSecret } from '../../src/crypto/secret.ts';
 import { Client } from '../../src/database/models/client.ts';
 import { Event } from '../../src/database/models/event.ts';
+import { transaction } from '../../src/database/transaction.ts';
 import { disableUser } from '../../src/services/people/users/operations.ts';
 import type { Barred } from '../../src/services/tenancy/clients/admits.ts';
 import { barredFrom } from '../../src/services/tenancy/clients/admits.ts';
@@ -113,6 +114,16 @@ test('O12 P13 a rotated secret replaces the old one at once; a public client has
   expect(await hash()).not.toBe(hashOfSecret('cos_secret_', body.clientSecret));
   expect((await remove(owner, `${at}/Wiki`)).status).toBe(204);
   expect((await owner.get(`${at}/${clientId}`)).status).toBe(404);
+});
+
+test('a suspended client is no longer suspended once it is public, because it has no secret', async () => {
+  const { org, owner, at } = await company();
+  const { clientId } = await make(org);
+  const id = (await find(clientId))?.id;
+  await transaction(() => Client.update({ suspendedAt: new Date() }, { where: { id } }));
+  expect((await owner.get(`${at}/Wiki`)).body).toHaveProperty('suspendedAt');
+  const changed = await change(owner, `${at}/Wiki`, { public: true });
+  expect(changed.body).not.toHaveProperty('suspendedAt');
 });
 
 test.each([

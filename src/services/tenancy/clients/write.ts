@@ -59,8 +59,9 @@ export async function updateClient(
   const columns = await columnsOf(organization, given);
   // A client that stops being public gets a secret that is never shown. Rotating shows a new one.
   const secretHash = given.public ? null : (client.secretHash ?? newSecret('cos_secret_').hash);
+  const suspendedAt = given.public ? null : client.suspendedAt;
   await refusingDuplicate(
-    client.update({ ...columns, secretHash }),
+    client.update({ ...columns, secretHash, suspendedAt }),
     nameTaken(organization, given.name),
   );
   await writeOrigins(ctx, client, given.forwardAuthOrigins);
