@@ -46,7 +46,7 @@ interface Admission {
   account?: Account;
   /** The answer to the second factor, if the request has one. */
   factor?: GivenFactor;
-  /** Whether that answer may come in a later request. */
+  /** Whether the answer to the second factor may come in a later request. */
   inTwoSteps: boolean;
   /** Runs first in the transaction that begins the session or holds the arrival. */
   firstInTransaction?: () => Promise<void>;
@@ -118,7 +118,7 @@ function enterBy(
   if (arrival.by === 'social') return enterBySocial(ctx, arrival, answer);
   if (arrival.by === 'ldap') return enterByDirectory(ctx, arrival, answer);
   // The last two methods know the account from the start.
-  if (account === undefined) throw new Error(`the account of a sign-in by ${arrival.by} is known`);
+  if (account === undefined) throw new Error(`a sign-in by ${arrival.by} has no account`);
   if (arrival.by === 'loginLink') return enterByLink(ctx, account, answer);
   return enterByPassword(ctx, account, arrival, answer);
 }
@@ -201,7 +201,7 @@ async function requirePending(ctx: Context, token: string | undefined) {
   return pending;
 }
 
-/** How the account of a pending sign-in answers the second factor; null if none is pending. */
+/** The second factors that can finish a pending sign-in, with the passkey options; or null. */
 export async function describePending(
   ctx: Context,
   token: string | undefined,

@@ -5,7 +5,10 @@ import { role } from '../fields.ts';
 // webhooks and lists. The tests check each recorded event against it.
 
 interface EventKind {
-  /** Whether the organization and its webhooks get the event, only the operator, or either. */
+  /**
+   * The recipients: the organization and its webhooks, or only the operator. With `either`, an
+   * event goes to the organization if it names one.
+   */
   scope: 'organization' | 'instance' | 'either';
   subject: string | null;
   about: string;

@@ -14,8 +14,8 @@ import {
   subjectOf,
 } from './limit.ts';
 
-// A known network is a row that counts nothing. Its key is the network, and its subject is an
-// account that has signed in there lately.
+// A known network is a row of `counters` that counts nothing. Its key is the network, and its
+// subject is an account that has signed in there lately.
 
 const day = 86_400;
 const recent = 30 * day;
@@ -130,7 +130,7 @@ export function clientLimit(ctx: Context): Limit {
 /** A lockout: after too many refusals, attempts for an account are refused for a while. */
 interface Lockout {
   of: 'password' | 'secondFactor';
-  /** Only for this network, where the person has signed in. Null means everywhere else. */
+  /** The only network that is locked out, where the person has signed in; null means all others. */
   network: string | null;
   until: string;
 }

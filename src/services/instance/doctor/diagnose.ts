@@ -28,7 +28,7 @@ import { checkOrganization } from './organization.ts';
 export const diagnoseInput = z.strictObject({ org: ref.optional() });
 
 export const diagnosisView = z.object({
-  /** Whether no check failed. */
+  /** Whether every check passed or was skipped. */
   ok: z.boolean(),
   checks: z.array(checkView),
 });

@@ -11,7 +11,7 @@ import { readVersion } from '../../../version.ts';
 import { lookAtDaemons, tellOlder } from '../daemons.ts';
 import { type Check, check } from './check.ts';
 
-/** Checks the versions of idctl and Node. */
+/** Checks the version of Node, and shows that of idctl. */
 export function checkRuntime(): Promise<Check> {
   return check('runtime', 'Node 24 from 24.15 on, or Node 26 or later', async () => {
     const version = process.versions.node;

@@ -83,7 +83,7 @@ function limitOf({ config }: Context, app: ProvedApp) {
  * Returns the app's `vouchedBy` (`voucherOf`), and whether it has as many live tokens as allowed.
  */
 async function holdApp(ctx: Context, { id, accountId, secretHash }: ProvedApp) {
-  // SQLite has one writer.
+  // SQLite needs no lock: it has one writer.
   if (dialectOfDatabase() === 'postgres') await lockAccount(accountId);
   type Row = { surplus: string | null; vouchedBy: string | null };
   const [app] = await select<Row>(held, [id, ctx.now, secretHash]);

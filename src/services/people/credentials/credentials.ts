@@ -106,7 +106,7 @@ export async function endCredentials(ctx: Context, accountId: string, kept: Kept
 }
 
 const forever = new Date('9999-12-31');
-// Not a foreign key, because a client must still be told that a deleted session ended.
+// `session_id` is no foreign key: the client of a deleted session must still learn that it ended.
 const ofNoSession = `NOT EXISTS (SELECT 1 FROM sessions s WHERE s.id = session_id)
   AND NOT (model = 'Grant' AND EXISTS (SELECT 1 FROM clients c
     WHERE c.id = client_id AND c.backchannel_logout_uri IS NOT NULL))`;

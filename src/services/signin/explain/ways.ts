@@ -72,7 +72,7 @@ async function judge(ctx: Context, scene: Scene, method: Offered): Promise<Verdi
   }
 }
 
-/** A scene whose account, if any, is known. */
+/** A scene whose account the caller may know; null if there is none. */
 type Known = Scene & { account: Account | null };
 
 async function byPassword(ctx: Context, { account, attempts }: Known): Promise<Verdict> {

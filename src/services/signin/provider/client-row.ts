@@ -39,7 +39,7 @@ export const clientColumns = `c.id, c.organization_id AS "organizationId", c.nam
     c.backchannel_logout_uri AS "backchannelLogoutUri", c.pkce, c.id_token_alg AS "idTokenAlg",
     c.project_id AS "projectId", c.role, c.suspended_at AS "suspendedAt"`;
 
-// Bypasses the ORM, as idctl's OpenID provider runs it for its requests.
+// Bypasses the ORM, because requests to idctl's OpenID provider run this query.
 const read = `SELECT ${clientColumns} FROM clients c WHERE c.id = $1`;
 
 /** The client of this client id, or null. */

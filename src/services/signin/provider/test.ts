@@ -74,7 +74,7 @@ export const testClient = operation({
   },
 });
 
-/** A test connects to addresses that the organization chooses, so tests are limited. */
+/** Limits the tests, because a test connects to addresses that the organization chooses. */
 async function requireTurn(ctx: Context, { id }: Organization): Promise<void> {
   if (ctx.actor.kind === 'operator') return;
   const limit = { name: 'client test', of: id, most: 20, seconds: 600 };

@@ -16,7 +16,7 @@ import { signInFailed } from '../../people/sessions/schema.ts';
 
 // The input of both steps of a sign-in by redirect (RFC 6749 §4.1, RFC 9207).
 
-/** The fields of the first step. */
+/** The fields that start a sign-in by redirect. */
 export const startFields = {
   returnTo: z.string().max(2000).optional(),
   flow: z.string().max(200).optional(),

@@ -111,7 +111,7 @@ export async function enter(
   return begun;
 }
 
-/** The connection as it is now, if it is still the one that was asked. */
+/** The stored connection, unless it was changed, disabled or removed since the search. */
 async function requireSameConnection({ id, settings }: SeenConnection): Promise<LdapConnection> {
   const now = await LdapConnection.findByPk(id);
   if (now === null || !now.enabled || proofOf(now) !== settings)
