@@ -52,7 +52,7 @@ interface Admission {
   firstInTransaction?: () => Promise<void>;
   /** Runs last in the transaction that begins the session. */
   lastInTransaction?: () => Promise<void>;
-  /** Runs once the session has begun. */
+  /** Runs after the transaction that begins the session. */
   afterCommit?: () => Promise<void>;
 }
 
@@ -117,7 +117,7 @@ function enterBy(
   if (arrival.by === 'sso') return enterBySso(ctx, arrival, answer);
   if (arrival.by === 'social') return enterBySocial(ctx, arrival, answer);
   if (arrival.by === 'ldap') return enterByDirectory(ctx, arrival, answer);
-  // The last two methods know the account from the start.
+  // A login link and a password know the account from the start.
   if (account === undefined) throw new Error(`a sign-in by ${arrival.by} has no account`);
   if (arrival.by === 'loginLink') return enterByLink(ctx, account, answer);
   return enterByPassword(ctx, account, arrival, answer);

@@ -32,7 +32,7 @@ export type Begun = { session: Awaited<ReturnType<typeof startSession>> } | { as
  * sign-in's transaction. Roll it back if the second factor must be asked for.
  */
 export async function beginSession(ctx: Context, account: Account, via: SignIn): Promise<Begun> {
-  // Lock `alone` if the account may change next: a second factor stores its time step, and a person
+  // Lock `alone` if the account may change next. A second factor stores its time step, and a person
   // who comes through a connection may join the organization.
   const plain = via.connection === undefined && !via.secondFactor;
   const now = await lockAccount(account.id, plain ? 'beside' : 'alone');

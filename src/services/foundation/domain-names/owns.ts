@@ -52,7 +52,7 @@ export async function ownsAddress(organizationId: string, email: string | null):
 export async function findUsableEmail(ctx: Context, organizationId: string, emails: string[]) {
   const [first] = emails;
   if (ctx.config.trust.domains === 'off' && first !== undefined) return first;
-  // One query, because a directory entry may hold a thousand addresses.
+  // This is one query, because a directory entry may hold a thousand addresses.
   const verified = await findVerifiedNames(organizationId);
   for (const email of emails.filter((one) => verified.has(domainOf(one)))) {
     if ((await findVerified(organizationId, domainOf(email))) !== null) return email;

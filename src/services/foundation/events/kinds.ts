@@ -32,7 +32,7 @@ const flag = z.boolean();
 const number = z.int();
 const instant = z.iso.datetime();
 const list = z.array(text);
-/** For events that strangers can repeat: the count, last time and request ids (security X5). */
+/** Data of an event that strangers can repeat: count, last time and request ids (security X5). */
 const tally = { count: number, lastAt: instant.optional(), references: list.optional() };
 const refused = { reason: text, ...tally };
 const because = z

@@ -43,7 +43,7 @@ interface KeySet {
   keys: Map<string, ReadyKey>;
 }
 
-// One cached key set per keyring.
+// There is one cached key set per keyring.
 const sets = new WeakMap<Keyring, Promise<KeySet>>();
 const missedAt = new WeakMap<Keyring, number>();
 

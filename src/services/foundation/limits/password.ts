@@ -90,7 +90,7 @@ export async function rememberClient(
   // The subject is the mailbox, so that `isStranger` finds the person under any `+tag`.
   const values = [keyOf(ctx, own), subjectOf(ctx, mailboxOf(email)), ...window];
   await execute(rememberingClient, values, { prepared: true });
-  // Last, in the same order as a sign-in by password, so that no two sign-ins deadlock.
+  // The counts are given back last, as in a sign-in by password, so that no two sign-ins deadlock.
   await giveBack(ctx, counted);
 }
 

@@ -33,7 +33,7 @@ export const diagnosisView = z.object({
   checks: z.array(checkView),
 });
 
-/** An instance that may be broken. Each part is opened separately, and refuses separately. */
+/** An instance that may be broken. Each part is opened separately, and can fail separately. */
 export interface Patient {
   readConfig(): Promise<LoadedConfig>;
   /** The database as it is, without the master key and without migrations. */

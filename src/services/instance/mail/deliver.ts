@@ -25,7 +25,7 @@ import {
 } from './letters.ts';
 
 const atOnce = 10;
-/** Longer than sending takes. After this time, another process may send a killed process's mail. */
+/** How long a process reserves a mail: longer than sending takes. Then another may send it. */
 const leaseSeconds = 60;
 const firstWaitSeconds = 10;
 const longestWaitSeconds = 3600;

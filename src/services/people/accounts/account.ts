@@ -90,7 +90,7 @@ export async function requireAccount(user: string): Promise<Account> {
   return account;
 }
 
-// Not FOR UPDATE, which waits for every writer of a row that refers to the account.
+// FOR UPDATE would wait for every writer of a row that refers to the account.
 const locks = { alone: 'NO KEY UPDATE', beside: 'SHARE' };
 
 /**
@@ -117,7 +117,7 @@ export async function holdAccount(ctx: Context, accountId: string): Promise<void
   });
 }
 
-/** Whether the caller's token still exists, or their session has not ended; true for other actors. */
+/** Whether the caller's token exists, or their session has not ended; true for other actors. */
 export async function isLive({ actor }: Context): Promise<boolean> {
   if (actor.kind !== 'user') return true;
   if (actor.via !== 'session')

@@ -35,7 +35,7 @@ const mostLive = 100;
 export const mintToken = operation({
   authority: 'public',
   input: z.strictObject({ grant_type: z.string().max(200), ...client }),
-  // RFC 6749 §5.1.
+  // The fields of RFC 6749 §5.1.
   output: z.object({
     access_token: z.string(),
     token_type: z.literal('Bearer'),

@@ -41,7 +41,7 @@ interface Kept {
 
 /** Credentials that live until they are revoked, and how to revoke each for the next holder. */
 const lasting: Record<string, (accountId: string, kept: Kept) => Promise<unknown>> = {
-  // The password and the second factor.
+  // Deletes the password, and the authenticator unless it stays.
   accounts: async (id, { keepsTotp }) => {
     await Account.update({ passwordHash: null }, { where: { id } });
     if (!keepsTotp) await discardTotp(id);

@@ -111,7 +111,7 @@ async function byCode(ctx: Context, { account, attempts }: Known): Promise<Verdi
   return fromSomewhere(attempts, await finish(ctx, entrant, { method: 'magicCode' }, rest));
 }
 
-/** Adds when a partial lockout ends: networks with a past sign-in have their own limits. */
+/** Adds the end of a partial lockout: networks with a past sign-in have their own limits. */
 function fromSomewhere(attempts: Attempts[], verdict: Verdict): Verdict {
   const partlyUntil = lastRoom(attempts, 'password');
   return verdict.could === true && partlyUntil !== null ? { ...verdict, partlyUntil } : verdict;

@@ -71,7 +71,7 @@ export async function recordRefusedBySso(
 
 function reasonOf(refusal: Refusal): string {
   const { cause, extra } = refusal;
-  // The reason of a refusal by the provider is one level deeper.
+  // If the provider refused, the reason is in the cause of the cause.
   const inner =
     typeof cause === 'object' && cause !== null && 'cause' in cause ? cause.cause : null;
   if (inner instanceof Refusal) return reasonOf(inner);

@@ -14,7 +14,7 @@ const accessTokenSeconds = 600;
 const codeSeconds = 60;
 const requestSeconds = 3600;
 
-/** The settings of the package, with these keys. */
+/** The settings of the package, with these keys for ID tokens. */
 export function configureProvider(keys: JWK[]): Configuration {
   const cookie = { httpOnly: true, sameSite: 'lax', overwrite: true } as const;
   return {

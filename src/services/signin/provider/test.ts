@@ -138,7 +138,7 @@ async function examineAddresses(ctx: Context, client: Client, take: Take): Promi
     ...(client.origins ?? []).map(({ origin }) => ['forward auth', origin] as const),
   ];
   const origins = new Set(addresses.map(([, uri]) => new URL(uri).origin));
-  // In parallel, so that one slow host does not delay the others.
+  // All hosts are checked in parallel, so that a slow host does not delay the others.
   const looks = [...origins].map(
     async (origin) => [origin, await examineAddress(ctx, new URL(origin))] as const,
   );

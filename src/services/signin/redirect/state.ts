@@ -167,7 +167,7 @@ async function spend(state: FlowState, places: Places): Promise<void> {
     const row = { id: state.id, expiresAt: new Date(state.expires * 1000) };
     const message = 'This sign-in was finished already.';
     await refusingDuplicate(SpentState.create(row), { message });
-    // Last, so that a refusal rolls back the use of the state.
+    // The places are taken last, so that a refusal rolls back the use of the state.
     places.take();
   });
   await spending.catch((error: unknown) => {

@@ -89,7 +89,7 @@ export async function enter(
   const email = await findUsableEmail(ctx, connection.organizationId, person.emails);
   if (email === null)
     throw signInFailed(person.emails.length === 0 ? 'email_missing' : 'email_domain_not_verified');
-  // Locked after the domain, in the same order as all code that locks both.
+  // The connection is locked after the domain, as in all code that locks both.
   await hold();
   const account = await attachIdentity(ctx, {
     kind: 'ldap',
@@ -119,7 +119,7 @@ async function requireSameConnection({ id, settings }: SeenConnection): Promise<
   return now;
 }
 
-/** Keeps the connection until the transaction ends, so that no session outlives it. */
+/** Locks the connection against removal until the transaction ends: no session may outlive it. */
 async function holdConnection({ id }: LdapConnection): Promise<void> {
   const held = await LdapConnection.findByPk(id, { lock: Transaction.LOCK.KEY_SHARE });
   if (held === null) throw signInFailed('connection_changed');
