@@ -23,7 +23,7 @@ import { deletePasskeys, restrictPasskeys } from '../passkeys/passkey.ts';
 import { endSessions } from '../sessions/end.ts';
 
 // The one list of tables that hold credentials (security I3). Add a new kind of credential here:
-// all code that revokes credentials uses this list. Tests compare it with the schema and with
+// `endSignIns` and `endCredentials` use this list. Tests compare it with the schema and with
 // docs/kill-matrix.md.
 
 /** The codes, links and pending sign-ins that lead to a session: valid for minutes, and once. */

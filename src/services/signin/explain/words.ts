@@ -150,7 +150,7 @@ interface Block {
   until?: string;
 }
 
-/** The obstacles of the ways that are on, each once. If a way works, a missing password is left out. */
+/** The obstacles of the ways that are on, each once. If a way works, omits a missing password. */
 export function blocksOf(scene: Scene, ways: SignInWay[]): Block[] {
   const closed = ways.filter(({ on, could }) => on && could === false);
   const isIn = ways.some(({ could }) => could === true);

@@ -101,7 +101,8 @@ export async function enter(
     name: person.name ?? email.slice(0, email.indexOf('@')),
   });
   if (account === null) throw signInFailed('identity_conflict');
-  // `beginSession` comes first, as it refuses a removed person: `ensureMember` would admit them again.
+  // `beginSession` comes first, because it refuses a removed person. `ensureMember` would admit that
+  // person again.
   const begun = await beginSession(ctx, account, { method: 'ldap', connection, secondFactor });
   if ('session' in begun)
     await ensureMember(ctx, connection.organizationId, account, {
