@@ -9,7 +9,7 @@ import { projectRoles } from './project-roles.ts';
 
 const unseen = 'must not contain control characters, bidirectional or other invisible characters';
 
-/** An identifier. */
+/** An id: a UUID, in lower case once parsed. */
 export const id = z.uuid({ error: 'must be an id (a UUID)', abort: true }).toLowerCase();
 
 /** An organization or project by id or slug. */

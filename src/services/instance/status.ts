@@ -93,7 +93,7 @@ export const showStatus = operation({
   },
 });
 
-/** A daemon that listens on all addresses also answers on the loopback address. */
+/** The URL of the listen address. A daemon on all addresses also answers on loopback. */
 function listenUrl(listen: string): string {
   return `http://${listen.replace(/^0\.0\.0\.0:/, '127.0.0.1:').replace(/^\[::\]:/, '[::1]:')}`;
 }
@@ -145,7 +145,7 @@ async function lastMigration(): Promise<string> {
   return row?.name ?? 'none';
 }
 
-// A single query, because an instance may have thousands of organizations.
+// This is a single query, because an instance may have thousands of organizations.
 const query = `SELECT o.id, o.slug, o.name,
     (SELECT COUNT(*) FROM memberships m WHERE m.organization_id = o.id) AS members,
     (SELECT COUNT(*) FROM memberships m WHERE m.organization_id = o.id AND m.role = 'owner') AS owners,

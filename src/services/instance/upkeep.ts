@@ -48,7 +48,7 @@ export async function sweepExpired(ctx: Context, { stop }: { stop?: Stop } = {})
   await refreshStatistics();
 }
 
-/** Small batches, so that other writers wait only for one batch. */
+/** Batches are small, so that other writers wait only for one batch. */
 const batch = 50;
 const mostBatches = 400;
 

@@ -45,7 +45,7 @@ async function describePassword(ctx: Context, { email, passwordHash }: Account) 
   return methods.includes('password') ? ('may be chosen' as const) : ('none' as const);
 }
 
-/** The passkeys, and why no more can be added; null if there are none and none would work here. */
+/** The passkeys, and why no more can be added; null if there are none and `baseUrl` allows none. */
 async function describePasskeys(ctx: Context, account: Account) {
   const { items } = await listPasskeys(ctx, { limit: mostPasskeys });
   if (findPasskeyObstacle(ctx) !== null)
@@ -55,7 +55,10 @@ async function describePasskeys(ctx: Context, account: Account) {
   return { items, noMore: items.length < mostPasskeys ? null : ('most' as const) };
 }
 
-/** Lists the person's single sign-on connections, and whether idctl asks for a second factor. */
+/**
+ * Lists the organizations whose single sign-on the person can use. `asksHere`: whether idctl then
+ * asks for the account's second factor.
+ */
 async function listSingleSignOn(ctx: Context, { id, email }: Account) {
   const keys = await Identity.findAll({
     where: { accountId: id, kind: 'sso' },

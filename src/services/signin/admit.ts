@@ -46,13 +46,13 @@ interface Admission {
   account?: Account;
   /** The answer to the second factor, if the request has one. */
   factor?: GivenFactor;
-  /** Whether that answer may come in a later request. */
+  /** Whether the answer to the second factor may come in a later request. */
   inTwoSteps: boolean;
   /** Runs first in the transaction that begins the session or holds the arrival. */
   firstInTransaction?: () => Promise<void>;
   /** Runs last in the transaction that begins the session. */
   lastInTransaction?: () => Promise<void>;
-  /** Runs once the session has begun. */
+  /** Runs after the transaction that begins the session. */
   afterCommit?: () => Promise<void>;
 }
 
@@ -117,8 +117,8 @@ function enterBy(
   if (arrival.by === 'sso') return enterBySso(ctx, arrival, answer);
   if (arrival.by === 'social') return enterBySocial(ctx, arrival, answer);
   if (arrival.by === 'ldap') return enterByDirectory(ctx, arrival, answer);
-  // The last two methods know the account from the start.
-  if (account === undefined) throw new Error(`the account of a sign-in by ${arrival.by} is known`);
+  // A login link and a password know the account from the start.
+  if (account === undefined) throw new Error(`a sign-in by ${arrival.by} has no account`);
   if (arrival.by === 'loginLink') return enterByLink(ctx, account, answer);
   return enterByPassword(ctx, account, arrival, answer);
 }
@@ -201,7 +201,7 @@ async function requirePending(ctx: Context, token: string | undefined) {
   return pending;
 }
 
-/** How the account of a pending sign-in answers the second factor; null if none is pending. */
+/** The second factors that can finish a pending sign-in, with the passkey options; or null. */
 export async function describePending(
   ctx: Context,
   token: string | undefined,

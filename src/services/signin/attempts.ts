@@ -12,9 +12,9 @@ import { pageInput, pageOf, readPage } from '../foundation/page.ts';
 import type { Said } from '../tenancy/sso/claims.ts';
 import { requireSsoConnection } from '../tenancy/sso/connection.ts';
 
-/** `reference` is the reference on the page of a refused sign-in. */
 const listAttemptsInput = z.strictObject({
   org: ref,
+  /** The reference on the page of a refused sign-in. */
   reference: z.string().max(100).optional(),
   ...pageInput,
 });
@@ -23,7 +23,7 @@ export const attemptView = z.object({
   id,
   at: instant,
   connection: id,
-  /** How far the sign-in came. */
+  /** The stage that the sign-in reached. */
   stage: z.enum(attemptStages),
   ok: z.boolean(),
   /** Why the sign-in was refused. */

@@ -10,7 +10,7 @@ import { secondFactorRequired } from '../people/two-factor/asking.ts';
 import { type SecondFactor, useSecondFactor } from '../people/two-factor/second-factor.ts';
 import { findMethodRefusal } from '../tenancy/signin-settings/methods.ts';
 
-// Only this code issues a session. It checks in this order: password unchanged, account enabled,
+// Only this file issues a session. It checks in this order: password unchanged, account enabled,
 // e-mail verified, no tombstone, method allowed, and second factor.
 
 /** How the person has proved who they are. */
@@ -32,7 +32,7 @@ export type Begun = { session: Awaited<ReturnType<typeof startSession>> } | { as
  * sign-in's transaction. Roll it back if the second factor must be asked for.
  */
 export async function beginSession(ctx: Context, account: Account, via: SignIn): Promise<Begun> {
-  // Lock `alone` if the account may change next: a second factor stores its time step, and a person
+  // Lock `alone` if the account may change next. A second factor stores its time step, and a person
   // who comes through a connection may join the organization.
   const plain = via.connection === undefined && !via.secondFactor;
   const now = await lockAccount(account.id, plain ? 'beside' : 'alone');
@@ -44,8 +44,8 @@ export async function beginSession(ctx: Context, account: Account, via: SignIn):
   const { method, connection = null, secondFactor } = via;
   const factor = secondFactor === undefined ? null : await useSecondFactor(now, secondFactor);
   if (factor === 'missing') return { asks: now };
-  // If no other credential of the account proves the person, the session keeps the organization
-  // whose provider alone let the second factor be added (security P12).
+  // A session by single sign-on or passkey keeps the organization whose provider was the only proof
+  // when its second factor was added (security P12).
   const vouchedBy = method === 'sso' || method === 'passkey' ? (factor?.vouchedBy ?? null) : null;
   const begun = { method, connection, passedSecondFactor: factor !== null, vouchedBy };
   return { session: await startSession(ctx, account, begun) };

@@ -52,7 +52,8 @@ export const confirmSession = operation({
       await holdAccount(ctx, accountId);
       const now = await Account.findByPk(accountId, { rejectOnEmpty: true });
       const passed = await acceptSecondFactor(now, answer);
-      // If a provider was the only proof to add this factor, the mark stays (security P12).
+      // The session's mark ends, unless only a provider proved the person when this factor was
+      // added (security P12).
       const marked = (await voucherOf(ctx)) !== null;
       const vouchedBy = marked ? (passed?.vouchedBy ?? null) : null;
       await Session.update({ secondFactorAt: ctx.now, vouchedBy }, { where: { id } });

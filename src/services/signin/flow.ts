@@ -48,10 +48,11 @@ import {
 //    A password of an account with a second factor skips the first run. Single sign-on asks for the
 //    account's own second factor only if `asksOwnSecondFactor`. A mailed code and a passkey need no
 //    `admit`: the request with the code must have the answer, and a passkey counts as both factors.
-// 4. Give the count back, except after `signin_failed` (a mailed code: only after `code_invalid`).
+// 4. Give the count back, except after `signin_failed` (for a mailed code: after `code_invalid`).
 //    With LDAP, give it back too if the service account failed. Record a refused person, or a
-//    server that could not be used, as an event. A refusal after the second factor was asked for
-//    has no event, nor has one of single sign-on before the provider was asked.
+//    server that could not be used, as an event. These have no event: a wrong TOTP code, any other
+//    refusal by `answerPendingSignIn` except of a passkey, and a refusal of single sign-on before
+//    the provider is asked.
 //
 // method           counts in, gives back in   event of a refusal by      event of a server by
 // password         this file                  recordRefusedSignIn        (no server)
@@ -172,7 +173,8 @@ export async function signInByLdap(
     });
   } catch (error) {
     const reason = reasonOfFailure(error);
-    // Null: no guess was wrong. `service_…`: the service account failed, and no password was tried.
+    // A null reason means that no guess was wrong. `service_…` means that the service account
+    // failed, and no password was tried.
     if (reason === null || reason.startsWith('service_')) await giveBack(ctx, limits);
     if (reason !== null) await recordRefusedByDirectory(ctx, connection, { reason, person: entry });
     throw await reportDirectory(ctx, connection, error);

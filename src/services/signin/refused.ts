@@ -74,9 +74,9 @@ export interface ProviderFailure {
 }
 
 /**
- * Records a provider that could not be used, with `record`, once for each connection or provider
- * (`of`). Returns the error that the person sees: only admins learn where the provider is and why
- * it failed (security S8).
+ * Records a provider that could not be used, with `record`: each error once for each connection or
+ * provider (`of`). Returns the error that the person sees: only admins learn where the provider is
+ * and why it failed (security S8).
  */
 export async function reportFailure(
   error: unknown,
@@ -95,8 +95,8 @@ export async function reportFailure(
 const recorded = new WeakMap<Refusal, Set<string>>();
 
 /**
- * A cached failure is shown to any number of strangers for some seconds, so repeating it must cost
- * no write (security X5).
+ * Records a failure once. A cached failure is shown to any number of strangers for some seconds, so
+ * each repeat must cost no write (security X5).
  */
 async function recordOnce(failure: Refusal, of: string, record: () => Promise<void>) {
   const done = recorded.get(failure) ?? new Set();

@@ -4,7 +4,7 @@ import { Refusal, refuseField } from '../../errors.ts';
 import { refreshSession } from '../people/sessions/operations.ts';
 import type { resumeInput } from '../people/sessions/schema.ts';
 
-/** The URL after a sign-in: a path of this instance, or on a configured origin (security S7). */
+/** The URL after a sign-in: a path here, or a URL on a configured origin (security S7). */
 export function requireReturnTo(ctx: Context, returnTo: string | undefined): string {
   if (returnTo === undefined) return '/';
   const { baseUrl, http } = ctx.config;

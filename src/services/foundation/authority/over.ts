@@ -14,7 +14,7 @@ export async function requireAuthorityOver(
   missing: Refusal,
 ): Promise<Standing> {
   try {
-    // No organization has an empty name.
+    // An empty name matches no organization.
     return await requireAuthority(ctx, operation, organizationId ?? '');
   } catch (error) {
     const isHidden = error instanceof Refusal && /^(not_found|forbidden)$/.test(error.code);

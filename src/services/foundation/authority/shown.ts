@@ -15,8 +15,8 @@ type Person = Pick<Account, 'id' | 'email' | 'name'>;
 
 /**
  * Returns how the organization sees these accounts. If SCIM provisioned a person at an address of a
- * foreign domain, the organization sees only the SCIM client's data, so that an earlier account
- * stays hidden (security I4).
+ * foreign domain, the organization sees only the SCIM client's data. So an earlier account stays
+ * hidden (security I4).
  */
 export async function shownTo(
   organizationId: string,

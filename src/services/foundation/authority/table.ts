@@ -27,7 +27,7 @@ export const authority = {
   'me.change': { least: 'user', effect: 'changes' },
   /** Changes password, second factor, tokens and apps: a token thief could gain lasting access. */
   'me.credentials': { least: 'user', session: 'usually', effect: 'changes' },
-  /** Making or regenerating a token with scope admin. */
+  /** Makes or regenerates a token with scope admin. */
   'me.adminTokens': { least: 'user', effect: 'letsIn', session: 'always', secondFactor: true },
   'sessions.see': { least: 'user', effect: 'reads' },
   'sessions.end': { least: 'user', effect: 'changes' },
@@ -51,7 +51,7 @@ export const authority = {
   'members.takeOwner': { least: 'owner', effect: 'changes' },
   'invitations.see': { least: 'admin', effect: 'reads' },
   'invitations.change': { least: 'admin', effect: 'changes' },
-  /** Choosing the organization whose members' tokens the actor's app may introspect. */
+  /** Sets the organization whose members' tokens the actor's app may introspect. */
   'apps.introspect': { least: 'admin', session: 'usually', effect: 'changes' },
   'events.see': { least: 'admin', effect: 'reads' },
   'webhooks.see': { least: 'admin', effect: 'reads' },
@@ -69,7 +69,7 @@ export const authority = {
   'projectMembers.see': { least: 'admin', orInProject: 'viewer', effect: 'reads' },
   'projectMembers.change': { least: 'admin', orInProject: 'admin', effect: 'changes' },
   'projectMembers.grantAdmin': { least: 'admin', orInProject: 'admin', effect: 'letsIn' },
-  /** Making a synced membership manual, or removing it. */
+  /** Makes a synced membership manual, or removes it. */
   'projectMembers.changeSynced': { least: 'admin', effect: 'changes' },
 
   'domains.see': { least: 'admin', effect: 'reads' },
@@ -91,7 +91,7 @@ export const authority = {
   'mappings.change': { least: 'admin', effect: 'changes' },
   'mappings.grantAdmin': { least: 'admin', effect: 'letsIn' },
   'scim.see': { least: 'admin', effect: 'reads' },
-  /** Making a SCIM token: its client decides who is a member, owners included. */
+  /** Makes a SCIM token. Its client decides who is a member, owners included. */
   'scim.rotate': { least: 'owner', effect: 'letsIn' },
   'scim.revoke': { least: 'admin', effect: 'changes' },
 

@@ -45,13 +45,14 @@ export async function ownsAddress(organizationId: string, email: string | null):
 }
 
 /**
- * The first address whose domain the organization has verified, or null (security L6, I2); with
- * `trust.domains: off`, the first one. The domain cannot be given up until the transaction ends.
+ * The first address whose domain the organization has verified, or null (security L6, I2). The
+ * domain cannot be given up until the transaction ends. With `trust.domains: off`, returns the
+ * first address, without a lock.
  */
 export async function findUsableEmail(ctx: Context, organizationId: string, emails: string[]) {
   const [first] = emails;
   if (ctx.config.trust.domains === 'off' && first !== undefined) return first;
-  // One query, because a directory entry may hold a thousand addresses.
+  // This is one query, because a directory entry may hold a thousand addresses.
   const verified = await findVerifiedNames(organizationId);
   for (const email of emails.filter((one) => verified.has(domainOf(one)))) {
     if ((await findVerified(organizationId, domainOf(email))) !== null) return email;

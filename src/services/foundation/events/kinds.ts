@@ -5,7 +5,10 @@ import { role } from '../fields.ts';
 // webhooks and lists. The tests check each recorded event against it.
 
 interface EventKind {
-  /** Whether the organization and its webhooks get the event, only the operator, or either. */
+  /**
+   * The recipients: the organization and its webhooks, or only the operator. With `either`, an
+   * event goes to the organization if it names one.
+   */
   scope: 'organization' | 'instance' | 'either';
   subject: string | null;
   about: string;
@@ -29,7 +32,7 @@ const flag = z.boolean();
 const number = z.int();
 const instant = z.iso.datetime();
 const list = z.array(text);
-/** For events that strangers can repeat: the count, last time and request ids (security X5). */
+/** Data of an event that strangers can repeat: count, last time and request ids (security X5). */
 const tally = { count: number, lastAt: instant.optional(), references: list.optional() };
 const refused = { reason: text, ...tally };
 const because = z

@@ -86,8 +86,8 @@ const settledInstant = `SELECT (EXTRACT(EPOCH FROM LEAST(min(xact_start) - inter
 
 /**
  * The id up to which no more events can appear; null on SQLite, where the order is always final. On
- * PostgreSQL an open transaction may still write an event older than those already written, and so
- * may one that begins before the events are read.
+ * PostgreSQL, an open transaction may still write an event that is older than those already
+ * written. So may a transaction that begins before the events are read.
  */
 async function settledId(): Promise<string | null> {
   if (dialectOfDatabase() === 'sqlite') return null;
@@ -107,7 +107,7 @@ function beginning(
   return cursor !== undefined && cursor > first ? cursor : first;
 }
 
-/** Events for the operator, with the system account, the slug, and the address of the subject. */
+/** Events as the operator sees them: with system account, organization slug and user address. */
 async function viewForOperator(events: readonly Event[]) {
   if (events.length === 0) return [];
   const organizations = await Organization.findAll({

@@ -120,7 +120,7 @@ interface Listener {
 
 /**
  * Writes an event, and a delivery for each webhook that wants it. Call it inside the transaction
- * that causes the event. Without webhooks, it is one statement.
+ * that causes the event. Without webhooks, this is one statement.
  */
 async function fanOut({ organizationId, ...event }: Written): Promise<void> {
   const row = { ...event, organization_id: organizationId };

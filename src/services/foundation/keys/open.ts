@@ -87,8 +87,8 @@ export async function followMasterKey(ctx: Context): Promise<void> {
 }
 
 /**
- * Refuses `not_ready` if this process lacks the master key that seals now, without the reason: the
- * caller may be a stranger.
+ * Refuses `not_ready` if this process lacks the master key that seals now. The refusal gives no
+ * details, because the caller may be a stranger.
  */
 export async function requireMasterKey(ctx: Pick<Context, 'keyring'>): Promise<void> {
   const missing = await findMissingKey(ctx).catch((error: unknown) => {

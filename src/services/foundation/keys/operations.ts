@@ -40,7 +40,10 @@ export const keyView = z.object({
 const keyPage = pageOf(keyView);
 export const newKeyView = keyView.extend({ signsFrom: instant });
 
-/** A rotation changed to a new key, only added it to the file, or finished an interrupted one. */
+/**
+ * The result of a rotation. `prepared`: the new key only waits in the key file. `finished`: an
+ * interrupted rotation is complete, and there is no new key.
+ */
 export const newMasterKeyView = z.object({
   id: z.string(),
   state: z.enum(['rotated', 'prepared', 'finished']),
@@ -122,7 +125,7 @@ export const foreseeMasterKey = operation({
 
 /**
  * Makes a new session signing key (security X2). It signs once every daemon has had time to read
- * it. Until then the old key signs; after that it still verifies. Every session continues.
+ * it. Until then the old key signs, and afterwards it still verifies. Every session continues.
  */
 export const rotateSigningKey = operation({
   authority: 'operator',

@@ -52,7 +52,7 @@ async function resealBatch({ keyring, ...ctx }: Context, at: SealedColumn): Prom
 
 function findFormer(ctx: Context, { table, column }: SealedColumn, most: number) {
   const prefix = sealedPrefix(ctx.keyring.keyId);
-  // Two ranges, which an index finds. A slash is the next character after a dot.
+  // An index finds these two ranges. A slash is the next character after a dot.
   const bytes = dialectOfDatabase() === 'sqlite' ? column : `${column} COLLATE "C"`;
   const sides = [`${bytes} < $1`, `${bytes} >= $2`].map(
     (side) =>

@@ -43,7 +43,7 @@ interface KeySet {
   keys: Map<string, ReadyKey>;
 }
 
-// One cached key set per keyring.
+// There is one cached key set per keyring.
 const sets = new WeakMap<Keyring, Promise<KeySet>>();
 const missedAt = new WeakMap<Keyring, number>();
 
@@ -153,7 +153,7 @@ export async function keysOfIdTokens(ctx: KeyContext): Promise<JWK[]> {
   return ordered.map(({ publicJwk, privateJwk }) => ({ ...privateJwk, ...publicJwk }));
 }
 
-/** Two daemons may each make an RSA key at once: both are published, and the oldest signs. */
+/** Adds an RSA key. Two daemons may do so at once: both are published, and the oldest signs. */
 async function addRsaKey(ctx: KeyContext): Promise<void> {
   const made = await makeSigningKey(ctx, generateRsaKey);
   await transaction(async () => {

@@ -20,7 +20,10 @@ function ldapLimit({ config }: Context, name: string, of: string, apart = ''): L
   return { name, of, apart, most: config.limits.ldapFailures, seconds: 900 };
 }
 
-/** Like `directoryLimits`, plus one for the tester in all organizations: they can make many. */
+/**
+ * Like `directoryLimits`, plus a limit for the tester across organizations: a person can make many
+ * organizations.
+ */
 export function testedLimits(ctx: Context, username: string, organizationId: string): Limit[] {
   return [...ownLimits(ctx, 'ldap person'), ...directoryLimits(ctx, username, organizationId)];
 }

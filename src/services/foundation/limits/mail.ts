@@ -58,7 +58,7 @@ async function mayInvite(
   return (await countUp(ctx, limit)) !== null;
 }
 
-/** The mails per hour that are reserved for networks where the person has signed in lately. */
+/** The mails per hour that strangers cannot request. */
 const kept = 2;
 
 /**

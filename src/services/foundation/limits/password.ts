@@ -14,8 +14,8 @@ import {
   subjectOf,
 } from './limit.ts';
 
-// A known network is a row that counts nothing. Its key is the network, and its subject is an
-// account that has signed in there lately.
+// A known network is a row of `counters` that counts nothing. Its key is the network, and its
+// subject is an account that has signed in there lately.
 
 const day = 86_400;
 const recent = 30 * day;
@@ -90,7 +90,7 @@ export async function rememberClient(
   // The subject is the mailbox, so that `isStranger` finds the person under any `+tag`.
   const values = [keyOf(ctx, own), subjectOf(ctx, mailboxOf(email)), ...window];
   await execute(rememberingClient, values, { prepared: true });
-  // Last, in the same order as a sign-in by password, so that no two sign-ins deadlock.
+  // The counts are given back last, as in a sign-in by password, so that no two sign-ins deadlock.
   await giveBack(ctx, counted);
 }
 
@@ -130,7 +130,7 @@ export function clientLimit(ctx: Context): Limit {
 /** A lockout: after too many refusals, attempts for an account are refused for a while. */
 interface Lockout {
   of: 'password' | 'secondFactor';
-  /** Only for this network, where the person has signed in. Null means everywhere else. */
+  /** The only network that is locked out, where the person has signed in; null means all others. */
   network: string | null;
   until: string;
 }

@@ -84,7 +84,7 @@ function tidied(attribute: Attribute, value: ScimValue): ScimValue | undefined {
 
 const most = { elements: 200, length: 256 * 1024 };
 
-/** Refuses an invalid resource, whatever its origin: without a name, or too large. */
+/** Refuses an invalid resource from any source: no userName, too large, or too many values. */
 export function assertSound(resource: ScimResource): void {
   if (givenName(resource) === null)
     throw scimRefusal(400, 'invalidValue', 'userName must not be empty.');

@@ -140,7 +140,7 @@ function coerceText(attribute: Attribute, value: unknown): string {
 
 const goneWhenEmpty = new Set(['emails', 'phoneNumbers', 'manager']);
 
-/** Whether it is an e-mail, phone number or manager that a connector empties to remove it. */
+/** Whether a connector has emptied this e-mail, phone number or manager to remove it. */
 export function isEmptied({ name }: Attribute, given: ScimResource): boolean {
   return (
     goneWhenEmpty.has(name) && typeof given['value'] === 'string' && given['value'].trim() === ''

@@ -20,11 +20,11 @@ import type { backupHeader, restoredView } from './container.ts';
 type Settled = Pick<z.input<typeof restoredView>, 'ended' | 'suspended' | 'disabled'>;
 
 /**
- * Deletes sessions, unfinished sign-ins, bot tokens and pending invitations, and cancels unsent
- * messages, so that the restore does not revive them. Suspends tokens, apps, client secrets and
- * SCIM tokens, because some may have been revoked since the backup. Disables webhooks, because a
- * trial copy must not send to their receivers. With `keepTokens`, tokens, apps, client secrets,
- * invitations and webhooks stay. Afterwards, the database belongs to this master key.
+ * Ends sessions, deletes unfinished sign-ins, bot tokens and pending invitations, and cancels
+ * unsent messages, so that the restore does not revive them. Suspends tokens, apps, client secrets
+ * and SCIM tokens, because some may have been revoked since the backup. Disables webhooks, because
+ * a trial copy must not send to their receivers. With `keepTokens`, all tokens, apps, client
+ * secrets, invitations and webhooks stay. Afterwards, the database belongs to this master key.
  */
 export async function settleRestored(
   ctx: Context,

@@ -54,7 +54,7 @@ function checkMigrations(database: Database): Promise<Check> {
   });
 }
 
-/** On a full disk, writes fail but reads succeed. */
+/** Checks that writes succeed: on a full disk, only reads do. */
 function checkWrites(database: Database): Promise<Check> {
   return check('writes', 'the database accepts writes', async () => {
     await database.tryWrite();

@@ -28,12 +28,12 @@ import { checkOrganization } from './organization.ts';
 export const diagnoseInput = z.strictObject({ org: ref.optional() });
 
 export const diagnosisView = z.object({
-  /** Whether no check failed. */
+  /** Whether every check passed or was skipped. */
   ok: z.boolean(),
   checks: z.array(checkView),
 });
 
-/** An instance that may be broken. Each part is opened separately, and refuses separately. */
+/** An instance that may be broken. Each part is opened separately, and can fail separately. */
 export interface Patient {
   readConfig(): Promise<LoadedConfig>;
   /** The database as it is, without the master key and without migrations. */

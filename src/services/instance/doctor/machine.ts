@@ -11,7 +11,7 @@ import { readVersion } from '../../../version.ts';
 import { lookAtDaemons, tellOlder } from '../daemons.ts';
 import { type Check, check } from './check.ts';
 
-/** Checks the versions of idctl and Node. */
+/** Checks the version of Node, and shows that of idctl. */
 export function checkRuntime(): Promise<Check> {
   return check('runtime', 'Node 24 from 24.15 on, or Node 26 or later', async () => {
     const version = process.versions.node;
@@ -57,9 +57,9 @@ export function examineKeyFile(path: string): Promise<Check> {
 const keySet = z.object({ keys: z.array(z.object({ kid: z.string() })) });
 
 /**
- * Whether the daemon at this address uses another database: it publishes none of this database's
- * signing keys, or no process has this database open (`idle`). A copy of the database has the same
- * keys, so only `idle` can tell a copy apart.
+ * Whether the daemon at this address uses another database. It does if no process has this database
+ * open (`idle`), or if it publishes none of this database's signing keys. A copy of the database
+ * has the same keys, so only `idle` can tell a copy apart.
  */
 export async function servesAnother({ outbound }: Context, address: string, idle: boolean) {
   if (idle) return true;

@@ -82,7 +82,7 @@ async function checkLdap(ctx: Context, { id, slug }: Organization): Promise<Chec
   );
 }
 
-/** Security L8: `doctor` may run in a loop, and must not lock the directory's service account. */
+/** The finding while `doctor` pauses, so as not to lock the service account (security L8). */
 function resting(slug: string, { seconds, refused, everywhere }: Rest): Finding {
   const org = shellWord(slug);
   return wrong(

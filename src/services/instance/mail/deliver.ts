@@ -25,7 +25,7 @@ import {
 } from './letters.ts';
 
 const atOnce = 10;
-/** Longer than sending takes. After this time, another process may send a killed process's mail. */
+/** How long a process reserves a mail: longer than sending takes. Then another may send it. */
 const leaseSeconds = 60;
 const firstWaitSeconds = 10;
 const longestWaitSeconds = 3600;
@@ -192,7 +192,7 @@ function isOfUse({ disabledAt, emailProof }: Account, purpose: CodePurpose): boo
 /** The time after a sign-up in which its own mail may still be unwritten. */
 const underWaySeconds = 10;
 
-/** Whether the sign-up's mail answers the request: written after the request, or not yet. */
+/** Whether the sign-up's mail answers the request: its code is newer, or not written yet. */
 async function isAnsweredBySignUp(account: Account, asked: Date): Promise<boolean> {
   if (!account.awaitsCode) return false;
   const written = await lastWritten({ accountId: account.id, purpose: 'verify' });

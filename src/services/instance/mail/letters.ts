@@ -4,7 +4,7 @@ import { escapedHtml } from '../../../escape.ts';
 /** The content of a mail. It contains no text from strangers, except names cleaned by `spoken`. */
 export interface Letter {
   subject: string;
-  /** The subject matter in one sentence. */
+  /** The subject matter, in one or two sentences. */
   opening: string;
   /** A code of six digits. */
   code?: string;

@@ -101,7 +101,7 @@ function namesIn(rows: PlainRow[]): string[] {
   return rows.map(({ name }) => String(name));
 }
 
-/** Opening a missing SQLite file would create it. */
+/** Whether the SQLite file is missing: opening it would create it. */
 function isMissing({ url }: Address): boolean {
   return url.startsWith('sqlite:') && !existsSync(fileOf(url));
 }

@@ -82,7 +82,7 @@ export async function countTables(connection: PlainConnection, tables: Table[]) 
   return counted;
 }
 
-/** In this mode, SQLite grants the lock only if no other process has the file open. */
+/** Locks a SQLite file, which succeeds only if no other process has the file open. */
 async function lockFile(connection: PlainConnection, now: Date): Promise<void> {
   try {
     await connection.all('PRAGMA locking_mode = EXCLUSIVE');

@@ -13,7 +13,7 @@ import { statementPatience } from './source.ts';
 // From its first table until the end of the move, the new database has a mark. Daemons and commands
 // refuse a marked database.
 
-/** Differs from the lock for migrations, which each migration takes in its own transaction. */
+/** This is not the lock for migrations, which each migration takes in its own transaction. */
 const moveLock = 7_236_412_012;
 
 /**

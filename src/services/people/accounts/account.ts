@@ -90,7 +90,7 @@ export async function requireAccount(user: string): Promise<Account> {
   return account;
 }
 
-// Not FOR UPDATE, which waits for every writer of a row that refers to the account.
+// FOR UPDATE would wait for every writer of a row that refers to the account.
 const locks = { alone: 'NO KEY UPDATE', beside: 'SHARE' };
 
 /**
@@ -117,7 +117,7 @@ export async function holdAccount(ctx: Context, accountId: string): Promise<void
   });
 }
 
-/** Whether the caller's credential is still live. */
+/** Whether the caller's token exists, or their session has not ended; true for other actors. */
 export async function isLive({ actor }: Context): Promise<boolean> {
   if (actor.kind !== 'user') return true;
   if (actor.via !== 'session')
@@ -146,7 +146,7 @@ const blurMs = 10 * 60_000;
 export async function idLikeOthers(ctx: Context): Promise<string> {
   const { ids } = await sampleIds(ctx);
   const like = ids.length === 0 ? undefined : ids[randomInt(ids.length)];
-  // Earlier, never later: no account is made in the future.
+  // The time only moves back: no account is made in the future.
   return like === undefined ? orderedId() : idAround(millisecondOf(like) - randomInt(blurMs));
 }
 

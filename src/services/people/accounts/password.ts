@@ -23,7 +23,7 @@ export async function hashNewPassword(
   return ctx.passwords.hash(password, await knownClient(ctx));
 }
 
-/** Refuses a newly chosen password that is too short or easy to guess (spec §5.3, security P7). */
+/** Refuses a new password that is too short, too long or easy to guess (spec §5.3, security P7). */
 export async function requireGoodPassword(
   config: Config,
   password: string,

@@ -21,7 +21,7 @@ export const appView = z.object({
       'The app may introspect the tokens of its members. If null, every token is inactive.',
     ),
   createdAt: instant,
-  /** Only while the app is suspended, because a backup was restored. */
+  /** Present only while the app is suspended, because a backup was restored. */
   suspendedAt: instant.optional(),
 });
 

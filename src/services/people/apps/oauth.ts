@@ -35,7 +35,7 @@ const mostLive = 100;
 export const mintToken = operation({
   authority: 'public',
   input: z.strictObject({ grant_type: z.string().max(200), ...client }),
-  // RFC 6749 §5.1.
+  // The fields of RFC 6749 §5.1.
   output: z.object({
     access_token: z.string(),
     token_type: z.literal('Bearer'),
@@ -83,7 +83,7 @@ function limitOf({ config }: Context, app: ProvedApp) {
  * Returns the app's `vouchedBy` (`voucherOf`), and whether it has as many live tokens as allowed.
  */
 async function holdApp(ctx: Context, { id, accountId, secretHash }: ProvedApp) {
-  // SQLite has one writer.
+  // SQLite needs no lock: it has one writer.
   if (dialectOfDatabase() === 'postgres') await lockAccount(accountId);
   type Row = { surplus: string | null; vouchedBy: string | null };
   const [app] = await select<Row>(held, [id, ctx.now, secretHash]);

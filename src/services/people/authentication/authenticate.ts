@@ -75,7 +75,7 @@ function isAccessToken(credential: string): boolean {
   return credential.startsWith('cos_pat_');
 }
 
-/** The actor of a live token, or null. One query, bypassing the ORM. */
+/** The actor of a live token, or null. Runs one query and bypasses the ORM. */
 async function findTokenActor(ctx: Context, credential: string): Promise<Actor | null> {
   const hash = hashOfSecret('cos_pat_', credential);
   if (hash === null) return null;

@@ -23,7 +23,7 @@ import { deletePasskeys, restrictPasskeys } from '../passkeys/passkey.ts';
 import { endSessions } from '../sessions/end.ts';
 
 // The one list of tables that hold credentials (security I3). Add a new kind of credential here:
-// all code that revokes credentials uses this list. Tests compare it with the schema and with
+// `endSignIns` and `endCredentials` use this list. Tests compare it with the schema and with
 // docs/kill-matrix.md.
 
 /** The codes, links and pending sign-ins that lead to a session: valid for minutes, and once. */
@@ -41,7 +41,7 @@ interface Kept {
 
 /** Credentials that live until they are revoked, and how to revoke each for the next holder. */
 const lasting: Record<string, (accountId: string, kept: Kept) => Promise<unknown>> = {
-  // The password and the second factor.
+  // Deletes the password, and the authenticator unless it stays.
   accounts: async (id, { keepsTotp }) => {
     await Account.update({ passwordHash: null }, { where: { id } });
     if (!keepsTotp) await discardTotp(id);
@@ -106,7 +106,7 @@ export async function endCredentials(ctx: Context, accountId: string, kept: Kept
 }
 
 const forever = new Date('9999-12-31');
-// Not a foreign key, because a client must still be told that a deleted session ended.
+// `session_id` is no foreign key: the client of a deleted session must still learn that it ended.
 const ofNoSession = `NOT EXISTS (SELECT 1 FROM sessions s WHERE s.id = session_id)
   AND NOT (model = 'Grant' AND EXISTS (SELECT 1 FROM clients c
     WHERE c.id = client_id AND c.backchannel_logout_uri IS NOT NULL))`;

@@ -22,7 +22,7 @@ export const changePassword = operation({
     const current = await requireCurrent(ctx, account, 'currentPassword', input.currentPassword);
     const passwordHash = await hashNewPassword(ctx, input.newPassword, account, 'newPassword');
     await transaction(async () => {
-      // Fails if another change, also the operator's, came first.
+      // Fails if another change came first, even one by the operator.
       const where = { id: accountId, passwordHash: current };
       const [changed] = await Account.update({ passwordHash }, { where });
       if (changed === 0)

@@ -119,8 +119,8 @@ async function tell(
 }
 
 /**
- * Records that a passkey was refused outside a sign-in: one counted event per account, use and
- * reason in 15 minutes (security X5).
+ * Records a passkey that was refused in a registration, as a second factor or to confirm. There is
+ * one counted event per account, use and reason in 15 minutes (security X5).
  */
 export async function recordRefusedPasskey(
   ctx: Context,

@@ -29,7 +29,7 @@ export const registrationInput = z.object({
     .describe('Tells whether the passkey can sign in without a user name.'),
 });
 
-/** EdDSA, ES256 and RS256. */
+/** The COSE numbers of EdDSA, ES256 and RS256. */
 const algorithms = [-8, -7, -257];
 
 /** The options that a browser's `parseCreationOptionsFromJSON` takes. */
@@ -151,8 +151,8 @@ function signsInAlone(discoverable: boolean | undefined, verified: boolean): boo
 }
 
 /**
- * Whether the answer has an attestation that idctl did not ask for. The library would fetch the
- * revocation list that a certificate in it names, past the outbound guard (security S9).
+ * Whether the answer has an attestation other than `none` and self attestation. The library would
+ * fetch the revocation list that a certificate in it names, past the outbound guard (security S9).
  */
 async function bearsCertificates(attestationObject: string): Promise<boolean> {
   const { decodeAttestationObject } = await import('@simplewebauthn/server/helpers');

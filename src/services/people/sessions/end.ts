@@ -103,8 +103,8 @@ export async function forgetSecondFactor(accountId: string, but: string | null):
 
 /**
  * Ends the sessions of an account ($2) through the organization ($1), at $3. If the organization
- * has verified the domain ($5), ends all the account's sessions. Plain SQL, because provisioning
- * runs it thousands of times.
+ * has verified the domain ($5), ends all the account's sessions. This is plain SQL, because
+ * provisioning runs it thousands of times.
  */
 export const endingThrough = `UPDATE sessions SET ended_at = $3 WHERE account_id = $2 AND ended_at IS NULL AND (organization_id = $1
     OR EXISTS (SELECT 1 FROM domains WHERE organization_id = $1 AND name = $5 AND state = 'Verified'))`;

@@ -78,7 +78,7 @@ export const signOut = operation({
   },
 });
 
-/** If the session token is gone, only the refresh token names the person who signs out. */
+/** The context; without a session token, its actor is the person of the refresh token. */
 function named(ctx: Context, account: Account | null, sessionId: string): Context {
   if (ctx.actor.kind !== 'anonymous' || account === null) return ctx;
   const { id: accountId, name } = account;
@@ -138,7 +138,7 @@ async function findLiveSession(ctx: Context, id: string): Promise<Session | null
   return live && session.account.disabledAt === null ? session : null;
 }
 
-/** Returns null instead of throwing, so that the end of the session is committed. */
+/** Ends a session and records the reuse. Returns null: a throw would roll back the end. */
 async function endFamily(ctx: Context, session: Session): Promise<null> {
   await endSessions(ctx, { id: session.id });
   const { id, account, organizationId } = session;

@@ -75,7 +75,7 @@ export async function signSession(
     refreshToken,
     tokenType: 'Bearer' as const,
     expiresIn: access.exp - access.iat,
-    /** Only for the cookie; the answer's schema leaves it out. */
+    /** Used only for the cookie; the answer's schema leaves it out. */
     refreshExpiresIn: Math.max(0, wholeSeconds(refresh.expiresAt) - wholeSeconds(ctx.now)),
   };
 }

@@ -18,7 +18,7 @@ export const tokenView = z.object({
   createdAt: instant,
   lastUsedAt: instant.nullable(),
   expiresAt: instant.nullable(),
-  /** Only while the token is suspended, because a backup was restored. */
+  /** Present only while the token is suspended, because a backup was restored. */
   suspendedAt: instant.optional(),
 });
 

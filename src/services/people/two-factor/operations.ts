@@ -23,7 +23,7 @@ import { voucherOf } from '../tokens/token.ts';
 import { requireRecentSignIn } from './recent.ts';
 import { requireRightCode, sealTotpSecret, spendStep } from './second-factor.ts';
 
-// The second factor of an account with an authenticator app (spec §3.4).
+// The authenticator app of an account, which is a second factor (spec §3.4).
 
 const pendingSeconds = 15 * 60;
 

@@ -50,14 +50,14 @@ export async function readAttempts(
   return counted;
 }
 
-/** When the first of these limits is no longer full; null unless all are full now. */
+/** If all limits of this kind are full now, when the first has room again; else null. */
 export function firstRoom(attempts: Attempts[], of: Attempts['of']): Date | null {
   const places = attempts.filter((each) => each.of === of);
   const full = places.flatMap(({ until }) => (until === null ? [] : [until.getTime()]));
   return full.length === 0 || full.length < places.length ? null : new Date(Math.min(...full));
 }
 
-/** When the last of these limits is no longer full; null if none is full now. */
+/** If any limit of this kind is full now, when the last of them has room again; else null. */
 export function lastRoom(attempts: Attempts[], of: Attempts['of']): Date | null {
   const full = attempts.flatMap((each) =>
     each.of === of && each.until !== null ? [each.until.getTime()] : [],

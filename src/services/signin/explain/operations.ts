@@ -119,7 +119,7 @@ export const explain = operation({
 interface Standing {
   /** Null for a person who is not a member. */
   accountId: string | null;
-  /** Whether SCIM made the membership for a foreign address, so it tells nothing of the account. */
+  /** Whether SCIM pushed the membership for an unverified domain. If so, the account is hidden. */
   pushed: boolean;
   removed: boolean;
 }

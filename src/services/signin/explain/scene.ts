@@ -64,7 +64,8 @@ export async function findLdapKey(
 }
 
 /**
- * The account's identities in the organization: first those of this connection, then the newest.
+ * The account's identities of this kind in the organization, the newest first. Those of this
+ * connection come before all others.
  */
 export async function findKeys(
   { id: accountId }: Account,

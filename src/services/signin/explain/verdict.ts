@@ -8,7 +8,7 @@ import { type Entrant, findBar, type SignIn } from '../begin.ts';
 import { reasonToRecord } from '../refused.ts';
 import { type Attempts, lastRoom } from './attempts.ts';
 
-// The verdict on a way to sign in whose proof is correct.
+// Judges a way to sign in, as if the proof were right.
 
 /** Whether the person could sign in this way, and why; null if the caller may not know. */
 export interface Verdict {
@@ -17,7 +17,7 @@ export interface Verdict {
   until?: Date;
   /** Whether the account's second factor is asked for too. */
   asksCode?: boolean;
-  /** Until this instant, some networks are locked out. */
+  /** Some networks are locked out until this instant. */
   partlyUntil?: Date;
 }
 

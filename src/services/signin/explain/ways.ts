@@ -72,7 +72,7 @@ async function judge(ctx: Context, scene: Scene, method: Offered): Promise<Verdi
   }
 }
 
-/** A scene whose account, if any, is known. */
+/** A scene whose account the caller may know; null if there is none. */
 type Known = Scene & { account: Account | null };
 
 async function byPassword(ctx: Context, { account, attempts }: Known): Promise<Verdict> {
@@ -111,7 +111,7 @@ async function byCode(ctx: Context, { account, attempts }: Known): Promise<Verdi
   return fromSomewhere(attempts, await finish(ctx, entrant, { method: 'magicCode' }, rest));
 }
 
-/** Adds when a partial lockout ends: networks with a past sign-in have their own limits. */
+/** Adds the end of a partial lockout: networks with a past sign-in have their own limits. */
 function fromSomewhere(attempts: Attempts[], verdict: Verdict): Verdict {
   const partlyUntil = lastRoom(attempts, 'password');
   return verdict.could === true && partlyUntil !== null ? { ...verdict, partlyUntil } : verdict;

@@ -150,12 +150,13 @@ interface Block {
   until?: string;
 }
 
-/** The obstacles of the ways that are on, each once. If a way works, a password may be missing. */
+/** The obstacles of the ways that are on, each once. If a way works, omits a missing password. */
 export function blocksOf(scene: Scene, ways: SignInWay[]): Block[] {
   const closed = ways.filter(({ on, could }) => on && could === false);
   const isIn = ways.some(({ could }) => could === true);
   const others = closed.filter(({ reason }) => reason !== 'no_passkey');
-  // A missing passkey is listed only if nothing else is wrong: people add one after they sign in.
+  // A missing passkey is listed only if it is the only obstacle and no way works: people add a
+  // passkey after they sign in.
   const told = (others.length > 0 || isIn ? others : closed).filter(
     ({ reason }) => !(isIn && reason === 'no_password'),
   );

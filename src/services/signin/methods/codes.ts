@@ -48,7 +48,7 @@ export const verifyEmailInput = z.strictObject({
     .describe('The password chosen at sign-up. To keep it, send it or the cookie of the sign-up.'),
   ticket: z.string().max(4096).optional(),
 });
-/** The session of a confirmed address. */
+/** The answer to a confirmed address: the new session, and whether the account has a password. */
 export const verifiedView = signedInView.extend({
   passwordKept: z
     .boolean()
@@ -158,7 +158,7 @@ function codeInvalid(): Refusal {
  */
 export async function verifyEmail(ctx: Context, input: z.output<typeof verifyEmailInput>) {
   return answerCode(ctx, { ...input, purpose: 'verify' }, async ({ account: found, spendCode }) => {
-    // Outside the transaction, as hashing takes time.
+    // Checked outside the transaction, as hashing takes time.
     const own = await isOwnSignUp(ctx, found, input);
     return transaction(async () => {
       const account = await spendCode();

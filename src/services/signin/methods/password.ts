@@ -57,7 +57,7 @@ async function raiseHash(ctx: Context, account: Account, hash: string, given: Gi
   const raised = await ctx.passwords.hash(given.password, given.client);
   const where = { id: account.id, passwordHash: hash };
   await transaction(() => Account.update({ passwordHash: raised }, { where }));
-  // Without the account, or with another hash, `enterByPassword` refuses.
+  // If the account is gone or has another hash now, `enterByPassword` refuses.
   account.passwordHash = (await Account.findByPk(account.id))?.passwordHash ?? null;
   return raised;
 }

@@ -56,7 +56,7 @@ export function startSocial(ctx: Context, provider: SocialProvider, input: Input
  */
 export async function startLinking(ctx: Context, provider: SocialProvider, input: Input) {
   const { accountId } = requireUser(ctx, 'me.credentials');
-  // The link lasts, and the callback begins a new session (security P16).
+  // Needed because the link lasts, and the callback begins a new session (security P16).
   await requireRecentSignIn(ctx, await Account.findByPk(accountId, { rejectOnEmpty: true }));
   return begin(ctx, provider, input, { linkTo: accountId });
 }

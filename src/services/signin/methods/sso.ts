@@ -71,7 +71,7 @@ export async function recordRefusedBySso(
 
 function reasonOf(refusal: Refusal): string {
   const { cause, extra } = refusal;
-  // The reason of a refusal by the provider is one level deeper.
+  // If the provider refused, the reason is in the cause of the cause.
   const inner =
     typeof cause === 'object' && cause !== null && 'cause' in cause ? cause.cause : null;
   if (inner instanceof Refusal) return reasonOf(inner);
@@ -90,7 +90,8 @@ export async function enterBySso(
   // Locked before its memberships are read: the account may be joining another organization now.
   await lockAccount(account.id);
   const asked = (await asksOwnSecondFactor(connection, account.id)) ? { secondFactor } : {};
-  // `beginSession` comes first, as it refuses a removed person: `ensureMember` would admit them again.
+  // `beginSession` comes first, because it refuses a removed person. `ensureMember` would admit that
+  // person again.
   const begun = await beginSession(ctx, account, { method: 'sso', connection, ...asked });
   if ('session' in begun)
     await ensureMember(ctx, connection.organizationId, account, { kind: 'sso', by: connection.id });

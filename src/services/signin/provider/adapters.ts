@@ -73,7 +73,7 @@ interface Kept {
   exp: number;
   iat: number;
   cid?: string;
-  /** When the request was made, in milliseconds. Only a sign-in after that answers the request. */
+  /** When the request was made, in milliseconds. Only a later sign-in answers the request. */
   askedAt: number;
 }
 

@@ -39,17 +39,17 @@ export const clientColumns = `c.id, c.organization_id AS "organizationId", c.nam
     c.backchannel_logout_uri AS "backchannelLogoutUri", c.pkce, c.id_token_alg AS "idTokenAlg",
     c.project_id AS "projectId", c.role, c.suspended_at AS "suspendedAt"`;
 
-// Bypasses the ORM, as idctl's OpenID provider runs it for its requests.
+// Bypasses the ORM, because requests to idctl's OpenID provider run this query.
 const read = `SELECT ${clientColumns} FROM clients c WHERE c.id = $1`;
 
-/** The client of this client id, or null. */
+/** The client with this client id, or null. */
 export async function findClientRow(clientId: string): Promise<ClientRow | null> {
   const id = rowIdOf(clientId);
   const [row] = id === null ? [] : await select<ClientColumns>(read, [id], { prepared: true });
   return row === undefined ? null : clientOf(row);
 }
 
-/** The client of these columns. */
+/** Makes a client from its columns. */
 export function clientOf(row: ClientColumns): ClientRow {
   const { id, organizationId, name, secretHash, backchannelLogoutUri, idTokenAlg } = row;
   const { projectId, role } = row;
@@ -108,7 +108,7 @@ async function findMarked(mark: string): Promise<Application | null> {
   return { name: row.name, origins: uri === undefined ? [] : [new URL(uri).origin] };
 }
 
-// Shows the host, not the name. Guessing a host reveals no more than `/auth/verify` does.
+// Shows the application's host, not its name: a guess reveals no more than `/auth/verify` does.
 async function findProtected(origin: string): Promise<Application | null> {
   return (await isProtected(origin)) ? { name: new URL(origin).host, origins: [] } : null;
 }

@@ -14,7 +14,7 @@ const accessTokenSeconds = 600;
 const codeSeconds = 60;
 const requestSeconds = 3600;
 
-/** The settings of the package, with these keys. */
+/** The settings of the package, with these keys for ID tokens. */
 export function configureProvider(keys: JWK[]): Configuration {
   const cookie = { httpOnly: true, sameSite: 'lax', overwrite: true } as const;
   return {
@@ -88,7 +88,7 @@ export function configureProvider(keys: JWK[]): Configuration {
   };
 }
 
-/** The package drops `offline_access` without `prompt=consent`. idctl has no consent page. */
+/** Restores `offline_access`: without consent, the package drops it. idctl has no consent page. */
 function restoreOfflineAccess({ query, oidc: { params } }: KoaContextWithOIDC): void {
   const asked = String(query['scope'] ?? '').split(' ');
   const kept = String(params?.['scope'] ?? '').split(' ');
@@ -113,7 +113,10 @@ function signInUrl(
   return `/login?${query}`;
 }
 
-/** The account; undefined if the client no longer admits it. Authorization checks this later. */
+/**
+ * The account; undefined if the client of the token no longer admits it. If no token is given, the
+ * policy makes this check.
+ */
 async function findAccount({ oidc }: KoaContextWithOIDC, accountId: string, token?: object) {
   const clientId = oidc.client?.clientId ?? '';
   if (token !== undefined && !(await isAdmitted(clientId, accountId))) return undefined;

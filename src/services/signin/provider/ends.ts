@@ -8,8 +8,9 @@ import { isBarred, membershipAt } from '../../tenancy/clients/admits.ts';
 import { leaveHosts } from '../../tenancy/clients/forward.ts';
 import { endGrant } from './grants.ts';
 
-// Finds the grants whose session or membership has ended. Many parts of the code can end a session
-// or membership. So all grants are checked soon after each event that may have ended one.
+// Finds the grants whose session or membership has ended, at clients with a back-channel logout
+// URI. Many parts of the code can end a session or membership. So all grants at these clients are
+// checked soon after each event that may have ended one.
 
 const mostAtOnce = 100;
 
@@ -36,7 +37,7 @@ interface EndedGrant {
 
 const everyFewTurns = 30;
 
-/** The count and last id of recent events that may have ended a session or membership; or null. */
+/** The count and last id of recent events, except the harmless kinds; null if there are none. */
 async function findLatest({ now }: Context): Promise<string | null> {
   // Ids are ordered by time. The margin is for slow transactions and for clocks that differ.
   const since = idOfInstant(after(now, -30).getTime());

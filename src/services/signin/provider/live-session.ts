@@ -25,7 +25,7 @@ export interface SessionColumns {
 export const sessionColumns = `s.account_id AS "accountId", s.method, s.created_at AS "startedAt",
     s.second_factor_at AS "secondFactorAt", a.has_passkey AS "hasPasskey"`;
 
-/** The session of this id if it is live and its account is enabled, else null. */
+/** The session with this id if it is live and its account is enabled, else null. */
 export async function findLiveSession(ctx: Context, id: string): Promise<LiveSession | null> {
   const [row] = await select<SessionColumns>(
     `SELECT ${sessionColumns}
@@ -37,7 +37,7 @@ export async function findLiveSession(ctx: Context, id: string): Promise<LiveSes
   return row === undefined ? null : sessionOf(id, row);
 }
 
-/** The session of these columns. */
+/** Makes a session from its columns. */
 export function sessionOf(id: string, row: SessionColumns): LiveSession {
   return {
     id,

@@ -53,7 +53,7 @@ export async function checkLogout(
 }
 
 async function readHint(ctx: Context, hint: string) {
-  // Imported here, so that only requests load the OpenID provider package.
+  // Imported here, so that the OpenID provider package is loaded only when needed.
   const { readIdToken } = await import('./provider.ts');
   return readIdToken({ ctx, session: null, clients: new Map(), pages: noPages }, hint);
 }

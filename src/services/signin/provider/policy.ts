@@ -62,7 +62,7 @@ async function requireGrant(
   try {
     await transaction(async () => {
       await grant.save();
-      // An application can end and begin grants as often as it likes, so its starts share an event.
+      // An application can end and begin grants as often as it likes, so the starts share an event.
       const data = { account: session.accountId, session: session.id };
       const what = { kind: 'client.session.started' as const, ...eventOfClient(client), data };
       await tallyEvent(ctx, what, { of: session.id, apart: client.id });

@@ -98,7 +98,7 @@ class OpenIdProvider extends Provider {
         await countRefusal(visit).catch((error: unknown) => {
           visit.fault = error;
         });
-      // At the authorization endpoint, `fail` has told the person.
+      // At the authorization endpoint, `fail` has shown the error to the person.
       if (visit.fault !== undefined && !koa.path.startsWith('/oauth/authorize'))
         visit.pages.breakOff(koa, visit.fault);
     });

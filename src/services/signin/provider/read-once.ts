@@ -9,7 +9,7 @@ import { visitNow } from './visit.ts';
 
 // Reads rows for the package: those that this request has read already, or else with a new query.
 
-/** The client of this client id, or null. */
+/** The client with this client id, or null. */
 export async function readClient(clientId: string): Promise<ClientRow | null> {
   const { clients, read } = visitNow();
   const isRead = read && clientIdOf(read.client) === clientId;
@@ -30,7 +30,7 @@ export async function readRecord(id: string): Promise<Stored | undefined> {
   return row;
 }
 
-/** The live session of this id, or null. */
+/** The live session with this id, or null. */
 export async function readSession(id: string): Promise<LiveSession | null> {
   const { ctx, read } = visitNow();
   return read?.sessionId === id ? read.session : findLiveSession(ctx, id);

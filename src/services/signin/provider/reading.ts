@@ -19,8 +19,8 @@ import {
   sessionOf,
 } from './live-session.ts';
 
-// Everything is read anew for each request, so that nothing that has ended is accepted. Frequent
-// requests read it with one statement.
+// Each request reads everything anew, so that idctl accepts no session or token that has ended.
+// Frequent requests use one statement.
 
 /** A stored code, token or grant. */
 export interface Stored {

@@ -17,7 +17,7 @@ import { findLiveSession, type LiveSession } from './live-session.ts';
 import { scopes } from './policy.ts';
 
 // Rehearses a whole sign-in at a client, with the requests of its application. It runs in this
-// process and is rolled back, so it needs no password or secret and leaves no trace.
+// process, so it needs no password and no secret. Everything but a new signing key is rolled back.
 
 const hint = 'Look at the log of idctl. The application is not at fault.';
 

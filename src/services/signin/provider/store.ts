@@ -78,7 +78,7 @@ async function keep(model: string, id: string, payload: AdapterPayload): Promise
   const write = model === 'AuthorizationCode' ? unsynced : transaction;
   await write(async () => {
     await hold();
-    // Counts as two: the code, and the tokens that it gives.
+    // A code counts as two: itself, and the tokens that it gives.
     if (model === 'AuthorizationCode') await requireTurn(sessionId, client.id, 2);
     await insertRow('provider_records', row);
   });

@@ -74,7 +74,7 @@ export const testClient = operation({
   },
 });
 
-/** A test connects to addresses that the organization chooses, so tests are limited. */
+/** Limits the tests, because a test connects to addresses that the organization chooses. */
 async function requireTurn(ctx: Context, { id }: Organization): Promise<void> {
   if (ctx.actor.kind === 'operator') return;
   const limit = { name: 'client test', of: id, most: 20, seconds: 600 };
@@ -138,7 +138,7 @@ async function examineAddresses(ctx: Context, client: Client, take: Take): Promi
     ...(client.origins ?? []).map(({ origin }) => ['forward auth', origin] as const),
   ];
   const origins = new Set(addresses.map(([, uri]) => new URL(uri).origin));
-  // In parallel, so that one slow host does not delay the others.
+  // All hosts are checked in parallel, so that a slow host does not delay the others.
   const looks = [...origins].map(
     async (origin) => [origin, await examineAddress(ctx, new URL(origin))] as const,
   );

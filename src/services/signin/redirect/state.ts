@@ -16,7 +16,7 @@ import { signInFailed } from '../../people/sessions/schema.ts';
 
 // The input of both steps of a sign-in by redirect (RFC 6749 §4.1, RFC 9207).
 
-/** The fields of the first step. */
+/** The fields that start a sign-in by redirect. */
 export const startFields = {
   returnTo: z.string().max(2000).optional(),
   flow: z.string().max(200).optional(),
@@ -167,7 +167,7 @@ async function spend(state: FlowState, places: Places): Promise<void> {
     const row = { id: state.id, expiresAt: new Date(state.expires * 1000) };
     const message = 'This sign-in was finished already.';
     await refusingDuplicate(SpentState.create(row), { message });
-    // Last, so that a refusal rolls back the use of the state.
+    // The places are taken last, so that a refusal rolls back the use of the state.
     places.take();
   });
   await spending.catch((error: unknown) => {

@@ -34,7 +34,7 @@ export async function signUp(ctx: Context, input: Input) {
   const { email, name, locale = null } = input;
   const hash = () => hashNewPassword(ctx, input.password, input);
   if (!isMailConfigured(ctx)) return signUpAtOnce(ctx, input, invitation, hash);
-  // Counted before the password is hashed (security P6).
+  // The request counts before its password is hashed (security P6).
   await countAsking(ctx);
   const passwordHash = await hash();
   const signedUp = { email, name, locale, passwordHash };
@@ -98,7 +98,7 @@ async function findInvitation(ctx: Context, email: string, token: string) {
   return invitation?.email === email && invitation.acceptedAt === null ? invitation : null;
 }
 
-/** The organization that has verified a domain decides who gets accounts there (security O2). */
+/** Whether the inviting organization has verified the domain, or none has (security O2). */
 async function mayInvite({ organizationId }: Invitation, domain: string): Promise<boolean> {
   const owner = await findOwner(domain);
   return owner === null || owner === organizationId;

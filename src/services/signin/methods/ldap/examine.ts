@@ -82,7 +82,7 @@ const greetings = [
   ['TLS', 'a trusted certificate for this host, valid now'],
 ] as const;
 
-/** One connection gives the first three steps: it fails at one of them or at none. */
+/** Takes the first three steps with one connection, which fails at one of them or at none. */
 async function greet(visit: DirectoryVisit, { uri, tls }: Trial, steps: Step[]): Promise<boolean> {
   const greeted = await visit.greet().catch(unreached);
   const until =

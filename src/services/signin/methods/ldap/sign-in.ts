@@ -89,7 +89,7 @@ export async function enter(
   const email = await findUsableEmail(ctx, connection.organizationId, person.emails);
   if (email === null)
     throw signInFailed(person.emails.length === 0 ? 'email_missing' : 'email_domain_not_verified');
-  // Locked after the domain, in the same order as all code that locks both.
+  // The connection is locked after the domain, as in all code that locks both.
   await hold();
   const account = await attachIdentity(ctx, {
     kind: 'ldap',
@@ -101,7 +101,8 @@ export async function enter(
     name: person.name ?? email.slice(0, email.indexOf('@')),
   });
   if (account === null) throw signInFailed('identity_conflict');
-  // `beginSession` comes first, as it refuses a removed person: `ensureMember` would admit them again.
+  // `beginSession` comes first, because it refuses a removed person. `ensureMember` would admit that
+  // person again.
   const begun = await beginSession(ctx, account, { method: 'ldap', connection, secondFactor });
   if ('session' in begun)
     await ensureMember(ctx, connection.organizationId, account, {
@@ -111,7 +112,7 @@ export async function enter(
   return begun;
 }
 
-/** The connection as it is now, if it is still the one that was asked. */
+/** The stored connection, unless it was changed, disabled or removed since the search. */
 async function requireSameConnection({ id, settings }: SeenConnection): Promise<LdapConnection> {
   const now = await LdapConnection.findByPk(id);
   if (now === null || !now.enabled || proofOf(now) !== settings)
@@ -119,7 +120,7 @@ async function requireSameConnection({ id, settings }: SeenConnection): Promise<
   return now;
 }
 
-/** Keeps the connection until the transaction ends, so that no session outlives it. */
+/** Locks the connection against removal until the transaction ends: no session may outlive it. */
 async function holdConnection({ id }: LdapConnection): Promise<void> {
   const held = await LdapConnection.findByPk(id, { lock: Transaction.LOCK.KEY_SHARE });
   if (held === null) throw signInFailed('connection_changed');

@@ -30,8 +30,8 @@ type Input = z.output<typeof testLdapInput>;
 
 /**
  * Tests the directory step by step (spec §4.2). Given settings replace the stored settings. With a
- * user name and a password, it tries a whole sign-in. It changes only counts of attempts
- * (security L8).
+ * user name and a password, it tries a whole sign-in. It writes only counts of attempts, and an
+ * event if too many bind passwords were refused (security L8).
  */
 export const testLdap = operation({
   authority: 'ldap.test',
