@@ -27,7 +27,10 @@ const hostHint =
   'Run the command there. For an instance on this host, name its configuration: --config FILE';
 
 /** Whether the command runs here: no server is named, and there is a configuration or no login. */
-export function isLocal({ server, config }: Pick<Flags, 'server' | 'config'>, env: Environment): boolean {
+export function isLocal(
+  { server, config }: Pick<Flags, 'server' | 'config'>,
+  env: Environment,
+): boolean {
   if (server !== undefined || env['IDCTL_SERVER']) return false;
   const named = ['IDCTL_CONFIG', 'IDCTL_DATABASE', 'IDCTL_DATABASE_URL'].some((one) => env[one]);
   if (config !== undefined || named) return true;

@@ -3,7 +3,12 @@ import { escaped } from '../../escape.ts';
 import type { NamedThing } from '../../services/instance/completion.ts';
 import { isSeen } from '../../unseen.ts';
 import { isLocal } from '../door.ts';
-import { becomeDatabaseOwner, type Flags, readConfiguration, requireDatabaseFile } from '../operator.ts';
+import {
+  becomeDatabaseOwner,
+  type Flags,
+  readConfiguration,
+  requireDatabaseFile,
+} from '../operator.ts';
 import { readWords, repliesFor } from './bash.ts';
 import { type Wanted, wantedAt } from './wanted.ts';
 
