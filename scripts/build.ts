@@ -106,7 +106,7 @@ function external(id: string, importer: string | undefined): boolean {
   return id === 'pg-hstore' || !(joined.includes(id) || importer?.includes('/node_modules/'));
 }
 
-/** Tells whether a module is one of these sources, or they import it directly or indirectly. */
+/** Whether these sources include the module, or import it directly or indirectly. */
 function reachedFrom(paths: string[]): (id: string, modules: Modules) => boolean {
   const found = new Set<string>();
   const reach = (id: string, modules: Modules): void => {

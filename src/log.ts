@@ -87,7 +87,10 @@ function tellable(error: Error): string {
   return [error.name, ...stack.split('\n').filter((line) => /^ +at /.test(line))].join('\n');
 }
 
-/** An error by name, code and stack, with its causes. Its other properties may contain secrets. */
+/**
+ * An error by name, code and stack, with its causes. A refusal has its message and no stack. Other
+ * properties may contain secrets.
+ */
 function describe(error: unknown, isRefusal: boolean, depth = 0): Record<string, unknown> {
   if (!(error instanceof Error)) return { type: typeof error };
   const told = tellable(error);

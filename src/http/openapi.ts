@@ -212,7 +212,7 @@ function operationId({ method, path }: Route): string {
   );
 }
 
-/** The tag that groups the route in the document: a part of its path. */
+/** The route's tag in the API document: a part of the route's path, or a fixed name. */
 function tagOf({ path }: Route): string {
   const [first = 'instance', , third] = path.replace(/^\/(api\/v1\/)?/, '').split('/');
   if (first.startsWith('.') || /^(healthz|readyz|openapi\.json)$/.test(first)) return 'instance';

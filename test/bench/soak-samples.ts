@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { createClient } from '../support/http.ts';
 
-/** The measures, each with its unit, its name in the plot, and its highest rise (`null`: any). */
+/** The measures: `name` in the table, `short` in the plot, the unit, the highest rise or `null`. */
 export const measures = {
   rss: { name: 'resident memory', short: 'resident', unit: 'MB', mayRise: 12 },
   heap: { name: 'heap used', short: 'heap used', unit: 'MB', mayRise: 8 },

@@ -283,7 +283,7 @@ describe('S9 the guarded client', () => {
     await expect(fetchWith({ allow })(`http://127.0.0.1:${port}/`)).rejects.toMatchObject({
       extra: { reason: 'too_large' },
     });
-    // The kernel buffers more data on loopback, so the server sends more than 1 MiB.
+    // idctl stops at 1 MiB. The server sends more, because the kernel buffers data on loopback.
     expect(sent).toBeLessThan(32 * 1024 * 1024);
   });
 

@@ -271,7 +271,7 @@ describe('I1 a connection that is removed and created again', () => {
 });
 
 describe('I1 relinking after a change of provider', () => {
-  test('I1 an owner with a session can relink over REST, also former keys; a token or an admin cannot', async () => {
+  test('I1 an owner with a session can relink over REST, including former keys; an admin, or an owner with a token, cannot', async () => {
     const { org, domain, email, id, owner, path, replace, relink } = await company();
     await replace(hostile);
     const sub = asserted(hostile, email);

@@ -331,7 +331,7 @@ describe('O8 no stranger gets a pushed membership', () => {
     expect((await owner.get('/api/v1/me')).status).toBe(200);
   });
 
-  test('O8 an organization adds an account, or learns that there is none, only on its own verified domain, not on a pending one', async () => {
+  test('O8 an organization can add accounts, or learn that an address has no account, only on its own verified domains', async () => {
     const { org, domain, add } = await hiring();
     const other = await hiring();
     const pending = `${fresh('pending')}.test`;

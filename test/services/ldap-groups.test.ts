@@ -109,7 +109,7 @@ describe.skipIf(missing)('groups of a directory', () => {
     const sso = await singleSignOn(accountId);
     await sso.sync(['sso-devs']);
     expect(await roles(accountId)).toEqual({ one: 'admin', two: 'viewer' });
-    // The groups of the last single sign-on still count at a sign-in by the directory.
+    // The groups of the last single sign-on still count at a sign-in through the directory.
     await signIn();
     expect(await roles(accountId)).toEqual({ one: 'admin', two: 'viewer' });
     await sso.sync([]);

@@ -282,7 +282,7 @@ describe.skipIf(counterpartMissing('slapd'))('§4.2 signing in', () => {
     expect(await Membership.count({ where: { organizationId, accountId: account.id } })).toBe(0);
   });
 
-  test('I2 D5 after a domain is removed, a person with an address on it can no longer sign in by the directory', async () => {
+  test('I2 D5 after a domain is removed, a person with an address on it can no longer sign in through the directory', async () => {
     const { org, domain, signIn } = await staffed();
     const { body } = await signIn();
     // The answer names the people who can no longer sign in (D5).
@@ -337,7 +337,7 @@ describe.skipIf(counterpartMissing('slapd'))('§4.2 signing in', () => {
     });
   });
 
-  test('O3 removing the connection names the owners who then can no longer sign in by it', async () => {
+  test('O3 removing the connection names the owners who can then no longer sign in', async () => {
     const { org, email, signIn } = await staffed();
     await signIn();
     await changeMemberRole(idctl.operator(), { org: org.slug, user: email, role: 'owner' });

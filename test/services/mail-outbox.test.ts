@@ -50,7 +50,7 @@ test('a mail that cannot be sent is tried again at growing intervals, and the re
   expect(await abandoned()).toEqual([]);
 });
 
-test('idctl gives a mail up after a day, with an event that has the reason', async () => {
+test('after a day, idctl gives up on a mail and records an event with the reason', async () => {
   idctl.smtp.refuse(450);
   const email = await asking();
   idctl.wait(24 * 3600 - 5);

@@ -107,7 +107,7 @@ test('a page far into the list has the right Users, and a page past the end is e
   expect(await page(1702)).toMatchObject({ itemsPerPage: 0, totalResults: 1701 });
 });
 
-test('a new User is at the end of the list at once; a deleted User is missing at once, also for later pages', async () => {
+test('a new User is at the end of the list at once; a deleted User disappears at once, and later pages move up by one', async () => {
   const client = await scimClient(idctl);
   await fill(client, 1200);
   await client.get('/Users?startIndex=1101&count=1');
@@ -157,7 +157,7 @@ test('a filter without an index and a sorted list are answered, with their total
   expect(sorted.body.totalResults).toBe(1401);
 });
 
-test('a filter that runs out of time is 400 tooMany, and a filter with an index does not wait', async () => {
+test('a filter that runs out of time gets 400 tooMany; a filter on an indexed attribute does not wait', async () => {
   const client = await scimClient(idctl);
   const busy = inListTurn(client.org.id, performance.now() + 60_000, () => pause(2500));
   const slow = client.get(filtered('title eq "x"'));

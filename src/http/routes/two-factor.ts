@@ -26,7 +26,7 @@ export const twoFactorRoutes = [
     cli: 'totp disable',
   }),
   routeTo('public', 'POST', '/api/v1/auth/second-factor', {
-    summary: 'Complete a sign-in that began with a redirect, with the second factor',
+    summary: 'Send the second factor of a sign-in that waits for it',
     input: secondFactorInput,
     output: signedInView,
     filled: { pending: { cookie: 'second_factor' }, browser: { cookie: 'passkey' } },

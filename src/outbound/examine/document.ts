@@ -84,8 +84,8 @@ function differenceOf(issuer: string, named: string): string {
 }
 
 /**
- * Whether the endpoints exist, and idctl may connect to them (security S9). If the issuer uses
- * https, the authorization endpoint must too.
+ * Whether the document names all endpoints, and idctl may connect to the token and userinfo
+ * endpoints (security S9). If the issuer uses https, the authorization endpoint must too.
  */
 export async function examineEndpoints(
   guard: Guard,

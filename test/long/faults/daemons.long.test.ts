@@ -57,7 +57,7 @@ test.skipIf(dialect !== 'postgres' || counterpartMissing('nginx'))(
   900_000,
 );
 
-/** Puts nginx before the daemons, and makes it the address of the load. */
+/** Starts nginx in front of the daemons, and sends the load to nginx. */
 async function proxy(
   stage: Stage,
   at: { tls: number; http: number; daemons: { url: string }[] },

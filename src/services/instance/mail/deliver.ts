@@ -192,7 +192,7 @@ function isOfUse({ disabledAt, emailProof }: Account, purpose: CodePurpose): boo
 /** The time after a sign-up in which its own mail may still be unwritten. */
 const underWaySeconds = 10;
 
-/** Whether the sign-up's mail answers the request: its code is newer, or not written yet. */
+/** Whether the sign-up's mail answers the request: its code is newer, or may still be written. */
 async function isAnsweredBySignUp(account: Account, asked: Date): Promise<boolean> {
   if (!account.awaitsCode) return false;
   const written = await lastWritten({ accountId: account.id, purpose: 'verify' });

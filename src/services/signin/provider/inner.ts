@@ -2,7 +2,7 @@ import { IncomingMessage } from 'node:http';
 
 const passed = ['authorization', 'cookie', 'user-agent'] as const;
 
-/** The only parts of a request that idctl's OpenID provider gets. */
+/** The parts of an inner request that the caller sets. The headers in `passed` are copied. */
 interface Inner {
   method: 'GET' | 'POST';
   /** The path and query. */

@@ -140,7 +140,7 @@ const failureHints: Record<DirectoryFailure, string> = {
   busy: 'Try again later.',
 };
 
-/** Why a proven person would still be refused. */
+/** Why the sign-in is refused after the directory has accepted the password. */
 export const refusalWords: Record<string, Words> = {
   email_missing: {
     seen: 'the entry has no usable e-mail address',
