@@ -581,13 +581,15 @@ describe('I5 a deactivation lasts until it is undone', () => {
     expect(await reasons(mine.org.slug)).toEqual(['deactivated']);
   });
 
-  test('I5 an unlink does not let a removed person back in', async () => {
+  test.each(['unlink', 'relink'])('I5 no %s lets a removed person back in', async (way) => {
     const { org, domain } = await connected(idctl, provider.issuer);
     const email = `ada@${domain}`;
     const sub = asserted(provider, email);
     await signInAt(idctl, provider, domain, sub);
     await removeMember(idctl.operator(), { org: org.slug, user: email });
-    await unlinkIdentities(idctl.operator(), { user: email });
+    const from = { org: org.slug, fromIssuer: provider.issuer };
+    if (way === 'unlink') await unlinkIdentities(idctl.operator(), { user: email });
+    else await relinkSso(idctl.operator(), from);
     expect((await signInAt(idctl, provider, domain, sub)).answer).toMatchObject(refused);
     await addMember(idctl.operator(), { org: org.slug, email, role: 'member' });
     expect((await signInAt(idctl, provider, domain, sub)).answer.status).toBe(200);
