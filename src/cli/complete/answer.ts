@@ -42,12 +42,13 @@ export async function answerBash(
   print(repliesFor(words.at(-1) ?? words[0], replaced, values));
 }
 
+type Typed = Pick<Flags, 'server' | 'config'>;
+
 async function offer(program: Command, line: readonly string[]): Promise<NamedThing[] | 'files'> {
   const wanted = wantedAt(program, line);
   if (wanted.files) return 'files';
   const flags = { server: valueIn(line, '--server'), config: valueIn(line, '--config') };
-  // The database of this host does not know the names on a remote server.
-  const names = isLocal(flags, process.env) ? await namesOf(wanted, flags).catch(() => []) : [];
+  const names = await namesOf(wanted, flags).catch(() => []);
   return [...wanted.words, ...names, ...(await eventsOf(wanted))]
     .map(({ value, about }) => ({ value: `${wanted.before}${value}`, about }))
     .filter(({ value }) => isSeen(value));
@@ -57,8 +58,9 @@ function print(lines: string[]): void {
   process.stdout.write(lines.map((line) => `${line}\n`).join(''));
 }
 
-async function namesOf({ names }: Wanted, flags: Pick<Flags, 'config'>): Promise<NamedThing[]> {
-  if (names === null) return [];
+async function namesOf({ names }: Wanted, flags: Typed): Promise<NamedThing[]> {
+  // The database of this host does not know the names on a remote server.
+  if (names === null || !isLocal(flags, process.env)) return [];
   const loaded = await readConfiguration(flags);
   requireDatabaseFile(loaded);
   becomeDatabaseOwner(loaded);
