@@ -76,13 +76,13 @@ describe('codes by mail', () => {
 
   test('P10 eight parallel uses of one code begin one session', async () => {
     const { id, email, code } = await asking();
-    const answers = await Promise.all(
-      Array.from({ length: 8 }, () => post('magic-code/verify', { email, code })),
-    );
-    const [first, ...others] = answers.map(({ status }) => status).sort();
-    expect(first).toBe(200);
-    // On a slow machine, a request can wait too long for the lock of the code: 503.
-    expect(others.filter((status) => status !== 401 && status !== 503)).toEqual([]);
+    const use = async (): Promise<number> => {
+      const { status } = await post('magic-code/verify', { email, code });
+      // On a slow machine, a request can wait too long for the lock of the code. Try again.
+      return status === 503 ? use() : status;
+    };
+    const statuses = await Promise.all(Array.from({ length: 8 }, use));
+    expect(statuses.sort()).toEqual([200, ...Array(7).fill(401)]);
     expect(await Session.count({ where: { accountId: id } })).toBe(1);
   });
 

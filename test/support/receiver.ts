@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
+import type { Answer } from './http.ts';
 import { portOf } from './ports.ts';
 
 /** A request that a receiver got. */
@@ -10,8 +11,7 @@ export interface Received {
   headers: Record<string, string>;
   body: string;
   /** The body, parsed. */
-  // biome-ignore lint/suspicious/noExplicitAny: each test checks the parts that it reads
-  message: any;
+  message: Answer['body'];
 }
 
 /** Answers one request. */

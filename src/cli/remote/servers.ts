@@ -8,6 +8,7 @@ import { type Environment, serversFile } from '../../config/places.ts';
 import { Refusal } from '../../errors.ts';
 import { codeOf, fileFault, isMissing } from '../../file-fault.ts';
 import { parse } from '../../input.ts';
+import { shellWord } from '../../shell-word.ts';
 import { serverUrl, tokenText } from './address.ts';
 
 // `servers.yaml`: the servers that a person has logged in to. Only that person may read the file.
@@ -126,7 +127,7 @@ async function readPrivate(path: string): Promise<string | null> {
 
 function readableByOthers(path: string): Refusal {
   return new Refusal('config_invalid', `Other users can read ${path}, which contains tokens.`, {
-    hint: `Revoke those tokens if others could have read them. Then run: chmod 600 ${path}`,
+    hint: `Revoke those tokens if others could have read them. Then run: chmod 600 ${shellWord(path)}`,
   });
 }
 

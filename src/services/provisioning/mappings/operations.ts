@@ -125,7 +125,7 @@ const importInput = z.strictObject({
   org: ref,
   mappings: z
     .array(z.strictObject(mappingInput).superRefine(refuseMixed))
-    .max(mostMappings, `must be at most ${mostMappings}`),
+    .max(mostMappings, `must have at most ${mostMappings} entries`),
   replace: z.boolean().default(false),
 });
 

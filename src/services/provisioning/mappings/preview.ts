@@ -56,7 +56,7 @@ export const previewMappings = operation({
   input: z.strictObject({
     org: ref,
     user: userRef.optional(),
-    groups: z.array(groupName).max(1000, 'must be at most 1000').optional(),
+    groups: z.array(groupName).max(1000, 'must have at most 1000 entries').optional(),
     attempt: id.optional().describe('A sign-in attempt, by its id or its reference.'),
   }),
   output: previewView,
