@@ -138,7 +138,7 @@ export function spelling(command: Command): string {
 function usageRefusal(error: CommanderError, command: Command): Error {
   if (error.exitCode === 0) return error;
   if (error.code === 'commander.help') return asksJson(command) ? commandMissing(command) : error;
-  const [message = '', suggestion] = error.message.replace(/^error: /, '').split('\n');
+  const [message = '', suggestion] = withoutValues(error).split('\n');
   const help = `See ${spelling(command)} --help`;
   const [, typed] = /^unknown command '(.+)'$/.exec(message) ?? [];
   const known = meant[`${command.name()} ${typed}`];
@@ -146,6 +146,14 @@ function usageRefusal(error: CommanderError, command: Command): Error {
   return new Refusal('invalid_input', message, {
     hint: did === undefined ? help : `${did} ${help}`,
   });
+}
+
+/** Commander's message without the typed values: one may be a secret (security X4). */
+function withoutValues({ message }: CommanderError): string {
+  return message
+    .replace(/^error: /, '')
+    .replace(/^(unknown option '(?:--[^=]*|-.)).*'/s, "$1'")
+    .replace(/^(too many arguments.* but got \d+): .*$/s, '$1.');
 }
 
 /** Commander's suggestion, with each alias replaced by the command's own name. */

@@ -141,6 +141,21 @@ describe('wrong usage is refused before a file or database is opened', () => {
     },
   );
 
+  it.each([
+    ['--token=hunter22', "unknown option '--token'"],
+    ['--tokn=hunter22\nhunter23', "unknown option '--tokn'"],
+    ['--json=hunter22', "unknown option '--json'"],
+    ['-thunter22', "unknown option '-t'"],
+    ['hunter22', "too many arguments for 'list'. Expected 0 arguments but got 1."],
+    ["it's hunter22", "too many arguments for 'list'. Expected 0 arguments but got 1."],
+  ])('X4 the refusal of the word %j does not repeat its value', async (word, said) => {
+    const refusal = `idctl: ${said}\nhint: See idctl org list --help\n`;
+    expect([await type(['org', 'list', word]), err, out]).toEqual([2, refusal, '']);
+    err = '';
+    expect(await type(['org', 'list', word, '--json'])).toBe(2);
+    expect(JSON.parse(err)['detail']).toBe(said);
+  });
+
   it.each(commands)('$name refuses one argument too many', async ({ words, options, count }) => {
     expect(await type([...words, ...Array(count + 1).fill('x'), ...options])).toBe(2);
     expect(err).toContain('too many arguments');
