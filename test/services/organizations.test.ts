@@ -9,6 +9,7 @@ import {
   changeMemberRole,
   removeMember,
 } from '../../src/services/tenancy/memberships/operations.ts';
+import { createOrganization } from '../../src/services/tenancy/organizations/operations.ts';
 import { fresh, organization, person, signedIn, verifiedDomain } from '../support/builders.ts';
 import { createClient } from '../support/http.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
@@ -236,6 +237,13 @@ test('an organization’s events are listed oldest first, and continue from next
   });
   const later = await admin.get(`${base}/events?cursor=${rest.body.nextCursor}`);
   expect(later.body).toEqual({ items: [], nextCursor: rest.body.nextCursor, hasMore: false });
+});
+
+test('a short name that is a path is reserved, also when it comes from the name', async () => {
+  await expect(createOrganization(idctl.operator(), { name: 'API' })).rejects.toMatchObject({
+    code: 'invalid_input',
+    faults: [{ path: 'slug' }],
+  });
 });
 
 test.each([

@@ -109,6 +109,21 @@ test('an admin creates a project, names it by id or slug, renames and deletes it
   });
 });
 
+test.each(['api', 'admin', 'me'])(
+  'a project may be called %s, which is reserved for organizations only',
+  async (slug) => {
+    const { admin, projects } = await withProject();
+    expect(await admin.post(projects, { name: slug })).toMatchObject({
+      status: 201,
+      body: { slug },
+    });
+    expect((await admin.get(`${projects}/${slug}`)).status).toBe(405);
+    expect(
+      (await admin.send('PATCH', `${projects}/${slug}`, { body: { name: 'New' } })).body,
+    ).toMatchObject({ slug, name: 'New' });
+  },
+);
+
 test('a slug is unique in its organization, and free in another', async () => {
   const [one, other] = [await withProject(), await withProject()];
   const { slug } = one.project;

@@ -31,7 +31,7 @@ export const description = z
   .refine(isSeen, unseen)
   .transform((text) => text || null);
 
-/** An organization's or project's short name in paths. */
+/** A project's short name in paths. */
 export const slug = z
   .string()
   .regex(
@@ -39,8 +39,13 @@ export const slug = z
     'must be lower-case letters and digits, joined by single dashes',
   )
   .max(60, 'must have at most 60 characters')
-  .refine((text) => !isUuid(text), 'must not look like an id')
-  .refine((text) => !reserved.has(text), 'is reserved; choose another');
+  .refine((text) => !isUuid(text), 'must not look like an id');
+
+/** An organization's short name in paths. Names that are paths are reserved. */
+export const organizationSlug = slug.refine(
+  (text) => !reservedPaths.includes(text),
+  'is reserved; choose another',
+);
 
 /** An e-mail address, canonical once parsed. */
 export const email = canonical(canonicalEmail, 'must be an e-mail address such as ada@example.com');
@@ -84,7 +89,7 @@ export function isUuid(text: string): boolean {
   return id.safeParse(text).success;
 }
 
-const reserved = new Set(['new', 'api', 'admin', 'auth', 'login', 'me', 'orgs', 'scim']);
+const reservedPaths = ['new', 'api', 'admin', 'auth', 'login', 'me', 'orgs', 'scim'];
 
 function canonical(canonicalize: (text: string) => string | null, message: string) {
   return z
@@ -109,8 +114,10 @@ export const projectRole = z
 
 export const givenInvitation = z.string().min(1).max(200);
 
-/** Makes a slug from a name: lower case, with dashes for all but letters and digits. */
-export function slugOf(name: string): string {
+/**
+ * Makes a slug of this kind from a name: lower case, with dashes for all but letters and digits.
+ */
+export function slugOf(name: string, kind: z.ZodType<string> = slug): string {
   const text = name
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')
@@ -118,7 +125,7 @@ export function slugOf(name: string): string {
     .replace(/[^a-z0-9]+/g, '-')
     .slice(0, 60)
     .replace(/^-+|-+$/g, '');
-  if (slug.safeParse(text).success) return text;
+  if (kind.safeParse(text).success) return text;
   throw new Refusal('invalid_input', `slug: cannot be made from ${JSON.stringify(name)}`, {
     faults: [{ path: 'slug', message: 'is required: no short name can be derived from this name' }],
     hint: 'Give one with --slug (or `slug`): lower-case letters, digits and single dashes.',

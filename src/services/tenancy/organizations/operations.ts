@@ -13,7 +13,7 @@ import { transaction } from '../../../database/transaction.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { requireOperator, requireUser } from '../../foundation/authority/require.ts';
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
-import { name, ref, slug, slugOf } from '../../foundation/fields.ts';
+import { name, organizationSlug, ref, slugOf } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
 import { pageInput, pageOf, readPage, readRows } from '../../foundation/page.ts';
 import { forgetProofs, holdAccount } from '../../people/accounts/account.ts';
@@ -68,10 +68,10 @@ export const showOrganization = operation({
 export const createOrganization = operation({
   authority: 'organizations.create',
   prove: requireCreator,
-  input: z.strictObject({ name, slug: slug.optional() }),
+  input: z.strictObject({ name, slug: organizationSlug.optional() }),
   output: organizationView,
   run: async (ctx, input, creator) => {
-    const short = input.slug ?? slugOf(input.name);
+    const short = input.slug ?? slugOf(input.name, organizationSlug);
     const organization = await transaction(async () => {
       if (creator !== null) await holdAccount(ctx, creator);
       const row = { id: orderedId(), slug: short, name: input.name, createdAt: ctx.now };
