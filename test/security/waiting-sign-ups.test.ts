@@ -123,7 +123,7 @@ test('P11 a sign-up revokes no token that an operator made for an unproved accou
 });
 
 test.each(['verification', 'sign-in', 'reset'])(
-  'P11 a code for %s removes the name and language that a stranger chose, and keeps those from SCIM',
+  'P11 a code for %s removes the name and language that a stranger chose, whether or not SCIM named the person before',
   async (purpose) => {
     const { create } = await scimClient(idctl);
     const [squatted, member] = [address(), address()];
@@ -147,8 +147,20 @@ test.each(['verification', 'sign-in', 'reset'])(
         where: { email },
         rejectOnEmpty: true,
       });
-      const own = email === member ? 'Ada Byron' : email.slice(0, email.indexOf('@'));
+      const own = email.slice(0, email.indexOf('@'));
       expect({ emailProof, name, locale }).toEqual({ emailProof: 'mail', name: own, locale: 'en' });
     }
   },
 );
+
+test('P11 a code keeps the name from SCIM of a person for whom nobody has signed up', async () => {
+  const { create } = await scimClient(idctl);
+  const email = address();
+  await create({ userName: email, name: { formatted: 'Ada Byron' } });
+  await post('magic-code', { email });
+  await post('magic-code/verify', { email, code: await idctl.codeFor(email) });
+  expect(await Account.findOne({ where: { email } })).toMatchObject({
+    emailProof: 'mail',
+    name: 'Ada Byron',
+  });
+});

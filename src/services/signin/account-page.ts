@@ -75,7 +75,7 @@ async function listSingleSignOn(ctx: Context, { id, email }: Account) {
   for (const connection of connections) {
     if (!(await isTrusted(ctx, connection))) continue;
     const organization = names.get(connection.organizationId) ?? '';
-    found.push({ organization, asksHere: await asksOwnSecondFactor(connection, id) });
+    found.push({ organization, asksHere: await asksOwnSecondFactor(ctx, connection, id) });
   }
   return found;
 }

@@ -9,6 +9,7 @@ import type { Role } from '../../../database/models/membership.ts';
 import { dialectOfDatabase, insertRow, select } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
+import { pushedIn } from '../../foundation/domain-names/pushed.ts';
 import { id, role } from '../../foundation/fields.ts';
 import { requirePlace } from '../../foundation/limits/limit.ts';
 import { operation } from '../../foundation/operation.ts';
@@ -138,7 +139,7 @@ export const introspectToken = operation({
     const tokenUses = new Map<string, Date>();
     const holder = await findHolder({ ...ctx, tokenUses }, input.token);
     if (holder?.kind !== 'user') return { active: false };
-    const organization = await findShared(app.id, holder.accountId);
+    const organization = await findShared(ctx, app.id, holder.accountId);
     if (organization === null) return { active: false };
     // The token counts as used only if its owner is a member of the app's organization.
     for (const [id, at] of tokenUses) ctx.tokenUses.set(id, at);
@@ -163,17 +164,19 @@ async function findHolder(ctx: Context, token: string): Promise<Actor | null> {
   }
 }
 
-const shared = `SELECT o.id, o.slug, m.role FROM apps p
+const shared = (ctx: Context) => `SELECT o.id, o.slug, m.role FROM apps p
   JOIN memberships own ON own.organization_id = p.organization_id AND own.account_id = p.account_id
     AND own.role IN ('admin', 'owner')
-  JOIN memberships m ON m.organization_id = p.organization_id AND m.account_id = $2
+  JOIN accounts a ON a.id = $2
+  JOIN memberships m ON m.organization_id = p.organization_id AND m.account_id = a.id
+    AND NOT ${pushedIn(ctx)}
   JOIN organizations o ON o.id = p.organization_id
   WHERE p.id = $1`;
 
 /** The app's organization, if the app's owner manages it and the account is a member; else null. */
-async function findShared(appId: string, accountId: string) {
+async function findShared(ctx: Context, appId: string, accountId: string) {
   type Row = { id: string; slug: string; role: Role };
-  const [found = null] = await select<Row>(shared, [appId, accountId], { prepared: true });
+  const [found = null] = await select<Row>(shared(ctx), [appId, accountId], { prepared: true });
   return found;
 }
 

@@ -3,6 +3,7 @@ import type { Actor, Context } from '../../../context.ts';
 import { Session, type SignInMethod } from '../../../database/models/session.ts';
 import { select } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
+import { belongsBeyond } from '../../foundation/domain-names/pushed.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { readOldToken } from './tokens.ts';
 
@@ -75,11 +76,11 @@ export async function endSessionsByDomain(
 // An id that no session has.
 const noSession = '00000000-0000-0000-0000-000000000000';
 
-const endingPastSecondFactor = `UPDATE sessions SET ended_at = $2
+const endingPastSecondFactor = (ctx: Context) => `UPDATE sessions SET ended_at = $2
   WHERE account_id = $1 AND ended_at IS NULL AND id <> $3
     AND (method = 'sso' AND second_factor_at IS NULL OR vouched_by IS NOT NULL)
-    AND EXISTS (SELECT 1 FROM accounts WHERE id = $1 AND (totp_enabled_at IS NOT NULL OR has_passkey))
-    AND EXISTS (SELECT 1 FROM memberships m WHERE m.account_id = $1 AND m.organization_id <> COALESCE(sessions.vouched_by, sessions.organization_id))
+    AND EXISTS (SELECT 1 FROM accounts a WHERE a.id = $1 AND (a.totp_enabled_at IS NOT NULL OR a.has_passkey)
+      AND ${belongsBeyond(ctx, 'COALESCE(sessions.vouched_by, sessions.organization_id)')})
   RETURNING id`;
 
 /**
@@ -92,7 +93,7 @@ export async function endSessionsPastSecondFactor(
   accountId: string,
   but: string | null = null,
 ): Promise<void> {
-  await select(endingPastSecondFactor, [accountId, ctx.now, but ?? noSession]);
+  await select(endingPastSecondFactor(ctx), [accountId, ctx.now, but ?? noSession]);
 }
 
 /** Forgets that sessions, except `but`, passed a second factor that is gone now (security P15). */

@@ -47,7 +47,7 @@ export async function afterPlan(
   if (plan.way === 'create') return made(ctx, rest.email, plan.emailProof, via, rest.full ?? null);
   const { account } = plan;
   const { organizationId } = via.connection;
-  const reclaims = plan.way === 'link' ? await planReclaim(account, organizationId) : null;
+  const reclaims = plan.way === 'link' ? await planReclaim(ctx, account, organizationId) : null;
   const keepsTotp = reclaims === null || reclaims.keepsTotp;
   const of = keepsTotp && (await rest.asksCode(account.id)) ? account : null;
   return finish(ctx, entrantOf(account, reclaims?.proof ?? {}), via, { ...rest, of });

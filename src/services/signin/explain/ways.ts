@@ -124,7 +124,7 @@ async function bySso(ctx: Context, { account, email, sso, attempts }: Known): Pr
   const subject = keys.find((key) => key.issuer === issuer)?.subject ?? randomUUID();
   const proof = { kind: 'sso' as const, connection: sso, issuer, subject, server: null, email };
   const plan = await planIdentity(ctx, proof);
-  const asksCode = async (id: string) => asksOwnSecondFactor(sso, id);
+  const asksCode = async (id: string) => asksOwnSecondFactor(ctx, sso, id);
   return afterPlan(ctx, plan, { method: 'sso', connection: sso }, { email, attempts, asksCode });
 }
 

@@ -89,7 +89,7 @@ export async function enterBySso(
   const account = await attach(ctx, connection, said);
   // Locked before its memberships are read: the account may be joining another organization now.
   await lockAccount(account.id);
-  const asked = (await asksOwnSecondFactor(connection, account.id)) ? { secondFactor } : {};
+  const asked = (await asksOwnSecondFactor(ctx, connection, account.id)) ? { secondFactor } : {};
   // `beginSession` comes first, because it refuses a removed person. `ensureMember` would admit that
   // person again.
   const begun = await beginSession(ctx, account, { method: 'sso', connection, ...asked });

@@ -126,7 +126,7 @@ export async function admitSignUp(
     await takeOver(ctx, holder, { by: 'signup' });
     // A member keeps the name that their organization gave them (security I4).
     const own = { name, ...(locale === null ? {} : { locale }) };
-    const described = (await belongsSomewhere(holder.id)) ? {} : own;
+    const described = (await belongsSomewhere(ctx, holder.id)) ? {} : own;
     await holder.update({
       ...described,
       passwordHash,

@@ -31,9 +31,12 @@ export async function proveAddress(ctx: Context, account: Account, by: 'signup' 
   await joinByDomain(ctx, account, { kind: 'manual', by: account.id });
 }
 
-/** Resets name and locale, which an earlier holder may have chosen, unless SCIM gave the name. */
+/**
+ * Resets name and locale, which an earlier holder may have chosen. A name from SCIM stays if nobody
+ * has signed up since.
+ */
 async function forgetName(ctx: Context, account: Account): Promise<void> {
-  if (await isNamedByClient(account.id)) return;
+  if (!account.awaitsCode && (await isNamedByClient(account.id))) return;
   await account.update({ name: localPart(account), locale: defaultLocale });
   await recordRenamed(ctx, account);
 }

@@ -3,9 +3,9 @@ import type { Client } from '../../../database/models/client.ts';
 import type { Role } from '../../../database/models/membership.ts';
 import type { ProjectRole } from '../../../database/models/project.ts';
 import { dialectOfDatabase, select } from '../../../database/select.ts';
+import { pushedIn } from '../../foundation/domain-names/pushed.ts';
 import { outranks, projectRoles } from '../../foundation/project-roles.ts';
 import { lockAccount } from '../../people/accounts/account.ts';
-import { pushedIn } from '../memberships/membership.ts';
 
 /** Why a client does not admit an account. The refused person does not learn the reason. */
 export type Barred = 'account_disabled' | 'not_a_member' | 'project_role_missing';

@@ -2,9 +2,10 @@ import { Op } from 'sequelize';
 import type { Context } from '../../../context.ts';
 import { Account, isProved, isProvedForGood } from '../../../database/models/account.ts';
 import { Identity } from '../../../database/models/identity.ts';
-import { Membership } from '../../../database/models/membership.ts';
+import { select } from '../../../database/select.ts';
 import { domainOf } from '../../foundation/domain-names/canonical.ts';
 import { findOwner, findVerified } from '../../foundation/domain-names/owns.ts';
+import { belongsBeyond } from '../../foundation/domain-names/pushed.ts';
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { endCredentials } from '../../people/credentials/credentials.ts';
 import { recordRenamed } from '../scim-records/member.ts';
@@ -23,7 +24,7 @@ export async function reclaim(
   organizationId: string,
   name: string | null = null,
 ): Promise<void> {
-  const plan = await planReclaim(account, organizationId);
+  const plan = await planReclaim(ctx, account, organizationId);
   if (plan === null) return dropForeignLinks(ctx, account, organizationId);
   const { proof, keepsTotp } = plan;
   await account.update({ ...proof, name: name ?? localPart(account) });
@@ -33,12 +34,13 @@ export async function reclaim(
 
 /** The new proof, and whether the second factor stays. Null if a proof prevents a reclaim. */
 export async function planReclaim(
+  ctx: Pick<Context, 'config'>,
   account: Pick<Account, 'id' | 'emailProof'>,
   organizationId: string,
 ) {
   if (isProvedForGood(account)) return null;
   // A proved account's second factor protects the other organizations that trust it (security P12).
-  const keepsTotp = isProved(account) && (await belongsElsewhere(account.id, organizationId));
+  const keepsTotp = isProved(account) && (await belongsElsewhere(ctx, account.id, organizationId));
   return { proof: { emailProof: 'domain', awaitsCode: false } as const, keepsTotp };
 }
 
@@ -124,11 +126,15 @@ async function dropForeignLinks(
   for (const identity of foreign) await recordUnlinked(ctx, identity, account.name);
 }
 
-/** Whether the account belongs to an organization other than this one, in any role. */
+/** Whether the account belongs to another organization than this one, as `belongsBeyond` says. */
 export async function belongsElsewhere(
+  ctx: Pick<Context, 'config'>,
   accountId: string,
   organizationId: string,
 ): Promise<boolean> {
-  const where = { accountId, organizationId: { [Op.ne]: organizationId } };
-  return (await Membership.count({ where })) > 0;
+  const rows = await select(
+    `SELECT 1 AS one FROM accounts a WHERE a.id = $1 AND ${belongsBeyond(ctx, '$2')}`,
+    [accountId, organizationId],
+  );
+  return rows.length > 0;
 }

@@ -13,6 +13,7 @@ import { select } from '../../../database/select.ts';
 import { Refusal } from '../../../errors.ts';
 import { shellWord } from '../../../shell-word.ts';
 import { type Shown, shownIn } from '../../foundation/authority/shown.ts';
+import { pushedIn } from '../../foundation/domain-names/pushed.ts';
 import { id, instant, isUuid, role } from '../../foundation/fields.ts';
 import { lockAccount } from '../../people/accounts/account.ts';
 
@@ -82,9 +83,17 @@ export async function isMember(organizationId: string, accountId: string): Promi
   return (await Membership.count({ where: { organizationId, accountId } })) > 0;
 }
 
-/** Whether the account is a member of any organization. */
-export async function belongsSomewhere(accountId: string): Promise<boolean> {
-  return (await Membership.findOne({ where: { accountId } })) !== null;
+/** Whether the account is a member of any organization, except by `pushedIn` (security O8). */
+export async function belongsSomewhere(
+  ctx: Pick<Context, 'config'>,
+  accountId: string,
+): Promise<boolean> {
+  const rows = await select(
+    `SELECT 1 AS one FROM memberships m JOIN accounts a ON a.id = m.account_id
+      WHERE a.id = $1 AND NOT ${pushedIn(ctx)} LIMIT 1`,
+    [accountId],
+  );
+  return rows.length > 0;
 }
 
 /** The right that an actor needs to grant this role in an organization. */
@@ -96,17 +105,6 @@ export function rightToGrant(role: Role) {
 /** The origin of a membership that this actor makes manually. */
 export function byHand(actor: Actor): Origin {
   return actor.kind === 'user' ? { kind: 'manual', by: actor.accountId } : { kind: 'operator' };
-}
-
-/**
- * The SQL condition for a membership (`m`) that SCIM pushed for an account (`a`) on an unverified
- * domain. Such a membership reveals nothing of the account to the organization (security O8).
- */
-export function pushedIn({ config }: Pick<Context, 'config'>): string {
-  // With this setting, every address counts as an address on a verified domain.
-  if (config.trust.domains === 'off') return '1 = 0';
-  return `(m.origin ->> 'kind' = 'scim' AND NOT EXISTS (SELECT 1 FROM domains d
-    WHERE d.organization_id = m.organization_id AND d.state = 'Verified' AND a.email LIKE '%@' || d.name))`;
 }
 
 /** The member with this address, and whether `pushedIn` holds for it. Null if there is none. */

@@ -9,6 +9,7 @@ import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { requireAuthority } from '../../foundation/authority/require.ts';
 import { readShown } from '../../foundation/authority/shown.ts';
+import { pushedIn } from '../../foundation/domain-names/pushed.ts';
 import { id, ref, role, userRef } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
 import { pageInput, pageOf } from '../../foundation/page.ts';
@@ -17,7 +18,6 @@ import { tokenView, viewToken } from '../../people/tokens/token.ts';
 import { endMember } from './join-and-leave.ts';
 import {
   memberView,
-  pushedIn,
   requireAnotherOwner,
   requireMembership,
   rightToGrant,

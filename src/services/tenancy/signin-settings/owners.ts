@@ -9,10 +9,10 @@ import { Passkey } from '../../../database/models/passkey.ts';
 import { select } from '../../../database/select.ts';
 import { Refusal } from '../../../errors.ts';
 import { domainOf } from '../../foundation/domain-names/canonical.ts';
+import { pushedIn } from '../../foundation/domain-names/pushed.ts';
 import { isMailConfigured } from '../../foundation/mail/configured.ts';
 import { findPasskeyObstacle } from '../../people/passkeys/relying-party.ts';
 import { findSocialClient, socialProviders } from '../identities/social-providers.ts';
-import { pushedIn } from '../memberships/membership.ts';
 import {
   findGoverningSettings,
   type Governing,

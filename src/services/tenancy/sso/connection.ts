@@ -141,10 +141,11 @@ function requireSame(ctx: Context, state: Asked, connection: SsoConnection | nul
 
 /** Whether the sign-in asks for the account's own second factor (security P12). */
 export async function asksOwnSecondFactor(
+  ctx: Pick<Context, 'config'>,
   { requireLocalTwoFactor, organizationId }: SsoConnection,
   accountId: string,
 ): Promise<boolean> {
-  return requireLocalTwoFactor || (await belongsElsewhere(accountId, organizationId));
+  return requireLocalTwoFactor || (await belongsElsewhere(ctx, accountId, organizationId));
 }
 
 /** The settings of a connection, except its secret. */
