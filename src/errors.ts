@@ -59,6 +59,7 @@ export const refusals = {
   domain_shared: { kind: 'conflict', title: 'Domain shared by many organizations' },
   domain_unverified: { kind: 'conflict', title: 'Domain not verified' },
   domain_not_verified: { kind: 'pending', title: 'Domain not verified yet' },
+  connection_changed: { kind: 'conflict', title: 'Connection changed' },
   plan_outdated: { kind: 'conflict', title: 'Changed since the plan' },
   version_mismatch: { kind: 'precondition', title: 'Changed in the meantime' },
   secret_required: { kind: 'conflict', title: 'Secret required again' },

@@ -1,5 +1,7 @@
+import type { z } from 'zod';
 import { Refusal } from '../errors.ts';
 import type { Change } from '../services/signin/shut-out.ts';
+import type { approvalView } from '../services/tenancy/connections/approval.ts';
 import {
   type Affected,
   affectedFields,
@@ -19,6 +21,12 @@ import type { Examination } from './steps.ts';
 
 type Tested = 'provider' | 'directory';
 type Given = Record<string, unknown>;
+
+/** The fields of a connection that tell whether its owners approved it. */
+export const approvalFields: Fields<z.output<typeof approvalView>> = [
+  ['Approved', (view) => view.approved],
+  ['Changed by', (view) => view.changedBy?.name ?? view.changedBy?.kind ?? null],
+];
 
 /** The option that skips the test of a connection. */
 export const force = (tested: Tested) => ({ '--force': `do not test the ${tested} first` });
@@ -71,6 +79,24 @@ export async function enableConnection<View>(
   await call.rehearse(enable, input);
   if (unasked !== true) await requireUsable(call, input);
   call.show(await call.operate(enable, input), fields);
+}
+
+/** Shows where a connection points, asks, and approves exactly that. */
+export async function approveConnection<View extends { pointsAt: string }>(
+  call: Call,
+  {
+    show,
+    approve,
+    fields,
+    called,
+  }: Pick<Disabling<View>, 'fields' | 'called'> & { show: Runs<View>; approve: Runs<View> },
+): Promise<void> {
+  const seen = await call.operate(show);
+  if (!call.flags.dryRun && !call.flags.yes) {
+    for (const [title, value] of fields) call.note(`${title}: ${String(value(seen) ?? '-')}`);
+    await call.confirm(`Let owners sign in through ${called(seen)}?`);
+  }
+  await call.perform(approve, fields, { ...call.input, pointsAt: seen.pointsAt });
 }
 
 interface Disabling<View> {

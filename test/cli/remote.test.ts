@@ -35,7 +35,7 @@ const steps = readFileSync(`${import.meta.dirname}/remote.commands`, 'utf8')
   .split('\n');
 
 /** Commands that cannot be compared in this way; each has its own test. */
-const elsewhere = ['event tail', 'member leave'];
+const elsewhere = ['event tail', 'member leave', 'sso approve', 'ldap approve'];
 
 /** One side of the comparison: its environment, and the latest id and secret that it showed. */
 interface Side {
@@ -151,6 +151,8 @@ function alike(text: string): string {
 function withoutActor(text: string): string {
   const told = text
     .replace(/("slug":"(?:acme|newcomer|rival)","name":"[^"]*",)"role":"owner",/g, '$1')
+    .replace(/"changedBy":\{[^}]*\}/g, '"changedBy":{}')
+    .replace(/^Changed by: .*$/gm, 'Changed by:')
     .replace(/"current":true/g, '"current":false')
     .replace(/(Latecomer \(members: |^Members: +|"members":)1/gm, '$10')
     .replace(/"origin":\{"kind":"(manual","by":"#\d+|operator)"\}/g, '"origin":"by hand"');
@@ -185,6 +187,19 @@ test('a member can leave over the network, and the operator on the host cannot',
   expect(await type(mia, line, false)).toMatchObject({ exit: 0, err: 'You left acme.\n' });
   expect(await type(mia, line, false)).toMatchObject({ exit: 1 });
 });
+
+test.each(['sso', 'ldap'])(
+  'I8 %s approve asks first, and over the network needs a recent sign-in',
+  async (kind) => {
+    const line = `${kind} approve --org acme`;
+    expect(await type(local, line, false)).toMatchObject({ exit: 2, out: '' });
+    const done = await type(local, `${line} --yes`, true);
+    expect(JSON.parse(done.out)).toMatchObject({ approved: true });
+    const there = await type(remote, `${line} --yes`, false);
+    expect(there).toMatchObject({ exit: 1, out: '' });
+    expect(there.err).toContain('Confirm that it is you first.');
+  },
+);
 
 test('event tail shows the events of one organization as they happen', async () => {
   const child = spawn(process.execPath, [program, 'event', 'tail', '--org', 'acme', '--json'], {

@@ -208,6 +208,70 @@ test('I7 the migration keeps the last claim of each identity, except where only 
   });
 });
 
+test('I8 the migration approves existing connections, with events that name them and the owners with a second factor', async () => {
+  await onLink(await freshDatabaseUrl(), async (link) => {
+    await applyMigrations(
+      link,
+      migrations.filter(({ name }) => name < '0037'),
+    );
+    const schema = link.sequelize.getQueryInterface();
+    const [at, org, sso, ldap] = [new Date(), orderedId(), orderedId(), orderedId()];
+    const made = { created_at: at };
+    const flags = { enabled: true, auto_remove: false, ignore_email_verified: false };
+    const person = async (email: string, role: string, more: object) => {
+      const [id, of] = [orderedId(), { organization_id: org }];
+      const account = { id, email, name: 'Ada', email_proof: 'mail', locale: 'en', ...made };
+      await schema.bulkInsert('accounts', [{ ...account, ...more }]);
+      const membership = { account_id: id, role, origin: '{"kind":"operator"}', synced: false };
+      await schema.bulkInsert('memberships', [{ ...membership, ...of, joined_at: at }]);
+      const key = { account_id: id, kind: 'sso', connection_id: sso, issuer: 'i', subject: id };
+      await schema.bulkInsert('identities', [{ id: orderedId(), ...key, ...of, linked_at: at }]);
+    };
+    await transactionOn(link.sequelize, async () => {
+      await schema.bulkInsert('organizations', [{ id: org, slug: 'acme', name: 'Acme', ...made }]);
+      const client = { client_id: 'c', client_secret: 's', groups_claim: 'g', issuer: 'https://i' };
+      const rest = { absent_groups: 'unknown', require_local_two_factor: false };
+      const row = { id: sso, organization_id: org, email_domain: 'acme.test', ...client, ...rest };
+      await schema.bulkInsert('sso_connections', [
+        { ...row, ...flags, sync_on_login: true, ...made },
+      ]);
+      const names = { email_attribute: 'm', given_name_attribute: 'g', family_name_attribute: 's' };
+      const search = { search_base: 'b', search_filter: 'f', bind_dn: 'd', bind_password: 'p' };
+      const directory = { id: ldap, organization_id: org, uri: 'ldaps://d', tls: true };
+      await schema.bulkInsert('ldap_connections', [
+        { ...directory, ...names, ...search, enabled: false, ...made },
+      ]);
+      await person('totp@acme.test', 'owner', { totp_enabled_at: at });
+      await person('passkey@acme.test', 'owner', { has_passkey: true });
+      await person('without@acme.test', 'owner', {});
+      await person('admin@acme.test', 'admin', { totp_enabled_at: at });
+    });
+    await applyMigrations(link, migrations);
+    for (const table of ['sso_connections', 'ldap_connections'])
+      expect(await rowsOf(link.sequelize, `${table} WHERE approved`)).toHaveLength(1);
+    const events = await rowsOf(link.sequelize, 'events ORDER BY kind');
+    const event = (kind: string, id: string, name: string, owners: string[]) => ({
+      kind: `${kind}.approved`,
+      organization_id: org,
+      subject: { type: kind, id, name },
+      data: { owners },
+    });
+    expect(events.map((row) => withoutText(row))).toMatchObject([
+      event('ldap', ldap, 'ldaps://d', []),
+      event('sso', sso, 'acme.test', ['totp@acme.test', 'passkey@acme.test']),
+    ]);
+  });
+});
+
+/** The row with its JSON columns read: SQLite returns them as text. */
+function withoutText(row: unknown): object {
+  const entries = Object.entries(row ?? {}).map(([name, value]) => [
+    name,
+    typeof value === 'string' && value.startsWith('{') ? JSON.parse(value) : value,
+  ]);
+  return Object.fromEntries(entries);
+}
+
 test('P15 the migration gives existing tokens the scope write', async () => {
   await onLink(await freshDatabaseUrl(), async (link) => {
     const before = migrations.slice(

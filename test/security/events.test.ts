@@ -42,6 +42,8 @@ const elsewhere = new Set([
   'POST /api/v1/orgs/:org/domains/:domain/verify',
   'POST /api/v1/orgs/:org/projects/:project/members',
   'POST /api/v1/orgs/:org/apply',
+  'POST /api/v1/orgs/:org/sso/approve',
+  'POST /api/v1/orgs/:org/ldap/approve',
   // The PATCH route comes first and has made the same change.
   'PUT /api/v1/orgs/:org/projects/:project/members/:user',
 ]);

@@ -280,7 +280,9 @@ describe('P15 scope read', () => {
       expect(guarded.map(([route]) => route).sort()).toEqual([
         'DELETE /api/v1/orgs/:org',
         'POST /api/v1/invitations/accept',
+        'POST /api/v1/orgs/:org/ldap/approve',
         'POST /api/v1/orgs/:org/ldap/relink',
+        'POST /api/v1/orgs/:org/sso/approve',
         'POST /api/v1/orgs/:org/sso/relink',
       ]);
       expect(answers.find(([route]) => route === 'GET /api/v1/orgs/:org/tokens')).toEqual([

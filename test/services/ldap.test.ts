@@ -64,6 +64,9 @@ describe('§2.5 the connection', () => {
       familyNameAttribute: 'sn',
       groupsAttribute: null,
       enabled: false,
+      approved: true,
+      changedBy: { kind: 'user', id: expect.any(String), name: 'Ada Byron' },
+      pointsAt: expect.any(String),
     };
     expect(saved).toMatchObject({ status: 200 });
     expect(saved.body).toEqual(view);

@@ -269,6 +269,9 @@ describe('§2.2 the connection over REST', () => {
       absentGroups: 'unknown',
       ignoreEmailVerified: false,
       requireLocalTwoFactor: false,
+      approved: true,
+      changedBy: { kind: 'user', id: expect.any(String), name: 'Ada Byron' },
+      pointsAt: expect.any(String),
     });
     expect((await client.get(`/api/v1/orgs/${org.slug}/sso`)).body).toEqual(answer.body);
   });

@@ -264,6 +264,8 @@ export const samples: Record<string, Sample> = {
   'POST /api/v1/orgs/:org/domains': { body: { domain: 'new.test' } },
   'PUT /api/v1/orgs/:org/sso': { body: connection },
   'POST /api/v1/orgs/:org/sso/relink': { body: { fromIssuer: connection.issuer } },
+  'POST /api/v1/orgs/:org/sso/approve': { body: { pointsAt: 'elsewhere' } },
+  'POST /api/v1/orgs/:org/ldap/approve': { body: { pointsAt: 'elsewhere' } },
   'POST /api/v1/orgs/:org/sso/test': { body: { issuer: 'https://127.0.0.1', clientSecret: 's' } },
   'PATCH /api/v1/orgs/:org/sso': { body: { autoRemove: true } },
   'PATCH /api/v1/orgs/:org/ldap': { body: { emailAttribute: 'mail' } },

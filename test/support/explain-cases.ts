@@ -51,6 +51,8 @@ export const cases = fc.record({
   sso: connection,
   ownSecondFactor: often(3),
   ldap: connection,
+  /** Whether an owner has approved both connections. */
+  approved: often(8),
   account: fc.option(
     fc.record({
       emailProof: fc.constantFrom(...emailProofs),
@@ -63,6 +65,8 @@ export const cases = fc.record({
   ),
   place: fc.constantFrom('member', 'member', 'member', 'none', 'removed'),
   elsewhere: often(2),
+  /** Whether a member is an owner. */
+  owner: often(3),
   ssoKey: fc.constantFrom('none', 'none', 'own', 'former', 'other former', 'own of another issuer'),
   ldapKey: fc.constantFrom('none', 'none', 'own', 'former', 'own of another server'),
   googleKey: fc.constantFrom('none', 'none', 'own', 'of another issuer'),
@@ -100,9 +104,11 @@ const open: Case = {
   sso: 'on',
   ownSecondFactor: false,
   ldap: 'on',
+  approved: true,
   account: good,
   place: 'member',
   elsewhere: false,
+  owner: false,
   ssoKey: 'none',
   ldapKey: 'none',
   googleKey: 'none',
@@ -127,6 +133,10 @@ export const obstacles: Case[] = [
   { ...open, account: { ...good, secondFactor: true }, elsewhere: true, full: ['secondFactor'] },
   { ...open, ssoKey: 'own of another issuer', ldapKey: 'own of another server' },
   { ...open, ssoKey: 'other former', ldapKey: 'former', googleKey: 'of another issuer' },
+  { ...open, approved: false },
+  { ...open, approved: false, owner: true, ssoKey: 'own', ldapKey: 'own' },
+  { ...open, approved: false, account: { ...good, secondFactor: true } },
+  { ...open, owner: true, account: { ...good, secondFactor: true } },
   { ...open, domain: 'none' },
   { ...open, settings: { ...open.settings, password: false, magicCode: false, google: false } },
   {
@@ -190,7 +200,7 @@ async function makeSso({ idctl, issuer }: Site, given: Case, org: string, emailD
   await saveSso(idctl.operator(), saveSsoInput.parse(input));
   const row = await SsoConnection.findOne({ where: { emailDomain }, rejectOnEmpty: true });
   // Enabled even without a verified domain, which the organization may have removed since.
-  await transaction(() => row.update({ enabled: given.sso === 'on' }));
+  await transaction(() => row.update({ enabled: given.sso === 'on', approved: given.approved }));
   return row;
 }
 
@@ -198,7 +208,7 @@ async function makeLdap({ idctl, slapd }: Site, given: Case, org: string) {
   const input = { org, ...settingsFor(slapd), searchFilter: '(mail={username})' };
   await saveLdap(idctl.operator(), saveLdapInput.parse(input));
   const row = await LdapConnection.findOne({ order: [['id', 'DESC']], rejectOnEmpty: true });
-  await transaction(() => row.update({ enabled: given.ldap === 'on' }));
+  await transaction(() => row.update({ enabled: given.ldap === 'on', approved: given.approved }));
   return row;
 }
 
@@ -293,7 +303,12 @@ function keysOf({ issuer, google, github }: Site, given: Case, named: Named) {
   ];
 }
 
-async function join({ place, elsewhere }: Case, accountId: string, own: string, rival: string) {
+async function join(
+  { place, elsewhere, owner }: Case,
+  accountId: string,
+  own: string,
+  rival: string,
+) {
   const member = (organizationId: string) => ({
     organizationId,
     accountId,
@@ -302,7 +317,8 @@ async function join({ place, elsewhere }: Case, accountId: string, own: string, 
     joinedAt: new Date(),
   });
   await transaction(async () => {
-    if (place === 'member') await Membership.create(member(own));
+    const role = owner ? 'owner' : 'member';
+    if (place === 'member') await Membership.create({ ...member(own), role });
     if (place === 'removed')
       await Tombstone.create({ organizationId: own, accountId, setAt: new Date() });
     if (elsewhere) await Membership.create(member(rival));

@@ -4,6 +4,8 @@ import { refuseField } from '../../errors.ts';
 import type { ldapRelinkedView, ldapView } from '../../services/tenancy/ldap/connection.ts';
 import { noun, org, verb } from '../command.ts';
 import {
+  approvalFields,
+  approveConnection,
   disableConnection,
   enableConnection,
   force,
@@ -27,6 +29,7 @@ type Given = Record<string, unknown>;
 const fields: Fields<Connection> = [
   ['Server', (view) => view.uri],
   ['Enabled', (view) => view.enabled],
+  ...approvalFields,
   ['TLS', (view) => view.tls],
   ['CA certificate', (view) => (view.caCertificate === null ? null : 'set')],
   ['Bind DN', (view) => view.bindDn],
@@ -104,6 +107,18 @@ export function addLdapCommands(program: Command): void {
         change: 'ldap.disable',
         called,
       }),
+  });
+  verb(ldap, 'approve', {
+    summary: 'Let owners sign in, after checking where the connection points',
+    required: org,
+    rehearsable: true,
+    detail:
+      'A connection waits for an owner if another person or a token changed where it points. It then signs in other members only.',
+    example: 'idctl ldap approve --org acme --yes',
+    run: async (call) => {
+      const { approveLdap, showLdap } = await operations();
+      await approveConnection(call, { show: showLdap, approve: approveLdap, fields, called });
+    },
   });
   verb(ldap, 'test', {
     summary: 'Test the directory step by step; exit 1 if a step fails',

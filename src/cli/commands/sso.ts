@@ -6,6 +6,8 @@ import type { ssoRelinkedView, ssoView } from '../../services/tenancy/sso/connec
 import { shellWord } from '../../shell-word.ts';
 import { noun, org, verb } from '../command.ts';
 import {
+  approvalFields,
+  approveConnection,
   disableConnection,
   enableConnection,
   force,
@@ -28,6 +30,7 @@ type Connection = z.output<typeof ssoView>;
 const fields: Fields<Connection> = [
   ['E-mail domain', (view) => view.emailDomain],
   ['Enabled', (view) => view.enabled],
+  ...approvalFields,
   ['Issuer', (view) => view.issuer],
   ['Client ID', (view) => view.clientId],
   ['Client secret', (view) => (view.hasClientSecret ? 'stored' : null)],
@@ -100,6 +103,18 @@ export function addSsoCommands(program: Command): void {
         change: 'sso.disable',
         called,
       }),
+  });
+  verb(sso, 'approve', {
+    summary: 'Let owners sign in, after checking where the connection points',
+    required: org,
+    rehearsable: true,
+    detail:
+      'A connection waits for an owner if another person or a token changed where it points. It then signs in other members only.',
+    example: 'idctl sso approve --org acme --yes',
+    run: async (call) => {
+      const { approveSso, showSso } = await operations();
+      await approveConnection(call, { show: showSso, approve: approveSso, fields, called });
+    },
   });
   verb(sso, 'test', {
     summary: 'Test the provider step by step; exit 1 if a step fails',

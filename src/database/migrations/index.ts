@@ -31,6 +31,7 @@ import { clients } from './0033-clients.ts';
 import { providerRecords } from './0034-provider-records.ts';
 import { scimGroups } from './0035-scim-groups.ts';
 import { passkeys } from './0036-passkeys.ts';
+import { connectionApproval } from './0037-connection-approval.ts';
 import type { Migration } from './migration.ts';
 
 /** Every migration in the order of release. Append only. */
@@ -66,4 +67,5 @@ export const migrations: readonly Migration[] = [
   providerRecords,
   scimGroups,
   passkeys,
+  connectionApproval,
 ];

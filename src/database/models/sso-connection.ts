@@ -1,4 +1,5 @@
 import { column, rowOf } from './columns.ts';
+import type { EventActor } from './event.ts';
 
 /** An organization's OpenID Connect connection (spec §2.2). */
 export class SsoConnection extends rowOf(
@@ -21,6 +22,14 @@ export class SsoConnection extends rowOf(
     absentGroups: column.string<'unknown' | 'none'>(),
     ignoreEmailVerified: column.flag(),
     requireLocalTwoFactor: column.flag(),
+    /** Whether an owner or the operator has approved where the connection points (security I8). */
+    approved: column.withDefault(column.flag(), false),
+    /** Where it pointed when it was last approved. Null while approved, and if it never was. */
+    lastApproved: column.optional(column.json<Record<string, string | boolean | null>>()),
+    /** Who last changed where it points; null if unknown. */
+    changedBy: column.optional(column.json<EventActor>()),
+    /** Whether an owner or the operator switched it off. */
+    offByOwner: column.withDefault(column.flag(), false),
     createdAt: column.date(),
   },
   () => [

@@ -2,6 +2,7 @@ import { signedInView } from '../../services/people/sessions/schema.ts';
 import { signInByLdap } from '../../services/signin/flow.ts';
 import { testLdap } from '../../services/signin/methods/ldap/test.ts';
 import {
+  approveLdap,
   changeLdap,
   disableLdap,
   enableLdap,
@@ -39,6 +40,11 @@ export const ldapRoutes = [
     summary: 'Stop new sign-ins through the directory; the connection and sessions stay',
     dryRun: true,
     cli: 'ldap disable',
+  }),
+  route('POST', '/api/v1/orgs/:org/ldap/approve', approveLdap, {
+    summary: 'Approve where the connection points, so that owners can sign in through it',
+    dryRun: true,
+    cli: 'ldap approve',
   }),
   route('DELETE', '/api/v1/orgs/:org/ldap', removeLdap, {
     summary: 'Remove the LDAP connection and end the sessions that began through it',

@@ -4,6 +4,7 @@ import { finishSso } from '../../services/signin/flow.ts';
 import { startSso } from '../../services/signin/methods/sso.ts';
 import { callbackInput, startSsoInput, startView } from '../../services/signin/redirect/state.ts';
 import {
+  approveSso,
   changeSso,
   disableSso,
   enableSso,
@@ -41,6 +42,11 @@ export const ssoRoutes = [
     summary: 'Stop new sign-ins through the connection; the connection and sessions stay',
     dryRun: true,
     cli: 'sso disable',
+  }),
+  route('POST', '/api/v1/orgs/:org/sso/approve', approveSso, {
+    summary: 'Approve where the connection points, so that owners can sign in through it',
+    dryRun: true,
+    cli: 'sso approve',
   }),
   route('DELETE', '/api/v1/orgs/:org/sso', removeSso, {
     summary: 'Remove the connection and end the sessions that began through it',

@@ -14,8 +14,9 @@ import { domainOf } from '../foundation/domain-names/canonical.ts';
 import { isMailConfigured } from '../foundation/mail/configured.ts';
 import { findPasskeyObstacle } from '../people/passkeys/relying-party.ts';
 import { askToConfirm, isRecentlyProven } from '../people/two-factor/recent.ts';
+import { isTrusted } from '../tenancy/connections/usable.ts';
 import { findMethodRefusal, findMethods } from '../tenancy/signin-settings/methods.ts';
-import { asksOwnSecondFactor, isTrusted } from '../tenancy/sso/connection.ts';
+import { asksOwnSecondFactor } from '../tenancy/sso/connection.ts';
 
 import { listPasskeys, mostPasskeys } from './passkeys/operations.ts';
 

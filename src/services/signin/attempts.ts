@@ -156,6 +156,7 @@ function stageOf(reason: string | undefined, at: AttemptStage): AttemptStage {
     case 'subject_missing':
       return 'claims';
     case 'identity_conflict':
+    case 'owner_not_approved':
       return 'account';
     case undefined:
       return at;

@@ -79,7 +79,9 @@ export const authority = {
   /** Sends requests to the provider on behalf of the organization. */
   'sso.test': { least: 'admin', effect: 'changes' },
   /** A relink unlinks accounts, so that identities of a new provider or directory can be linked. */
+  'sso.approve': { least: 'owner', session: 'always', effect: 'letsIn' },
   'sso.relink': { least: 'owner', session: 'always', effect: 'letsIn' },
+  'ldap.approve': { least: 'owner', session: 'always', effect: 'letsIn' },
   'ldap.relink': { least: 'owner', session: 'always', effect: 'letsIn' },
   'ldap.see': { least: 'admin', effect: 'reads' },
   'ldap.change': { least: 'admin', effect: 'letsIn' },

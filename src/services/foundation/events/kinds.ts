@@ -54,6 +54,8 @@ const linked = { kind: text, issuer: text };
 const ended = { owners: list, sessionsEnded: number };
 const owners = { owners: list };
 const why = { why: text };
+/** Whether the connection may sign owners in; absent in events of older versions. */
+const approved = flag.optional();
 const members = { members: number };
 const ofAccount = { account: text };
 const passkey = { passkey: text, name: text };
@@ -128,8 +130,14 @@ export const eventKinds = {
     issuer: text,
     clientId: text,
     enabled: flag,
+    approved,
   }),
-  'sso.enabled': inOrg('sso', 'Single sign-on was switched on', {}),
+  'sso.approved': inOrg(
+    'sso',
+    'An owner or the operator approved where the connection points, or the upgrade did; `owners` then names the owners whose own second factor is asked for from now on',
+    { pointsAt: text.optional(), owners: list.optional() },
+  ),
+  'sso.enabled': inOrg('sso', 'Single sign-on was switched on', { approved }),
   'sso.disabled': inOrg(
     'sso',
     'Single sign-on was switched off; `owners` names the owners linked through it',
@@ -148,6 +156,11 @@ export const eventKinds = {
   'sso.domain.lost': inOrg('sso', 'Another organization verified the domain of the connection', {
     emailDomain: text,
   }),
+  'sso.owner.refused': inOrg(
+    'sso',
+    'Sign-ins of owners were refused: no owner has approved where the connection points',
+    refused,
+  ),
   'sso.signin.refused': inOrg('sso', 'Sign-ins through single sign-on were refused', refused),
   'sso.provider.failed': inOrg('sso', 'The identity provider could not be used', {
     stage: text,
@@ -162,8 +175,14 @@ export const eventKinds = {
     bindDn: text,
     tls: flag,
     enabled: flag,
+    approved,
   }),
-  'ldap.enabled': inOrg('ldap', 'Sign-in through the directory was switched on', {}),
+  'ldap.approved': inOrg(
+    'ldap',
+    'An owner or the operator approved where the connection points, or the upgrade did',
+    { pointsAt: text.optional(), owners: list.optional() },
+  ),
+  'ldap.enabled': inOrg('ldap', 'Sign-in through the directory was switched on', { approved }),
   'ldap.disabled': inOrg(
     'ldap',
     'Sign-in through the directory was switched off; `owners` names the owners linked through it',
@@ -178,6 +197,11 @@ export const eventKinds = {
     people: number,
     sessionsEnded: number,
   }),
+  'ldap.owner.refused': inOrg(
+    'ldap',
+    'Sign-ins of owners were refused: no owner has approved where the connection points',
+    { entry: text.optional(), ...refused },
+  ),
   'ldap.signin.refused': inOrg('ldap', 'Sign-ins through the directory were refused', {
     entry: text.optional(),
     ...refused,

@@ -96,7 +96,7 @@ export function eventAbout(
 }
 
 /** The actor, with the name that the organization sees (security I4). */
-async function viewActor(actor: Actor, organizationId: string | null): Promise<EventActor> {
+export async function viewActor(actor: Actor, organizationId: string | null): Promise<EventActor> {
   switch (actor.kind) {
     case 'user': {
       const name = organizationId === null ? actor.name : await nameShownIn(organizationId, actor);

@@ -13,12 +13,19 @@ export function kindsOf(pattern: string): EventName[] {
   return eventNames.filter((name) => isWanted(name, [pattern]));
 }
 
+/** The person, program or system that caused an event. */
+export const actorView = z.object({
+  kind: z.string(),
+  id: z.string().optional(),
+  name: z.string().optional(),
+});
+
 export const eventView = z
   .object({
     id,
     kind: z.string(),
     at: instant,
-    actor: z.object({ kind: z.string(), id: z.string().optional(), name: z.string().optional() }),
+    actor: actorView,
     subject: z.object({ type: z.string(), id: z.string(), name: z.string().optional() }).nullable(),
     data: z.record(z.string(), z.unknown()),
   })
@@ -71,7 +78,7 @@ export function viewEvent(event: Pick<Event, 'id' | 'kind' | 'at' | 'actor' | 's
 }
 
 /** Only the operator sees which system account acted on the host (security X9). */
-function withoutSystemAccount(actor: EventActor): EventActor {
+export function withoutSystemAccount(actor: EventActor): EventActor {
   return actor.kind === 'operator' ? { kind: 'operator', name: 'operator' } : actor;
 }
 

@@ -10,9 +10,11 @@ import { Webhook } from '../../../database/models/webhook.ts';
 import { select } from '../../../database/select.ts';
 import { type Finding, right, wrong } from '../../../finding.ts';
 import { commandLine, shellWord } from '../../../shell-word.ts';
+import { pushedIn } from '../../foundation/domain-names/pushed.ts';
 import { inWords } from '../../foundation/limits/limit.ts';
 import { baseOf } from '../../provisioning/scim/view.ts';
 import { testLdap } from '../../signin/methods/ldap/test.ts';
+import { findWaiting } from '../../tenancy/connections/waiting.ts';
 import { type Rest, restOfDoctor } from '../../tenancy/ldap/bind-tries.ts';
 import { governsNoAccount, saysSomething } from '../../tenancy/signin-settings/operations.ts';
 import { findOwnersWithoutWay } from '../../tenancy/signin-settings/owners.ts';
@@ -43,6 +45,7 @@ export async function checkStored(ctx: Context, organization: Organization): Pro
     await checkWebhooks(organization),
     await checkSignIn(ctx, organization),
     await checkOwners(ctx, organization),
+    await checkOwnFactors(ctx, organization),
   ];
   return checks.filter((each) => each !== null);
 }
@@ -54,8 +57,10 @@ async function checkSso(ctx: Context, { id, slug }: Organization): Promise<Check
     `single sign-on of ${slug}`,
     'the provider answers, and accepts the client',
     async () => {
-      if (!connection.enabled) return right(`${connection.issuer}, not enabled`);
+      const waiting = findWaiting(connection, 'sso', slug);
+      if (!connection.enabled) return withWaiting(`${connection.issuer}, not enabled`, waiting);
       const finding = ofExamination(await testSso(ctx, { org: id }), connection.issuer);
+      if (finding.ok && waiting !== null) return withWaiting(finding.seen, waiting);
       if (!finding.ok || !connection.autoRemove || connection.absentGroups === 'none')
         return finding;
       // Security I7: some providers omit the claim for people without groups.
@@ -74,12 +79,19 @@ async function checkLdap(ctx: Context, { id, slug }: Organization): Promise<Chec
     `directory of ${slug}`,
     'the directory answers, and the filter finds people',
     async () => {
-      if (!connection.enabled) return right(`${connection.uri}, not enabled`);
+      const waiting = findWaiting(connection, 'ldap', slug);
+      if (!connection.enabled) return withWaiting(`${connection.uri}, not enabled`, waiting);
       const rest = await restOfDoctor(ctx, connection);
       if (rest !== null) return resting(slug, rest);
-      return ofExamination(await testLdap(ctx, { org: id }), connection.uri);
+      const finding = ofExamination(await testLdap(ctx, { org: id }), connection.uri);
+      return finding.ok ? withWaiting(finding.seen, waiting) : finding;
     },
   );
+}
+
+/** The finding of a connection that works. It is no fault that owners have not approved it yet. */
+function withWaiting(seen: string, waiting: ReturnType<typeof findWaiting>): Finding {
+  return waiting === null ? right(seen) : right(`${seen}; ${waiting.seen}`, waiting.hint);
 }
 
 /** The finding while `doctor` pauses, so as not to lock the service account (security L8). */
@@ -174,6 +186,27 @@ async function checkOwners(ctx: Context, organization: Organization): Promise<Ch
     return wrong(
       `no way to sign in for ${named.join(', ')}${stuck.length > 3 ? ', …' : ''}`,
       `${commandLine('idctl user login-link', first.ref)}, or enable another way to sign in: idctl signin show --org ${shellWord(slug)}`,
+    );
+  });
+}
+
+/** Names the owners whom single sign-on asks for their own second factor (security I8). */
+async function checkOwnFactors(ctx: Context, { id, slug }: Organization): Promise<Check | null> {
+  const owners = await select<{ called: string }>(
+    `SELECT COALESCE(a.email, a.name) AS called FROM accounts a
+      WHERE (a.totp_enabled_at IS NOT NULL OR a.has_passkey)
+        AND EXISTS (SELECT 1 FROM identities i JOIN sso_connections c ON CAST(c.id AS TEXT) = i.connection_id
+          WHERE i.account_id = a.id AND c.organization_id = $1)
+        AND EXISTS (SELECT 1 FROM memberships m WHERE m.account_id = a.id AND m.role = 'owner' AND NOT ${pushedIn(ctx)})
+      ORDER BY a.id LIMIT 4`,
+    [id],
+  );
+  if (owners.length === 0) return null;
+  return check(`second factor of owners of ${slug}`, 'single sign-on asks for it', async () => {
+    const named = owners.slice(0, 3).map(({ called }) => called);
+    return right(
+      `required from ${named.join(', ')}${owners.length > 3 ? ', …' : ''}`,
+      'If an owner has lost it, the operator runs: idctl user totp-reset EMAIL --passkeys',
     );
   });
 }

@@ -13,13 +13,15 @@ import { removeClient } from '../../tenancy/clients/operations.ts';
 import { releaseOrigins } from '../../tenancy/clients/origins.ts';
 import { insertClient, requireClientOf, updateClient } from '../../tenancy/clients/write.ts';
 import { addDomain, removeDomain } from '../../tenancy/domains/operations.ts';
-import { removeLdap, saveLdap } from '../../tenancy/ldap/operations.ts';
+import { removeLdap } from '../../tenancy/ldap/operations.ts';
+import { applyLdap } from '../../tenancy/ldap/save.ts';
 import { removeMember } from '../../tenancy/memberships/operations.ts';
 import { holdMembers } from '../../tenancy/memberships/together.ts';
 import { renameOrganization } from '../../tenancy/organizations/operations.ts';
 import { createProjects, deleteProject, renameProject } from '../../tenancy/projects/operations.ts';
 import { saveSignInSettings } from '../../tenancy/signin-settings/operations.ts';
-import { removeSso, saveSso } from '../../tenancy/sso/operations.ts';
+import { removeSso } from '../../tenancy/sso/operations.ts';
+import { applySso } from '../../tenancy/sso/save.ts';
 import { changeWebhook, insertWebhook, removeWebhook } from '../../tenancy/webhooks/operations.ts';
 import { holdMappings } from '../mappings/hold.ts';
 import { planMapped } from '../mappings/replan.ts';
@@ -181,12 +183,12 @@ async function performConnections(ctx: Context, org: string, { sso, ldap }: Step
   if (sso === 'remove') await removeSso(ctx, { org });
   else if (sso !== null) {
     const { clientSecret, ...settings } = sso.save;
-    await saveSso(ctx, { org, ...settings, clientSecret: secretIn(clientSecret) });
+    await applySso(ctx, { org, ...settings, clientSecret: secretIn(clientSecret) });
   }
   if (ldap === 'remove') await removeLdap(ctx, { org });
   else if (ldap !== null) {
     const { bindPassword, ...settings } = ldap.save;
-    await saveLdap(ctx, { org, ...settings, bindPassword: secretIn(bindPassword) });
+    await applyLdap(ctx, { org, ...settings, bindPassword: secretIn(bindPassword) });
   }
 }
 

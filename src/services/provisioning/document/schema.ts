@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { domain, email, name, projectRole, role, slug } from '../../foundation/fields.ts';
 import { changedSettings, clientSettings } from '../../tenancy/clients/fields.ts';
-import { ldapView } from '../../tenancy/ldap/connection.ts';
+import { directorySettings } from '../../tenancy/ldap/connection.ts';
 import { saveLdapInput } from '../../tenancy/ldap/schema.ts';
 import { signInSettingsView } from '../../tenancy/signin-settings/operations.ts';
-import { ssoView } from '../../tenancy/sso/connection.ts';
+import { ssoSettings } from '../../tenancy/sso/connection.ts';
 import { saveSsoInput } from '../../tenancy/sso/schema.ts';
 import { webhookEvents, webhookUrl } from '../../tenancy/webhooks/webhook.ts';
 import { groupName, orgRole, refuseMixed } from '../mappings/view.ts';
@@ -163,10 +163,18 @@ export const sections = [
   'clients',
 ] as const satisfies readonly (keyof Document)[];
 
-const { hasClientSecret: _, emailDomain, issuer, clientId, ...otherSso } = ssoView.shape;
-const { hasBindPassword: __, uri, tls, caCertificate, bindDn, ...otherLdap } = ldapView.shape;
+const { emailDomain, issuer, clientId, ...otherSso } = ssoSettings.shape;
+const { uri, tls, caCertificate, bindDn, ...otherLdap } = directorySettings.shape;
 const exportedSso = { emailDomain, issuer, clientId, clientSecret: unchanged, ...otherSso };
-const exportedLdap = { uri, tls, caCertificate, bindDn, bindPassword: unchanged, ...otherLdap };
+const exportedLdap = {
+  uri,
+  tls,
+  caCertificate,
+  bindDn,
+  bindPassword: unchanged,
+  ...otherLdap,
+  enabled: z.boolean(),
+};
 
 /** The exported document. It has no secrets. Connections and clients omit default values. */
 export const exportedDocument = z.object({

@@ -6,9 +6,9 @@ import type { Organization } from '../../../database/models/organization.ts';
 import type { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { domainOf } from '../../foundation/domain-names/canonical.ts';
 import { isMailConfigured } from '../../foundation/mail/configured.ts';
+import { findUsable } from '../../tenancy/connections/usable.ts';
 import { findGoverningDomain, type Governing } from '../../tenancy/signin-settings/governing.ts';
 import { chooseDirectory } from '../../tenancy/signin-settings/methods.ts';
-import { findUsable } from '../../tenancy/sso/connection.ts';
 import { type Attempts, readAttempts } from './attempts.ts';
 
 /** The person in question, and what the caller may learn about them. */

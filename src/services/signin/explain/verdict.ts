@@ -2,6 +2,8 @@ import type { Context } from '../../../context.ts';
 import { orderedId } from '../../../crypto/id.ts';
 import { type Account, hasSecondFactor } from '../../../database/models/account.ts';
 import type { Refusal } from '../../../errors.ts';
+import { isApproved } from '../../tenancy/connections/approval.ts';
+import { isOwnerAnywhere, ownerRefused } from '../../tenancy/connections/owners.ts';
 import type { IdentityPlan } from '../../tenancy/identities/plan.ts';
 import { planReclaim } from '../../tenancy/identities/reclaim.ts';
 import { type Entrant, findBar, type SignIn } from '../begin.ts';
@@ -40,13 +42,15 @@ type Via = Pick<SignIn, 'method' | 'connection' | 'provenEmail'>;
 export async function afterPlan(
   ctx: Context,
   plan: IdentityPlan,
-  via: Via & { connection: { organizationId: string } },
+  via: Via & { connection: { id: string; organizationId: string; approved: boolean } },
   rest: Omit<Rest, 'of'> & { email: string; asksCode: (accountId: string) => Promise<boolean> },
 ): Promise<Verdict> {
   if (plan.way === 'conflict') return closed('identity_conflict');
   if (plan.way === 'create') return made(ctx, rest.email, plan.emailProof, via, rest.full ?? null);
   const { account } = plan;
   const { organizationId } = via.connection;
+  if (!isApproved(via.connection) && (await isOwnerAnywhere(account.id)))
+    return closed(ownerRefused);
   const reclaims = plan.way === 'link' ? await planReclaim(ctx, account, organizationId) : null;
   const keepsTotp = reclaims === null || reclaims.keepsTotp;
   const of = keepsTotp && (await rest.asksCode(account.id)) ? account : null;

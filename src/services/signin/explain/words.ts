@@ -1,5 +1,6 @@
 import type { Context } from '../../../context.ts';
 import { commandLine } from '../../../shell-word.ts';
+import { isApproved } from '../../tenancy/connections/approval.ts';
 import { isMethodAllowed } from '../../tenancy/signin-settings/governing.ts';
 import { findObstacle } from '../../tenancy/signin-settings/methods.ts';
 import type { Scene } from './scene.ts';
@@ -56,6 +57,11 @@ const sayings: Record<string, { rule: Saying; message: Saying }> = {
           : '';
       return `The account is linked to another identity.${relink} To unlink only this person, the operator runs: ${commandLine('idctl identity unlink --user', email)}`;
     },
+  },
+  owner_not_approved: {
+    rule: () => 'No owner has approved where the connection points.',
+    message: ({ organization: { slug } }, { method }) =>
+      `No owner has approved where the connection points. An owner does it on the account page, or the operator runs: ${commandLine(`idctl ${method} approve --org`, slug)}`,
   },
   email_domain_not_verified: {
     rule: ({ domain }) => `The organization has not verified ${domain}.`,
@@ -124,9 +130,15 @@ export function ruleText(ctx: Context, scene: Scene, way: SignInWay): string {
 }
 
 function whyOn(scene: Scene, { method }: SignInWay): string {
-  if (method === 'sso') return `Single sign-on is enabled for ${scene.domain}.`;
-  if (method === 'ldap') return `A directory is enabled for ${scene.domain}.`;
+  if (method === 'sso')
+    return `Single sign-on is enabled for ${scene.domain}${waiting(scene.sso)}.`;
+  if (method === 'ldap') return `A directory is enabled for ${scene.domain}${waiting(scene.ldap)}.`;
   return `The setting ${method} of ${settler(scene)} is on.`;
+}
+
+/** Says that no owner has approved the connection, which closes it to owners. */
+function waiting(connection: { approved: boolean } | null): string {
+  return connection === null || isApproved(connection) ? '' : ', but not approved';
 }
 
 function whyOff(ctx: Context, scene: Scene, { method }: SignInWay): string {

@@ -5,15 +5,16 @@ import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { tallyEvent } from '../../foundation/events/record.ts';
-import { lockAccount } from '../../people/accounts/account.ts';
 import { signInFailed } from '../../people/sessions/schema.ts';
 import type { SecondFactor } from '../../people/two-factor/second-factor.ts';
+import { ownerRefused, requireApprovedForOwner } from '../../tenancy/connections/owners.ts';
+import { findUsable } from '../../tenancy/connections/usable.ts';
 import { attachIdentity } from '../../tenancy/identities/attach.ts';
 import { ensureMember } from '../../tenancy/memberships/join-and-leave.ts';
 import { personOn, readProof, type Said } from '../../tenancy/sso/claims.ts';
 import {
+  aboutSso,
   asksOwnSecondFactor,
-  findUsable,
   openClientSecret,
   redirectUriOf,
   requireSameConnection,
@@ -65,7 +66,8 @@ export async function recordRefusedBySso(
   refusal: Refusal,
 ): Promise<void> {
   const reason = reasonOf(refusal);
-  const what = { kind: 'sso.signin.refused' as const, ...about(connection), data: { reason } };
+  const kind = reason === ownerRefused ? 'sso.owner.refused' : 'sso.signin.refused';
+  const what = { kind, ...aboutSso(connection), data: { reason } } as const;
   await transaction(() => tallyEvent(ctx, what, { of: connection.id, apart: reason }));
 }
 
@@ -87,8 +89,8 @@ export async function enterBySso(
 ): Promise<Begun> {
   const connection = await requireSameConnection(ctx, state);
   const account = await attach(ctx, connection, said);
-  // Locked before its memberships are read: the account may be joining another organization now.
-  await lockAccount(account.id);
+  // Locks the account before its memberships are read: it may be joining an organization now.
+  await requireApprovedForOwner(connection, account.id);
   const asked = (await asksOwnSecondFactor(ctx, connection, account.id)) ? { secondFactor } : {};
   // `beginSession` comes first, because it refuses a removed person. `ensureMember` would admit that
   // person again.
@@ -140,12 +142,8 @@ async function recordFailed(
   await transaction(async () => {
     const connection = await SsoConnection.findByPk(connectionId);
     if (connection === null) return;
-    const what = { kind: 'sso.provider.failed' as const, ...about(connection), data: failure };
+    const what = { kind: 'sso.provider.failed' as const, ...aboutSso(connection), data: failure };
     const apart = `${failure.stage} ${failure.reason}`;
     await tallyEvent(ctx, what, { of: connectionId, apart });
   });
-}
-
-function about({ id, organizationId, emailDomain, issuer }: SsoConnection) {
-  return { organizationId, subject: { type: 'sso', id, name: emailDomain ?? issuer } };
 }

@@ -1,4 +1,4 @@
-import { Op } from 'sequelize';
+import { Op, Transaction } from 'sequelize';
 import { getPublicSuffix } from 'tldts';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
@@ -12,7 +12,9 @@ import type { TxtAnswer } from '../../../outbound/outbound.ts';
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { instant } from '../../foundation/fields.ts';
 import { dropLostOrigins } from '../clients/origins.ts';
+import { withdrawApproval } from '../connections/approval.ts';
 import { affectedView } from '../sso/affected.ts';
+import { whereSsoPoints } from '../sso/connection.ts';
 
 export const domainView = z.object({
   domain: z.string(),
@@ -112,9 +114,11 @@ async function takeFromOthers(
 ): Promise<void> {
   const others = await SsoConnection.findAll({
     where: { emailDomain, organizationId: { [Op.ne]: organizationId } },
+    lock: Transaction.LOCK.NO_KEY_UPDATE,
   });
   for (const connection of others) {
-    await connection.update({ emailDomain: null, enabled: false });
+    const withdrawn = withdrawApproval(connection, whereSsoPoints(ctx, connection));
+    await connection.update({ emailDomain: null, enabled: false, ...withdrawn });
     await recordEvent(ctx, {
       kind: 'sso.domain.lost',
       ...eventAbout('sso', { id: connection.id, name: emailDomain }, connection.organizationId),

@@ -1,3 +1,4 @@
+import { Transaction } from 'sequelize';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { orderedId } from '../../../crypto/id.ts';
@@ -21,6 +22,7 @@ import { forgetProofs } from '../../people/accounts/account.ts';
 import { endSessionsByDomain } from '../../people/sessions/end.ts';
 import { dropLostOrigins } from '../clients/origins.ts';
 import { findAffected, nobodyAffected } from '../sso/affected.ts';
+import { switchApproval } from '../sso/save.ts';
 import {
   domainRemovedView,
   domainView,
@@ -130,15 +132,20 @@ export const removeDomain = operation({
   authority: 'domains.change',
   input: domainInput,
   output: domainRemovedView,
-  run: (ctx, input, { organization }) =>
+  run: (ctx, input, standing) =>
     transaction(async () => {
+      const { organization } = standing;
       const found = await requireDomain(organization, input.domain);
       const connection = await SsoConnection.findOne({
         where: { organizationId: organization.id, emailDomain: found.name, enabled: true },
+        lock: Transaction.LOCK.NO_KEY_UPDATE,
       });
       const carriesTrust = found.state === 'Verified' && ctx.config.trust.domains === 'enforce';
       const disabled = carriesTrust ? connection : null;
-      await disabled?.update({ enabled: false });
+      if (disabled !== null) {
+        const approval = await switchApproval(ctx, standing, disabled, false);
+        await disabled.update({ enabled: false, ...approval });
+      }
       await found.destroy();
       if (found.state === 'Verified') {
         await forgetProofs(found.name);

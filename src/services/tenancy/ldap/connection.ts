@@ -1,3 +1,4 @@
+import type { LOCK } from 'sequelize';
 import { z } from 'zod';
 import { isLoopback } from '../../../address.ts';
 import type { Context } from '../../../context.ts';
@@ -7,9 +8,11 @@ import type { Organization } from '../../../database/models/organization.ts';
 import { Refusal, refuseField } from '../../../errors.ts';
 import { shellWord } from '../../../shell-word.ts';
 import { viewOf } from '../../foundation/fields.ts';
+import { approvalView, type Pointing, viewApproval } from '../connections/approval.ts';
 import { affectedView } from '../sso/affected.ts';
 
-const directorySettings = z.object({
+/** The settings of a connection, except its password and whether it is enabled. */
+export const directorySettings = z.object({
   uri: z.string(),
   tls: z.boolean(),
   caCertificate: z.string().nullable(),
@@ -24,7 +27,19 @@ const directorySettings = z.object({
 export const ldapView = directorySettings.extend({
   hasBindPassword: z.boolean(),
   enabled: z.boolean(),
+  ...approvalView.shape,
 });
+
+/** The settings that decide which directory the connection trusts, and for whom (security I8). */
+const pointing = [
+  'uri',
+  'tls',
+  'caCertificate',
+  'bindDn',
+  'searchBase',
+  'searchFilter',
+  'emailAttribute',
+] as const;
 export const ldapDisabledView = ldapView.extend(affectedView.shape);
 export const ldapRemovedView = ldapDisabledView.extend({ sessionsEnded: z.int() });
 
@@ -37,7 +52,19 @@ export const ldapRelinkedView = z.object({
 
 /** A connection without its password. */
 export function viewLdap(connection: LdapConnection) {
-  return { ...directorySettingsOf(connection), hasBindPassword: true, enabled: connection.enabled };
+  return {
+    ...directorySettingsOf(connection),
+    hasBindPassword: true,
+    enabled: connection.enabled,
+    ...viewApproval(connection, whereLdapPoints(connection)),
+  };
+}
+
+/** Where the connection points (security I8). */
+export function whereLdapPoints(
+  connection: Pick<LdapConnection, (typeof pointing)[number]>,
+): Pointing {
+  return Object.fromEntries(pointing.map((name) => [name, connection[name]]));
 }
 
 /** The settings of a connection, except its password and whether it is enabled. */
@@ -46,11 +73,14 @@ export function directorySettingsOf(connection: LdapConnection) {
 }
 
 /** The organization's connection; refuses `not_found`. */
-export async function requireDirectory(organization: Organization): Promise<LdapConnection> {
-  const connection = await LdapConnection.findOne({ where: { organizationId: organization.id } });
+export async function requireDirectory(
+  { id: organizationId, slug }: Organization,
+  options: { lock?: LOCK } = {},
+): Promise<LdapConnection> {
+  const connection = await LdapConnection.findOne({ where: { organizationId }, ...options });
   if (connection !== null) return connection;
-  throw new Refusal('not_found', `${organization.slug} has no LDAP connection.`, {
-    hint: `Make one: idctl ldap set --org ${shellWord(organization.slug)} --uri U --bind-dn DN --password-stdin --search-base B --search-filter F --email-attribute A`,
+  throw new Refusal('not_found', `${slug} has no LDAP connection.`, {
+    hint: `Make one: idctl ldap set --org ${shellWord(slug)} --uri U --bind-dn DN --password-stdin --search-base B --search-filter F --email-attribute A`,
   });
 }
 
@@ -106,4 +136,9 @@ export function requireEncryption(ctx: Context, { uri, tls }: { uri: string; tls
     'can be off only for a directory on this machine',
     'Use ldaps:// or StartTLS. Or ask the operator to set ldap.allowPlaintext: on in idctl.yaml.',
   );
+}
+
+/** The connection as the subject of an event. */
+export function aboutLdap({ id, organizationId, uri }: LdapConnection) {
+  return { organizationId, subject: { type: 'ldap', id, name: uri } };
 }

@@ -1,35 +1,39 @@
+import { Transaction } from 'sequelize';
 import { z } from 'zod';
-import type { Context } from '../../../context.ts';
-import { orderedId } from '../../../crypto/id.ts';
-import { Domain } from '../../../database/models/domain.ts';
-import { LdapConnection } from '../../../database/models/ldap-connection.ts';
-import type { Organization } from '../../../database/models/organization.ts';
 import { transaction } from '../../../database/transaction.ts';
-import { refusingDuplicate } from '../../../database/unique.ts';
-import { Refusal, refuseField } from '../../../errors.ts';
+import { Refusal } from '../../../errors.ts';
 import { parse } from '../../../input.ts';
-import { shellWord } from '../../../shell-word.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { ref } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
 import { endSessions } from '../../people/sessions/end.ts';
+import { isApproved, namedIn } from '../connections/approval.ts';
+import {
+  approvedNow,
+  approveInput,
+  holdOwner,
+  requireRecentOwner,
+  requireSamePoints,
+} from '../connections/approve.ts';
 import { freeAccounts } from '../identities/operations.ts';
 import { findAffected } from '../sso/affected.ts';
 import {
+  aboutLdap,
   directorySettingsOf,
   ldapDisabledView,
   ldapRelinkedView,
   ldapRemovedView,
   ldapView,
   requireDirectory,
-  requireEncryption,
-  requireSameServer,
-  sealBindPassword,
   viewLdap,
 } from './connection.ts';
+import { findLocked, requireAnyDomain, switchApproval, writeLdap } from './save.ts';
 import { changeLdapInput, saveLdapInput } from './schema.ts';
 
 // The LDAP connection of an organization (spec §2.5).
+
+// A sign-in may still lock the connection against removal.
+const lock = Transaction.LOCK.NO_KEY_UPDATE;
 
 const refInput = z.strictObject({ org: ref });
 
@@ -49,79 +53,42 @@ export const saveLdap = operation({
   authority: 'ldap.change',
   input: saveLdapInput,
   output: ldapView,
-  run: async (ctx, input, { organization }) => {
-    requireEncryption(ctx, input);
-    return transaction(async () => {
-      if (input.enabled) await requireAnyDomain(ctx, organization);
-      const stored = await findLocked(organization);
-      const { org: _, ...settings } = input;
-      const id = stored?.id ?? orderedId();
-      const values = { ...settings, bindPassword: passwordToStore(ctx, input, id, stored) };
-      const writing =
-        stored === null
-          ? LdapConnection.create({
-              id,
-              organizationId: organization.id,
-              createdAt: ctx.now,
-              ...values,
-            })
-          : stored.update(values);
-      const connection = await refusingDuplicate(writing, {
-        code: 'conflict',
-        message: 'Another admin has just saved a connection of this organization.',
-        hint: 'Check the connection, then save again.',
-      });
-      await recordEvent(ctx, {
-        kind: 'ldap.saved',
-        ...about(connection),
-        data: { bindDn: input.bindDn, tls: input.tls, enabled: input.enabled },
-      });
-      return viewLdap(connection);
-    });
-  },
+  run: (ctx, input, standing) => transaction(() => writeLdap(ctx, standing, input, 'all')),
 });
-
-function findLocked({ id: organizationId }: Organization): Promise<LdapConnection | null> {
-  return LdapConnection.findOne({ where: { organizationId }, lock: true });
-}
-
-function passwordToStore(
-  ctx: Context,
-  input: z.output<typeof saveLdapInput>,
-  id: string,
-  stored: LdapConnection | null,
-): string {
-  if (input.bindPassword) return sealBindPassword(ctx, id, input.bindPassword);
-  const hint = 'Give the password of the bind DN.';
-  if (stored === null) throw refuseField('bindPassword', 'is required', hint);
-  requireSameServer(stored, input);
-  return stored.bindPassword;
-}
-
-/** Refuses to enable a directory without a verified domain: no sign-in could work (security I2). */
-async function requireAnyDomain(ctx: Context, organization: Organization): Promise<void> {
-  if (ctx.config.trust.domains === 'off') return;
-  const verified = await Domain.count({
-    where: { organizationId: organization.id, state: 'Verified' },
-  });
-  if (verified > 0) return;
-  throw new Refusal('domain_unverified', `${organization.slug} has not verified any domain.`, {
-    hint: `People sign in with addresses on verified domains. Verify one first: idctl domain add DOMAIN --org ${shellWord(organization.slug)}, then idctl domain verify DOMAIN --org ${shellWord(organization.slug)}`,
-  });
-}
 
 /** Saves the given settings. An absent setting keeps its value, or gets its default. */
 export const changeLdap = operation({
   authority: 'ldap.change',
   input: changeLdapInput,
   output: ldapView,
-  run: (ctx, input, { organization }) =>
+  run: (ctx, input, standing) =>
     transaction(async () => {
-      const stored = await findLocked(organization);
+      const stored = await findLocked(standing.organization);
       const before =
         stored === null ? {} : { ...directorySettingsOf(stored), enabled: stored.enabled };
-      return saveLdap(ctx, parse(saveLdapInput, { ...before, ...input }));
+      const whole = parse(saveLdapInput, { ...before, ...input });
+      return writeLdap(ctx, standing, whole, namedIn(input));
     }),
+});
+
+/** Approves where the connection points, so that it may sign owners in (security I8). */
+export const approveLdap = operation({
+  authority: 'ldap.approve',
+  input: approveInput,
+  output: ldapView,
+  run: async (ctx, input, { organization }) => {
+    await requireRecentOwner(ctx);
+    return transaction(async () => {
+      await holdOwner(ctx);
+      const connection = await requireDirectory(organization, { lock });
+      requireSamePoints(viewLdap(connection), input);
+      if (isApproved(connection)) return viewLdap(connection);
+      await connection.update(approvedNow);
+      const data = { pointsAt: input.pointsAt };
+      await recordEvent(ctx, { kind: 'ldap.approved', ...aboutLdap(connection), data });
+      return viewLdap(connection);
+    });
+  },
 });
 
 /** Enables sign-in through the directory, which needs a verified domain (security I2). */
@@ -129,13 +96,18 @@ export const enableLdap = operation({
   authority: 'ldap.change',
   input: refInput,
   output: ldapView,
-  run: (ctx, _input, { organization }) =>
+  run: (ctx, _input, standing) =>
     transaction(async () => {
-      const connection = await requireDirectory(organization);
+      const connection = await requireDirectory(standing.organization, { lock });
       if (connection.enabled) return viewLdap(connection);
-      await requireAnyDomain(ctx, organization);
-      await connection.update({ enabled: true });
-      await recordEvent(ctx, { kind: 'ldap.enabled', ...about(connection) });
+      await requireAnyDomain(ctx, standing.organization);
+      const approval = await switchApproval(ctx, standing, connection, true);
+      await connection.update({ enabled: true, ...approval });
+      await recordEvent(ctx, {
+        kind: 'ldap.enabled',
+        ...aboutLdap(connection),
+        data: { approved: connection.approved },
+      });
       return viewLdap(connection);
     }),
 });
@@ -145,14 +117,16 @@ export const disableLdap = operation({
   authority: 'ldap.change',
   input: refInput,
   output: ldapDisabledView,
-  run: (ctx, _input, { organization }) =>
+  run: (ctx, _input, standing) =>
     transaction(async () => {
-      const connection = await requireDirectory(organization);
+      const connection = await requireDirectory(standing.organization, { lock });
       const affected = await findAffected(connection);
-      if (connection.enabled) {
-        await connection.update({ enabled: false });
+      const wasEnabled = connection.enabled;
+      const approval = await switchApproval(ctx, standing, connection, false);
+      await connection.update({ enabled: false, ...approval });
+      if (wasEnabled) {
         const data = { owners: affected.owners };
-        await recordEvent(ctx, { kind: 'ldap.disabled', ...about(connection), data });
+        await recordEvent(ctx, { kind: 'ldap.disabled', ...aboutLdap(connection), data });
       }
       return { ...viewLdap(connection), ...affected };
     }),
@@ -175,7 +149,7 @@ export const removeLdap = operation({
       await connection.destroy();
       const sessionsEnded = await endSessions(ctx, { connectionId: connection.id });
       const data = { owners: affected.owners, sessionsEnded };
-      await recordEvent(ctx, { kind: 'ldap.removed', ...about(connection), data });
+      await recordEvent(ctx, { kind: 'ldap.removed', ...aboutLdap(connection), data });
       return { ...viewLdap(connection), enabled: false, ...affected, sessionsEnded };
     }),
 });
@@ -200,11 +174,7 @@ export const relinkLdap = operation({
           'No account is linked through LDAP, so there is nothing to relink.',
         );
       const data = { people: people.length, sessionsEnded };
-      await recordEvent(ctx, { kind: 'ldap.relinked', ...about(connection), data });
+      await recordEvent(ctx, { kind: 'ldap.relinked', ...aboutLdap(connection), data });
       return { uri: connection.uri, people, sessionsEnded };
     }),
 });
-
-function about({ id, organizationId, uri }: LdapConnection) {
-  return { organizationId, subject: { type: 'ldap', id, name: uri } };
-}

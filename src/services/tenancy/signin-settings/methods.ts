@@ -13,6 +13,7 @@ import { domain, isUuid } from '../../foundation/fields.ts';
 import { isMailConfigured } from '../../foundation/mail/configured.ts';
 import { operation } from '../../foundation/operation.ts';
 import { findPasskeyObstacle } from '../../people/passkeys/relying-party.ts';
+import { findUsable } from '../connections/usable.ts';
 import {
   findSocialClient,
   providerNames,
@@ -20,7 +21,6 @@ import {
 } from '../identities/social-providers.ts';
 import type { signInByLdapInput } from '../ldap/schema.ts';
 import { ensureMember } from '../memberships/join-and-leave.ts';
-import { findUsable } from '../sso/connection.ts';
 import {
   findGoverningDomain,
   findGoverningSettings,

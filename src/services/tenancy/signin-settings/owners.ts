@@ -12,6 +12,9 @@ import { domainOf } from '../../foundation/domain-names/canonical.ts';
 import { pushedIn } from '../../foundation/domain-names/pushed.ts';
 import { isMailConfigured } from '../../foundation/mail/configured.ts';
 import { findPasskeyObstacle } from '../../people/passkeys/relying-party.ts';
+import { isApproved } from '../connections/approval.ts';
+import { isOwnerAnywhere } from '../connections/owners.ts';
+import { findUsable } from '../connections/usable.ts';
 import { findSocialClient, socialProviders } from '../identities/social-providers.ts';
 import {
   findGoverningSettings,
@@ -19,13 +22,13 @@ import {
   isMethodAllowed,
   type SignInRules,
 } from './governing.ts';
-import { hasSso } from './methods.ts';
 
 // A way to sign in counts only if it is known to lead to the account:
 // - a password that is set or can be set by mail, or a mailed code;
 // - a passkey that needs no password;
 // - a linked Google or GitHub, unless restricted to verified domains: its address may change;
-// - single sign-on for the address, or a directory for the address or linked to the account.
+// - single sign-on for the address, or a directory for the address or linked to the account. An
+//   owner needs the approval of the connection (security I8).
 
 /** Refuses `owners_locked_out` if a change leaves no owner a way to sign in (security O3). */
 export async function requireOwnersLetIn(
@@ -44,6 +47,32 @@ export async function requireOwnersLetIn(
     if (await canSignIn(ctx, owner, { ...governing, settings })) return;
   }
   if (owners.length > 0) throw lockedOut(organization, owners);
+}
+
+/**
+ * Runs a change of a connection. Refuses `owners_locked_out` if it takes the last way in from the
+ * owners until one approves it, where they had a way before (security I8). Call it in a transaction.
+ */
+export async function keepOwnersIn<Done>(
+  ctx: Context,
+  organization: Organization,
+  change: () => Promise<Done>,
+): Promise<Done> {
+  const before = await findOwnersLetIn(ctx, organization);
+  const done = await change();
+  if (before.length > 0 && (await findOwnersLetIn(ctx, organization)).length === 0)
+    throw lockedOut(organization, before, 'An owner can make this change in a session of theirs.');
+  return done;
+}
+
+/** The owners who can sign in, except those whose accounts are not the organization's own. */
+async function findOwnersLetIn(ctx: Context, organization: Organization): Promise<Account[]> {
+  const owners = await findOwners(organization);
+  const pushed = await findPushedOwners(ctx, organization);
+  const letIn: Account[] = [];
+  for (const owner of owners)
+    if (!pushed.has(owner.id) && (await hasWayIn(ctx, owner))) letIn.push(owner);
+  return letIn;
 }
 
 /** Counts the owners that are not disabled, and lists those without a way to sign in. */
@@ -102,10 +131,15 @@ async function canSignIn(
   if (isMethodAllowed(governing, 'magicCode') && mailed) return true;
   if (await hasPasskey(ctx, governing, owner, without)) return true;
   const linked = await Identity.findAll({ where: { accountId: owner.id } });
+  if (hasSocial(ctx, governing, linked)) return true;
+  const sso = owner.email === null ? null : await findUsable(ctx, domainOf(owner.email));
+  const connections = [
+    ...(sso === null ? [] : [sso]),
+    ...(await findDirectories(governing, linked)),
+  ];
+  // An unapproved connection signs no owner in, whatever the organization (security I8).
   return (
-    hasSocial(ctx, governing, linked) ||
-    (owner.email !== null && (await hasSso(ctx, domainOf(owner.email)))) ||
-    (await hasDirectory(governing, linked))
+    connections.some(isApproved) || (connections.length > 0 && !(await isOwnerAnywhere(owner.id)))
   );
 }
 
@@ -130,23 +164,23 @@ function hasSocial(ctx: Context, governing: Governing, linked: Identity[]): bool
   );
 }
 
-async function hasDirectory(
+async function findDirectories(
   { organizationId, verified }: Governing,
   linked: Identity[],
-): Promise<boolean> {
+): Promise<LdapConnection[]> {
   const enabled = await LdapConnection.findAll({ where: { enabled: true } });
-  return enabled.some(
+  return enabled.filter(
     (connection) =>
       (verified && connection.organizationId === organizationId) ||
       linked.some(({ connectionId }) => connectionId === connection.id),
   );
 }
 
-function lockedOut({ slug }: Organization, owners: Account[]): Refusal {
+function lockedOut({ slug }: Organization, owners: Account[], otherwise = ''): Refusal {
   const named = owners.slice(0, 3).map(({ email, name }) => email ?? name);
   const more = owners.length > named.length ? ` and ${owners.length - named.length} more` : '';
   const message = `No owner of ${slug} could sign in any more: ${named.join(', ')}${more}.`;
   return new Refusal('owners_locked_out', message, {
-    hint: 'Leave one of them a way to sign in. A passkey counts if it needs no password. Google and GitHub count if they are linked, unless restricted to verified domains. Single sign-on and LDAP count if enabled for the address. A code counts if the instance sends mail.',
+    hint: `${otherwise} Leave one of them a way to sign in. A passkey counts if it needs no password. Google and GitHub count if they are linked, unless restricted to verified domains. Single sign-on and LDAP count if enabled for the address. A code counts if the instance sends mail.`.trim(),
   });
 }

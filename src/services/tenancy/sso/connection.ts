@@ -1,4 +1,4 @@
-import { Transaction } from 'sequelize';
+import { type LOCK, Transaction } from 'sequelize';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import type { SealedPlace } from '../../../crypto/seal.ts';
@@ -6,17 +6,19 @@ import type { Organization } from '../../../database/models/organization.ts';
 import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { Refusal } from '../../../errors.ts';
 import { shellWord } from '../../../shell-word.ts';
-import { findVerified } from '../../foundation/domain-names/owns.ts';
 import { viewOf } from '../../foundation/fields.ts';
 import { signInFailed } from '../../people/sessions/schema.ts';
+import { approvalView, isApproved, type Pointing, viewApproval } from '../connections/approval.ts';
+import { isAskedAsOwner } from '../connections/owners.ts';
+import { isTrusted } from '../connections/usable.ts';
 import { belongsElsewhere } from '../identities/reclaim.ts';
 import { affectedView } from './affected.ts';
 
-export const ssoView = z.object({
+/** The settings of a connection, except its secret. */
+export const ssoSettings = z.object({
   emailDomain: z.string().nullable(),
   issuer: z.string(),
   clientId: z.string(),
-  hasClientSecret: z.boolean(),
   redirectUri: z.string(),
   enabled: z.boolean(),
   syncOnLogin: z.boolean(),
@@ -26,6 +28,23 @@ export const ssoView = z.object({
   ignoreEmailVerified: z.boolean(),
   requireLocalTwoFactor: z.boolean(),
 });
+const { emailDomain, issuer, clientId, ...others } = ssoSettings.shape;
+export const ssoView = z.object({
+  ...{ emailDomain, issuer, clientId },
+  hasClientSecret: z.boolean(),
+  ...others,
+  ...approvalView.shape,
+});
+
+/** The settings that decide which provider the connection trusts, and how far (security I8). */
+const pointing = [
+  'emailDomain',
+  'issuer',
+  'clientId',
+  'redirectUri',
+  'ignoreEmailVerified',
+  'requireLocalTwoFactor',
+] as const;
 
 export const ssoDisabledView = ssoView.extend(affectedView.shape);
 export const ssoRemovedView = ssoDisabledView.extend({ sessionsEnded: z.int() });
@@ -48,16 +67,33 @@ export function redirectUriOf(
 
 /** A connection without its secret. */
 export function viewSso(ctx: Context, connection: SsoConnection) {
-  const redirectUri = redirectUriOf(ctx, connection);
-  return { ...viewOf(ssoView, connection), hasClientSecret: true, redirectUri };
+  return {
+    ...viewOf(ssoSettings, connection),
+    hasClientSecret: true,
+    redirectUri: redirectUriOf(ctx, connection),
+    ...viewApproval(connection, whereSsoPoints(ctx, connection)),
+  };
+}
+
+/** Where the connection points. The instance's own callback is no value of its own (security I8). */
+export function whereSsoPoints(
+  ctx: Pick<Context, 'config'>,
+  connection: Pick<SsoConnection, (typeof pointing)[number]>,
+): Pointing {
+  const isOwn = redirectUriOf(ctx, connection) === redirectUriOf(ctx, { redirectUri: null });
+  const points = Object.fromEntries(pointing.map((name) => [name, connection[name]]));
+  return isOwn ? { ...points, redirectUri: null } : points;
 }
 
 /** The organization's connection; refuses `not_found`. */
-export async function requireSsoConnection(organization: Organization): Promise<SsoConnection> {
-  const connection = await SsoConnection.findOne({ where: { organizationId: organization.id } });
+export async function requireSsoConnection(
+  { id: organizationId, slug }: Organization,
+  options: { lock?: LOCK } = {},
+): Promise<SsoConnection> {
+  const connection = await SsoConnection.findOne({ where: { organizationId }, ...options });
   if (connection !== null) return connection;
-  throw new Refusal('not_found', `${organization.slug} has no single sign-on connection.`, {
-    hint: `Make one: idctl sso set --org ${shellWord(organization.slug)} --domain D --issuer URL --client-id ID --secret-stdin`,
+  throw new Refusal('not_found', `${slug} has no single sign-on connection.`, {
+    hint: `Make one: idctl sso set --org ${shellWord(slug)} --domain D --issuer URL --client-id ID --secret-stdin`,
   });
 }
 
@@ -90,19 +126,6 @@ export function requireSameClient(
       hint: 'Enter the secret again. idctl sends the stored one only to the provider it was entered for.',
     },
   );
-}
-
-/** The connection that people of the e-mail domain sign in through; null without one. */
-export async function findUsable(ctx: Context, emailDomain: string): Promise<SsoConnection | null> {
-  const connection = await SsoConnection.findOne({ where: { emailDomain, enabled: true } });
-  return connection !== null && (await isTrusted(ctx, connection)) ? connection : null;
-}
-
-/** Whether the connection is trusted for its e-mail domain now (security I2, S6). */
-export async function isTrusted(ctx: Context, connection: SsoConnection): Promise<boolean> {
-  if (connection.emailDomain === null) return false;
-  if (ctx.config.trust.domains === 'off') return true;
-  return (await findVerified(connection.organizationId, connection.emailDomain)) !== null;
 }
 
 /** The connection of a sign-in, as it was when the sign-in began. */
@@ -139,17 +162,24 @@ function requireSame(ctx: Context, state: Asked, connection: SsoConnection | nul
   return connection;
 }
 
-/** Whether the sign-in asks for the account's own second factor (security P12). */
+/** Whether the sign-in asks for the account's own second factor (security P12, I8). */
 export async function asksOwnSecondFactor(
   ctx: Pick<Context, 'config'>,
-  { requireLocalTwoFactor, organizationId }: SsoConnection,
+  connection: SsoConnection,
   accountId: string,
 ): Promise<boolean> {
-  return requireLocalTwoFactor || (await belongsElsewhere(ctx, accountId, organizationId));
+  if (connection.requireLocalTwoFactor || !isApproved(connection)) return true;
+  if (await isAskedAsOwner(ctx, accountId)) return true;
+  return belongsElsewhere(ctx, accountId, connection.organizationId);
 }
 
 /** The settings of a connection, except its secret. */
 export function ssoSettingsOf(stored: SsoConnection) {
-  const { emailDomain, ...settings } = viewOf(ssoView, stored);
+  const { emailDomain, ...settings } = viewOf(ssoSettings, stored);
   return { ...(emailDomain === null ? {} : { emailDomain }), ...settings };
+}
+
+/** The connection as the subject of an event. */
+export function aboutSso({ id, organizationId, emailDomain, issuer }: SsoConnection) {
+  return { organizationId, subject: { type: 'sso', id, name: emailDomain ?? issuer } };
 }

@@ -3,11 +3,12 @@ import type { Context } from '../../../context.ts';
 import type { Organization } from '../../../database/models/organization.ts';
 import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { refuseField } from '../../../errors.ts';
-import { outcomeOf } from '../../../finding.ts';
+import { outcomeOf, stepOf } from '../../../finding.ts';
 import { parse } from '../../../input.ts';
 import { testSteps } from '../../foundation/fields.ts';
 import { testInPlace } from '../../foundation/limits/places.ts';
 import { operation } from '../../foundation/operation.ts';
+import { findWaiting, testsStored } from '../connections/waiting.ts';
 import {
   openClientSecret,
   redirectUriOf,
@@ -23,17 +24,20 @@ const testInput = changeSsoInput.extend({
 });
 const testView = z.object({ ok: z.boolean(), message: z.string(), steps: testSteps });
 
+const passed = 'All checks passed. Now sign in with a browser.';
+
 /** Tests the provider step by step; given settings replace the stored ones. */
 export const testSso = operation({
   authority: 'sso.test',
   input: testInput,
   output: testView,
   run: async (ctx, input, { organization }) => {
-    const client = await clientOf(ctx, organization, input);
+    const { client, waiting } = await clientOf(ctx, organization, input);
     const steps = await testInPlace(ctx, organization, () =>
       ctx.outbound.examineProvider(client, ctx.now, ctx.actor.kind === 'operator'),
     );
-    return outcomeOf(steps, 'All checks passed. Now sign in with a browser.');
+    if (waiting !== null) steps.push(stepOf('approval', 'an owner has approved it', waiting));
+    return outcomeOf(steps, passed);
   },
 });
 
@@ -50,10 +54,14 @@ async function clientOf(ctx: Context, organization: Organization, input: Given) 
   const { issuer, clientId, redirectUri } = stored ?? {};
   const client = parse(clientInput, { issuer, clientId, redirectUri, ...input });
   return {
-    issuer: client.issuer,
-    clientId: client.clientId,
-    clientSecret: client.clientSecret || storedSecret(ctx, stored, client),
-    redirectUri: redirectUriOf(ctx, client),
+    client: {
+      issuer: client.issuer,
+      clientId: client.clientId,
+      clientSecret: client.clientSecret || storedSecret(ctx, stored, client),
+      redirectUri: redirectUriOf(ctx, client),
+    },
+    waiting:
+      stored !== null && testsStored(input) ? findWaiting(stored, 'sso', organization.slug) : null,
   };
 }
 

@@ -10,8 +10,9 @@ import { entryLimit } from '../../../foundation/limits/ldap.ts';
 import { type Limit, spend } from '../../../foundation/limits/limit.ts';
 import { inWordsOf, signInFailed } from '../../../people/sessions/schema.ts';
 import type { SecondFactor } from '../../../people/two-factor/second-factor.ts';
+import { ownerRefused, requireApprovedForOwner } from '../../../tenancy/connections/owners.ts';
 import { attachIdentity } from '../../../tenancy/identities/attach.ts';
-import { directorySettingsOf } from '../../../tenancy/ldap/connection.ts';
+import { aboutLdap, directorySettingsOf } from '../../../tenancy/ldap/connection.ts';
 import { type DirectoryPerson, findPerson } from '../../../tenancy/ldap/find-person.ts';
 import { ensureMember } from '../../../tenancy/memberships/join-and-leave.ts';
 import { type Begun, beginSession } from '../../begin.ts';
@@ -81,7 +82,7 @@ export async function enterByDirectory(
 /** Attaches the person and begins the session, or refuses. `hold` locks the stored connection. */
 export async function enter(
   ctx: Context,
-  connection: { id: string; organizationId: string; uri: string },
+  connection: Pick<LdapConnection, 'id' | 'organizationId' | 'uri' | 'approved'>,
   person: DirectoryPerson,
   secondFactor: SecondFactor | null,
   hold: () => Promise<void> = async () => {},
@@ -101,6 +102,7 @@ export async function enter(
     name: person.name ?? email.slice(0, email.indexOf('@')),
   });
   if (account === null) throw signInFailed('identity_conflict');
+  await requireApprovedForOwner(connection, account.id);
   // `beginSession` comes first, because it refuses a removed person. `ensureMember` would admit that
   // person again.
   const begun = await beginSession(ctx, account, { method: 'ldap', connection, secondFactor });
@@ -121,9 +123,9 @@ async function requireSameConnection({ id, settings }: SeenConnection): Promise<
 }
 
 /** Locks the connection against removal until the transaction ends: no session may outlive it. */
-async function holdConnection({ id }: LdapConnection): Promise<void> {
+async function holdConnection({ id, approved }: LdapConnection): Promise<void> {
   const held = await LdapConnection.findByPk(id, { lock: Transaction.LOCK.KEY_SHARE });
-  if (held === null) throw signInFailed('connection_changed');
+  if (held?.approved !== approved) throw signInFailed('connection_changed');
 }
 
 function proofOf(connection: LdapConnection): string {
@@ -142,7 +144,8 @@ export async function recordRefusedByDirectory(
   { reason, person }: { reason: string; person: DirectoryPerson | null },
 ): Promise<void> {
   const data = { reason, ...(person === null ? {} : { entry: person.dn }) };
-  const what = { kind: 'ldap.signin.refused' as const, ...about(connection), data };
+  const kind = reason === ownerRefused ? 'ldap.owner.refused' : 'ldap.signin.refused';
+  const what = { kind, ...aboutLdap(connection), data } as const;
   const apart = `${reason} ${person?.subject ?? ''}`;
   await transaction(() => tallyEvent(ctx, what, { of: connection.id, apart }));
 }
@@ -169,12 +172,8 @@ async function recordUnreached(
   const reason = String(extra['reason'] ?? code);
   const what = {
     kind: 'ldap.directory.failed' as const,
-    ...about(connection),
+    ...aboutLdap(connection),
     data: { reason, message },
   };
   await transaction(() => tallyEvent(ctx, what, { of: connection.id, apart: reason }));
-}
-
-function about({ id, organizationId, uri }: LdapConnection) {
-  return { organizationId, subject: { type: 'ldap', id, name: uri } };
 }

@@ -11,6 +11,8 @@ import { entryLimit, testedLimits } from '../../../foundation/limits/ldap.ts';
 import { giveBack, type Limit, spend } from '../../../foundation/limits/limit.ts';
 import { testInPlace } from '../../../foundation/limits/places.ts';
 import { operation } from '../../../foundation/operation.ts';
+import { isApproved, pointingChanges } from '../../../tenancy/connections/approval.ts';
+import { findWaiting, testsStored } from '../../../tenancy/connections/waiting.ts';
 import { tryingBind, type Watch } from '../../../tenancy/ldap/bind-tries.ts';
 import {
   directorySettingsOf,
@@ -18,6 +20,7 @@ import {
   requireDirectory,
   requireEncryption,
   requireSameServer,
+  whereLdapPoints,
 } from '../../../tenancy/ldap/connection.ts';
 import type { DirectoryPerson } from '../../../tenancy/ldap/find-person.ts';
 import { saveLdapInput, testLdapInput, testLdapView } from '../../../tenancy/ldap/schema.ts';
@@ -52,6 +55,7 @@ export const testLdap = operation({
       id: stored?.id ?? orderedId(),
       organizationId: organization.id,
       uri: settings.uri,
+      approved: stored !== null && staysApproved(stored, settings),
     };
     const limits =
       username === undefined || password === undefined
@@ -65,6 +69,9 @@ export const testLdap = operation({
     );
     const { steps, entries, person } = examination;
     if (person !== null) steps.push(...(await rehearseSignIn(ctx, at, person)));
+    const isTested = stored !== null && testsStored(input, ['username', 'password']);
+    const waiting = isTested ? findWaiting(stored, 'ldap', organization.slug) : null;
+    if (waiting !== null) steps.push(stepOf('approval', 'an owner has approved it', waiting));
     const ok = steps.every((step) => step.ok);
     const message = messageOf(examination, person !== null);
     return { ok, message, ...(entries === undefined ? {} : { entries }), steps };
@@ -108,6 +115,12 @@ async function settingsToTry(ctx: Context, organization: Organization, input: In
   return { stored, settings, bindPassword: openBindPassword(ctx, stored) };
 }
 
+/** Whether these settings would sign owners in as the stored connection does (security I8). */
+function staysApproved(stored: LdapConnection, settings: z.output<typeof saveLdapInput>): boolean {
+  const changes = pointingChanges(whereLdapPoints(stored), whereLdapPoints(settings));
+  return isApproved(stored) && changes.length === 0;
+}
+
 function messageOf({ steps, entries = 0 }: DirectoryExamination, wholeSignIn: boolean): string {
   const at = steps.findIndex(({ ok }) => !ok);
   const step = steps[at];
@@ -120,7 +133,7 @@ function messageOf({ steps, entries = 0 }: DirectoryExamination, wholeSignIn: bo
 /** Runs the sign-in of a proven person, returns its steps, and rolls it back. */
 async function rehearseSignIn(
   ctx: Context,
-  connection: { id: string; organizationId: string; uri: string },
+  connection: Parameters<typeof enter>[1],
   person: DirectoryPerson,
 ): Promise<Step[]> {
   const asked = rehearse(() => enter(ctx, connection, person, null));

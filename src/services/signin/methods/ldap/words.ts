@@ -154,6 +154,10 @@ export const refusalWords: Record<string, Words> = {
     seen: 'the account of the address is linked to another entry, of this server or another',
     hint: 'To see the linked identities, run: idctl identity list --user EMAIL. To remove one: idctl identity unlink. If the server changed: idctl ldap relink.',
   },
+  owner_not_approved: {
+    seen: 'the person is an owner, and no owner has approved where this connection points',
+    hint: 'An owner approves it: idctl ldap approve --org ORG.',
+  },
   deactivated: {
     seen: 'the person was removed from the organization',
     hint: 'Add them again: idctl member add EMAIL --org ORG --role member.',

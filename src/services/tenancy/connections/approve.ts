@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import type { Context } from '../../../context.ts';
+import { Account } from '../../../database/models/account.ts';
+import { Refusal } from '../../../errors.ts';
+import { ref } from '../../foundation/fields.ts';
+import { holdAccount } from '../../people/accounts/account.ts';
+import { requireRecentSignIn } from '../../people/two-factor/recent.ts';
+
+/** What an owner approves: the digest of where the connection pointed when the owner looked. */
+export const approveInput = z.strictObject({
+  org: ref,
+  pointsAt: z.string().max(100).describe('`pointsAt` of the view that was approved.'),
+});
+
+/** The stored approval after `approve`. */
+export const approvedNow = { approved: true, lastApproved: null } as const;
+
+/**
+ * Refuses `recent_sign_in_required` to an owner whose session has no recent proof of the person,
+ * with the second factor if the account has one. The operator needs no session.
+ */
+export async function requireRecentOwner(ctx: Context): Promise<void> {
+  const { actor } = ctx;
+  if (actor.kind === 'user')
+    await requireRecentSignIn(
+      ctx,
+      await Account.findByPk(actor.accountId, { rejectOnEmpty: true }),
+    );
+}
+
+/** Refuses if the owner's session has ended since the request began. Call it in the transaction. */
+export async function holdOwner(ctx: Context): Promise<void> {
+  if (ctx.actor.kind === 'user') await holdAccount(ctx, ctx.actor.accountId);
+}
+
+/** Refuses `connection_changed` if the connection points elsewhere by now. */
+export function requireSamePoints(now: { pointsAt: string }, given: { pointsAt: string }): void {
+  if (now.pointsAt === given.pointsAt) return;
+  throw new Refusal('connection_changed', 'The connection has changed since you looked at it.', {
+    hint: 'Check where it points now, then approve it again.',
+  });
+}

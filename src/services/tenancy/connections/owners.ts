@@ -1,0 +1,45 @@
+import type { Context } from '../../../context.ts';
+import { Membership } from '../../../database/models/membership.ts';
+import { select } from '../../../database/select.ts';
+import { pushedIn } from '../../foundation/domain-names/pushed.ts';
+import { lockAccount } from '../../people/accounts/account.ts';
+import { signInFailed } from '../../people/sessions/schema.ts';
+import { type Approval, isApproved } from './approval.ts';
+
+/** Why an unapproved connection refuses an owner, in events and in the log. */
+export const ownerRefused = 'owner_not_approved';
+
+/** Whether the account is an owner of any organization. */
+export async function isOwnerAnywhere(accountId: string): Promise<boolean> {
+  return (await Membership.count({ where: { accountId, role: 'owner' } })) > 0;
+}
+
+/**
+ * Whether the account is an owner whom every connection asks for the own second factor. A pushed
+ * membership asks for nothing outside its organization (security O8).
+ */
+export async function isAskedAsOwner(
+  ctx: Pick<Context, 'config'>,
+  accountId: string,
+): Promise<boolean> {
+  const rows = await select(
+    `SELECT 1 AS one FROM memberships m JOIN accounts a ON a.id = m.account_id
+      WHERE a.id = $1 AND m.role = 'owner' AND NOT ${pushedIn(ctx)}`,
+    [accountId],
+  );
+  return rows.length > 0;
+}
+
+/**
+ * Refuses an owner of any organization whom an unapproved connection signs in (security I8). The
+ * rollback of the sign-in also removes a link that it made. Locks the account first, because it may
+ * be getting the role now.
+ */
+export async function requireApprovedForOwner(
+  connection: Pick<Approval, 'approved'>,
+  accountId: string,
+): Promise<void> {
+  await lockAccount(accountId);
+  if (!isApproved(connection) && (await isOwnerAnywhere(accountId)))
+    throw signInFailed(ownerRefused);
+}

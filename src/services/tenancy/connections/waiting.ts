@@ -1,0 +1,21 @@
+import { type Finding, right } from '../../../finding.ts';
+import { commandLine } from '../../../shell-word.ts';
+import { isApproved } from './approval.ts';
+
+/** The finding about a connection that no owner has approved; null if one has (security I8). */
+export function findWaiting(
+  connection: { approved: boolean },
+  kind: 'sso' | 'ldap',
+  slug: string,
+): (Finding & { hint: string }) | null {
+  if (isApproved(connection)) return null;
+  const command = commandLine(`idctl ${kind} approve --org`, slug);
+  const hint = `Until then, no owner can sign in through it. An owner approves it on the account page, or the operator runs: ${command}`;
+  return { ...right('waits for the approval of an owner'), hint };
+}
+
+/** Whether a test takes all settings from the stored connection; `besides` are no settings. */
+export function testsStored(input: Record<string, unknown>, besides: string[] = []): boolean {
+  const own = ['org', ...besides];
+  return Object.entries(input).every(([name, value]) => value === undefined || own.includes(name));
+}

@@ -1,0 +1,129 @@
+import { Op } from 'sequelize';
+import type { z } from 'zod';
+import type { Context } from '../../../context.ts';
+import { orderedId } from '../../../crypto/id.ts';
+import { Domain } from '../../../database/models/domain.ts';
+import type { Organization } from '../../../database/models/organization.ts';
+import { SsoConnection } from '../../../database/models/sso-connection.ts';
+import { refusingDuplicate } from '../../../database/unique.ts';
+import { Refusal, refuseField } from '../../../errors.ts';
+import { shellWord } from '../../../shell-word.ts';
+import { requireAuthority, type Standing } from '../../foundation/authority/require.ts';
+import { findVerified } from '../../foundation/domain-names/owns.ts';
+import { recordEvent } from '../../foundation/events/record.ts';
+import { approvalAfter, type Named } from '../connections/approval.ts';
+
+import { keepOwnersIn } from '../signin-settings/owners.ts';
+import {
+  aboutSso,
+  requireSameClient,
+  sealClientSecret,
+  viewSso,
+  whereSsoPoints,
+} from './connection.ts';
+import type { saveSsoInput } from './schema.ts';
+
+/** Saves the section of a document. Call it inside the transaction of the apply. */
+export async function applySso(ctx: Context, input: z.output<typeof saveSsoInput>): Promise<void> {
+  const standing = await requireAuthority(ctx, 'sso.change', input.org);
+  await writeSso(ctx, standing, input, 'applied');
+}
+
+/** Saves all settings. Call it inside a transaction. */
+export async function writeSso(
+  ctx: Context,
+  standing: Standing,
+  input: z.output<typeof saveSsoInput>,
+  named: Named,
+) {
+  const { organization } = standing;
+  await requireNotTaken(organization, input.emailDomain);
+  if (input.enabled) await requireTrustedDomain(ctx, organization, input.emailDomain);
+  const stored = await findLocked(organization);
+  const { org: _, clientSecret: __, ...settings } = input;
+  const id = stored?.id ?? orderedId();
+  const approval = await approvalAfter(ctx, standing, stored, {
+    before: stored && whereSsoPoints(ctx, stored),
+    after: whereSsoPoints(ctx, settings),
+    enabled: input.enabled,
+    named,
+  });
+  const clientSecret = secretToStore(ctx, input, id, stored);
+  const values = { ...settings, ...approval, clientSecret };
+  const made = { id, organizationId: organization.id, createdAt: ctx.now };
+  const write = () =>
+    stored === null ? SsoConnection.create({ ...made, ...values }) : stored.update(values);
+  const losesApproval = stored?.approved === true && !approval.approved;
+  const writing = losesApproval ? keepOwnersIn(ctx, organization, write) : write();
+  const connection = await refusingDuplicate(writing, domainInUse(input.emailDomain));
+  const { issuer, clientId, enabled, approved } = connection;
+  const data = { issuer, clientId, enabled, approved };
+  await recordEvent(ctx, { kind: 'sso.saved', ...aboutSso(connection), data });
+  return viewSso(ctx, connection);
+}
+
+/** The stored connection, locked until the transaction ends; null without one. */
+export function findLocked({ id: organizationId }: Organization): Promise<SsoConnection | null> {
+  return SsoConnection.findOne({ where: { organizationId }, lock: true });
+}
+
+async function requireNotTaken(organization: Organization, emailDomain: string): Promise<void> {
+  const holder = await Domain.findOne({
+    where: { name: emailDomain, state: 'Verified', organizationId: { [Op.ne]: organization.id } },
+  });
+  if (holder === null) return;
+  throw new Refusal('domain_taken', `${emailDomain} is verified by another organization.`, {
+    hint: 'Use a domain of your own; a verified domain belongs to exactly one organization.',
+  });
+}
+
+function secretToStore(
+  ctx: Context,
+  input: z.output<typeof saveSsoInput>,
+  id: string,
+  stored: SsoConnection | null,
+): string {
+  if (input.clientSecret) return sealClientSecret(ctx, id, input.clientSecret);
+  if (stored === null)
+    throw refuseField('clientSecret', 'is required', 'Give the secret that the provider issued.');
+  requireSameClient(stored, input);
+  return stored.clientSecret;
+}
+
+/** Refuses a connection for a domain that the organization has not verified (security I2). */
+export async function requireTrustedDomain(
+  ctx: Context,
+  organization: Organization,
+  emailDomain: string | null,
+): Promise<void> {
+  if (emailDomain === null) {
+    throw new Refusal(
+      'domain_unverified',
+      'Another organization has verified the domain of this connection.',
+      { hint: 'Save the connection with a domain of your own.' },
+    );
+  }
+  if (ctx.config.trust.domains === 'off') return;
+  if ((await findVerified(organization.id, emailDomain)) !== null) return;
+  throw new Refusal('domain_unverified', `${organization.slug} has not verified ${emailDomain}.`, {
+    hint: `Verify it first: idctl domain add ${shellWord(emailDomain)} --org ${shellWord(organization.slug)}, then idctl domain verify ${shellWord(emailDomain)} --org ${shellWord(organization.slug)}`,
+  });
+}
+
+/** The refusal of a second enabled connection for one e-mail domain (spec §2.2). */
+export const domainInUse = (emailDomain: string | null) => ({
+  code: 'domain_taken' as const,
+  message: `Another organization has an enabled connection for ${emailDomain}.`,
+  hint: 'Use another domain. An e-mail domain can have only one enabled connection.',
+});
+
+/** The approval after the connection is switched on or off. */
+export function switchApproval(
+  ctx: Context,
+  standing: Standing,
+  connection: SsoConnection,
+  enabled: boolean,
+) {
+  const at = whereSsoPoints(ctx, connection);
+  return approvalAfter(ctx, standing, connection, { before: at, after: at, enabled, named: [] });
+}
