@@ -607,10 +607,10 @@ test('I1 three sign-ins at once with one former key leave one key', async () => 
   const proof: OutsideProof = {
     ...{ kind: 'sso', issuer: honest.issuer, subject: sub, server: null },
     ...{ connection: { id: crypto.randomUUID(), organizationId: other.org.id } },
-    ...{ email: `eve@${other.domain}`, name: 'Eve' },
+    ...{ email: `eve@${other.domain}`, name: 'Eve', unapproved: false },
   };
   const eve = await transaction(() => attachIdentity(idctl.operator(), proof));
-  expect(eve?.email).toBe(`eve@${other.domain}`);
+  expect(eve?.account.email).toBe(`eve@${other.domain}`);
   expect(org.slug).not.toBe(other.org.slug);
-  expect(email).not.toBe(eve?.email);
+  expect(email).not.toBe(eve?.account.email);
 });

@@ -32,6 +32,7 @@ import { providerRecords } from './0034-provider-records.ts';
 import { scimGroups } from './0035-scim-groups.ts';
 import { passkeys } from './0036-passkeys.ts';
 import { connectionApproval } from './0037-connection-approval.ts';
+import { unapproved } from './0038-unapproved.ts';
 import type { Migration } from './migration.ts';
 
 /** Every migration in the order of release. Append only. */
@@ -68,4 +69,5 @@ export const migrations: readonly Migration[] = [
   scimGroups,
   passkeys,
   connectionApproval,
+  unapproved,
 ];

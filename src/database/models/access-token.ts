@@ -37,6 +37,8 @@ export class AccessToken extends rowOf(
      * null (security P12).
      */
     vouchedBy: column.optional(column.uuid()),
+    /** Whether the value was made in a session, or by a token or app, with this mark (security I8). */
+    unapproved: column.withDefault(column.flag(), false),
   },
   () => [
     column.unique('access_tokens_hash', ['hash']),

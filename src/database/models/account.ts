@@ -33,6 +33,8 @@ export class Account extends rowOf(
     locale: column.withDefault(column.string(), defaultLocale),
     /** The argon2id hash, or null if the account has no password. */
     passwordHash: column.optional(column.string()),
+    /** Whether the password was set in a session with the mark `unapproved` (security I8). */
+    passwordUnapproved: column.withDefault(column.flag(), false),
     disabledAt: column.optional(column.date()),
     /** Sealed. Set from the start of enrolment until the authenticator app is turned off. */
     totpSecret: column.optional(column.string()),
@@ -46,6 +48,8 @@ export class Account extends rowOf(
      * else null (security P12).
      */
     totpVouchedBy: column.optional(column.uuid()),
+    /** Whether the authenticator was enrolled in a session with the mark `unapproved` (security I8). */
+    totpUnapproved: column.withDefault(column.flag(), false),
     /** Whether the account has passkeys. Only `people/passkeys` writes this, with the passkeys. */
     hasPasskey: column.withDefault(column.flag(), false),
     /** When a sign-up last replaced this account, if its address is unverified (security P11). */

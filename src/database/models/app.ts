@@ -25,6 +25,8 @@ export class OAuthApp extends rowOf(
      * null (security P12).
      */
     vouchedBy: column.optional(column.uuid()),
+    /** Whether the secret was made in a session, or by a token, with this mark (security I8). */
+    unapproved: column.withDefault(column.flag(), false),
   },
   () => [
     column.unique('apps_client_id', ['client_id']),

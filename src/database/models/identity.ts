@@ -20,6 +20,11 @@ export class Identity extends rowOf(
     /** The host of the directory that gave the key. Null for SSO and social sign-in. */
     server: column.optional(column.string()),
     linkedAt: column.date(),
+    /**
+     * Whether the key was linked through a connection that no owner had approved, or in a session
+     * with this mark (security I8).
+     */
+    unapproved: column.withDefault(column.flag(), false),
     /** The groups sent at the last sign-in; null if they were unknown. */
     lastGroups: column.optional(column.json<string[]>()),
     /** When groups were last synced; null before the first sync. */

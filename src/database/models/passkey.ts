@@ -27,6 +27,8 @@ export class Passkey extends rowOf(
      * (security P12).
      */
     vouchedBy: column.optional(column.uuid()),
+    /** Whether the passkey was added in a session with this mark (security I8). */
+    unapproved: column.withDefault(column.flag(), false),
     createdAt: column.date(),
     lastUsedAt: column.optional(column.date()),
   },

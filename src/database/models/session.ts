@@ -41,6 +41,11 @@ export class Session extends rowOf(
      * passed; else null (security P12).
      */
     vouchedBy: column.optional(column.uuid()),
+    /**
+     * Whether a connection that no owner had approved, or a credential with this mark, began the
+     * session (security I8).
+     */
+    unapproved: column.withDefault(column.flag(), false),
     /** When the person last confirmed the session with the password (security P16). */
     confirmedAt: column.optional(column.date()),
     endedAt: column.optional(column.date()),

@@ -22,6 +22,8 @@ export interface SignIn {
   provenEmail?: string | null;
   /** The second factor that was passed, or null; absent if this sign-in asks for none. */
   secondFactor?: SecondFactor | null;
+  /** Whether the session gets the mark `unapproved`; a password brings its own (security I8). */
+  unapproved?: boolean;
 }
 
 /** A session that has begun, or the account whose second factor must be asked for first. */
@@ -41,13 +43,19 @@ export async function beginSession(ctx: Context, account: Account, via: SignIn):
   if (changed) throw signInFailed('changed_meanwhile');
   const bar = await findBar(ctx, now, via);
   if (bar !== null) throw bar;
-  const { method, connection = null, secondFactor } = via;
+  const { method, connection = null, secondFactor, unapproved = false } = via;
   const factor = secondFactor === undefined ? null : await useSecondFactor(now, secondFactor);
   if (factor === 'missing') return { asks: now };
   // A session by single sign-on or passkey keeps the organization whose provider was the only proof
   // when its second factor was added (security P12).
   const vouchedBy = method === 'sso' || method === 'passkey' ? (factor?.vouchedBy ?? null) : null;
-  const begun = { method, connection, passedSecondFactor: factor !== null, vouchedBy };
+  const begun = {
+    method,
+    connection,
+    passedSecondFactor: factor !== null,
+    vouchedBy,
+    unapproved: unapproved || (method === 'password' && now.passwordUnapproved),
+  };
   return { session: await startSession(ctx, account, begun) };
 }
 

@@ -9,7 +9,7 @@ import { operation } from '../foundation/operation.ts';
 import { givenPassword, holdAccount } from '../people/accounts/account.ts';
 import { requireCurrent } from '../people/credentials/operations.ts';
 import { ownSessionOf } from '../people/sessions/end.ts';
-import { voucherOf } from '../people/tokens/token.ts';
+import { marksOf } from '../people/tokens/token.ts';
 import { factorsOf } from '../people/two-factor/asking.ts';
 import { mayConfirmByTotp, recentSignInRequired } from '../people/two-factor/recent.ts';
 import {
@@ -54,7 +54,7 @@ export const confirmSession = operation({
       const passed = await acceptSecondFactor(now, answer);
       // The session's mark ends, unless only a provider proved the person when this factor was
       // added (security P12).
-      const marked = (await voucherOf(ctx)) !== null;
+      const marked = (await marksOf(ctx)).vouchedBy !== null;
       const vouchedBy = marked ? (passed?.vouchedBy ?? null) : null;
       await Session.update({ secondFactorAt: ctx.now, vouchedBy }, { where: { id } });
       await recordConfirmed(ctx, id, accountId, 'step' in answer ? 'totp' : 'passkey');

@@ -350,6 +350,11 @@ export const eventKinds = {
     'The credentials of a holder with an unverified address were revoked (security I3, P11)',
     { by: z.enum(['domain', 'mail', 'operator', 'signup']) },
   ),
+  'account.unapproved.ended': either(
+    'user',
+    'A person became owner. The credentials in `ended` were revoked: they came through a connection that no owner had approved (security I8)',
+    { ended: list },
+  ),
 
   'session.started': either(
     'user',

@@ -170,6 +170,7 @@ export async function discardTotp(accountId: string): Promise<void> {
     totpEnabledAt: null,
     totpLastStep: null,
     totpVouchedBy: null,
+    totpUnapproved: false,
   };
   await Account.update(nothing, { where: { id: accountId } });
 }

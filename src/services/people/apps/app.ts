@@ -1,4 +1,4 @@
-import { Op } from 'sequelize';
+import { Op, type WhereOptions } from 'sequelize';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { AccessToken } from '../../../database/models/access-token.ts';
@@ -78,10 +78,24 @@ export async function endVouchedTokens(
   const own = (await Passkey.count({ where: { accountId } })) - vouched.length;
   if (account.totpEnabledAt === null && own === 0) return;
   await removePasskeys(ctx, account, vouched, { reason: 'joined' });
+  await revokeTokens(ctx, where, 'joined');
+  await revokeApps(ctx, where);
+}
+
+/** Revokes these tokens, with an event for each that gives the reason. */
+export async function revokeTokens(
+  ctx: Context,
+  where: WhereOptions<AccessToken>,
+  reason: string,
+): Promise<void> {
   for (const token of await AccessToken.findAll({ where })) {
     await token.destroy();
-    await recordTokenEvent(ctx, 'token.revoked', token, { reason: 'joined' });
+    await recordTokenEvent(ctx, 'token.revoked', token, { reason });
   }
+}
+
+/** Revokes these apps with their tokens, with an event for each app. */
+export async function revokeApps(ctx: Context, where: WhereOptions<OAuthApp>): Promise<void> {
   for (const app of await OAuthApp.findAll({ where })) {
     await app.destroy();
     await recordAppEvent(ctx, { kind: 'app.revoked', keepTokens: false }, app);

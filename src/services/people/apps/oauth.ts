@@ -53,7 +53,7 @@ export const mintToken = operation({
     const lifetime = secondsOf(ctx.config.oauth.botTokenTtl);
     const made = { id: orderedId(), accountId: app.accountId, name: `bot:${app.name}` };
     await transaction(async () => {
-      const { surplus, vouchedBy } = await holdApp(ctx, app);
+      const { surplus, vouchedBy, unapproved } = await holdApp(ctx, app);
       await requirePlace(ctx, limitOf(ctx, app), 'This app asks for tokens too often.');
       if (surplus) await makeRoom(as, app);
       await insertRow('access_tokens', {
@@ -68,6 +68,7 @@ export const mintToken = operation({
         created_at: ctx.now,
         expires_at: after(ctx.now, lifetime),
         vouched_by: vouchedBy,
+        unapproved,
       });
       await recordTokenEvent(as, 'token.created', made, { app: app.id });
     });
@@ -81,22 +82,24 @@ function limitOf({ config }: Context, app: ProvedApp) {
 
 /**
  * Locks the account, and with it the app. Refuses an app that was revoked or regenerated meanwhile.
- * Returns the app's `vouchedBy` (`voucherOf`), and whether it has as many live tokens as allowed.
+ * Returns the app's marks (`marksOf`), and whether it has as many live tokens as allowed.
  */
 async function holdApp(ctx: Context, { id, accountId, secretHash }: ProvedApp) {
   // SQLite needs no lock: it has one writer.
   if (dialectOfDatabase() === 'postgres') await lockAccount(accountId);
-  type Row = { surplus: string | null; vouchedBy: string | null };
+  type Row = { surplus: string | null; vouchedBy: string | null; unapproved: boolean | number };
   const [app] = await select<Row>(held, [id, ctx.now, secretHash]);
   if (app === undefined) throw clientRefused('no_such_app');
-  return { surplus: app.surplus !== null, vouchedBy: app.vouchedBy };
+  const { surplus, vouchedBy, unapproved } = app;
+  // SQLite has no booleans.
+  return { surplus: surplus !== null, vouchedBy, unapproved: Boolean(unapproved) };
 }
 
 // Bypasses the ORM, as every token request runs it.
 const held = `SELECT (
     SELECT t.id FROM access_tokens t WHERE t.app_id = p.id AND t.expires_at > $2
     ORDER BY t.id DESC LIMIT 1 OFFSET ${mostLive - 1}
-  ) AS surplus, p.vouched_by AS "vouchedBy" FROM apps p WHERE p.id = $1 AND p.secret_hash = $3`;
+  ) AS surplus, p.vouched_by AS "vouchedBy", p.unapproved FROM apps p WHERE p.id = $1 AND p.secret_hash = $3`;
 
 /** Revokes the oldest tokens of an app that has as many live tokens as allowed (security P14). */
 async function makeRoom(ctx: Context, { id: appId }: ProvedApp): Promise<void> {

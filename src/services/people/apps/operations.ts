@@ -14,7 +14,7 @@ import { id, name, ref } from '../../foundation/fields.ts';
 import { pageInput, pageOf, readRows } from '../../foundation/page.ts';
 import { holdAccount, lockAccount } from '../accounts/account.ts';
 import { ownOperation, ownOperationById } from '../accounts/own-operation.ts';
-import { changedMeanwhile, voucherOf } from '../tokens/token.ts';
+import { changedMeanwhile, marksOf } from '../tokens/token.ts';
 import { appView, newAppView, recordAppEvent, viewApp } from './app.ts';
 
 // OAuth apps, which act as their owner (spec §2.8).
@@ -57,7 +57,7 @@ export const registerApp = ownOperation({
         name: input.name,
         clientId: `app-${randomToken(128)}`,
         secretHash: hash,
-        vouchedBy: await voucherOf(ctx),
+        ...(await marksOf(ctx)),
         createdAt: ctx.now,
       });
       await recordAppEvent(ctx, { kind: 'app.registered' }, made);
@@ -99,8 +99,8 @@ export const regenerateApp = ownOperationById({
     const { value, hash } = newSecret('cos_secret_');
     await transaction(async () => {
       // Minting locks the account too, so that the old secret gets no new token.
-      await lockAccount(app.accountId);
-      const renewed = { secretHash: hash, suspendedAt: null, vouchedBy: await voucherOf(ctx) };
+      await holdAccount(ctx, app.accountId);
+      const renewed = { secretHash: hash, suspendedAt: null, ...(await marksOf(ctx)) };
       const [changed] = await OAuthApp.update(renewed, {
         where: { id: app.id, secretHash: app.secretHash },
       });

@@ -43,7 +43,7 @@ interface Kept {
 const lasting: Record<string, (accountId: string, kept: Kept) => Promise<unknown>> = {
   // Deletes the password, and the authenticator unless it stays.
   accounts: async (id, { keepsTotp }) => {
-    await Account.update({ passwordHash: null }, { where: { id } });
+    await Account.update({ passwordHash: null, passwordUnapproved: false }, { where: { id } });
     if (!keepsTotp) await discardTotp(id);
   },
   // If a passkey stays for the next holder, it must no longer sign the earlier holder in.

@@ -8,9 +8,10 @@ import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { giveBack, requireRoom, spend } from '../../foundation/limits/limit.ts';
 import { knownClient, passwordLimits } from '../../foundation/limits/password.ts';
 import { operation } from '../../foundation/operation.ts';
-import { givenPassword } from '../accounts/account.ts';
+import { givenPassword, holdAccount } from '../accounts/account.ts';
 import { hashNewPassword } from '../accounts/password.ts';
 import { ownSessionOf } from '../sessions/end.ts';
+import { marksOf } from '../tokens/token.ts';
 import { endSignIns } from './credentials.ts';
 
 /** Changes the caller's password; ends other sessions, all codes and links (security P5, P10). */
@@ -22,9 +23,11 @@ export const changePassword = operation({
     const current = await requireCurrent(ctx, account, 'currentPassword', input.currentPassword);
     const passwordHash = await hashNewPassword(ctx, input.newPassword, account, 'newPassword');
     await transaction(async () => {
+      await holdAccount(ctx, accountId);
+      const { unapproved: passwordUnapproved } = await marksOf(ctx);
       // Fails if another change came first, even one by the operator.
       const where = { id: accountId, passwordHash: current };
-      const [changed] = await Account.update({ passwordHash }, { where });
+      const [changed] = await Account.update({ passwordHash, passwordUnapproved }, { where });
       if (changed === 0)
         throw new Refusal('conflict', 'Your password was changed in the meantime.');
       await endSignIns(ctx, { accountId, but: ownSessionOf(ctx.actor) });

@@ -11,12 +11,16 @@ type Which =
   | { id: string }
   | { organizationId: string }
   | { connectionId: string }
-  /** All sessions of these accounts, or those through an organization, connection or method. */
+  /**
+   * All sessions of these accounts, or those through an organization, connection or method, or with
+   * the mark `unapproved`.
+   */
   | {
       accountId: string | string[];
       organizationId?: string;
       connectionId?: string;
       method?: SignInMethod;
+      unapproved?: true;
     }
   /** All sessions of an account, or those through a method, except the session `but`. */
   | { accountId: string; method?: SignInMethod; but?: string | null }

@@ -15,6 +15,7 @@ interface Begun {
   connection: { id: string; organizationId: string } | null;
   passedSecondFactor: boolean;
   vouchedBy: string | null;
+  unapproved: boolean;
 }
 
 /**
@@ -39,7 +40,7 @@ export async function startSession(ctx: Context, account: Account, begun: Begun)
 async function keepSession(
   ctx: Context,
   { id, name }: Account,
-  { method, connection, passedSecondFactor, vouchedBy }: Begun,
+  { method, connection, passedSecondFactor, vouchedBy, unapproved }: Begun,
   session: Pick<Session, 'id' | 'expiresAt'>,
 ): Promise<void> {
   const organizationId = connection?.organizationId ?? null;
@@ -56,6 +57,7 @@ async function keepSession(
     expires_at: session.expiresAt,
     second_factor_at: passedSecondFactor ? ctx.now : null,
     vouched_by: vouchedBy,
+    unapproved,
   });
   await recordEvent(ctx, {
     kind: 'session.started',

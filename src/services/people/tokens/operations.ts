@@ -12,15 +12,15 @@ import { Refusal, refuseField } from '../../../errors.ts';
 import { requireSecondFactor } from '../../foundation/authority/require.ts';
 import { description, id, name } from '../../foundation/fields.ts';
 import { pageInput, pageOf, readRows } from '../../foundation/page.ts';
-import { holdAccount, lockAccount } from '../accounts/account.ts';
+import { holdAccount } from '../accounts/account.ts';
 import { ownOperation, ownOperationById } from '../accounts/own-operation.ts';
 import {
   changedMeanwhile,
+  marksOf,
   newTokenView,
   recordTokenEvent,
   tokenView,
   viewToken,
-  voucherOf,
 } from './token.ts';
 
 // Personal access tokens (spec §2.7).
@@ -91,7 +91,7 @@ export const createToken = ownOperation({
         hash,
         createdAt: ctx.now,
         expiresAt,
-        vouchedBy: await voucherOf(ctx),
+        ...(await marksOf(ctx)),
       });
       await recordTokenEvent(ctx, 'token.created', made, { scope });
       return made;
@@ -129,11 +129,10 @@ export const regenerateToken = ownOperationById({
     requireRenewable(ctx, token);
     const { value, prefix, hash } = newSecret('cos_pat_');
     await transaction(async () => {
-      // Locked, so that `endVouchedTokens` sees the new value if the account joins an organization.
-      await lockAccount(token.accountId);
-      const vouchedBy = await voucherOf(ctx);
+      // Held, so that a new value is marked before the account joins an organization or becomes owner.
+      await holdAccount(ctx, token.accountId);
       const [changed] = await AccessToken.update(
-        { prefix, hash, suspendedAt: null, vouchedBy },
+        { prefix, hash, suspendedAt: null, ...(await marksOf(ctx)) },
         { where: { id: token.id, hash: token.hash } },
       );
       if (changed === 0) throw changedMeanwhile('token');

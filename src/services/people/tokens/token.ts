@@ -2,7 +2,9 @@ import { Op } from 'sequelize';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { AccessToken, tokenKinds, tokenScopes } from '../../../database/models/access-token.ts';
+import { LdapConnection } from '../../../database/models/ldap-connection.ts';
 import { Session } from '../../../database/models/session.ts';
+import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
@@ -47,22 +49,41 @@ export function recordTokenEvent(
   return recordEvent(ctx, { kind, subject, data: { account: token.accountId, ...more } });
 }
 
-// A provider is trusted only with the accounts of its own organization (security P12). A token or
-// app with no other proof must not give the provider access to another organization later.
+/** The marks of a session or token. A credential that it makes keeps them. */
+interface Marks {
+  /**
+   * The organization whose provider is the only proof behind the session, or null. A passed second
+   * factor is also a proof, unless it was added in such a session.
+   */
+  vouchedBy: string | null;
+  /** Whether it came through a connection that no owner had approved. */
+  unapproved: boolean;
+}
 
-/**
- * The organization whose provider is the only proof behind the caller's session, or null. A passed
- * second factor is also a proof, unless it was added in such a session. A token keeps this value
- * from the session that made it.
- */
-export async function voucherOf({ actor }: Context): Promise<string | null> {
-  if (actor.kind !== 'user') return null;
-  if (actor.via !== 'session')
-    return (await AccessToken.findByPk(actor.tokenId))?.vouchedBy ?? null;
+// A provider is trusted only with the accounts of its own organization (security P12). A token or
+// app with no other proof must not give the provider access to another organization later. And if
+// no owner has approved a provider, it must not reach an owner later (security I8).
+
+/** The marks of the caller's session or token. */
+export async function marksOf({ actor }: Context): Promise<Marks> {
+  const none = { vouchedBy: null, unapproved: false };
+  if (actor.kind !== 'user') return none;
+  if (actor.via !== 'session') {
+    const token = await AccessToken.findByPk(actor.tokenId);
+    return token === null ? none : { vouchedBy: token.vouchedBy, unapproved: token.unapproved };
+  }
   const session = await Session.findByPk(actor.sessionId);
-  if (session === null) return null;
+  if (session === null) return none;
   const alone = session.method === 'sso' && session.secondFactorAt === null;
-  return session.vouchedBy ?? (alone ? session.organizationId : null);
+  const vouchedBy = session.vouchedBy ?? (alone ? session.organizationId : null);
+  return { vouchedBy, unapproved: session.unapproved || (await isUnapproved(session)) };
+}
+
+/** Whether no owner has approved the connection of the session as it is now. */
+async function isUnapproved({ connectionId: id }: Session): Promise<boolean> {
+  if (id === null) return false;
+  const where = { id, approved: false };
+  return (await SsoConnection.count({ where })) > 0 || (await LdapConnection.count({ where })) > 0;
 }
 
 // The last use of a token is known to the minute, and no request waits for the write

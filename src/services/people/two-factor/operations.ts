@@ -10,6 +10,7 @@ import { operation } from '../../foundation/operation.ts';
 import { after } from '../../foundation/time.ts';
 import {
   discardTotp,
+  holdAccount,
   lockAccount,
   requireAccount,
   userRefInput,
@@ -19,7 +20,7 @@ import {
 import { ownOperation } from '../accounts/own-operation.ts';
 import { removePasskeys } from '../passkeys/passkey.ts';
 import { endSessionsPastSecondFactor, forgetSecondFactor, ownSessionOf } from '../sessions/end.ts';
-import { voucherOf } from '../tokens/token.ts';
+import { marksOf } from '../tokens/token.ts';
 import { requireRecentSignIn } from './recent.ts';
 import { requireRightCode, sealTotpSecret, spendStep } from './second-factor.ts';
 
@@ -80,8 +81,10 @@ export const confirmTotp = ownOperation({
     }
     const step = await requireRightCode(ctx, { id: account.id, totpSecret }, input.code);
     await transaction(async () => {
-      const totpVouchedBy = await voucherOf(ctx);
-      const enabled = { totpEnabledAt: ctx.now, totpLastStep: step, totpVouchedBy };
+      await holdAccount(ctx, account.id);
+      const { vouchedBy: totpVouchedBy, unapproved: totpUnapproved } = await marksOf(ctx);
+      const marks = { totpVouchedBy, totpUnapproved };
+      const enabled = { totpEnabledAt: ctx.now, totpLastStep: step, ...marks };
       const [changed] = await Account.update(enabled, {
         where: { id: account.id, totpSecret, totpEnabledAt: null },
       });

@@ -154,7 +154,7 @@ export const setUserPassword = operation({
     const account = await requireAccount(input.user);
     const passwordHash = await hashNewPassword(ctx, input.password, account);
     const ended = await transaction(async () => {
-      await account.update({ passwordHash });
+      await account.update({ passwordHash, passwordUnapproved: false });
       const accountId = account.id;
       const sessions = await endSignIns(ctx, { accountId });
       const tokens =

@@ -184,7 +184,7 @@ export async function resetPassword(ctx: Context, input: z.output<typeof resetPa
       const account = await spendCode();
       await proveAddress(ctx, account, 'another code');
       await acceptSecondFactor(account, secondFactor);
-      await account.update({ passwordHash });
+      await account.update({ passwordHash, passwordUnapproved: false });
       await endSignIns(ctx, { accountId: account.id });
       await recordEvent(ctx, {
         kind: 'user.password.reset',

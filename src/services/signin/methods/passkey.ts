@@ -27,6 +27,7 @@ export async function enterByPasskey(
   const passkey = await Passkey.findOne({ where: { id: passkeyId, accountId: account.id } });
   if (passkey === null || passkey.signsIn === false) throw signInFailed('changed_meanwhile');
   if (passkey.signsIn === null) await passkey.update({ signsIn: true });
+  const { unapproved } = passkey;
   const secondFactor = { accountId: account.id, passkeyId };
-  return beginSession(ctx, account, { method: 'passkey', secondFactor });
+  return beginSession(ctx, account, { method: 'passkey', secondFactor, unapproved });
 }

@@ -10,6 +10,7 @@ import { tallyEvent } from '../../foundation/events/record.ts';
 import { instant, name as nameField } from '../../foundation/fields.ts';
 import { holdAccount } from '../../people/accounts/account.ts';
 import { signInFailed } from '../../people/sessions/schema.ts';
+import { marksOf } from '../../people/tokens/token.ts';
 import { requireRecentSignIn } from '../../people/two-factor/recent.ts';
 import type { SecondFactor } from '../../people/two-factor/second-factor.ts';
 import { attachSocial } from '../../tenancy/identities/attach.ts';
@@ -58,14 +59,15 @@ export async function startLinking(ctx: Context, provider: SocialProvider, input
   const { accountId } = requireUser(ctx, 'me.credentials');
   // Needed because the link lasts, and the callback begins a new session (security P16).
   await requireRecentSignIn(ctx, await Account.findByPk(accountId, { rejectOnEmpty: true }));
-  return begin(ctx, provider, input, { linkTo: accountId });
+  const { unapproved } = await marksOf(ctx);
+  return begin(ctx, provider, input, { linkTo: accountId, unapproved });
 }
 
 async function begin(
   ctx: Context,
   provider: SocialProvider,
   input: Input,
-  link: { linkTo?: string },
+  link: { linkTo?: string; unapproved?: boolean },
 ) {
   const returnTo = requireReturnTo(ctx, input.returnTo);
   const { issuer, clientId, redirectUri } = requireSocialClient(ctx, provider);
@@ -152,13 +154,15 @@ export async function enterBySocial(
   if (provider === undefined) throw new Error(`no social provider ${state.connection}`);
   // The person's account may have been shut out during the request to the provider.
   if (state.linkTo !== undefined) await holdAccount(ctx, state.linkTo);
-  const attached = await attachSocial(ctx, { ...person, provider }, state.linkTo);
+  const { linkTo, unapproved = false } = state;
+  const attached = await attachSocial(ctx, { ...person, provider }, linkTo, unapproved);
   if (attached === null) throw signInFailed('identity_conflict');
   const provenEmail = person.proven ? person.email : null;
   const begun = await beginSession(ctx, attached.account, {
     method: provider,
     provenEmail,
     secondFactor,
+    unapproved: attached.unapproved,
   });
   if ('session' in begun && attached.created)
     await joinByDomain(ctx, attached.account, { kind: 'social', by: provider });

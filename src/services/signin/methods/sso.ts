@@ -1,12 +1,12 @@
 import type { z } from 'zod';
 import type { Context } from '../../../context.ts';
-import type { Account } from '../../../database/models/account.ts';
 import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { tallyEvent } from '../../foundation/events/record.ts';
 import { signInFailed } from '../../people/sessions/schema.ts';
 import type { SecondFactor } from '../../people/two-factor/second-factor.ts';
+import { isApproved } from '../../tenancy/connections/approval.ts';
 import { ownerRefused, requireApprovedForOwner } from '../../tenancy/connections/owners.ts';
 import { findUsable } from '../../tenancy/connections/usable.ts';
 import { attachIdentity } from '../../tenancy/identities/attach.ts';
@@ -88,26 +88,31 @@ export async function enterBySso(
   secondFactor: SecondFactor | null,
 ): Promise<Begun> {
   const connection = await requireSameConnection(ctx, state);
-  const account = await attach(ctx, connection, said);
+  const { account, unapproved } = await attach(ctx, connection, said);
   // Locks the account before its memberships are read: it may be joining an organization now.
   await requireApprovedForOwner(connection, account.id);
   const asked = (await asksOwnSecondFactor(ctx, connection, account.id)) ? { secondFactor } : {};
   // `beginSession` comes first, because it refuses a removed person. `ensureMember` would admit that
   // person again.
-  const begun = await beginSession(ctx, account, { method: 'sso', connection, ...asked });
+  const begun = await beginSession(ctx, account, {
+    method: 'sso',
+    connection,
+    ...asked,
+    unapproved,
+  });
   if ('session' in begun)
     await ensureMember(ctx, connection.organizationId, account, { kind: 'sso', by: connection.id });
   return begun;
 }
 
-async function attach(ctx: Context, connection: SsoConnection, said: Said): Promise<Account> {
+async function attach(ctx: Context, connection: SsoConnection, said: Said) {
   const profile = personOn(connection, said);
   if (!profile.ok) throw signInFailed(profile.reason);
   // With `trust.domains: off`, the address can stand in for a missing subject (security I1).
   const subject = said.subject ?? (ctx.config.trust.domains === 'off' ? profile.email : null);
   if (subject === null) throw signInFailed('subject_missing');
   const { email, name } = profile;
-  const account = await attachIdentity(ctx, {
+  const attached = await attachIdentity(ctx, {
     kind: 'sso',
     connection,
     issuer: said.issuer,
@@ -115,9 +120,10 @@ async function attach(ctx: Context, connection: SsoConnection, said: Said): Prom
     server: null,
     email,
     name,
+    unapproved: !isApproved(connection),
   });
-  if (account === null) throw signInFailed('identity_conflict');
-  return account;
+  if (attached === null) throw signInFailed('identity_conflict');
+  return attached;
 }
 
 /**

@@ -28,7 +28,7 @@ import {
 } from '../../people/passkeys/registration.ts';
 import { requireAddressForPasskeys } from '../../people/passkeys/relying-party.ts';
 import { ownSessionOf } from '../../people/sessions/end.ts';
-import { voucherOf } from '../../people/tokens/token.ts';
+import { marksOf } from '../../people/tokens/token.ts';
 import { requireRecentSignIn } from '../../people/two-factor/recent.ts';
 import { findMethodRefusal } from '../../tenancy/signin-settings/methods.ts';
 import { hasWayIn } from '../../tenancy/signin-settings/owners.ts';
@@ -89,7 +89,7 @@ export const registerPasskey = operation({
       const count = await Passkey.count({ where: { accountId } });
       if (count >= mostPasskeys) throw tooMany();
       const given = { ...checked, name: input.name ?? `Passkey ${count + 1}` };
-      return addPasskey(ctx, now, { ...given, vouchedBy: await voucherOf(ctx) });
+      return addPasskey(ctx, now, { ...given, ...(await marksOf(ctx)) });
     });
     const message = 'This passkey was added already.';
     return viewPasskey(await refusingDuplicate(made, { message }));

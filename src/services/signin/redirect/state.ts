@@ -78,6 +78,8 @@ const stateFields = z.strictObject({
   returnTo: z.string(),
   /** The account to link, if the sign-in is for linking. */
   linkTo: z.string().optional(),
+  /** Whether the session that links has the mark `unapproved` (security I8). */
+  unapproved: z.boolean().optional(),
   /** Proof of the browser's flow cookie. */
   browser: z.string(),
   /** Seconds since 1970. */

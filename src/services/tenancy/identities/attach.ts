@@ -21,6 +21,12 @@ import { providerNames, type SocialProvider } from './social-providers.ts';
 
 // The only code that links an outside proof to an account (security I1).
 
+/** The account of an outside proof, and whether its session gets the mark (security I8). */
+interface Attached {
+  account: Account;
+  unapproved: boolean;
+}
+
 /**
  * Returns the account of the proof. A known key decides, whatever the address is now, unless
  * another organization owns the account's domain. Otherwise links the key to the account of the
@@ -28,8 +34,8 @@ import { providerNames, type SocialProvider } from './social-providers.ts';
  * this organization, or the directory's server has changed. An unlink or relink resolves the
  * conflict. Call it inside the sign-in's transaction.
  */
-export async function attachIdentity(ctx: Context, proof: OutsideProof): Promise<Account | null> {
-  const { kind, connection, email, name } = proof;
+export async function attachIdentity(ctx: Context, proof: OutsideProof): Promise<Attached | null> {
+  const { kind, connection, email, name, unapproved } = proof;
   const plan = await planIdentity(ctx, proof);
   if (plan.way === 'conflict') return null;
   if (plan.ends !== null) {
@@ -38,17 +44,26 @@ export async function attachIdentity(ctx: Context, proof: OutsideProof): Promise
   }
   switch (plan.way) {
     case 'known':
-      return plan.account;
+      return { account: plan.account, unapproved: marks(plan.key, proof, plan.account) };
     case 'adopt':
-      return adopt(ctx, plan.key, plan.account, connection);
+      return adopt(ctx, plan.key, plan.account, proof);
     case 'create': {
       const made = { email, name, emailProof: plan.emailProof };
-      return link(ctx, proof, await createAccount(ctx, made, kind, connection.organizationId));
+      const account = await createAccount(ctx, made, kind, connection.organizationId);
+      return { account: await link(ctx, proof, account), unapproved };
     }
     case 'link':
       await reclaim(ctx, plan.account, connection.organizationId, name);
-      return link(ctx, proof, plan.account);
+      return { account: await link(ctx, proof, plan.account), unapproved };
   }
+}
+
+/**
+ * Whether a session by this key gets the mark. An approved connection removes the mark of a key
+ * for the session only if it names the account's own address: it would link the same key now.
+ */
+function marks(key: Identity, { email, unapproved }: OutsideProof, account: Account): boolean {
+  return unapproved || (key.unapproved && email !== account.email);
 }
 
 /** Moves a former key to this connection. Null if the account has another key there. */
@@ -56,18 +71,20 @@ async function adopt(
   ctx: Context,
   key: Identity,
   account: Account,
-  { id: connectionId }: OutsideProof['connection'],
-): Promise<Account | null> {
+  proof: OutsideProof,
+): Promise<Attached | null> {
+  const connectionId = proof.connection.id;
   // Another sign-in may have moved the key since this one read it.
   await lockAccount(account.id);
   await key.reload();
-  if (key.connectionId === connectionId) return account;
+  if (key.connectionId === connectionId) return { account, unapproved: marks(key, proof, account) };
   if ((await findKeyOn(connectionId, account.id)) !== null) return null;
   // No sign-in through this connection has synced the groups yet (security I7).
   const unsynced = { lastGroups: null, groupsSyncedAt: null, knownGroups: null };
-  await key.update({ connectionId, linkedAt: ctx.now, ...unsynced });
+  const unapproved = key.unapproved || proof.unapproved;
+  await key.update({ connectionId, linkedAt: ctx.now, unapproved, ...unsynced });
   await recordLinked(ctx, key, account);
-  return account;
+  return { account, unapproved: marks(key, proof, account) };
 }
 
 /**
@@ -75,29 +92,31 @@ async function adopt(
  * account is `linkTo`, the signed-in person who asked for the link, or else the account of the
  * address, or a new one. To get a key, an existing account's address must be proved (security O5):
  * a stranger may have made the account. Null if another account has the key, or the account has
- * another key of this provider. Call it inside the sign-in's transaction.
+ * another key of this provider. A key linked in a session with the mark `unapproved` gets it too.
+ * Call it inside the sign-in's transaction.
  */
 export async function attachSocial(
   ctx: Context,
   proof: SocialProof,
   linkTo: string | undefined,
-): Promise<{ account: Account; created: boolean } | null> {
+  unapproved: boolean,
+): Promise<(Attached & { created: boolean }) | null> {
   const { provider, issuer, subject, email } = proof;
   const connection = { id: provider, organizationId: null };
-  const entry = { kind: 'social' as const, connection, issuer, subject };
+  const entry = { kind: 'social' as const, connection, issuer, subject, unapproved };
   const plan = await planSocial(proof, linkTo);
   switch (plan.way) {
     case 'conflict':
       return null;
     case 'known':
-      return { account: plan.account, created: false };
+      return { account: plan.account, unapproved: plan.key.unapproved, created: false };
     case 'create': {
       const made = { ...proof, emailProof: plan.emailProof };
       const account = await createAccount(ctx, made, provider);
-      return { account: await link(ctx, entry, account), created: true };
+      return { account: await link(ctx, entry, account), unapproved, created: true };
     }
     case 'link':
-      return { account: await link(ctx, entry, plan.account), created: false };
+      return { account: await link(ctx, entry, plan.account), unapproved, created: false };
     case 'not_guaranteed': {
       const name = providerNames[provider];
       // The refusal is the same, whether or not the address has an account.
@@ -222,10 +241,11 @@ interface Entry {
   issuer: string;
   subject: string;
   server?: string | null;
+  unapproved: boolean;
 }
 
 async function link(ctx: Context, entry: Entry, account: Account): Promise<Account> {
-  const { kind, connection, issuer, subject, server = null } = entry;
+  const { kind, connection, issuer, subject, server = null, unapproved } = entry;
   const key = await Identity.create({
     id: orderedId(),
     accountId: account.id,
@@ -236,6 +256,7 @@ async function link(ctx: Context, entry: Entry, account: Account): Promise<Accou
     subject,
     server,
     linkedAt: ctx.now,
+    unapproved,
   });
   await recordLinked(ctx, key, account);
   return account;

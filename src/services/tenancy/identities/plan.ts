@@ -23,10 +23,12 @@ export interface OutsideProof {
    */
   email: string;
   name: string;
+  /** Whether no owner has approved the connection as it is now (security I8). */
+  unapproved: boolean;
 }
 
 /** The parts of a proof that decide which account it leads to. */
-type Key = Omit<OutsideProof, 'name'>;
+type Key = Omit<OutsideProof, 'name' | 'unapproved'>;
 
 /** A key to detach first: another organization now owns its account's domain (security I2). */
 interface Ending {
@@ -36,7 +38,7 @@ interface Ending {
 
 /** The account that a proof leads to: by its key, or by its address. */
 export type IdentityPlan =
-  | { way: 'known'; account: Account; ends: Ending | null }
+  | { way: 'known'; account: Account; key: Identity; ends: Ending | null }
   /** The key belongs to a removed connection, which this connection replaces. */
   | { way: 'adopt'; account: Account; key: Identity; ends: null }
   | { way: 'link'; account: Account; ends: Ending | null }
@@ -59,11 +61,13 @@ export async function planIdentity(ctx: Context, proof: Key): Promise<IdentityPl
   if (key === null || account === null) return planByAddress(proof, null);
   if (await belongsToAnother(ctx, account, connection.organizationId))
     return planByAddress(proof, { key, account });
-  if (key === current) return { way: 'known', account, ends: null };
+  if (key === current) return { way: 'known', account, key, ends: null };
   const held = await findKeyOn(connection.id, account.id);
   if (held === null) return { way: 'adopt', account, key, ends: null };
   // If another sign-in has adopted the key since we looked, the account has this same key.
-  return isBound(held, proof) ? { way: 'known', account, ends: null } : { way: 'conflict' };
+  return isBound(held, proof)
+    ? { way: 'known', account, key: held, ends: null }
+    : { way: 'conflict' };
 }
 
 async function planByAddress(proof: Key, ends: Ending | null): Promise<IdentityPlan> {
@@ -73,8 +77,8 @@ async function planByAddress(proof: Key, ends: Ending | null): Promise<IdentityP
   const others = held.filter(({ id }) => id !== ends?.key.id);
   if (others.length === 0) return { way: 'link', account, ends };
   // Another sign-in may have linked this key since we looked.
-  if (others.some((other) => isBound(other, proof))) return { way: 'known', account, ends };
-  return { way: 'conflict' };
+  const same = others.find((other) => isBound(other, proof));
+  return same === undefined ? { way: 'conflict' } : { way: 'known', account, key: same, ends };
 }
 
 /** The key of the account on this connection, or of this social provider; null if it has none. */
@@ -120,7 +124,8 @@ export interface SocialProof {
 
 /** The account that a social proof leads to, or why it leads to none. */
 export type SocialPlan =
-  | { way: 'known' | 'link'; account: Account }
+  | { way: 'known'; account: Account; key: Identity }
+  | { way: 'link'; account: Account }
   | { way: 'create'; emailProof: 'social' }
   | { way: 'conflict' }
   /** The provider does not guarantee the address. */
@@ -137,7 +142,7 @@ export async function planSocial(
   if (key !== null) {
     const account = await Account.findByPk(key.accountId, { rejectOnEmpty: true });
     const own = linkTo === undefined || linkTo === account.id;
-    return own ? { way: 'known', account } : { way: 'conflict' };
+    return own ? { way: 'known', account, key } : { way: 'conflict' };
   }
   if (linkTo === undefined && !proven) return { way: 'not_guaranteed' };
   const account = linkTo === undefined ? await findByEmail(email) : await Account.findByPk(linkTo);
@@ -148,5 +153,5 @@ export async function planSocial(
   if (held === null) return { way: 'link', account };
   // If another sign-in has linked the key since we looked, the account has this same key.
   const isSame = held.issuer === issuer && held.subject === subject;
-  return isSame ? { way: 'known', account } : { way: 'conflict' };
+  return isSame ? { way: 'known', account, key: held } : { way: 'conflict' };
 }

@@ -12,6 +12,7 @@ import { endVouchedTokens } from '../../people/apps/app.ts';
 import { endingThrough, endSessionsPastSecondFactor } from '../../people/sessions/end.ts';
 import { recordLeft, recordMember } from '../scim-records/member.ts';
 import { isSyncedBy, type requireMembership } from './membership.ts';
+import { endUnapproved } from './promotion.ts';
 
 interface Joining {
   role: Role;
@@ -44,8 +45,8 @@ export async function joinOrganization(
 }
 
 /**
- * Writes a membership and lifts the tombstone, but writes no SCIM record and no event. Bypasses the
- * ORM.
+ * Writes a membership and lifts the tombstone, but no SCIM record and no event of a member. Ends
+ * what must not reach a new owner (security I8). Bypasses the ORM.
  */
 export async function addMembership(
   ctx: Context,
@@ -64,6 +65,7 @@ export async function addMembership(
     ],
     [organizationId, accountId, role, JSON.stringify(origin), ctx.now, synced],
   );
+  if (role === 'owner') await endUnapproved(ctx, organizationId, [accountId]);
   return Membership.build({ ...key, ...as, synced, joinedAt: ctx.now }, { isNewRecord: false });
 }
 

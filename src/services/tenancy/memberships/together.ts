@@ -12,6 +12,7 @@ import { type Shown, shownTo } from '../../foundation/authority/shown.ts';
 import { eventAbout, recordEvents } from '../../foundation/events/record.ts';
 import { recordNewMembers } from '../scim-records/member.ts';
 import { byHand } from './membership.ts';
+import { endUnapproved } from './promotion.ts';
 
 // Steps for many members at once, in few statements.
 
@@ -27,6 +28,7 @@ export async function changeRoles(
     for (let at = 0; at < some.length; at += 1000) {
       const accountId = some.slice(at, at + 1000).map(({ who }) => who.id);
       await Membership.update({ role, synced: false }, { where: { organizationId, accountId } });
+      if (role === 'owner') await endUnapproved(ctx, organizationId, accountId);
     }
   }
   await recordEvents(
@@ -62,8 +64,8 @@ type Candidate = Person &
 
 /**
  * Makes accounts members manually, like `addMember`, and returns the ids of those that it left out.
- * Left-out accounts must join one by one, because joining changes more: SCIM knows the account, it
- * has a second factor, or its address has no valid verification.
+ * Left-out accounts must join one by one, because joining changes more: the account becomes owner,
+ * SCIM knows it, it has a second factor, or its address has no valid verification.
  */
 export async function joinTogether(
   ctx: Context,
@@ -74,7 +76,10 @@ export async function joinTogether(
   const found = await holdCandidates(organization.id, [...roles.keys()]);
   const simple = found.filter(
     (account) =>
-      isProvedForGood(account) && !hasSecondFactor(account) && Number(account.known) === 0,
+      roles.get(account.id) !== 'owner' &&
+      isProvedForGood(account) &&
+      !hasSecondFactor(account) &&
+      Number(account.known) === 0,
   );
   const origin = byHand(ctx.actor);
   const rows = simple.map(({ id }) => ({

@@ -11,6 +11,7 @@ import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { dialectOfDatabase, select } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
+import { Refusal } from '../../../errors.ts';
 import { requireOperator, requireUser } from '../../foundation/authority/require.ts';
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { name, organizationSlug, ref, slugOf } from '../../foundation/fields.ts';
@@ -23,6 +24,8 @@ import {
   endSessionsPastSecondFactor,
   ownSessionOf,
 } from '../../people/sessions/end.ts';
+import { marksOf } from '../../people/tokens/token.ts';
+import { addMembership } from '../memberships/join-and-leave.ts';
 import { recordMember } from '../scim-records/member.ts';
 import { organizationDeletedView, organizationView, viewOrganization } from './view.ts';
 
@@ -73,7 +76,7 @@ export const createOrganization = operation({
   run: async (ctx, input, creator) => {
     const short = input.slug ?? slugOf(input.name, organizationSlug);
     const organization = await transaction(async () => {
-      if (creator !== null) await holdAccount(ctx, creator);
+      if (creator !== null) await requireApproved(ctx, creator);
       const row = { id: orderedId(), slug: short, name: input.name, createdAt: ctx.now };
       const made = await refusingDuplicate(Organization.create(row), {
         message: `There is an organization ${short} already.`,
@@ -97,14 +100,21 @@ function requireCreator(ctx: Context): string | null {
   return null;
 }
 
-async function makeOwner(ctx: Context, organizationId: string, accountId: string): Promise<void> {
-  await Membership.create({
-    organizationId,
-    accountId,
-    role: 'owner',
-    origin: { kind: 'manual', by: accountId },
-    joinedAt: ctx.now,
+/** Holds the account. Refuses a caller who came through an unapproved connection (security I8). */
+async function requireApproved(ctx: Context, accountId: string): Promise<void> {
+  await holdAccount(ctx, accountId);
+  if (!(await marksOf(ctx)).unapproved) return;
+  const message = 'You signed in through a connection that no owner had approved then.';
+  throw new Refusal('recent_sign_in_required', message, {
+    hint: 'Ask an owner to approve the connection, and sign in again. Or sign in another way.',
+    // No confirmation of this session helps.
+    extra: { methods: [] },
   });
+}
+
+async function makeOwner(ctx: Context, organizationId: string, accountId: string): Promise<void> {
+  const origin = { kind: 'manual' as const, by: accountId };
+  await addMembership(ctx, organizationId, accountId, { role: 'owner', origin });
   await endSessionsPastSecondFactor(ctx, accountId, ownSessionOf(ctx.actor));
   await endVouchedTokens(ctx, accountId, organizationId);
   await recordMember(

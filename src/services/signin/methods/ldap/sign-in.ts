@@ -10,6 +10,7 @@ import { entryLimit } from '../../../foundation/limits/ldap.ts';
 import { type Limit, spend } from '../../../foundation/limits/limit.ts';
 import { inWordsOf, signInFailed } from '../../../people/sessions/schema.ts';
 import type { SecondFactor } from '../../../people/two-factor/second-factor.ts';
+import { isApproved } from '../../../tenancy/connections/approval.ts';
 import { ownerRefused, requireApprovedForOwner } from '../../../tenancy/connections/owners.ts';
 import { attachIdentity } from '../../../tenancy/identities/attach.ts';
 import { aboutLdap, directorySettingsOf } from '../../../tenancy/ldap/connection.ts';
@@ -92,7 +93,7 @@ export async function enter(
     throw signInFailed(person.emails.length === 0 ? 'email_missing' : 'email_domain_not_verified');
   // The connection is locked after the domain, as in all code that locks both.
   await hold();
-  const account = await attachIdentity(ctx, {
+  const attached = await attachIdentity(ctx, {
     kind: 'ldap',
     connection,
     issuer: person.issuer,
@@ -100,12 +101,19 @@ export async function enter(
     server: new URL(connection.uri).hostname,
     email,
     name: person.name ?? email.slice(0, email.indexOf('@')),
+    unapproved: !isApproved(connection),
   });
-  if (account === null) throw signInFailed('identity_conflict');
+  if (attached === null) throw signInFailed('identity_conflict');
+  const { account, unapproved } = attached;
   await requireApprovedForOwner(connection, account.id);
   // `beginSession` comes first, because it refuses a removed person. `ensureMember` would admit that
   // person again.
-  const begun = await beginSession(ctx, account, { method: 'ldap', connection, secondFactor });
+  const begun = await beginSession(ctx, account, {
+    method: 'ldap',
+    connection,
+    secondFactor,
+    unapproved,
+  });
   if ('session' in begun)
     await ensureMember(ctx, connection.organizationId, account, {
       kind: 'ldap',

@@ -1,0 +1,122 @@
+import type { Context } from '../../../context.ts';
+import { Account } from '../../../database/models/account.ts';
+import { Identity } from '../../../database/models/identity.ts';
+import { Passkey } from '../../../database/models/passkey.ts';
+import { PendingSignIn } from '../../../database/models/pending-sign-in.ts';
+import { selectAmong } from '../../../database/select.ts';
+import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
+import { discardTotp } from '../../people/accounts/account.ts';
+import { revokeApps, revokeTokens } from '../../people/apps/app.ts';
+import { removePasskeys } from '../../people/passkeys/passkey.ts';
+import { endSessions, forgetSecondFactor } from '../../people/sessions/end.ts';
+import { recordUnlinked } from '../identities/operations.ts';
+
+// An admin may point a connection at a provider of their own. What came through it before an owner
+// approved it must not lead to an owner later (security I8). Each session, key and credential keeps
+// its mark `unapproved`, whatever becomes of the connection.
+
+/** One kind of credential that can have the mark, in the events' word. */
+interface Marked {
+  kind: string;
+  table: string;
+  /** The column of the mark, as a condition. */
+  mark: string;
+  /** Ends the account's marked ones. */
+  end(ctx: Context, account: Account): Promise<unknown>;
+}
+
+const reason = 'owner';
+const ofAccount = ({ id }: Account) => ({ accountId: id, unapproved: true as const });
+
+/** Every kind of credential that can have the mark. The sessions end last. */
+export const markedCredentials: readonly Marked[] = [
+  {
+    kind: 'token',
+    table: 'access_tokens',
+    mark: 'unapproved',
+    end: (ctx, account) => revokeTokens(ctx, ofAccount(account), reason),
+  },
+  {
+    kind: 'app',
+    table: 'apps',
+    mark: 'unapproved',
+    end: (ctx, account) => revokeApps(ctx, ofAccount(account)),
+  },
+  {
+    kind: 'passkey',
+    table: 'passkeys',
+    mark: 'unapproved',
+    end: async (ctx, account) => {
+      const passkeys = await Passkey.findAll({ where: ofAccount(account) });
+      await removePasskeys(ctx, account, passkeys, { reason });
+    },
+  },
+  {
+    kind: 'identity',
+    table: 'identities',
+    mark: 'unapproved',
+    // Sessions by the key that have no mark continue: the approved connection would have linked it.
+    end: async (ctx, account) => {
+      for (const key of await Identity.findAll({ where: ofAccount(account) })) {
+        await key.destroy();
+        await recordUnlinked(ctx, key, account.name);
+      }
+    },
+  },
+  {
+    kind: 'password',
+    table: 'accounts',
+    mark: 'password_unapproved',
+    end: (_ctx, { id }) =>
+      Account.update({ passwordHash: null, passwordUnapproved: false }, { where: { id } }),
+  },
+  {
+    kind: 'totp',
+    table: 'accounts',
+    mark: 'totp_unapproved',
+    end: async (_ctx, { id }) => {
+      await discardTotp(id);
+      await forgetSecondFactor(id, null);
+    },
+  },
+  {
+    kind: 'session',
+    table: 'sessions',
+    mark: 'unapproved AND ended_at IS NULL',
+    end: (ctx, account) => endSessions(ctx, ofAccount(account)),
+  },
+];
+
+const marks = markedCredentials
+  .map(({ kind, table, mark }) => {
+    const owner = table === 'accounts' ? 'id' : 'account_id';
+    return `SELECT ${owner} AS "accountId", '${kind}' AS kind FROM ${table} WHERE ${owner} IN (LIST) AND ${mark}`;
+  })
+  .join(' UNION ALL ');
+
+/**
+ * Ends what came to these accounts through an unapproved connection, with an event. Call it where
+ * accounts become owners of the organization, with the accounts locked (security I8).
+ */
+export async function endUnapproved(
+  ctx: Context,
+  organizationId: string,
+  accountIds: string[],
+): Promise<void> {
+  // A sign-in that waits for its second factor may have come through such a connection too.
+  await PendingSignIn.destroy({ where: { accountId: accountIds } });
+  const found = await selectAmong<{ accountId: string; kind: string }>(accountIds, (list) =>
+    marks.replaceAll('LIST', list),
+  );
+  for (const [id, rows] of Map.groupBy(found, ({ accountId }) => accountId)) {
+    const account = await Account.findByPk(id, { rejectOnEmpty: true });
+    const kinds = new Set(rows.map(({ kind }) => kind));
+    const ending = markedCredentials.filter(({ kind }) => kinds.has(kind));
+    for (const { end } of ending) await end(ctx, account);
+    await recordEvent(ctx, {
+      kind: 'account.unapproved.ended',
+      ...eventAbout('user', account, organizationId),
+      data: { ended: ending.map(({ kind }) => kind) },
+    });
+  }
+}
