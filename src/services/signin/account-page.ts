@@ -19,23 +19,26 @@ import { findMethodRefusal, findMethods } from '../tenancy/signin-settings/metho
 import { asksOwnSecondFactor } from '../tenancy/sso/connection.ts';
 
 import { listPasskeys, mostPasskeys } from './passkeys/operations.ts';
+import { listWaiting } from './waiting.ts';
 
 /** Describes what the account page shows in addition to the API views. */
 export async function describeAccount(ctx: Context, browser: string | undefined) {
   const { accountId } = requireUser(ctx, 'me.see');
   const account = await Account.findByPk(accountId, { rejectOnEmpty: true });
-  const [password, passkeys, recent, singleSignOn, sessions, apps, groups] = await Promise.all([
-    describePassword(ctx, account),
-    describePasskeys(ctx, account),
-    isRecentlyProven(ctx, account),
-    listSingleSignOn(ctx, account),
-    organizationsOfSessions(accountId),
-    appsOfTokens(accountId),
-    groupsOfRoles(accountId),
-  ]);
+  const [password, passkeys, recent, singleSignOn, sessions, apps, groups, waiting] =
+    await Promise.all([
+      describePassword(ctx, account),
+      describePasskeys(ctx, account),
+      isRecentlyProven(ctx, account),
+      listSingleSignOn(ctx, account),
+      organizationsOfSessions(accountId),
+      appsOfTokens(accountId),
+      groupsOfRoles(accountId),
+      listWaiting(ctx, accountId),
+    ]);
   const totp = account.totpEnabledAt !== null;
   const toConfirm = recent ? null : await askToConfirm(ctx, account, browser);
-  return { password, passkeys, toConfirm, totp, singleSignOn, sessions, apps, groups };
+  return { password, passkeys, toConfirm, totp, singleSignOn, sessions, apps, groups, waiting };
 }
 
 /** Whether the account has a password, or the person may choose one by mail. */

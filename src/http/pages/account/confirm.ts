@@ -5,13 +5,14 @@ import { codeField, field, postForm } from '../parts.ts';
 import { passkeyForm } from '../passkey-form.ts';
 
 /** The sections whose changes need a recent confirmation by the person (security P16). */
-export const confirmingSections = ['passkeys', 'two-factor', 'sign-in'] as const;
+export const confirmingSections = ['passkeys', 'two-factor', 'sign-in', 'connections'] as const;
 type ConfirmingSection = (typeof confirmingSections)[number];
 
 const occasions: Record<ConfirmingSection, string> = {
   passkeys: 'add or remove a passkey',
   'two-factor': 'turn off two-factor authentication',
   'sign-in': 'connect an account',
+  connections: 'approve a connection',
 };
 
 /** Whether this section needs a recent confirmation. */

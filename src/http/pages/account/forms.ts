@@ -14,8 +14,10 @@ import {
 import { unlinkSocial } from '../../../services/signin/methods/social.ts';
 import { endSignedIn } from '../../../services/signin/provider/operations.ts';
 import { socialProviders } from '../../../services/tenancy/identities/social-providers.ts';
+import { approveLdap } from '../../../services/tenancy/ldap/operations.ts';
 import { leaveOrganization } from '../../../services/tenancy/memberships/operations.ts';
 import { updateMe } from '../../../services/tenancy/profile/operations.ts';
+import { approveSso } from '../../../services/tenancy/sso/operations.ts';
 import { clearedSession } from '../../cookies.ts';
 import { markSignInNotice } from '../marks.ts';
 import { form, type Page, type PageReply, page, type Visit } from '../page.ts';
@@ -81,6 +83,13 @@ export const accountPages: Page[] = [
     'two-factor-off',
   ),
   ...passkeyForms,
+  changeForm(
+    'connections',
+    'connections/approve',
+    approveSso.input.extend({ kind: z.enum(['sso', 'ldap']) }),
+    (ctx, { kind, ...input }) => (kind === 'sso' ? approveSso : approveLdap)(ctx, input),
+    'approved',
+  ),
   changeForm('sessions', 'sessions/end', revokeSession.input, revokeSession, 'session'),
   changeForm('sessions', 'clients/end', endSignedIn.input, endSignedIn, 'client'),
   sectionForm('tokens', 'tokens', tokenInput, async ({ ctx }, input) =>

@@ -11,6 +11,7 @@ import { noticeOf } from '../marks.ts';
 import type { ShownPage, Visit } from '../page.ts';
 import { field, postForm } from '../parts.ts';
 import { thanksIn } from './confirm.ts';
+import { connectionsSection } from './connections.ts';
 import { passkeyNeeds, passkeysSection } from './passkeys.ts';
 import {
   ago,
@@ -38,10 +39,12 @@ const notices: Record<string, { in: SectionName; text: string }> = {
   'passkey-removed': { in: 'passkeys', text: 'The passkey was removed.' },
   'confirmed-passkeys': { in: 'passkeys', text: thanksIn('passkeys') },
   'confirmed-two-factor': { in: 'two-factor', text: thanksIn('two-factor') },
+  'confirmed-connections': { in: 'connections', text: thanksIn('connections') },
   'confirmed-sign-in': { in: 'sign-in', text: thanksIn('sign-in') },
   'two-factor-on': { in: 'two-factor', text: 'Two-factor authentication is on.' },
   'two-factor-off': { in: 'two-factor', text: 'Two-factor authentication is off.' },
   linked: { in: 'sign-in', text: 'The account was connected. You can sign in with it.' },
+  approved: { in: 'connections', text: 'The connection was approved.' },
   session: { in: 'sessions', text: 'That session has ended.' },
   client: { in: 'sessions', text: 'You are signed out of that application.' },
   token: { in: 'tokens', text: 'The token was revoked.' },
@@ -83,6 +86,7 @@ export async function showAccount(visit: Visit, refusedIn?: SectionName): Promis
     ...passkeyNeeds(more),
     main: html`<div class="head"><h1>${me.name}</h1>
 ${postForm(visit, '/account/sign-out', html`<button class="small" type="submit">Sign out</button>`)}</div>
+${connectionsSection(draft('connections'), more)}
 ${profileSection(draft('profile'), me)}
 ${passwordSection(draft('password'), me, more)}
 ${passkeysSection(draft('passkeys'), more)}

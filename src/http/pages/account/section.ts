@@ -22,6 +22,7 @@ export type Draft = Pick<Visit, 'ctx' | 'token' | 'given' | 'refusal'> & {
 };
 
 const titles = {
+  connections: 'Connections to approve',
   profile: 'Profile',
   password: 'Password',
   passkeys: 'Passkeys',

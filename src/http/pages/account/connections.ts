@@ -1,0 +1,82 @@
+import { X509Certificate } from 'node:crypto';
+import type { Waiting } from '../../../services/signin/waiting.ts';
+import { type Html, html } from '../html.ts';
+import { postForm } from '../parts.ts';
+import { type Described, type Draft, section } from './section.ts';
+
+const kinds: Record<Waiting['kind'], string> = { sso: 'Single sign-on', ldap: 'Directory' };
+
+/** The names of the values that say where a connection points. */
+const labels: Record<string, string> = {
+  emailDomain: 'E-mail domain',
+  issuer: 'Provider (issuer)',
+  clientId: 'Client ID',
+  redirectUri: 'Redirect URI',
+  ignoreEmailVerified: 'Addresses that the provider has not verified',
+  requireLocalTwoFactor: 'Second factor of this site',
+  uri: 'Server',
+  tls: 'TLS',
+  caCertificate: 'Certificate authority (SHA-256)',
+  bindDn: 'Bind DN',
+  searchBase: 'Search base',
+  searchFilter: 'Search filter',
+  emailAttribute: 'E-mail attribute',
+};
+
+/** The words for the values that are no text of their own. */
+const words: Record<string, Record<string, string>> = {
+  redirectUri: { null: 'of this site' },
+  ignoreEmailVerified: { true: 'accepted', false: 'refused' },
+  requireLocalTwoFactor: { true: 'always required', false: 'not always required' },
+  tls: { true: 'on', false: 'off' },
+  caCertificate: { null: 'the public ones' },
+};
+
+/** The section of the connections that wait for the person's approval; null if none waits. */
+export function connectionsSection(draft: Draft, { waiting }: Described): Html | null {
+  const silent = draft.notice === undefined && draft.refusal === undefined;
+  if (waiting.length === 0 && silent) return null;
+  return section(draft, 'connections', html`${waiting.map((one) => connection(draft, one))}`);
+}
+
+function connection(draft: Draft, { kind, organization, ...one }: Waiting): Html {
+  const { before, now, enabled, pointsAt } = one;
+  const fields = Object.keys(now);
+  const isChanged = (field: string) => before === null || before[field] !== now[field];
+  const same = fields.filter((field) => !isChanged(field));
+  const state = html`<p>${before === null ? 'New' : 'Changed'}, by ${nameOf(one)}.${!enabled && ' It is switched off.'} Until an owner approves this connection, no owner can sign in through it.</p>`;
+  const changed = fields
+    .filter(isChanged)
+    .map((field) => row(field, textOf(field, now), before && textOf(field, before)));
+  const along = { kind, org: organization.id, pointsAt };
+  return html`<h3>${kinds[kind]} of ${organization.name}</h3>
+${state}
+<ul class="rows">${changed}</ul>
+${same.length > 0 && html`<details><summary>Values that did not change</summary><ul class="rows">${same.map((field) => row(field, textOf(field, now), null))}</ul></details>`}
+<p class="quiet">Check each value with the person who made the change. This ${kind === 'sso' ? 'provider' : 'directory'} decides who signs in as a member of ${organization.name}.</p>
+${postForm(draft, '/account/connections/approve#connections', html`<button type="submit">Approve</button>`, along)}`;
+}
+
+function row(field: string, now: string, before: string | null): Html {
+  return html`<li><div><strong>${labels[field] ?? field}</strong>
+<p>${now}</p>${before !== null && html`<p class="quiet">Before: ${before}</p>`}</div></li>`;
+}
+
+function nameOf({ changedBy, changedByEmail }: Pick<Waiting, 'changedBy' | 'changedByEmail'>) {
+  if (changedBy === null) return 'an unknown person';
+  const name = changedBy.name ?? changedBy.kind;
+  return changedByEmail === null ? name : `${name} (${changedByEmail})`;
+}
+
+function textOf(field: string, pointing: Waiting['now']): string {
+  const value = pointing[field] ?? null;
+  const word = words[field]?.[String(value)];
+  if (word !== undefined) return word;
+  return field === 'caCertificate' ? fingerprintsOf(String(value)) : String(value ?? 'none');
+}
+
+/** The fingerprints of certificates (PEM), which people can compare. */
+function fingerprintsOf(pem: string): string {
+  const certificates = pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g);
+  return (certificates ?? []).map((one) => new X509Certificate(one).fingerprint256).join(', ');
+}

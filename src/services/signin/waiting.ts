@@ -1,0 +1,61 @@
+import type { Context } from '../../context.ts';
+import { Account } from '../../database/models/account.ts';
+import type { EventActor } from '../../database/models/event.ts';
+import { LdapConnection } from '../../database/models/ldap-connection.ts';
+import { Membership } from '../../database/models/membership.ts';
+import { SsoConnection } from '../../database/models/sso-connection.ts';
+import { shownIn } from '../foundation/authority/shown.ts';
+import { type Pointing, viewApproval } from '../tenancy/connections/approval.ts';
+import { whereLdapPoints } from '../tenancy/ldap/connection.ts';
+import { whereSsoPoints } from '../tenancy/sso/connection.ts';
+
+/** A connection that waits for the approval of an owner. */
+export interface Waiting {
+  kind: 'sso' | 'ldap';
+  organization: { id: string; name: string };
+  enabled: boolean;
+  changedBy: EventActor | null;
+  /** The address of the account that changed it: people choose their names themselves. */
+  changedByEmail: string | null;
+  pointsAt: string;
+  /** Where the connection pointed when it was last approved; null if it never was. */
+  before: Pointing | null;
+  now: Pointing;
+}
+
+/** Lists the unapproved connections of the organizations that the account owns (security I8). */
+export async function listWaiting(ctx: Context, accountId: string): Promise<Waiting[]> {
+  const owned = await Membership.findAll({
+    where: { accountId, role: 'owner' },
+    include: { association: 'organization', required: true },
+    order: ['organizationId'],
+  });
+  const organizations = new Map(owned.map(({ organization }) => [organization.id, organization]));
+  const where = { organizationId: [...organizations.keys()], approved: false };
+  const [sso, ldap] = await Promise.all([
+    SsoConnection.findAll({ where, order: ['organizationId'] }),
+    LdapConnection.findAll({ where, order: ['organizationId'] }),
+  ]);
+  const view = async (
+    kind: Waiting['kind'],
+    connection: SsoConnection | LdapConnection,
+    now: Pointing,
+  ) => {
+    const { id = '', name = '' } = organizations.get(connection.organizationId) ?? {};
+    const { enabled, lastApproved: before } = connection;
+    const { changedBy, pointsAt } = viewApproval(connection, now);
+    const changedByEmail = await findEmail(id, changedBy);
+    const about = { kind, organization: { id, name }, enabled, changedBy, changedByEmail };
+    return { ...about, pointsAt, before, now };
+  };
+  return Promise.all([
+    ...sso.map((each) => view('sso', each, whereSsoPoints(ctx, each))),
+    ...ldap.map((each) => view('ldap', each, whereLdapPoints(each))),
+  ]);
+}
+
+/** The address of the actor's account, as the organization sees it. */
+async function findEmail(organizationId: string, actor: EventActor | null): Promise<string | null> {
+  const account = actor?.kind === 'user' ? await Account.findByPk(actor.id ?? '') : null;
+  return account === null ? null : (await shownIn(organizationId, account)).email;
+}
