@@ -52,11 +52,12 @@ compile();
 async function writePrograms(): Promise<void> {
   const bundle = await rolldown({
     cwd: root,
-    // The program, and the code of two threads that it starts.
+    // The program, and the code of three threads that it starts.
     input: [
       source('main.ts'),
       source('database/sqlite-reader.ts'),
       source('database/sqlite-copier.ts'),
+      source('http/body/body-worker.ts'),
     ],
     platform: 'node',
     external,

@@ -92,6 +92,8 @@ export interface Context
   client: {
     address: string | null;
     userAgent: string | null;
+    /** Whether the client has gone, so that the work for it may stop. */
+    isGone?: () => boolean;
     /** The session tokens in the request's cookies, unchecked. A sign-in replaces them. */
     tokens?: { access: string | undefined; refresh: string | undefined };
   };

@@ -89,6 +89,9 @@ export const refusals = {
 /** A code of the closed table. */
 export type RefusalCode = keyof typeof refusals;
 
+/** Ends the work for a client that has gone. There is no one to answer. */
+export class ClientGone extends Error {}
+
 /** One refused field of the input. `path` is dotted, as the caller spelled it. */
 export interface InputFault {
   path: string;
@@ -97,11 +100,19 @@ export interface InputFault {
   line?: number;
 }
 
+/** The most faults that a refusal names (security X11). */
+export const mostFaults = 20;
+
+/** The most faults that are counted. A check of a long list stops there. */
+export const mostCounted = 100;
+
 interface RefusalOptions {
   /** The next step, as a whole sentence or a command to type. */
   hint?: string | undefined;
   /** The refused fields, such as for `invalid_input`. */
   faults?: InputFault[];
+  /** The number of further faults, which `faults` leaves out. */
+  moreFaults?: number;
   /** Seconds until a new attempt can succeed, for `limited` and `overloaded`. */
   retryAfter?: number;
   /** More public members of the problem object. */
@@ -119,6 +130,7 @@ export class Refusal extends Error {
   readonly code: RefusalCode;
   readonly hint: string | undefined;
   readonly faults: InputFault[];
+  readonly moreFaults: number;
   readonly retryAfter: number | undefined;
   readonly extra: Record<string, unknown>;
   readonly continuation: string | undefined;
@@ -130,6 +142,7 @@ export class Refusal extends Error {
     this.code = code;
     this.hint = options.hint;
     this.faults = options.faults ?? [];
+    this.moreFaults = options.moreFaults ?? 0;
     this.retryAfter = options.retryAfter;
     this.extra = options.extra ?? {};
     this.continuation = options.continuation;
@@ -140,6 +153,31 @@ export class Refusal extends Error {
   get kind(): RefusalKind {
     return refusals[this.code].kind;
   }
+}
+
+/**
+ * The refusal of these fields. Names the first ones, and tells how many more there are (security
+ * X11).
+ */
+export function refuseFaults(
+  given: InputFault[],
+  { code = 'invalid_input', hint, moreFaults = 0 }: FaultOptions = {},
+): Refusal {
+  const faults = given.slice(0, mostFaults);
+  const more = given.length - faults.length + moreFaults;
+  const words = faults.map(({ path, message }) => (path ? `${path}: ${message}` : message));
+  const message = [...words, ...moreWords(more)].join('; ');
+  return new Refusal(code, message, { faults, hint, moreFaults: more });
+}
+
+interface FaultOptions extends Pick<RefusalOptions, 'hint' | 'moreFaults'> {
+  code?: RefusalCode;
+}
+
+/** Tells how many faults a refusal leaves out; empty for none. */
+export function moreWords(more: number): string[] {
+  if (more === 0) return [];
+  return [`and ${more + mostFaults >= mostCounted ? 'at least ' : ''}${more} more`];
 }
 
 /** The refusal of one input field, worded like the refusals of `parse`. */

@@ -1,24 +1,49 @@
 import { z } from 'zod';
-import { type InputFault, Refusal, refuseField } from './errors.ts';
+import { cut } from './cut.ts';
+import { type InputFault, mostFaults, type Refusal, refuseFaults, refuseField } from './errors.ts';
 import { nearest } from './nearest.ts';
 
 /**
- * Checks outside data. Returns the value with the schema's type, or refuses `invalid_input` with
- * every refused field.
+ * Checks outside data. Returns the value with the schema's type, or refuses `invalid_input` and
+ * names the refused fields.
  */
 export function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const known: Known = new Map();
   // Without its input, an issue cannot distinguish an absent field from one of the wrong type.
   const result = schema.safeParse(value, { reportInput: true, error: plainly(known) });
   if (result.success) return result.data;
-  const faults = result.error.issues.flatMap((issue) => faultsOf(issue, known));
-  throw new Refusal(
-    'invalid_input',
-    faults.map((f) => (f.path ? `${f.path}: ${f.message}` : f.message)).join('; '),
-    {
-      faults,
-    },
-  );
+  throw refuseIssues(result.error.issues, known);
+}
+
+/** The most unknown fields for which a refusal looks for the name that was meant. */
+const mostMeant = 5;
+
+/** Words only the faults that the refusal names, because anyone can send thousands (X11). */
+function refuseIssues(issues: z.core.$ZodIssue[], known: Known): Refusal {
+  const faults: InputFault[] = [];
+  let [left, meant] = [mostFaults, mostMeant];
+  let total = 0;
+  for (const issue of issues) {
+    const keys = issue.code === 'unrecognized_keys' ? issue.keys : null;
+    total += keys?.length ?? 1;
+    const at = issue.path.map((key) => cut(String(key), longestName)).join('.');
+    if (keys === null && left > 0) faults.push({ path: at, message: cut(wording(issue), 300) });
+    for (const key of keys?.slice(0, left) ?? []) {
+      const near = meant > 0 ? nearest(key, known.get(issue.input) ?? []) : null;
+      meant -= 1;
+      faults.push(unknownField(at, key, near));
+    }
+    left = mostFaults - faults.length;
+  }
+  return refuseFaults(faults, { moreFaults: total - faults.length });
+}
+
+const longestName = 60;
+
+function unknownField(at: string, key: string, near: string | null): InputFault {
+  const meant = near === null ? '' : `; did you mean ${near}?`;
+  const name = cut(key, longestName);
+  return { path: at ? `${at}.${name}` : name, message: `is not a known field${meant}` };
 }
 
 /** The value of a JSON text; undefined if the text is not JSON. */
@@ -39,18 +64,6 @@ export function parseField<T>(field: string, schema: z.ZodType<T>, text: string)
 
 /** The known field names, for each object that has an unknown field. */
 type Known = Map<unknown, string[]>;
-
-function faultsOf(issue: z.core.$ZodIssue, known: Known): InputFault[] {
-  const at = issue.path.map(String).join('.');
-  if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => {
-      const near = nearest(key, known.get(issue.input) ?? []);
-      const meant = near === null ? '' : `; did you mean ${near}?`;
-      return { path: at ? `${at}.${key}` : key, message: `is not a known field${meant}` };
-    });
-  }
-  return [{ path: at, message: wording(issue) }];
-}
 
 function wording(issue: z.core.$ZodIssue): string {
   if (issue.code === 'invalid_type') {

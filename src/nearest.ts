@@ -1,5 +1,9 @@
+/** No known name is nearly as long. Comparing longer ones would take long. */
+const longest = 100;
+
 /** The known name that is most like the given one, or null if none is near. */
 export function nearest(name: string, known: string[]): string | null {
+  if (name.length > longest) return null;
   const plain = (text: string) => text.toLowerCase().replaceAll(/[^a-z0-9.]/g, '');
   const ranked = known
     .map((candidate) => {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { LineCounter, Node, Document as YamlDocument } from 'yaml';
-import { type InputFault, Refusal, refuseField } from '../errors.ts';
+import { type InputFault, moreWords, Refusal, refuseField } from '../errors.ts';
 import { fileFault } from '../file-fault.ts';
 import { readNamedFile, readStandardInput } from './prompt.ts';
 
@@ -86,8 +86,10 @@ function refusePlaced(file: string, given: Placed[], of?: Refusal): Refusal {
   const faults = given.toSorted((one, other) => one.line - other.line);
   const message = faults
     .map(({ path, message, line }) => `${file}:${line}: ${path && `${path}: `}${message}`)
+    .concat(moreWords(of?.moreFaults ?? 0))
     .join('\n');
-  return new Refusal(of?.code ?? 'invalid_input', message, { faults, hint: of?.hint });
+  const { code = 'invalid_input', hint, moreFaults = 0 } = of ?? {};
+  return new Refusal(code, message, { faults, hint, moreFaults });
 }
 
 /** Makes a function that finds the line of a dotted path, or of its longest part in the text. */

@@ -1,4 +1,4 @@
-import { type InputFault, Refusal, refuseField } from '../errors.ts';
+import { type InputFault, moreWords, Refusal, refuseField } from '../errors.ts';
 import { readNamedFile, readStandardInput } from './prompt.ts';
 
 /** The mappings in a file, and a line of each: where a YAML item begins, or a CSV row ends. */
@@ -63,9 +63,10 @@ export function inFile(error: unknown, { lines }: MappingFile): unknown {
     if (at === '' || line === undefined) return { path, message };
     return { path: `line ${line}${field && `, ${field}`}`, message };
   });
-  const message = faults.map((fault) => `${fault.path}: ${fault.message}`).join('; ');
-  const { code, hint } = error;
-  return new Refusal(code, message, { faults, hint });
+  const { code, hint, moreFaults } = error;
+  const words = faults.map((fault) => `${fault.path}: ${fault.message}`);
+  const message = [...words, ...moreWords(moreFaults)].join('; ');
+  return new Refusal(code, message, { faults, hint, moreFaults });
 }
 
 /** Adds the service's faults of the other lines, so that one refusal names every bad line. */
@@ -78,7 +79,7 @@ export async function faultsOfOthers(
     return error;
   const at = (path: string) => Number(/^mappings\.(\d+)/.exec(path)?.[1] ?? Number.NaN);
   const bad = new Set(error.faults.map(({ path }) => at(path)));
-  if (bad.size === 0 || bad.has(Number.NaN)) return error;
+  if (bad.size === 0 || bad.has(Number.NaN) || error.moreFaults > 0) return error;
   const good = [...mappings.keys()].filter((index) => !bad.has(index));
   const others = await rehearse(good.map((index) => mappings[index])).then(
     () => [],

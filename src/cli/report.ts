@@ -1,5 +1,12 @@
 import type { Command } from 'commander';
-import { type InputFault, Refusal, type RefusalKind, refusals, withReason } from '../errors.ts';
+import {
+  type InputFault,
+  moreWords,
+  Refusal,
+  type RefusalKind,
+  refusals,
+  withReason,
+} from '../errors.ts';
 import { escaped } from '../escape.ts';
 import { spelling, typedName } from './command.ts';
 import { type Screen, writeBroken } from './output.ts';
@@ -57,6 +64,7 @@ function problem(refusal: Refusal): string {
     code: refusal.code,
     hint: refusal.hint,
     ...(refusal.faults.length === 0 ? {} : { errors: refusal.faults }),
+    ...(refusal.moreFaults === 0 ? {} : { moreErrors: refusal.moreFaults }),
     ...refusal.extra,
   });
 }
@@ -65,7 +73,8 @@ function tell(refusal: Refusal, command: Command | undefined): void {
   const placed = refusal.faults.some(({ line }) => line !== undefined);
   const typed = refusal.code === 'invalid_input' && !placed ? refusal.faults : [];
   const faults = typed.map((fault) => asTyped(fault, command));
-  const message = faults.length === 0 ? refusal.message : faults.join('; ');
+  const words = [...faults, ...moreWords(refusal.moreFaults)];
+  const message = faults.length === 0 ? refusal.message : words.join('; ');
   const help = command && faults.length > 0 ? `See ${spelling(command)} --help` : undefined;
   const hint = refusal.hint ?? help;
   const screen = errorOutput();

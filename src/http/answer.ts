@@ -1,13 +1,15 @@
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 import type { Actor, App, Context } from '../context.ts';
-import { Refusal } from '../errors.ts';
+import { ClientGone, Refusal } from '../errors.ts';
 import { isOutage } from '../outage.ts';
+import { requireWithoutBody } from '../services/foundation/operation.ts';
 import { type CredentialPlace, findCredential } from './authenticate.ts';
+import { hasBody } from './body/bytes.ts';
+import { asksDryRun, checkPath, prefersView, readInput, takesBody } from './body/input.ts';
 import { continuationCookies, setCookies } from './cookies.ts';
-import { asksDryRun, gatherInput, prefersView } from './gather.ts';
 import { oauthFault, oauthRefusal } from './oauth/refusals.ts';
-import { refuseCrossSite } from './origins.ts';
 import { answerBrowser } from './pages/failure.ts';
+import { receive } from './receive.ts';
 import {
   faultProblem,
   type Problem,
@@ -15,12 +17,12 @@ import {
   problemType,
   refusalForClients,
   refusalHeaders,
-  refusalOfParser,
+  refusalOfExpress,
 } from './refusals.ts';
 import type { Door, Reply, Route } from './route.ts';
 import { isOfPeople, openRequest, speaksToPeople, traceOf, wantsPage } from './trace.ts';
 
-/** Answers the requests of a route. It checks origin, credential and input, in this order. */
+/** Answers the requests of a route. */
 export function answerRoute(route: Route, door: Door): RequestHandler {
   const secure = door.origins.own.startsWith('https:');
   return async (request, response, next) => {
@@ -32,15 +34,26 @@ export function answerRoute(route: Route, door: Door): RequestHandler {
       response.set('Pragma', 'no-cache');
     }
     if (route.redirects && wantsPage(request)) traceOf(request).speaks = 'html';
-    refuseCrossSite(request, door.origins);
-    const ctx = await contextOf(route, door, request);
-    const input = await gatherInput(route, request, response, { secure });
-    const answering = () => route.answer(ctx, input);
+    const received = await receive(request, response, {
+      origins: door.origins,
+      who: () => contextOf(route, door, request),
+      right: (ctx) => requireKnownRight(ctx, route, request),
+      read: () => readInput(route, request, response, { secure }),
+    });
+    if (received === null) return;
+    const { who: ctx, given } = received;
     const dryRun = asksDryRun(route, request);
-    const reply = dryRun ? await door.app.rehearse(answering) : await answering();
+    const reply = await route.perform(ctx, given, dryRun ? door.app.rehearse : undefined);
     setCookies(response, reply.cookies, secure);
     send({ ...route, status: statusOf(route, request, dryRun) }, reply, request, response);
   };
+}
+
+/** Before a body is read, requires the right as far as the path shows which one is needed. */
+async function requireKnownRight(ctx: Context, route: Route, request: Request): Promise<void> {
+  if (!takesBody(route) || !hasBody(request)) return;
+  checkPath(route, request);
+  await requireWithoutBody(ctx, route.access, request.params);
 }
 
 async function contextOf(
@@ -102,12 +115,13 @@ function send(
 /** Answers an error in the format that the client reads. Logs it as a bug if it is no refusal. */
 export function answerErrors(app: App): ErrorRequestHandler {
   return (error: unknown, request, response, next) => {
+    if (error instanceof ClientGone) return void response.destroy();
     if (response.headersSent) return next(error);
     const trace = traceOf(request);
     if (trace.speaks === undefined && isOfPeople(request)) response.vary('Accept');
     if (trace.speaks === undefined && speaksToPeople(request)) trace.speaks = 'html';
     const found =
-      error instanceof Refusal ? error : (app.refusalOf(error) ?? refusalOfParser(error));
+      error instanceof Refusal ? error : (app.refusalOf(error) ?? refusalOfExpress(error));
     if (found === null) {
       app.log.error({ requestId: trace.requestId, err: error }, 'bug');
       if (trace.speaks === 'oauth')

@@ -1,7 +1,8 @@
 import { randomUUIDv7 } from 'node:crypto';
-import { type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { Refusal } from '../errors.ts';
+import { hasBody } from './body/bytes.ts';
 import { problemOf, problemType } from './refusals.ts';
 
 /** Sends a problem object if Node cannot parse a request. Express never sees such a request. */
@@ -48,6 +49,33 @@ function broken(code: string | undefined): [number, string] {
   return [400, 'This is not a valid HTTP request.'];
 }
 
+const [mostDrained, longestDrain] = [1024 * 1024, 1000];
+
+/**
+ * Makes Node close the connection of a refused body slowly: after a second, or at the end of the
+ * body. Until then it reads up to 1 MiB. Otherwise the client could get a reset before it reads the
+ * refusal (RFC 9112 §9.6).
+ */
+function linger(request: IncomingMessage): void {
+  const { socket } = request;
+  const close = () => socket.destroy();
+  let drained = 0;
+  request.on('data', (part: Uint8Array) => {
+    drained += part.length;
+    // Then the client waits, and can still read the refusal. A reset could come before it.
+    if (drained > mostDrained) request.pause();
+  });
+  request.once('end', close).resume();
+  // Node drops the rest of a body that nothing has read, so that it could not be counted.
+  request.read(0);
+  // Node calls this after the answer, and would close a connection with unread bytes.
+  socket.destroySoon = () => {
+    socket.end();
+    const timer = setTimeout(close, longestDrain);
+    socket.once('close', () => clearTimeout(timer));
+  };
+}
+
 const silentFor = 100;
 
 /**
@@ -63,8 +91,20 @@ export function createDrain(server: Server): (budgetMs: number) => Promise<void>
     socket.once('close', () => sockets.delete(socket));
   });
   // Runs before Express, while the response is still unwritten.
-  server.prependListener('request', (_request, response) => {
-    response.shouldKeepAlive &&= drained === undefined;
+  server.prependListener('request', (request, response) => {
+    const kept = response.shouldKeepAlive;
+    const read = () => {
+      response.shouldKeepAlive = kept && drained === undefined;
+    };
+    if (!hasBody(request)) read();
+    else {
+      // An answer before the end of the body closes the connection.
+      response.shouldKeepAlive = false;
+      request.once('end', read);
+      response.prependOnceListener('finish', () => {
+        if (!request.complete) linger(request);
+      });
+    }
     inFlight.add(response);
     response.once('close', () => inFlight.delete(response));
   });

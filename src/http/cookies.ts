@@ -48,14 +48,10 @@ export function sessionCookies(tokens: SessionTokens): CookieChange[] {
 
 /** The session tokens that a browser sent; a cookie that was sent twice counts as absent. */
 export function sentTokens(header: string | undefined) {
-  const sent = (name: CookieName) => {
-    try {
-      return readCookie(header, name);
-    } catch {
-      return undefined;
-    }
+  return {
+    access: findCookie(header, 'access_token'),
+    refresh: findCookie(header, 'refresh_token'),
   };
-  return { access: sent('access_token'), refresh: sent('refresh_token') };
 }
 
 /** The changes that clear both cookies of a session. */
@@ -78,6 +74,11 @@ export function pendingCookie(continuation: string | null): CookieChange {
 /** The cookie that proves, when the address is confirmed, that this client chose the password. */
 export function signUpCookie(ticket: string): CookieChange {
   return { name: 'sign_up', value: ticket, maxAge: unconfirmedSeconds };
+}
+
+/** The cookie that forms and waiting authorizations are bound to. */
+export function formCookie(browser: string): CookieChange {
+  return { name: 'form', value: browser, maxAge: 24 * 3600 };
 }
 
 /** The cookie that binds a passkey's challenge to this browser. */
@@ -138,4 +139,17 @@ export function readCookie(
     });
   }
   return parseCookie(header)[name];
+}
+
+/** Like `readCookie`, but a cookie that is sent twice counts as absent. */
+export function findCookie(
+  header: string | undefined,
+  name: CookieName,
+  secure = false,
+): string | undefined {
+  try {
+    return readCookie(header, name, secure);
+  } catch {
+    return undefined;
+  }
 }

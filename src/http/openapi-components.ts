@@ -20,6 +20,11 @@ const problemSchema = {
         required: ['path', 'message'],
         properties: { path: { type: 'string' }, message: { type: 'string' } },
       },
+      maxItems: 20,
+    },
+    moreErrors: {
+      type: 'integer',
+      description: 'How many more fields are wrong at least; a refusal names 20',
     },
   },
 };

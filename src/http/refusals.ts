@@ -1,5 +1,7 @@
+import { cut } from '../cut.ts';
 import {
   type InputFault,
+  mostFaults,
   Refusal,
   type RefusalCode,
   type RefusalKind,
@@ -33,6 +35,8 @@ export interface Problem {
   requestId: string;
   hint?: string;
   errors?: InputFault[];
+  /** How many more errors there are at least. */
+  moreErrors?: number;
   [extra: string]: unknown;
 }
 
@@ -50,12 +54,25 @@ export function isWithheld({ code }: Refusal): boolean {
   return withheldFromClients[code] !== undefined;
 }
 
-/** The refusal as a client may see it, in every format. */
+/** The refusal as a client may see it, in every format: at most 16 KiB long (security X11). */
 export function refusalForClients(refusal: Refusal): Refusal {
   const { code, retryAfter } = refusal;
   const shown = withheldFromClients[code];
-  if (shown === undefined) return refusal;
+  if (shown === undefined) return shortened(refusal);
   return new Refusal(code, shown, retryAfter === undefined ? {} : { retryAfter });
+}
+
+function shortened(refusal: Refusal): Refusal {
+  const { code, message, hint, faults, moreFaults, retryAfter, ...rest } = refusal;
+  return new Refusal(code, cut(message, 4000), {
+    ...rest,
+    ...(retryAfter === undefined ? {} : { retryAfter }),
+    hint: hint === undefined ? undefined : cut(hint, 1000),
+    faults: faults.slice(0, mostFaults).map((fault) => {
+      return { ...fault, path: cut(fault.path, 120), message: cut(fault.message, 360) };
+    }),
+    moreFaults: moreFaults + Math.max(0, faults.length - mostFaults),
+  });
 }
 
 /** The problem object of a refusal. */
@@ -74,6 +91,7 @@ export function problemOf(
     requestId,
     ...(refusal.hint === undefined ? {} : { hint: refusal.hint }),
     ...(refusal.faults.length === 0 ? {} : { errors: refusal.faults }),
+    ...(refusal.moreFaults === 0 ? {} : { moreErrors: refusal.moreFaults }),
   };
 }
 
@@ -98,35 +116,12 @@ export function refusalHeaders(refusal: Refusal): Record<string, string> {
   }
   if (kind === 'limited' || kind === 'overloaded')
     return { 'Retry-After': `${Math.ceil(retryAfter)}` };
-  // Closes the connection, so that idctl need not read the rest of the body.
-  return kind === 'tooLarge' ? { Connection: 'close' } : {};
+  return {};
 }
 
-/** The refusal for an error of Express or its body parser; null for any other error. */
-export function refusalOfParser(error: unknown): Refusal | null {
+/** The refusal for a request that Express cannot read; null for any other error. */
+export function refusalOfExpress(error: unknown): Refusal | null {
   const status = error instanceof Error && 'status' in error ? error.status : undefined;
-  if (status === 413)
-    return new Refusal('payload_too_large', 'The body is larger than this path accepts.');
-  if (status === 415) {
-    return new Refusal('unsupported_media_type', 'The body must be plain JSON in UTF-8.', {
-      hint: 'Send the body with Content-Type: application/json and without Content-Encoding.',
-    });
-  }
   if (status !== 400) return null;
-  if (error instanceof SyntaxError) return new Refusal('invalid_json', 'The body is not JSON.');
-  if (isOurs(error)) {
-    return new Refusal('overloaded', 'idctl could not read the body.', {
-      hint: 'Try again in a few seconds.',
-      cause: error,
-    });
-  }
   return new Refusal('malformed_request', 'The request could not be read.', { cause: error });
-}
-
-/**
- * Whether the parser itself failed, such as when it loads an encoding and has no file handle left.
- * Refusals of the parser have a type; errors of Node have only a code.
- */
-function isOurs(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && !('type' in error);
 }

@@ -4,6 +4,7 @@ import { parse } from '../input.ts';
 import type { Right } from '../services/foundation/authority/table.ts';
 import type { Operation } from '../services/foundation/operation.ts';
 import type { CredentialPlace } from './authenticate.ts';
+import { type BodyLimits, usualBody } from './body/limits.ts';
 import type { CookieChange, CookieName } from './cookies.ts';
 import type { Origins } from './origins.ts';
 
@@ -14,9 +15,6 @@ export type Access = 'public' | Right;
 
 /** A field that the server fills in; with `orGiven`, a field that the caller sent wins. */
 export type Fill = { cookie: CookieName; orGiven?: true } | 'fetchMetadata';
-
-/** The limit on a body with a document or a list, in bytes. Ten thousand entries fit. */
-export const bodyOfManyEntries = 8 * 1024 * 1024;
 
 /** A route as the files in `routes/` declare it. */
 interface Definition<Input extends z.ZodObject, Output extends z.ZodType, View> {
@@ -30,8 +28,8 @@ interface Definition<Input extends z.ZodObject, Output extends z.ZodType, View> 
   dryRun?: true;
   /** The equivalent command. */
   cli?: string;
-  /** The limit on the body in bytes; 100 KiB by default. */
-  bodyLimit?: number;
+  /** The limits on the body; by default 100 KiB, 2,000 values, and 100 keys of an object. */
+  body?: BodyLimits;
   /** On a public route, the service learns the actor if the request has a valid credential. */
   optionalActor?: true;
   /** Ignores unknown query parameters, as OAuth requires (X6). */
@@ -52,11 +50,13 @@ export interface Reply {
   location: string | undefined;
 }
 
+type Perform<Input> = (ctx: Context, input: Input, rehearse?: App['rehearse']) => Promise<Reply>;
+
 /** A route: data, and `answer`, which parses the input, runs the service and shapes the view. */
 export interface Route
   extends Omit<
     Definition<z.ZodObject, z.ZodType, never>,
-    'status' | 'dryRun' | 'cookies' | 'redirect' | 'run'
+    'status' | 'dryRun' | 'body' | 'cookies' | 'redirect' | 'run'
   > {
   method: Method;
   /** A path in Express's form: `/api/v1/orgs/:org`. Every `:key` is a field of the input. */
@@ -66,9 +66,13 @@ export interface Route
   operation: object;
   status: 200 | 201 | 202 | 204;
   dryRun: boolean;
+  body: BodyLimits;
   setsCookies: boolean;
   redirects: 'browser' | 'always' | undefined;
-  answer(ctx: Context, given: Record<string, unknown>): Promise<Reply>;
+  /** In a dry run, `rehearse` rolls the writes back. */
+  answer: Perform<Record<string, unknown>>;
+  /** Like `answer`, for input that was parsed with the schema. */
+  perform: Perform<Record<string, unknown>>;
 }
 
 /** Creates a route to an operation, which defines the input and the output. */
@@ -101,6 +105,16 @@ export function routeTo<
 ): Route {
   const { output, cookies, redirect, run, ...data } = definition;
   const { status = method === 'DELETE' ? 204 : 200, dryRun = method === 'DELETE' } = data;
+  const { body = usualBody } = data;
+  const perform: Perform<z.output<Input>> = async (ctx, parsed, rehearse) => {
+    const work = async () => run(ctx, parsed);
+    const view = await (rehearse === undefined ? work() : rehearse(work));
+    return {
+      body: output?.parse(view),
+      cookies: cookies?.(view) ?? [],
+      location: redirect?.to(view),
+    };
+  };
   return {
     ...data,
     access,
@@ -112,14 +126,10 @@ export function routeTo<
     dryRun: dryRun && output !== undefined,
     setsCookies: cookies !== undefined,
     redirects: redirect && (redirect.always ? 'always' : 'browser'),
-    answer: async (ctx, given) => {
-      const view = await run(ctx, parse(data.input, given));
-      return {
-        body: output?.parse(view),
-        cookies: cookies?.(view) ?? [],
-        location: redirect?.to(view),
-      };
-    },
+    body,
+    answer: async (ctx, given, rehearse) => perform(ctx, parse(data.input, given), rehearse),
+    // The caller has parsed the input with this schema.
+    perform: (ctx, parsed, rehearse) => perform(ctx, parsed as z.output<Input>, rehearse),
   };
 }
 

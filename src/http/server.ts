@@ -49,12 +49,16 @@ export function createServer(app: App, surface: Surface): HttpServer {
       requireHostHeader: false,
     },
     (request, response) => {
-      const { url = '' } = request;
+      const { url = '', socket } = request;
+      // The request before this one was refused before its end, so the connection is closing.
+      if (socket.writableEnded) return;
       // RFC 9112 §3.2: except for CONNECT, the target is a path, a whole URL, or an asterisk.
       if (url.startsWith('/') || url === '*' || URL.canParse(url)) web(request, response);
       else answerStrayTarget(response);
     },
   );
+  // Node would ask for the body before idctl decides who asks.
+  server.on('checkContinue', (request, response) => server.emit('request', request, response));
   answerBrokenRequests(server);
   const drain = createDrain(server);
   return {

@@ -98,6 +98,7 @@ export function openRequest(app: App, request: Request): Context {
     client: {
       address,
       userAgent: request.headers['user-agent']?.slice(0, 512) ?? null,
+      isGone: () => request.res?.closed === true,
       tokens: sentTokens(request.headers.cookie),
     },
   };

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { rotateScimToken } from '../../src/services/provisioning/scim/token.ts';
 import { install } from '../support/installation.ts';
 
-test('without free file handles, a write is refused with 503 and Retry-After; with free handles, it succeeds', async () => {
+test('without free file handles, a connected client can still sign in and provision', async () => {
   let [token, base] = ['', ''];
   const site = await install({
     prepare: async (operator) => {
@@ -41,8 +41,8 @@ test('without free file handles, a write is refused with 503 and Retry-After; wi
   while (taken.has(lowestFree)) lowestFree += 1;
   allow(lowestFree);
   const answers = [await signIn(), await create('ann')];
-  for (const answer of answers)
-    expect(answer).toMatchObject({ status: 503, retry: expect.anything() });
+  // Both are answered with the handles that the daemon has: nothing is loaded or opened for them.
+  expect(answers.map(({ status }) => status)).toEqual([200, 201]);
   allow(1024);
   expect((await signIn()).status).toBe(200);
   expect((await create('bea')).status).toBe(201);

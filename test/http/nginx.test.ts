@@ -114,4 +114,12 @@ describe.skipIf(missing)('behind nginx, as docs/operations.md says', () => {
     expect(await post(200 * 1024)).toEqual([201, false]);
     expect(await post(400 * 1024)).toEqual([413, true]);
   });
+
+  test('X11 a client sees the refusal of a body that idctl does not read', async () => {
+    const large = '{}'.repeat(450 * 1024);
+    for (let turn = 0; turn < 5; turn += 1) {
+      const { status, body } = await send('POST', '/api/v1/orgs/acme/plan', large);
+      expect([status, JSON.parse(body).code]).toEqual([401, 'unauthenticated']);
+    }
+  });
 });

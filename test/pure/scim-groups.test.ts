@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { requireShallow } from '../../src/http/scim/body.ts';
 import { readAllRows } from '../../src/services/foundation/page.ts';
 import { readGroupPatch } from '../../src/services/provisioning/scim/groups/patch.ts';
 import { readGroup } from '../../src/services/provisioning/scim/groups/read.ts';
@@ -13,7 +12,6 @@ test('in every request, a long list of members does not block the event loop', a
   const one = (member: object) => ({ ...operation, value: [member] });
   const body = { displayName: 'dev', members };
   const works: [least: number, work: () => Promise<unknown>][] = [
-    [3, () => requireShallow(body)],
     [9, () => readGroup(body)],
     // readGroupPatch first checks all keys of an operation, so these take more turns.
     [18, () => readGroupPatch({ Operations: [operation] })],

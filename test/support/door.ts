@@ -6,7 +6,7 @@ import { createPasswordHasher } from '../../src/crypto/password.ts';
 import { createKeyring } from '../../src/crypto/seal.ts';
 import { Refusal } from '../../src/errors.ts';
 import type { Page } from '../../src/http/pages/page.ts';
-import type { Route } from '../../src/http/route.ts';
+import type { Authenticate, Route } from '../../src/http/route.ts';
 import { createServer, type HttpServer } from '../../src/http/server.ts';
 import { createLog } from '../../src/log.ts';
 import type { Outbound } from '../../src/outbound/outbound.ts';
@@ -26,6 +26,7 @@ interface DoorOptions {
   http?: { trustedProxies?: string[]; corsOrigins?: string[] };
   app?: Partial<App>;
   pages?: Page[];
+  authenticate?: Authenticate;
 }
 
 /**
@@ -38,7 +39,7 @@ export async function openDoor(routes: Route[], options: DoorOptions = {}): Prom
   const server = createServer(app, {
     routes,
     pages: options.pages ?? [],
-    authenticate: async (_ctx, credential) => whose(credential),
+    authenticate: options.authenticate ?? (async (_ctx, credential) => whose(credential)),
   });
   await server.listen('127.0.0.1:0');
   onTestFinished(() => server.close(0));

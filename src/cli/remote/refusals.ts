@@ -8,12 +8,16 @@ const problem = z.looseObject({
   detail: z.string(),
   hint: z.string().optional(),
   errors: z.array(z.looseObject({ path: z.string(), message: z.string() })).optional(),
+  moreErrors: z.int().optional(),
 });
 
 type Problem = z.output<typeof problem>;
 
 /** The common members of problem objects. All others go into `extra` of the refusal. */
-const common = ['type', 'title', 'status', 'detail', 'code', 'requestId', 'hint', 'errors'];
+const common = [
+  ...['type', 'title', 'status', 'detail', 'code', 'requestId', 'hint'],
+  ...['errors', 'moreErrors'],
+];
 
 /** The refusal for a server that cannot be reached, or whose answer idctl cannot use. */
 export function serverFailed(message: string, options: { hint?: string } = {}): Refusal {
@@ -55,11 +59,12 @@ function isUnknownRoute({ code, detail }: Problem): boolean {
 }
 
 function refusalOf(code: RefusalCode, given: Problem): Refusal {
-  const { detail, hint, errors = [] } = given;
+  const { detail, hint, errors = [], moreErrors = 0 } = given;
   const more = Object.entries(given).filter(([name]) => !common.includes(name));
   return new Refusal(code, detail, {
     hint,
     faults: errors.map(({ path, message }) => ({ path, message })),
+    moreFaults: moreErrors,
     extra: Object.fromEntries(more),
   });
 }

@@ -1,19 +1,20 @@
 import type { Request, Response } from 'express';
 import { Refusal, refuseField } from '../../errors.ts';
-import { readForm } from '../body.ts';
+import { readForm } from '../body/form.ts';
 
 // A client sends a form (RFC 6749 §2.3, §3.2). It authenticates in the form or with HTTP Basic. An
 // unknown field is ignored, an empty field counts as absent, and a repeated field is refused
 // (security X6).
 
-/** Reads the known fields of the form, and the client's id and secret. */
+/** Reads the known fields of the form, and the client's id and secret. Null if the client has gone. */
 export async function gatherForm(
   known: (field: string) => boolean,
   request: Request,
   response: Response,
   limit: number,
-): Promise<Record<string, unknown>> {
+): Promise<Record<string, unknown> | null> {
   const form = await readForm(request, response, limit);
+  if (form === null) return null;
   const repeated = Object.entries(form).find(([, value]) => typeof value !== 'string');
   if (repeated) throw refuseField(repeated[0], 'is given more than once');
   const given = Object.fromEntries(

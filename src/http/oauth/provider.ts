@@ -6,12 +6,12 @@ import { encoded, innerRequest } from '../../services/signin/provider/inner.ts';
 import { findLiveSession } from '../../services/signin/provider/live-session.ts';
 import { type NamedInRequest, readNamed } from '../../services/signin/provider/reading.ts';
 import { isClientId } from '../../services/tenancy/clients/client.ts';
-import { readForm } from '../body.ts';
-import { refuseCrossSite } from '../origins.ts';
+import { readForm } from '../body/form.ts';
 import { recognize } from '../pages/answer.ts';
 import { pagePolicy } from '../pages/layout.ts';
 import { isSignedIn } from '../pages/page.ts';
 import { renewalTo } from '../pages/renew.ts';
+import { receive } from '../receive.ts';
 import type { Door } from '../route.ts';
 import { openRequest, traceOf } from '../trace.ts';
 import { readBasic } from './gather.ts';
@@ -74,6 +74,7 @@ function pathAndQuery({ originalUrl }: Request): string {
 const turnIntoGet: RequestHandler = async (request, response) => {
   traceOf(request).speaks = 'html';
   const form = await readForm(request, response, formLimit);
+  if (form === null) return;
   response.set('Cache-Control', 'no-store');
   response
     .status(303)
@@ -84,8 +85,9 @@ const turnIntoGet: RequestHandler = async (request, response) => {
 function userinfo({ app, origins }: Door): RequestHandler {
   return async (request, response) => {
     traceOf(request).speaks = 'oauth';
-    refuseCrossSite(request, origins);
-    const form = request.method === 'POST' ? await readForm(request, response, formLimit) : null;
+    const received = await receiveForm(request, response, origins);
+    if (received === null) return;
+    const form = request.method === 'POST' ? received : null;
     const inner = innerRequest(request, app.config.baseUrl, {
       method: form === null ? 'GET' : 'POST',
       url: '/oauth/userinfo',
@@ -100,8 +102,8 @@ function userinfo({ app, origins }: Door): RequestHandler {
 function ofClients({ app, origins }: Door): RequestHandler {
   return async (request, response, next) => {
     traceOf(request).speaks = 'oauth';
-    refuseCrossSite(request, origins);
-    const form = await readForm(request, response, formLimit);
+    const form = await receiveForm(request, response, origins);
+    if (form === null) return;
     const sent = [form['client_id'], readBasic(request)?.client_id].flat();
     const clientId = sent.find((id) => typeof id === 'string' && isClientId(id));
     if (clientId === undefined) return next();
@@ -115,6 +117,17 @@ function ofClients({ app, origins }: Door): RequestHandler {
     const named = { clientId, redeems: redeemedBy(form) };
     await answerWith(app, openRequest(app, request), { request, inner, response, named });
   };
+}
+
+/** The form of a client, which contains its credential. So only its size is decided before. */
+async function receiveForm(request: Request, response: Response, origins: Door['origins']) {
+  const received = await receive(request, response, {
+    origins,
+    who: () => null,
+    right: () => undefined,
+    read: () => readForm(request, response, formLimit),
+  });
+  return received?.given ?? null;
 }
 
 /** The code or refresh token of a token request. */

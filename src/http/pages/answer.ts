@@ -4,9 +4,9 @@ import { Refusal, refuseField } from '../../errors.ts';
 import { findPendingReturn } from '../../services/signin/admit.ts';
 import { type Application, findApplication } from '../../services/signin/provider/client-row.ts';
 import { findCredential } from '../authenticate.ts';
-import { readForm } from '../body.ts';
-import { type CookieName, readCookie, setCookies } from '../cookies.ts';
-import { refuseCrossSite } from '../origins.ts';
+import { readForm } from '../body/form.ts';
+import { type CookieName, findCookie, formCookie, setCookies } from '../cookies.ts';
+import { receive } from '../receive.ts';
 import { refusalHeaders, statuses } from '../refusals.ts';
 import type { Door } from '../route.ts';
 import { openRequest, traceOf } from '../trace.ts';
@@ -18,7 +18,7 @@ import { sendToRenewal } from './renew.ts';
 
 const bodyLimit = 100 * 1024;
 
-/** Answers the requests of a page. It checks origin, credential and form, in this order. */
+/** Answers the requests of a page. */
 export function answerPage(page: Page, { app, origins, authenticate }: Door): RequestHandler {
   const policy = pagePolicy(app.config);
   const secure = origins.own.startsWith('https:');
@@ -26,14 +26,23 @@ export function answerPage(page: Page, { app, origins, authenticate }: Door): Re
     const trace = traceOf(request);
     trace.speaks = 'html';
     response.set(policy);
-    refuseCrossSite(request, origins);
-    const ctx = await recognize(openRequest(app, request), request, authenticate);
-    trace.actor = ctx.actor;
-    const cookie = (name: CookieName) => findCookie(request, name, secure);
+    const cookie = (name: CookieName) => findCookie(request.headers.cookie, name, secure);
     const browser = formProof(cookie('form'));
-    const token = await formToken(ctx, browser);
-    if (page.access === 'person' && !isSignedIn(ctx)) return sendToRenewal(page, request, response);
-    const given = await gather(page, token, request, response);
+    const received = await receive(request, response, {
+      origins,
+      who: async () => {
+        const ctx = await recognize(openRequest(app, request), request, authenticate);
+        trace.actor = ctx.actor;
+        return { ctx, token: await formToken(ctx, browser) };
+      },
+      right: ({ ctx }) => {
+        if (page.access === 'person' && !isSignedIn(ctx)) sendToRenewal(page, request, response);
+      },
+      read: ({ token }) => gather(page, token, request, response),
+    });
+    if (received === null) return;
+    const { who, given } = received;
+    const { ctx, token } = who;
     const application = await applicationOf(ctx, page, given, cookie);
     const back = application?.origins ?? [];
     // Set before the page answers, because a refusal may also show a form.
@@ -42,8 +51,7 @@ export function answerPage(page: Page, { app, origins, authenticate }: Door): Re
     const further = 'origins' in reply ? reply.origins : [];
     const script = 'script' in reply && reply.script === true;
     response.set(pagePolicy(app.config, { origins: [...back, ...further], script }));
-    const bound = { name: 'form', value: browser, maxAge: 24 * 3600 } as const;
-    setCookies(response, [bound, ...(reply.cookies ?? [])], secure);
+    setCookies(response, [formCookie(browser), ...(reply.cookies ?? [])], secure);
     send(app, application, reply, request, response);
   };
 }
@@ -68,6 +76,7 @@ export async function recognize(
 async function gather(page: Page, token: string, request: Request, response: Response) {
   const isForm = page.method === 'POST';
   const sent = isForm ? await readForm(request, response, bodyLimit) : queryOf(page, request);
+  if (sent === null) return null;
   const { token: proof, ...fields } = sent;
   const given = isForm ? fields : sent;
   const repeated = Object.entries(given).find(([, value]) => typeof value !== 'string');
@@ -120,12 +129,4 @@ function send(
   response
     .type('html')
     .end(textOf(presentPage(lookOf(app.config), { ...reply, application: application?.name })));
-}
-
-function findCookie(request: Request, name: CookieName, secure: boolean): string | undefined {
-  try {
-    return readCookie(request.headers.cookie, name, secure);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,5 +1,5 @@
 import { settings } from '../../config/setting-list.ts';
-import type { InputFault, Refusal } from '../../errors.ts';
+import { type InputFault, moreWords, type Refusal } from '../../errors.ts';
 import { type Html, html } from './html.ts';
 import type { Visit } from './page.ts';
 
@@ -133,9 +133,13 @@ export function alert({
   ctx,
 }: Pick<Visit, 'refusal'> & { ctx?: Pick<Visit['ctx'], 'requestId'> }): Html | undefined {
   if (refusal === undefined) return undefined;
-  const { faults, code } = refusal;
+  const { faults, code, moreFaults } = refusal;
   const reference = recorded.has(code) ? ctx?.requestId : undefined;
-  const said = faults.length > 0 ? faults.map(sentenceOf) : [refusal.message];
+  const sentences = [
+    ...faults.map(sentenceOf),
+    ...moreWords(moreFaults).map((text) => `… ${text}.`),
+  ];
+  const said = faults.length > 0 ? sentences : [refusal.message];
   const advice = adviceOf(refusal);
   return html`<div class="alert" role="alert" id="${alertId}">
 ${said.map((text) => html`<p><strong>${text}</strong></p>`)}${advice && html`<p>${advice}</p>`}${reference && html`<p class="quiet">Reference: <code>${reference}</code></p>`}</div>`;

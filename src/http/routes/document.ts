@@ -4,7 +4,8 @@ import {
   planOrganization,
   showDocumentSchema,
 } from '../../services/provisioning/document/operations.ts';
-import { bodyOfManyEntries as bodyLimit, route } from '../route.ts';
+import { bodyOfDocument as body } from '../body/limits.ts';
+import { route } from '../route.ts';
 
 /** An organization as a document. */
 export const documentRoutes = [
@@ -19,11 +20,11 @@ export const documentRoutes = [
   route('POST', '/api/v1/orgs/:org/plan', planOrganization, {
     summary: 'Show the changes that an apply would make, and who would lose access',
     cli: 'plan',
-    bodyLimit,
+    body,
   }),
   route('POST', '/api/v1/orgs/:org/apply', applyOrganization, {
     summary: 'Apply a planned document, in one transaction',
     cli: 'apply',
-    bodyLimit,
+    body,
   }),
 ];

@@ -5,7 +5,8 @@ import {
   removeMapping,
 } from '../../services/provisioning/mappings/operations.ts';
 import { previewMappings } from '../../services/provisioning/mappings/preview.ts';
-import { bodyOfManyEntries as bodyLimit, route } from '../route.ts';
+import { bodyOfMappings as body } from '../body/limits.ts';
+import { route } from '../route.ts';
 
 /** Mappings from groups to roles (spec §2.3, §4.1). */
 export const mappingRoutes = [
@@ -28,7 +29,7 @@ export const mappingRoutes = [
     summary: 'Add the missing mappings of a list, all or none; with `replace`, remove all others',
     dryRun: true,
     cli: 'mappings import',
-    bodyLimit,
+    body,
   }),
   route('POST', '/api/v1/orgs/:org/group-mappings/preview', previewMappings, {
     summary: "Preview the role changes of a person's next sign-in; changes nothing",

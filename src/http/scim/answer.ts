@@ -26,7 +26,8 @@ export interface UserRequest {
   /** The parts of the path after the base URL. */
   path: readonly string[];
   request: Request;
-  response: Response;
+  /** The JSON in the body of a POST, PUT or PATCH. */
+  body: unknown;
 }
 
 /** Answers one method of a resource. */

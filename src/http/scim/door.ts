@@ -1,14 +1,16 @@
 import type { Request, RequestHandler, Response } from 'express';
 import type { App, Context } from '../../context.ts';
-import { Refusal } from '../../errors.ts';
+import { ClientGone, Refusal } from '../../errors.ts';
 import { isUuid } from '../../services/foundation/fields.ts';
 import { noteRequest } from '../../services/provisioning/scim/log.ts';
 import { findScimActor } from '../../services/provisioning/scim/token.ts';
 import { findCredential } from '../authenticate.ts';
+import { receive } from '../receive.ts';
 import { refusalForClients } from '../refusals.ts';
 import { openRequest, traceOf } from '../trace.ts';
 import { faultReply, refusalReply, type ScimReply, send } from './answer.ts';
-import { answerResource } from './resources.ts';
+import { readBody } from './body.ts';
+import { findAnswer } from './resources.ts';
 
 // The SCIM server (RFC 7644) is separate from the REST API. Its answers, including its errors, have
 // SCIM's own form.
@@ -19,9 +21,11 @@ export function serveScim(app: App): RequestHandler {
     const path = partsOf(request.path);
     if (path[0]?.toLowerCase() !== 'scim') return next();
     const ctx = openRequest(app, request);
-    const reply = await answer(ctx, path, request, response).catch((error: unknown) =>
-      replyTo(app, error, request),
-    );
+    const reply = await answer(ctx, path, request, response).catch((error: unknown) => {
+      if (error instanceof ClientGone) return null;
+      return replyTo(app, error, request);
+    });
+    if (reply === null) return void response.destroy();
     const sent = await send(response, reply).then(
       () => reply,
       (error: unknown) => {
@@ -44,6 +48,23 @@ async function answer(
   request: Request,
   response: Response,
 ): Promise<ScimReply> {
+  const received = await receive(request, response, {
+    // A SCIM client is no browser, so no page of another site can use its token.
+    origins: null,
+    who: () => findActor(ctx, path, request),
+    right: () => undefined,
+    read: () => readFor(path.slice(4), request, response),
+  });
+  if (received === null) throw new ClientGone('the client has gone');
+  const { answer, body } = received.given;
+  if (typeof answer !== 'function') return answer;
+  const { actor, org } = received.who;
+  const { method } = request;
+  return answer({ ctx: { ...ctx, actor }, org, method, path: path.slice(4), request, body });
+}
+
+/** Finds the SCIM client of the organization in the path. Every other token is refused. */
+async function findActor(ctx: Context, path: string[], request: Request) {
   const org = orgIn(path);
   const credential = findCredential(request);
   if (credential === null) throw new Refusal('unauthenticated', 'No token was sent.');
@@ -51,15 +72,17 @@ async function answer(
   const actor = org === null || at !== 'bearer' ? null : await findScimActor(ctx, org, value);
   if (org === null || actor === null) throw refused();
   traceOf(request).actor = actor;
+  return { org, actor };
+}
+
+/** Finds the resource, and reads the body if its method takes one. */
+async function readFor(path: string[], request: Request, response: Response) {
   const { method } = request;
-  return answerResource({
-    ctx: { ...ctx, actor },
-    org,
-    method,
-    path: path.slice(4),
-    request,
-    response,
-  });
+  const answer = findAnswer({ method, path });
+  const takesBody = typeof answer === 'function' && /^(POST|PUT|PATCH)$/.test(method);
+  if (!takesBody) return { answer, body: undefined };
+  const body = await readBody(path, request, response);
+  return body === undefined ? null : { answer, body };
 }
 
 /** The refusal of any token that is not the organization's SCIM token. */

@@ -10,18 +10,14 @@ import {
 import { readWindow } from '../../services/provisioning/scim/list/query.ts';
 import { listUserResources } from '../../services/provisioning/scim/users/operations.ts';
 import { type Answer, type ScimReply, shown, shownIfChanged, type UserRequest } from './answer.ts';
-import { readBody } from './body.ts';
 import { type ListParameters, readOne, readQuery, readSearch } from './query.ts';
 
 // The Group resources. Their JSON is sent in parts, so that no long list is held in memory.
 
-const kib = 4096;
-
 /** The methods of `/Groups`. */
 export const allGroups: Record<string, Answer> = {
   GET: ({ ctx, org, request }) => list({ ctx, org }, readQuery(request)),
-  POST: async ({ ctx, org, request, response }) => {
-    const body = await readBody(request, response, kib);
+  POST: async ({ ctx, org, request, body }) => {
     const made = await createGroupResource(ctx, { org, body, ...readQuery(request) });
     return shown(made, 201);
   },
@@ -37,12 +33,12 @@ async function list({ ctx, org }: At, parameters: ListParameters): Promise<ScimR
 
 /** Answers a search of Groups. */
 export async function searchGroups(asked: UserRequest): Promise<ScimReply> {
-  return list(asked, readSearch(await readBody(asked.request, asked.response)));
+  return list(asked, readSearch(asked.body));
 }
 
 /** Answers a search of all resources: Users, then Groups. A filter may fit only one kind. */
-export async function searchAll({ ctx, org, request, response }: UserRequest): Promise<ScimReply> {
-  const parameters = readSearch(await readBody(request, response));
+export async function searchAll({ ctx, org, body }: UserRequest): Promise<ScimReply> {
+  const parameters = readSearch(body);
   const { startIndex, from, count } = readWindow({ org, ...parameters });
   const users = await unlessUnfit(listUserResources(ctx, { org, ...parameters }));
   const found = users.value === null ? 0 : Number(users.value['totalResults']);
@@ -94,15 +90,14 @@ async function* writeList(
 
 /** The methods of `/Groups/:id`. */
 export function oneGroup(id: string): Record<string, Answer> {
-  const body = ({ request, response }: UserRequest) => readBody(request, response, kib);
   return {
     GET: async (asked) =>
       shownIfChanged(asked, await showGroupResource(asked.ctx, readOne(asked, id))),
     PUT: async (asked) =>
-      shown(await replaceGroup(asked.ctx, { ...readOne(asked, id), body: await body(asked) })),
+      shown(await replaceGroup(asked.ctx, { ...readOne(asked, id), body: asked.body })),
     PATCH: async (asked) => {
       const input = readOne(asked, id);
-      const group = await patchGroup(asked.ctx, { ...input, body: await body(asked) });
+      const group = await patchGroup(asked.ctx, { ...input, body: asked.body });
       // Answer 204 unless the client asks for attributes, because reading the members is slow.
       if (input.attributes !== undefined || input.excludedAttributes !== undefined)
         return shown(group);

@@ -21,18 +21,16 @@ import {
   shownIfChanged,
   type UserRequest,
 } from './answer.ts';
-import { readBody } from './body.ts';
 import { allGroups, oneGroup, searchAll, searchGroups } from './groups.ts';
 import { readOne, readQuery, readSearch } from './query.ts';
 
-/** Answers a request below an organization's SCIM base URL. */
-export async function answerResource(asked: UserRequest): Promise<ScimReply> {
-  const [collection = '', id, ...more] = asked.path;
+/** Finds what answers a request below an organization's SCIM base URL: a function, or a reply. */
+export function findAnswer({ method, path }: Pick<UserRequest, 'method' | 'path'>) {
+  const [collection = '', id, ...more] = path;
   const place = more.length > 0 ? undefined : places[collection.toLowerCase()]?.(id);
-  if (place === undefined) return nothing(asked);
+  if (place === undefined) return nothing({ path });
   if (isReply(place)) return place;
-  const answer = place[asked.method === 'HEAD' ? 'GET' : asked.method];
-  return answer === undefined ? methodReply(Object.keys(place)) : answer(asked);
+  return place[method === 'HEAD' ? 'GET' : method] ?? methodReply(Object.keys(place));
 }
 
 function nothing({ path }: Pick<UserRequest, 'path'>): ScimReply {
@@ -80,21 +78,19 @@ async function list({ ctx, org, request }: UserRequest): Promise<ScimReply> {
   return { status: 200, body: await listUserResources(ctx, { org, ...readQuery(request) }) };
 }
 
-async function search({ ctx, org, request, response }: UserRequest): Promise<ScimReply> {
-  const parameters = readSearch(await readBody(request, response));
+async function search({ ctx, org, body }: UserRequest): Promise<ScimReply> {
+  const parameters = readSearch(body);
   return { status: 200, body: await listUserResources(ctx, { org, ...parameters }) };
 }
 
-async function create({ ctx, org, request, response }: UserRequest): Promise<ScimReply> {
-  const body = await readBody(request, response);
+async function create({ ctx, org, request, body }: UserRequest): Promise<ScimReply> {
   const made = await createUserResource(ctx, { org, body, ...readQuery(request) });
   return shown(made, 201);
 }
 
 function one(id: string): Record<string, Answer> {
   const change = (service: typeof replaceUser) => async (asked: UserRequest) => {
-    const body = await readBody(asked.request, asked.response);
-    return shown(await service(asked.ctx, { ...readOne(asked, id), body }));
+    return shown(await service(asked.ctx, { ...readOne(asked, id), body: asked.body }));
   };
   return {
     GET: async (asked) =>

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { Actor, Context } from '../../context.ts';
 import {
   requireAuthority,
+  requireCaller,
   requireOperator,
   requireProjectAuthority,
   requireUser,
@@ -14,7 +15,11 @@ import {
   type OrganizationRight,
   type OwnRight,
   type ProjectRight,
+  type Right,
+  ruleOf,
+  type SecondFactorRight,
 } from './authority/table.ts';
+import { stopIfGone } from './gone.ts';
 
 /** The right that an operation needs: a row of the table, `operator`, or `public` for none. */
 type Authority = OrganizationRight | ProjectRight | OwnRight | 'operator' | 'public';
@@ -63,12 +68,33 @@ export function operation<
   const { authority, input, output, run } = definition;
   const perform = async (ctx: Context, given: z.output<Input>): Promise<View> => {
     const proof = await (definition.prove ?? proveRow)(ctx, given);
+    stopIfGone(ctx);
     return run(ctx, given, proof);
   };
   // `proveRow` returns what `Proved` says for this authority, so `Proof` is that type.
   const proveRow = (ctx: Context, given: z.output<Input>) =>
     prove(ctx, authority, given) as Promise<Proof>;
   return Object.assign(perform, { authority, input, output });
+}
+
+/**
+ * Requires the right as far as `known`, the fields in the path, shows which one is needed. HTTP
+ * calls it before it reads a body. The operation proves the whole right itself.
+ */
+export async function requireWithoutBody(
+  ctx: Context,
+  authority: Right | 'public',
+  known: Record<string, unknown>,
+): Promise<void> {
+  if (authority === 'public') return;
+  const isAbout = (field: string) => ruleOf(authority).least === 'user' || field in known;
+  if (isProvedBy(authority) && isAbout('org')) await prove(ctx, authority, known);
+  else requireCaller(ctx, authority);
+}
+
+/** Whether a row, an organization and a project are enough to prove the right. */
+function isProvedBy(right: Right): right is Exclude<Right, SecondFactorRight> {
+  return ruleOf(right).secondFactor === undefined;
 }
 
 async function prove(ctx: Context, authority: Authority, input: Record<string, unknown>) {

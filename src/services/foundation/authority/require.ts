@@ -77,6 +77,11 @@ function secondFactorMissing(hint: string): Refusal {
   );
 }
 
+/** Proves that the actor is a person with a credential that is enough for the operation. */
+export function requireCaller(ctx: Context, operation: Right): void {
+  requirePerson(ctx, operation);
+}
+
 function requirePerson(ctx: Context, operation: Right): Actor & { kind: 'user' } {
   requireSomeone(ctx.actor);
   if (ctx.actor.kind !== 'user')

@@ -4,6 +4,7 @@ import type { Organization } from '../../../database/models/organization.ts';
 import { assertNoTransaction, transaction } from '../../../database/transaction.ts';
 import { refuseField } from '../../../errors.ts';
 import { requireAuthority } from '../../foundation/authority/require.ts';
+import { stopIfGone } from '../../foundation/gone.ts';
 import { giveBack, requirePlace } from '../../foundation/limits/limit.ts';
 import { gatherOutside } from './gather.ts';
 import { planDocument } from './plan.ts';
@@ -28,11 +29,13 @@ export async function computePlan(
   organization: Organization,
   { document, prune }: ToCompute,
 ): Promise<Computed> {
+  stopIfGone(ctx);
   const state = await readOrganizationState(ctx, organization);
   const given = givenFingerprints(ctx, document);
   const secrets = compared(state, given);
   const outside = await gatherOutside(ctx, organization, { state, document, prune });
   const plan = planDocument({ state, document, prune, secrets, outside });
+  stopIfGone(ctx);
   const { sso, ldap, ...rest } = document;
   const plain = { ...rest, sso: withoutSecret(sso), ldap: withoutSecret(ldap) };
   const { changes, kept, losing, blocked } = plan;

@@ -5,7 +5,7 @@ import { isProvedForGood } from '../../../database/models/account.ts';
 import { Domain } from '../../../database/models/domain.ts';
 import type { Organization } from '../../../database/models/organization.ts';
 import { jsonOf, select, selectAmong } from '../../../database/select.ts';
-import { Refusal } from '../../../errors.ts';
+import { refuseFaults } from '../../../errors.ts';
 import { commandLine, shellWord } from '../../../shell-word.ts';
 import { domainOf } from '../../foundation/domain-names/canonical.ts';
 import { listCredentials } from '../../people/credentials/credentials.ts';
@@ -52,9 +52,8 @@ async function refuseShared(state: State, { domains = [] }: Document): Promise<v
     if (why !== null) faults.push({ path: `document.domains.${at}.domain`, message: why });
   }
   if (faults.length === 0) return;
-  const message = faults.map(({ path, message }) => `${path}: ${message}`).join('; ');
-  throw new Refusal('domain_shared', message, {
-    faults,
+  throw refuseFaults(faults, {
+    code: 'domain_shared',
     hint: 'Use a domain of your own; the operator can add this one anyway: idctl domain add --override',
   });
 }

@@ -1,4 +1,4 @@
-import { Refusal } from '../../../errors.ts';
+import { refuseFaults } from '../../../errors.ts';
 import { emptyDraft, type PlanDraft } from './changes.ts';
 import { findLosing } from './losing.ts';
 import { planClients } from './plan-clients.ts';
@@ -18,12 +18,7 @@ export function planDocument(wanted: PlanInput): Omit<PlanDraft, 'faults'> {
   planPeople(draft, wanted);
   planClients(draft, wanted);
   const { faults, ...plan } = draft;
-  if (faults.length > 0) throw refuseFaults(faults);
+  const placed = faults.map(({ path, message }) => ({ path: `document.${path}`, message }));
+  if (placed.length > 0) throw refuseFaults(placed);
   return { ...plan, losing: findLosing(plan, wanted) };
-}
-
-function refuseFaults(given: PlanDraft['faults']): Refusal {
-  const faults = given.map(({ path, message }) => ({ path: `document.${path}`, message }));
-  const message = faults.map((fault) => `${fault.path}: ${fault.message}`).join('; ');
-  return new Refusal('invalid_input', message, { faults });
 }

@@ -1,5 +1,8 @@
 import { z } from 'zod';
+import { cut } from '../../../cut.ts';
+import { mostCounted } from '../../../errors.ts';
 import { domain, email, name, projectRole, role, slug } from '../../foundation/fields.ts';
+import { list } from '../../foundation/list.ts';
 import { changedSettings, clientSettings } from '../../tenancy/clients/fields.ts';
 import { directorySettings } from '../../tenancy/ldap/connection.ts';
 import { saveLdapInput } from '../../tenancy/ldap/schema.ts';
@@ -41,18 +44,25 @@ function distinct<Entry>(nameOf: (entry: Entry) => string) {
     const seen = new Set<string>();
     for (const [at, entry] of entries.entries()) {
       const named = nameOf(entry);
-      if (seen.has(named))
-        ctx.addIssue({ code: 'custom', path: [at], message: `${named} is listed twice` });
+      if (seen.has(named)) {
+        const message = `${cut(named, 100)} is listed twice`;
+        ctx.addIssue({ code: 'custom', path: [at], message });
+      }
+      if (ctx.issues.length >= mostCounted) return;
       seen.add(named);
     }
   };
 }
 
+/** The most entries of a list in a document (security O15). */
+const mostEntries = 10_000;
+
 const listOf = <Entry extends z.ZodType>(
   entry: Entry,
   nameOf: (entry: z.output<Entry>) => string,
   about: string,
-) => z.array(entry).superRefine(distinct(nameOf)).describe(about);
+  most = mostEntries,
+) => list(entry, most).superRefine(distinct(nameOf)).describe(about);
 
 const mapping = z
   .strictObject({

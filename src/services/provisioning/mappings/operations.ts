@@ -3,10 +3,11 @@ import { GroupMapping } from '../../../database/models/group-mapping.ts';
 import type { Organization } from '../../../database/models/organization.ts';
 import { select } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
-import { Refusal } from '../../../errors.ts';
+import { moreWords, Refusal, refuseFaults } from '../../../errors.ts';
 import { requireAuthorityOver } from '../../foundation/authority/over.ts';
 import { requireAuthority, requireProject } from '../../foundation/authority/require.ts';
 import { id, ref } from '../../foundation/fields.ts';
+import { list } from '../../foundation/list.ts';
 import { operation } from '../../foundation/operation.ts';
 import { pageInput, pageOf, readRows } from '../../foundation/page.ts';
 import { fold } from '../../foundation/scim-user/names.ts';
@@ -123,9 +124,7 @@ export const removeMapping = operation({
 
 const importInput = z.strictObject({
   org: ref,
-  mappings: z
-    .array(z.strictObject(mappingInput).superRefine(refuseMixed))
-    .max(mostMappings, `must have at most ${mostMappings} entries`),
+  mappings: list(z.strictObject(mappingInput).superRefine(refuseMixed), mostMappings),
   replace: z.boolean().default(false),
 });
 
@@ -173,14 +172,16 @@ async function readList(organization: Organization, { mappings }: z.output<typeo
   return wanted;
 }
 
-/** Refuses all faults at once, each with its position in the list. */
+/** Refuses all faults together, each with its position in the list. */
 function requireNone(refused: { path: string; refusal: Refusal }[]): void {
   const [first] = refused;
   if (first === undefined) return;
   const { code, hint } = first.refusal;
-  const faults = refused.map(({ path, refusal: { message } }) => ({ path, message }));
-  const message = [...new Set(faults.map((fault) => fault.message))].join(' ');
-  throw new Refusal(code, message, { faults, hint });
+  const all = refused.map(({ path, refusal: { message } }) => ({ path, message }));
+  const { faults, moreFaults } = refuseFaults(all);
+  const messages = new Set(faults.map((fault) => fault.message));
+  const message = [...messages, ...moreWords(moreFaults).map((words) => `${words}.`)].join(' ');
+  throw new Refusal(code, message, { faults, moreFaults, hint });
 }
 
 function keyOf(mapping: GroupRole): string {

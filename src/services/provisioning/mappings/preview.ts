@@ -9,6 +9,7 @@ import { SsoAttempt } from '../../../database/models/sso-attempt.ts';
 import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { Refusal, refuseField } from '../../../errors.ts';
 import { id, isUuid, projectRole, ref, role, userRef } from '../../foundation/fields.ts';
+import { list } from '../../foundation/list.ts';
 import { operation } from '../../foundation/operation.ts';
 import { findKeptGroups } from '../../tenancy/scim-records/record.ts';
 import {
@@ -56,7 +57,7 @@ export const previewMappings = operation({
   input: z.strictObject({
     org: ref,
     user: userRef.optional(),
-    groups: z.array(groupName).max(1000, 'must have at most 1000 entries').optional(),
+    groups: list(groupName, 1000).optional(),
     attempt: id.optional().describe('A sign-in attempt, by its id or its reference.'),
   }),
   output: previewView,

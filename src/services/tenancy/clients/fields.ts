@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { canonicalHost, isLoopback } from '../../../address.ts';
 import { idTokenAlgs } from '../../../database/models/client.ts';
 import { name, projectRole, ref } from '../../foundation/fields.ts';
+import { list } from '../../foundation/list.ts';
 import { webhookUrl } from '../webhooks/webhook.ts';
 import { rowIdOf } from './client.ts';
 
@@ -66,10 +67,10 @@ const origin = z
   });
 
 const listOf = <Entry extends z.ZodType<string>>(entry: Entry) =>
-  z
-    .array(entry)
-    .max(mostUris, `must have at most ${mostUris} entries`)
-    .refine((list) => new Set(list).size === list.length, 'must not list an entry twice');
+  list(entry, mostUris).refine(
+    (list) => new Set(list).size === list.length,
+    'must not list an entry twice',
+  );
 
 /** The settings, each with its default. */
 export const clientSettings = {

@@ -1,0 +1,30 @@
+import { parentPort } from 'node:worker_threads';
+import { Refusal } from '../../errors.ts';
+import { documentRoutes } from '../routes/document.ts';
+import { mappingRoutes } from '../routes/mappings.ts';
+import { checkInput, fieldsOf, jsonOf } from './check.ts';
+import { cutIntoSlices } from './slices.ts';
+import type { ThreadAnswer, ThreadQuestion } from './thread.ts';
+
+// The thread for large bodies. Only these routes take one; a test compares them with the surface.
+
+const routes = new Map(
+  [...documentRoutes, ...mappingRoutes].map((route) => [`${route.method} ${route.path}`, route]),
+);
+
+parentPort?.on('message', ({ id, bytes, route }: ThreadQuestion) => {
+  parentPort?.postMessage({ id, ...answer(bytes, route) } as ThreadAnswer);
+});
+
+function answer(bytes: Uint8Array, asked: ThreadQuestion['route']) {
+  try {
+    if (asked === null) return { value: cutIntoSlices(jsonOf(bytes)) };
+    const route = routes.get(asked.name);
+    if (route === undefined) throw new Error(`the thread does not know ${asked.name}`);
+    return { value: cutIntoSlices(checkInput(route, fieldsOf(bytes), asked.fromRequest)) };
+  } catch (error) {
+    if (!(error instanceof Refusal)) return { failed: error };
+    const { code, message, faults, moreFaults, hint } = error;
+    return { refused: { code, message, faults, moreFaults, hint } };
+  }
+}

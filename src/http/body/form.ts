@@ -1,0 +1,36 @@
+import { parse } from 'node:querystring';
+import type { Request, Response } from 'express';
+import { Refusal } from '../../errors.ts';
+import { hasBody, readBytes, requirePlain, textOfBytes } from './bytes.ts';
+
+const formType = 'application/x-www-form-urlencoded';
+const mostFields = 1000;
+
+/**
+ * Reads the form fields of a request, up to `limit` bytes; a field sent twice is an array. Null if
+ * the client has gone.
+ */
+export async function readForm(
+  request: Request,
+  response: Response,
+  limit: number,
+): Promise<Record<string, unknown> | null> {
+  const known = forms.get(request);
+  if (known !== undefined) return known;
+  if (!hasBody(request)) return {};
+  const hint = `Send it with Content-Type: ${formType}.`;
+  if (!request.is(formType))
+    throw new Refusal('unsupported_media_type', 'The body must be a form.', { hint });
+  requirePlain(request, hint);
+  const bytes = await readBytes(request, response, limit);
+  if (bytes === null) return null;
+  const text = textOfBytes(bytes);
+  if (text.split('&', mostFields + 1).length > mostFields)
+    throw new Refusal('payload_too_large', `The form has more than ${mostFields} fields.`);
+  const form = { ...parse(text, '&', '=', { maxKeys: 0 }) };
+  forms.set(request, form);
+  return form;
+}
+
+/** The forms that were read: the OpenID provider reads a form before the route of OAuth apps. */
+const forms = new WeakMap<Request, Record<string, unknown>>();
