@@ -14,6 +14,7 @@ import { createOutbound } from './outbound/create.ts';
 import type { Outbound } from './outbound/outbound.ts';
 import { createScimMemory } from './scim-memory.ts';
 import { ensureSigningKey, requireRightKey } from './services/foundation/keys/open.ts';
+import { createTurnsOfProcess } from './services/foundation/limits/turns.ts';
 
 interface OpenOptions {
   /**
@@ -56,6 +57,7 @@ export async function openApp(
     signOuts: { turns: 0, lastLook: null, isLooking: false, served: new Set() },
     signIns: new Map(),
     placesTaken: new Map(),
+    turns: createTurnsOfProcess(),
     databaseLoad: () => database.load(),
     ready,
     tellOutage: outages.tell,

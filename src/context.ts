@@ -8,6 +8,7 @@ import type { DatabaseLoad } from './database/open.ts';
 import type { Refusal } from './errors.ts';
 import type { Outbound } from './outbound/outbound.ts';
 import type { ScimMemory } from './scim-memory.ts';
+import type { Turns } from './turns.ts';
 
 /**
  * The resources of one process from start to end. Code below HTTP and the command line gets clock,
@@ -38,11 +39,10 @@ export interface App {
   };
   /** The sign-in attempts since the process started, counted by method and outcome for metrics. */
   signIns: Map<string, number>;
-  /**
-   * How much work waits for the network: callbacks by client and by connection, tests by
-   * organization.
-   */
+  /** How many sign-in callbacks wait for the network, by client and by connection. */
   placesTaken: Map<string, number>;
+  /** The turns of long work, by organization (security O15). */
+  turns: { computing: Turns; network: Turns };
   /** The load on the database connections. */
   databaseLoad(): DatabaseLoad;
   /**

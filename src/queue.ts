@@ -65,6 +65,18 @@ export function countSteps(most = 200): () => Promise<void> | null {
   };
 }
 
+/** Does the work for slices of a list that may be long, and lets other work run in between. */
+export async function inSlices<Item>(
+  items: readonly Item[],
+  work: (some: Item[]) => Promise<void> | void,
+  size = 500,
+): Promise<void> {
+  for (let at = 0; at < items.length; at += size) {
+    if (at > 0) await turnOfTheLoop();
+    await work(items.slice(at, at + size));
+  }
+}
+
 /** Yields the items of a list that may be long, and lets other work run from time to time. */
 export async function* slowly<Item>(items: Iterable<Item>): AsyncGenerator<Item> {
   const step = countSteps();

@@ -37,6 +37,8 @@ export interface ScimMemory {
   requests: KeptRequest[];
   /** Like `requests`, for requests without a valid token. */
   rejected: KeptRequest[];
+  /** The organizations whose people a job is planning. */
+  planning: Set<string>;
   /**
    * Positions in the list of each organization, so that a late page is found without counting all
    * records before it.
@@ -55,6 +57,7 @@ export function createScimMemory(): ScimMemory {
     tokenUses: new Map(),
     requests: [],
     rejected: [],
+    planning: new Set(),
     places: new Map(),
     accountIds: { ids: [], at: new Date(0) },
   };

@@ -7,6 +7,7 @@ import { type CredentialPlace, findCredential } from './authenticate.ts';
 import { hasBody } from './body/bytes.ts';
 import { asksDryRun, checkPath, prefersView, readInput, takesBody } from './body/input.ts';
 import { continuationCookies, setCookies } from './cookies.ts';
+import { writeLong } from './long-answer.ts';
 import { oauthFault, oauthRefusal } from './oauth/refusals.ts';
 import { answerBrowser } from './pages/failure.ts';
 import { receive } from './receive.ts';
@@ -45,7 +46,7 @@ export function answerRoute(route: Route, door: Door): RequestHandler {
     const dryRun = asksDryRun(route, request);
     const reply = await route.perform(ctx, given, dryRun ? door.app.rehearse : undefined);
     setCookies(response, reply.cookies, secure);
-    send({ ...route, status: statusOf(route, request, dryRun) }, reply, request, response);
+    await send({ ...route, status: statusOf(route, request, dryRun) }, reply, request, response);
   };
 }
 
@@ -95,12 +96,12 @@ function statusOf(route: Route, request: Request, dryRun: boolean): Route['statu
     : route.status;
 }
 
-function send(
+async function send(
   route: Pick<Route, 'status' | 'redirects'>,
   { body, location }: Reply,
   request: Request,
   response: Response,
-): void {
+): Promise<void> {
   if (route.redirects === 'browser') response.vary('Accept');
   const browser = route.redirects === 'always' || wantsPage(request);
   if (location !== undefined && browser) {
@@ -108,7 +109,9 @@ function send(
   } else if (route.status === 204) {
     response.status(204).end();
   } else {
-    response.status(route.status).json(body);
+    const written = await writeLong(body);
+    if (written === null) response.status(route.status).json(body);
+    else response.status(route.status).type('json').send(written);
   }
 }
 

@@ -6,6 +6,7 @@ import type { Operation } from '../services/foundation/operation.ts';
 import type { CredentialPlace } from './authenticate.ts';
 import { type BodyLimits, usualBody } from './body/limits.ts';
 import type { CookieChange, CookieName } from './cookies.ts';
+import { shape } from './long-answer.ts';
 import type { Origins } from './origins.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -41,6 +42,8 @@ interface Definition<Input extends z.ZodObject, Output extends z.ZodType, View> 
   /** Redirects a browser (or, with `always`, every client) instead of sending the output. */
   redirect?: { to: (view: NoInfer<View>) => string; always?: true };
   run: (ctx: Context, input: z.output<Input>) => Promise<View> | View;
+  /** Runs a dry run, if `run` must not start inside a transaction. */
+  rehearse?: (ctx: Context, input: z.output<Input>) => Promise<View>;
 }
 
 /** The reply to one request. */
@@ -56,7 +59,7 @@ type Perform<Input> = (ctx: Context, input: Input, rehearse?: App['rehearse']) =
 export interface Route
   extends Omit<
     Definition<z.ZodObject, z.ZodType, never>,
-    'status' | 'dryRun' | 'body' | 'cookies' | 'redirect' | 'run'
+    'status' | 'dryRun' | 'body' | 'cookies' | 'redirect' | 'run' | 'rehearse'
   > {
   method: Method;
   /** A path in Express's form: `/api/v1/orgs/:org`. Every `:key` is a field of the input. */
@@ -84,12 +87,18 @@ export function route<
   method: Method,
   path: string,
   operation: Operation<Input, Output, View>,
-  reach: Omit<Definition<Input, Output, View>, 'input' | 'output' | 'run'>,
+  reach: Omit<Definition<Input, Output, View>, 'input' | 'output' | 'run' | 'rehearse'>,
 ): Route {
-  const { authority, input, output } = operation;
+  const { authority, input, output, rehearse } = operation;
   if (authority === 'operator')
     throw new Error(`${method} ${path}: the operator has no credential over HTTP`);
-  return routeTo(authority, method, path, { ...reach, output, input, run: operation });
+  return routeTo(authority, method, path, {
+    ...reach,
+    output,
+    input,
+    run: operation,
+    ...(rehearse === undefined ? {} : { rehearse }),
+  });
 }
 
 /** Creates a route to a function that checks the right `access` itself. */
@@ -103,14 +112,16 @@ export function routeTo<
   path: string,
   definition: Definition<Input, Output, View>,
 ): Route {
-  const { output, cookies, redirect, run, ...data } = definition;
+  const { output, cookies, redirect, run, rehearse: rehearsed, ...data } = definition;
   const { status = method === 'DELETE' ? 204 : 200, dryRun = method === 'DELETE' } = data;
   const { body = usualBody } = data;
   const perform: Perform<z.output<Input>> = async (ctx, parsed, rehearse) => {
     const work = async () => run(ctx, parsed);
-    const view = await (rehearse === undefined ? work() : rehearse(work));
+    const view = await (rehearse === undefined
+      ? work()
+      : (rehearsed?.(ctx, parsed) ?? rehearse(work)));
     return {
-      body: output?.parse(view),
+      body: output && (await shape(output, view)),
       cookies: cookies?.(view) ?? [],
       location: redirect?.to(view),
     };

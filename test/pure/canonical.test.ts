@@ -1,3 +1,4 @@
+import { domainToASCII } from 'node:url';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
@@ -92,4 +93,17 @@ test('D1 a canonical form does not change if it is made canonical again', () => 
     }),
   );
   fc.assert(fc.property(fc.domain(), (name) => canonicalDomain(name) === name.toLowerCase()));
+});
+
+test('D1 a host that is used as it is has the form that domainToASCII gives it', () => {
+  const sign = fc.constantFrom(...'abxn019-');
+  const label = fc.string({ unit: sign, minLength: 1, maxLength: 8 });
+  fc.assert(
+    fc.property(fc.array(label, { minLength: 2, maxLength: 4 }), (labels) => {
+      const host = labels.join('.');
+      const form = canonicalDomain(host);
+      expect(form === null || form === domainToASCII(host)).toBe(true);
+    }),
+    { numRuns: 5000 },
+  );
 });

@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createOutbound } from '../../src/outbound/create.ts';
 import { defaultLimits } from '../../src/outbound/limits.ts';
+import { createClient } from '../../src/services/tenancy/clients/operations.ts';
 import { addDomain } from '../../src/services/tenancy/domains/operations.ts';
+import { testSso } from '../../src/services/tenancy/sso/test.ts';
+import { addWebhook } from '../../src/services/tenancy/webhooks/operations.ts';
 import { fresh, signedIn } from '../support/builders.ts';
 import type { Answer } from '../support/http.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
@@ -28,7 +31,7 @@ afterAll(async () => {
   await idctl.close();
 });
 
-test('S9 an organization can run five tests of connections or domains at once; a sixth is refused, and another organization can still test', async () => {
+test('S9 O15 an organization can run two tests of connections or domains at once; a third waits five seconds and is refused, and another organization can still test', async () => {
   const issuer = (name: string) => receiver.url.replace('/hooks', `/${name}`);
   const { org } = await connected(idctl, issuer('one'));
   const { domain } = await addDomain(idctl.operator(), {
@@ -44,9 +47,9 @@ test('S9 an organization can run five tests of connections or domains at once; a
     clientId: 'idctl',
     clientSecret: 'secret',
   });
-  for (let turn = 0; turn < 5; turn += 1)
+  for (let turn = 0; turn < 2; turn += 1)
     running.push(owner.post(`${at}/sso/test`, test(`turn${turn}`)));
-  await expect.poll(() => held.length, { timeout: 20_000 }).toBe(5);
+  await expect.poll(() => held.length, { timeout: 20_000 }).toBe(2);
   const directory = {
     uri: 'ldap://127.0.0.1:1',
     tls: false,
@@ -56,22 +59,82 @@ test('S9 an organization can run five tests of connections or domains at once; a
     searchFilter: '(uid={username})',
     emailAttribute: 'mail',
   };
-  for (const further of [
+  const { webhook, client } = await webhookAndClient(org.slug);
+  const began = performance.now();
+  const late = [
     owner.post(`${at}/sso/test`, test('late')),
     owner.post(`${at}/ldap/test`, directory),
     owner.post(`${at}/domains/${domain}/verify`, {}),
-  ])
+    owner.post(`${at}/webhooks/${webhook}/test`, {}),
+    owner.post(`${at}/clients/${client}/test`, {}),
+  ];
+  for (const further of late)
     expect(await further).toMatchObject({
       status: 503,
       headers: { 'retry-after': '10' },
-      body: { code: 'overloaded', hint: 'Wait until one of them ends, then try again.' },
+      body: {
+        code: 'overloaded',
+        hint: 'Wait until an earlier request has ended, then try again.',
+      },
     });
+  expect(performance.now() - began).toBeGreaterThan(4900);
   const other = await connected(idctl, issuer('other'));
   const elsewhere = await signedIn(idctl, other.org.owner.email);
   running.push(elsewhere.post(`/api/v1/orgs/${other.org.slug}/sso/test`, test('elsewhere')));
-  await expect.poll(() => held.length, { timeout: 20_000 }).toBe(6);
+  await expect.poll(() => held.length, { timeout: 20_000 }).toBe(3);
   receiver.behave(answering(404));
   for (const answer of held) answer();
-  expect((await Promise.all(running)).map(({ status }) => status)).toEqual(Array(6).fill(200));
+  expect((await Promise.all(running)).map(({ status }) => status)).toEqual(Array(3).fill(200));
   expect((await owner.post(`${at}/sso/test`, test('after'))).status).toBe(200);
 }, 60_000);
+
+test('O15 a test that waits for its turn runs as soon as another one ends', async () => {
+  const { org } = await connected(idctl, receiver.url.replace('/hooks', '/next'));
+  const owner = await signedIn(idctl, org.owner.email);
+  const at = `/api/v1/orgs/${org.slug}`;
+  const [first, second] = [await hold(org.id), await hold(org.id)];
+  const waiting = owner.post(`${at}/sso/test`, {});
+  await expect.poll(() => idctl.app.turns.network.load().waiting).toBe(1);
+  await first();
+  expect((await waiting).status).toBe(200);
+  await second();
+});
+
+test('O15 at most twenty tests run in a process; the operator’s do not wait', async () => {
+  const { org } = await connected(idctl, receiver.url.replace('/hooks', '/many'));
+  const owner = await signedIn(idctl, org.owner.email);
+  const all = await Promise.all(Array.from({ length: 20 }, (_, at) => hold(`tenant ${at >> 1}`)));
+  const waiting = owner.post(`/api/v1/orgs/${org.slug}/sso/test`, {});
+  await expect.poll(() => idctl.app.turns.network.load()).toEqual({ running: 20, waiting: 1 });
+  expect(await testSso(idctl.operator(), { org: org.slug })).toMatchObject({ ok: false });
+  await all[0]?.();
+  expect((await waiting).status).toBe(200);
+  await Promise.all(all.map((release) => release()));
+});
+
+/** Holds a turn of the organization until the returned function is called. */
+async function hold(id: string) {
+  const begun = Promise.withResolvers<void>();
+  const ended = Promise.withResolvers<void>();
+  const running = idctl.app.turns.network.run(id, () => {
+    begun.resolve();
+    return ended.promise;
+  });
+  await begun.promise;
+  return () => {
+    ended.resolve();
+    return running;
+  };
+}
+
+async function webhookAndClient(org: string) {
+  const url = receiver.url;
+  const operator = idctl.operator();
+  const { id } = await addWebhook(operator, { org, url, events: ['*'] });
+  const client = createClient.input.parse({
+    org,
+    name: 'Wiki',
+    redirectUris: ['https://wiki.test/'],
+  });
+  return { webhook: id, client: (await createClient(operator, client)).clientId };
+}

@@ -11,6 +11,7 @@ import { createServer, type HttpServer } from '../../src/http/server.ts';
 import { createLog } from '../../src/log.ts';
 import type { Outbound } from '../../src/outbound/outbound.ts';
 import { createScimMemory } from '../../src/scim-memory.ts';
+import { createTurnsOfProcess } from '../../src/services/foundation/limits/turns.ts';
 import { type Client, createClient } from './http.ts';
 
 /** An HTTP server with the routes of a test and no services behind them. */
@@ -75,6 +76,7 @@ function appWithoutInside(options: DoorOptions, log: Record<string, unknown>[]):
     signOuts: { turns: 0, lastLook: null, isLooking: false, served: new Set() },
     signIns: new Map(),
     placesTaken: new Map(),
+    turns: createTurnsOfProcess(),
     databaseLoad: () => ({ used: 0, idle: 0, waiting: 0 }),
     ready: async () => ({ writable: true }),
     tellOutage: () => undefined,

@@ -1,5 +1,7 @@
 import type { z } from 'zod';
 import type { Actor, Context } from '../../context.ts';
+import type { Organization } from '../../database/models/organization.ts';
+import { rehearse } from '../../database/transaction.ts';
 import {
   requireAuthority,
   requireCaller,
@@ -20,6 +22,7 @@ import {
   type SecondFactorRight,
 } from './authority/table.ts';
 import { stopIfGone } from './gone.ts';
+import { inTurn, type TurnKind } from './limits/turns.ts';
 
 /** The right that an operation needs: a row of the table, `operator`, or `public` for none. */
 type Authority = OrganizationRight | ProjectRight | OwnRight | 'operator' | 'public';
@@ -42,6 +45,8 @@ interface Definition<
   authority: Needed;
   /** Proves the right if a row alone does not describe it. Never requires less than `authority`. */
   prove?: (ctx: Context, input: z.output<Input>) => Proof | Promise<Proof>;
+  /** If set, the work waits for the organization's turn, after the right is proved. */
+  turn?: TurnKind;
   /** Every field, including those of a path: an organization is `org`, a project `project`. */
   input: Input;
   /** The fields of the answer. Without it, the answer over HTTP is empty. */
@@ -52,6 +57,8 @@ interface Definition<
 /** One operation of idctl. Call it with checked input; it proves the authority itself. */
 export interface Operation<Input extends z.ZodObject, Output extends z.ZodType, View> {
   (ctx: Context, input: z.output<Input>): Promise<View>;
+  /** Waits for its turn, and rolls back every write. Only operations with a turn have it. */
+  readonly rehearse?: (ctx: Context, input: z.output<Input>) => Promise<View>;
   readonly authority: Authority;
   readonly input: Input;
   readonly output: Output | undefined;
@@ -65,16 +72,25 @@ export function operation<
   View extends z.input<Output>,
   Proof = Proved<Needed>,
 >(definition: Definition<Needed, Input, Output, View, Proof>): Operation<Input, Output, View> {
-  const { authority, input, output, run } = definition;
-  const perform = async (ctx: Context, given: z.output<Input>): Promise<View> => {
-    const proof = await (definition.prove ?? proveRow)(ctx, given);
-    stopIfGone(ctx);
-    return run(ctx, given, proof);
-  };
+  const { authority, turn, input, output, run } = definition;
+  const performing =
+    (around: (work: () => Promise<View>) => Promise<View>) =>
+    async (ctx: Context, given: z.output<Input>): Promise<View> => {
+      const proof = await (definition.prove ?? proveRow)(ctx, given);
+      const work = async () => {
+        stopIfGone(ctx);
+        return around(() => run(ctx, given, proof));
+      };
+      return turn === undefined ? work() : inTurn(ctx, turn, organizationOf(proof), work);
+    };
   // `proveRow` returns what `Proved` says for this authority, so `Proof` is that type.
   const proveRow = (ctx: Context, given: z.output<Input>) =>
     prove(ctx, authority, given) as Promise<Proof>;
-  return Object.assign(perform, { authority, input, output });
+  const own = turn === undefined ? {} : { rehearse: performing(rehearse) };
+  return Object.assign(
+    performing((work) => work()),
+    { ...own, authority, input, output },
+  );
 }
 
 /**
@@ -104,6 +120,13 @@ async function prove(ctx: Context, authority: Authority, input: Record<string, u
   const org = text(input, 'org');
   if (!isAboutProject(authority)) return requireAuthority(ctx, authority, org);
   return requireProjectAuthority(ctx, authority, { org, project: text(input, 'project') });
+}
+
+function organizationOf(proof: unknown): Organization {
+  // Only a proof about an organization has this field: a Standing or a Within.
+  if (typeof proof === 'object' && proof !== null && 'organization' in proof)
+    return proof.organization as Organization;
+  throw new Error('an operation without an organization has a turn');
 }
 
 /** The organization or project that the input names. */

@@ -71,12 +71,20 @@ const rowsAtOnce = 1000;
 /** Reads all rows by keyset, a bounded number at a time, so that no read delays others for long. */
 export async function readAllRows<Row extends { id: string }>(
   load: (after: string, count: number) => Promise<Row[]>,
+  atOnce = rowsAtOnce,
+): Promise<Row[]> {
+  return readAllAfter<Row>((last, count) => load(last?.id ?? firstKey, count), atOnce);
+}
+
+/** Like `readAllRows`, for rows with another key. `load` gets the last row that was read. */
+export async function readAllAfter<Row>(
+  load: (last: Row | undefined, count: number) => Promise<Row[]>,
+  atOnce = rowsAtOnce,
 ): Promise<Row[]> {
   const rows: Row[] = [];
-  for (let after = firstKey; ; ) {
-    const some = await load(after, rowsAtOnce);
+  for (;;) {
+    const some = await load(rows.at(-1), atOnce);
     rows.push(...some);
-    if (some.length < rowsAtOnce) return rows;
-    after = some.at(-1)?.id ?? after;
+    if (some.length < atOnce) return rows;
   }
 }

@@ -1,9 +1,12 @@
+import { Op } from 'sequelize';
 import { Account } from '../../../database/models/account.ts';
 import { ScimRecord } from '../../../database/models/scim-record.ts';
 import { domainOf } from '../domain-names/canonical.ts';
 import { findVerifiedNames } from '../domain-names/owns.ts';
-import { readPage } from '../page.ts';
+import { readAllRows, readPage } from '../page.ts';
 import { calledBy, emailOf, resourceOf } from '../scim-user/resource.ts';
+
+const recordsAtOnce = 200;
 
 /** A person as an organization sees them. */
 export interface Shown {
@@ -23,9 +26,18 @@ export async function shownTo(
   accounts: Pick<Account, 'id'>[] | 'all',
 ): Promise<(account: Person) => Shown> {
   const these = accounts === 'all' ? {} : { accountId: accounts.map(({ id }) => id) };
-  const named = await ScimRecord.findAll({
-    where: { organizationId, ...these, link: ['attached', 'created'] },
-  });
+  const link: ScimRecord['link'][] = ['attached', 'created'];
+  const where = { organizationId, ...these, link };
+  // A row of the model costs more than a plain one, so this reads few at a time.
+  const named = await readAllRows(
+    (after) =>
+      ScimRecord.findAll({
+        where: { ...where, id: { [Op.gt]: after } },
+        order: ['id'],
+        limit: recordsAtOnce,
+      }),
+    recordsAtOnce,
+  );
   const verified = named.length === 0 ? new Set() : await findVerifiedNames(organizationId);
   const records = new Map(named.map((record) => [record.accountId, record]));
   return (account) => {

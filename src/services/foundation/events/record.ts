@@ -11,6 +11,7 @@ import {
   select,
 } from '../../../database/select.ts';
 import { isRehearsed } from '../../../database/transaction.ts';
+import { inSlices } from '../../../queue.ts';
 import { nameShownIn } from '../authority/shown.ts';
 import { countUp } from '../limits/limit.ts';
 import type { EventData, EventName } from './kinds.ts';
@@ -63,27 +64,28 @@ export async function recordEvents(
 ): Promise<void> {
   if (happenings.length === 0) return;
   const actor = await viewActor(ctx.actor, organizationId);
-  const events = happenings.map(({ kind, subject = null, data = {} }) => {
-    return { id: orderedId(), kind, at: ctx.now, actor, subject, data };
-  });
-  await insertRows(
-    'events',
-    events.map((event) => ({ ...event, organization_id: organizationId })),
-  );
   const listeners = await Webhook.findAll({
     where: { organizationId, enabled: true },
     attributes: ['id', 'events'],
     // The lock keeps a found webhook from being removed before its deliveries are written.
     lock: Transaction.LOCK.KEY_SHARE,
   });
-  await insertRows(
-    'webhook_deliveries',
-    listeners.flatMap((webhook) =>
-      events
-        .filter((event) => isWanted(event.kind, webhook.events))
-        .map((event) => deliveryOf(webhook.id, event)),
-    ),
-  );
+  await inSlices(happenings, async (some) => {
+    const events = some.map(({ kind, subject = null, data = {} }) => {
+      return { id: orderedId(), kind, at: ctx.now, actor, subject, data };
+    });
+    await insertRows(
+      'events',
+      events.map((event) => ({ ...event, organization_id: organizationId })),
+    );
+    for (const webhook of listeners) {
+      const wanted = events.filter((event) => isWanted(event.kind, webhook.events));
+      await insertRows(
+        'webhook_deliveries',
+        wanted.map((event) => deliveryOf(webhook.id, event)),
+      );
+    }
+  });
 }
 
 /** The subject of an event (a row with a name) and the event's organization, if it has one. */

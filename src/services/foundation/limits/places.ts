@@ -1,6 +1,5 @@
 import type { Context } from '../../../context.ts';
-import type { Organization } from '../../../database/models/organization.ts';
-import { Refusal } from '../../../errors.ts';
+import type { Refusal } from '../../../errors.ts';
 
 // Limits how much work of one process may wait for the network at once (security S9).
 
@@ -37,29 +36,4 @@ export function placesFor(
       if (taken) change(-1);
     },
   };
-}
-
-const mostTests = 5;
-
-/** Runs a test, at most five at once for an organization. The operator's tests have no limit. */
-export async function testInPlace<T>(
-  ctx: Pick<Context, 'placesTaken' | 'actor'>,
-  { id }: Pick<Organization, 'id'>,
-  work: () => Promise<T>,
-): Promise<T> {
-  if (ctx.actor.kind === 'operator') return work();
-  const places = placesFor(ctx, [[`tests ${id}`, mostTests]], tooManyTests);
-  places.take();
-  try {
-    return await work();
-  } finally {
-    places.leave();
-  }
-}
-
-function tooManyTests(): Refusal {
-  return new Refusal('overloaded', `${mostTests} tests of this organization are still running.`, {
-    hint: 'Wait until one of them ends, then try again.',
-    retryAfter: 10,
-  });
 }

@@ -1,6 +1,6 @@
 import type { Context } from '../../../context.ts';
 import type { Organization } from '../../../database/models/organization.ts';
-import type { Project, ProjectRole } from '../../../database/models/project.ts';
+import type { ProjectRole } from '../../../database/models/project.ts';
 import { requireAuthority, requireProjectAuthority } from '../../foundation/authority/require.ts';
 import { outranks } from '../../foundation/project-roles.ts';
 import { addMember } from '../../tenancy/memberships/add.ts';
@@ -9,6 +9,7 @@ import { changeRoles, holdMembers, joinTogether } from '../../tenancy/membership
 import { removeProjectMember } from '../../tenancy/projects/members.ts';
 import { writeProjectMembers } from '../../tenancy/projects/write-members.ts';
 import { isLower, type Steps } from './changes.ts';
+import type { StoredProject } from './state.ts';
 
 /** Adds members and raises roles. */
 export async function performMembers(
@@ -61,10 +62,10 @@ function nameIn(held: Held, accountId: string): string {
 }
 
 /** The organization's projects by slug. */
-export type Projects = Map<string, Project>;
+export type Projects = Map<string, StoredProject>;
 
 /** The project with this slug. It was there at the time of the plan, or the plan has added it. */
-export function projectIn(projects: Projects, slug: string): Project {
+export function projectIn(projects: Projects, slug: string): StoredProject {
   const project = projects.get(slug);
   if (project === undefined) throw new Error('a project of the plan is gone');
   return project;

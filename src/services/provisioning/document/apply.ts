@@ -1,10 +1,8 @@
 import { Transaction } from 'sequelize';
 import type { Context } from '../../../context.ts';
 import { Domain } from '../../../database/models/domain.ts';
-import { GroupMapping } from '../../../database/models/group-mapping.ts';
 import { LdapConnection } from '../../../database/models/ldap-connection.ts';
 import type { Organization } from '../../../database/models/organization.ts';
-import { Project } from '../../../database/models/project.ts';
 import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { requireAuthority } from '../../foundation/authority/require.ts';
 import { domainOf } from '../../foundation/domain-names/canonical.ts';
@@ -29,6 +27,7 @@ import type { GroupRole } from '../mappings/view.ts';
 import {
   createMappings,
   dropMappings,
+  readStoredMappings,
   requireGrant,
   requireMappingRoom,
 } from '../mappings/write.ts';
@@ -40,6 +39,7 @@ import {
   projectIn,
 } from './apply-people.ts';
 import { isLower, type Steps } from './changes.ts';
+import { readProjects } from './state.ts';
 
 // Carries out a plan with the operations and steps of the separate commands. Each change requires
 // its right and records its event. Call these functions inside one transaction.
@@ -111,7 +111,7 @@ async function performProjects(
   }
   for (const { id: project, name } of renameProjects)
     await renameProject(ctx, { org, project, name });
-  const all = await Project.findAll({ where: { organizationId: org } });
+  const all = await readProjects(org);
   const projects = new Map(all.map((project) => [project.slug, project]));
   await performMappings(ctx, organization, projects, steps);
   await performProjectMembers(ctx, organization, projects, steps);
@@ -148,11 +148,7 @@ async function performMappings(
   await requireGrant(ctx, organization.id, addMappings);
   if (removeMappings.length > 0) {
     const gone = new Set(removeMappings.map(({ id }) => id));
-    const stored = await GroupMapping.findAll({
-      where: { organizationId: organization.id },
-      include: 'project',
-      order: ['id'],
-    });
+    const stored = await readStoredMappings(organization.id);
     await dropMappings(
       ctx,
       organization,

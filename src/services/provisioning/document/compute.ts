@@ -3,7 +3,7 @@ import type { Context } from '../../../context.ts';
 import type { Organization } from '../../../database/models/organization.ts';
 import { assertNoTransaction, transaction } from '../../../database/transaction.ts';
 import { refuseField } from '../../../errors.ts';
-import { requireAuthority } from '../../foundation/authority/require.ts';
+import { requireAuthority, type Standing } from '../../foundation/authority/require.ts';
 import { stopIfGone } from '../../foundation/gone.ts';
 import { giveBack, requirePlace } from '../../foundation/limits/limit.ts';
 import { gatherOutside } from './gather.ts';
@@ -21,7 +21,7 @@ export interface ToCompute {
 }
 
 /** A plan, and the digest of everything that it depends on. */
-export type Computed = ReturnType<typeof planDocument> & { digest: string };
+export type Computed = Awaited<ReturnType<typeof planDocument>> & { digest: string };
 
 /** Reads the state and plans the document against it. Writes nothing. */
 export async function computePlan(
@@ -34,24 +34,38 @@ export async function computePlan(
   const given = givenFingerprints(ctx, document);
   const secrets = compared(state, given);
   const outside = await gatherOutside(ctx, organization, { state, document, prune });
-  const plan = planDocument({ state, document, prune, secrets, outside });
   stopIfGone(ctx);
+  const plan = await planDocument({ state, document, prune, secrets, outside });
   const { sso, ldap, ...rest } = document;
   const plain = { ...rest, sso: withoutSecret(sso), ldap: withoutSecret(ldap) };
   const { changes, kept, losing, blocked } = plan;
   const said = { changes, kept, losing, blocked };
-  return { ...plan, digest: secretsDigest(ctx, state, plain, prune, given, said) };
+  const digest = await secretsDigest(ctx, [state, plain, { prune }, given, said]);
+  return { ...plan, digest };
+}
+
+/** Proves the right, and the rights to save the secrets that the document contains. */
+export async function requireDocumentRights(
+  ctx: Context,
+  right: 'document.see' | 'document.apply',
+  { org, document }: ToCompute,
+): Promise<Standing> {
+  const standing = await requireAuthority(ctx, right, org);
+  const given = givenFingerprints(ctx, document);
+  if (given.sso !== null) await requireAuthority(ctx, 'sso.change', org);
+  if (given.ldap !== null) await requireAuthority(ctx, 'ldap.change', org);
+  return standing;
 }
 
 /**
- * Requires the right to save the document's secrets. Counts requests whose secrets differ from the
+ * Counts requests whose secrets differ from the
  * stored ones, because plans could be used to guess them. The operator has no such limit. Refuses a
  * document of another organization.
  */
 export async function admitDocument(
   ctx: Context,
   organization: Organization,
-  { org, document }: ToCompute,
+  { document }: ToCompute,
 ): Promise<void> {
   const slug = document.organization?.slug ?? organization.slug;
   if (slug !== organization.slug) {
@@ -59,8 +73,6 @@ export async function admitDocument(
     throw refuseField('document.organization.slug', message);
   }
   const given = givenFingerprints(ctx, document);
-  if (given.sso !== null) await requireAuthority(ctx, 'sso.change', org);
-  if (given.ldap !== null) await requireAuthority(ctx, 'ldap.change', org);
   if ((given.sso ?? given.ldap) === null || ctx.actor.kind === 'operator') return;
   assertNoTransaction('counting a secret');
   const limit = { name: 'document secret', of: organization.id, most: 20, seconds: 3600 };

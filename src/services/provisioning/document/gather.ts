@@ -6,6 +6,7 @@ import { Domain } from '../../../database/models/domain.ts';
 import type { Organization } from '../../../database/models/organization.ts';
 import { jsonOf, select, selectAmong } from '../../../database/select.ts';
 import { refuseFaults } from '../../../errors.ts';
+import { slowly } from '../../../queue.ts';
 import { commandLine, shellWord } from '../../../shell-word.ts';
 import { domainOf } from '../../foundation/domain-names/canonical.ts';
 import { listCredentials } from '../../people/credentials/credentials.ts';
@@ -115,7 +116,7 @@ async function findPeople(
   const accounts = new Map(found.map((account) => [account.email, account]));
   const mayAdd = new Set(allowed);
   const people = new Map<string, Person>();
-  for (const email of unknown) {
+  for await (const email of slowly(unknown)) {
     const account = accounts.get(email);
     if (!mayAdd.has(email)) people.set(email, inviteInstead(organization, email));
     else if (account === undefined) people.set(email, noAccount(email));

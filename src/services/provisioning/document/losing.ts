@@ -1,4 +1,6 @@
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import type { Origin } from '../../../database/models/membership.ts';
+import { countSteps } from '../../../queue.ts';
 import { outranks } from '../../foundation/project-roles.ts';
 import { newMember, type PersonFacts, type PersonRules, planPerson } from '../mappings/facts.ts';
 import { spellInDirectory } from '../mappings/plan.ts';
@@ -7,17 +9,22 @@ import type { ProjectMember, State } from './state.ts';
 import type { PlanInput } from './wanted.ts';
 
 /** The people who would lose a role in the organization or a project, or a way to sign in. */
-export function findLosing(
+export async function findLosing(
   plan: Pick<PlanDraft, 'steps' | 'changes'>,
   wanted: PlanInput,
-): Losing[] {
-  return [
-    ...losingRoles(plan, wanted),
-    ...losingProjects(plan, wanted),
-    ...losingMappings(plan, wanted),
-    ...losingOrgRoles(plan, wanted),
-    ...losingConnections(plan, wanted),
-  ];
+): Promise<Losing[]> {
+  const losing: Losing[] = [];
+  for (const find of [
+    losingRoles,
+    losingProjects,
+    losingMappings,
+    losingOrgRoles,
+    losingConnections,
+  ]) {
+    losing.push(...(await find(plan, wanted)));
+    await turnOfTheLoop();
+  }
+  return losing;
 }
 
 function losingRoles({ steps }: Pick<PlanDraft, 'steps'>, { state }: PlanInput): Losing[] {
@@ -54,7 +61,10 @@ function losingProjects({ steps }: Pick<PlanDraft, 'steps'>, { state }: PlanInpu
  * Roles that synced project members lose because mappings are removed. A role from a claim ends at
  * the next sign-in. A role from a SCIM group ends without a sign-in.
  */
-function losingMappings({ steps }: Pick<PlanDraft, 'steps'>, wanted: PlanInput): Losing[] {
+async function losingMappings(
+  { steps }: Pick<PlanDraft, 'steps'>,
+  wanted: PlanInput,
+): Promise<Losing[]> {
   const { state } = wanted;
   const removed = new Set(steps.removeMappings.map(({ id }) => id));
   if (removed.size === 0) return [];
@@ -67,35 +77,52 @@ function losingMappings({ steps }: Pick<PlanDraft, 'steps'>, wanted: PlanInput):
   ]);
   const rules = rulesLeft(steps, state);
   const byProject = Map.groupBy(rules.mappings, ({ projectId }) => projectId);
-  return state.projectMembers.flatMap((member) => {
+  const losing: Losing[] = [];
+  const step = countSteps(mostRulesAtOnce);
+  for (const member of state.projectMembers) {
     const { accountId, project, role: from, mappingId } = member;
     if (mappingId === null || !removed.has(mappingId) || gone.has(project) || gone.has(accountId))
-      return [];
-    if (manual.has(`${project} ${accountId}`)) return [];
+      continue;
+    if (manual.has(`${project} ${accountId}`)) continue;
     const mappings = byProject.get(project) ?? [];
+    const turn = step();
+    if (turn !== null) await turn;
     const to = roleAfter({ ...rules, mappings }, member, wanted);
-    const lower = to === null || outranks(from, to);
-    return lower ? [{ email: member.email ?? accountId, project, from, to }] : [];
-  });
+    if (to === null || outranks(from, to))
+      losing.push({ email: member.email ?? accountId, project, from, to });
+  }
+  return losing;
 }
 
+/** How many people are compared with up to 10,000 mappings before other work runs. */
+const mostRulesAtOnce = 10;
+
 /** Members whose role a removed mapping gave, if their next role is lower. */
-function losingOrgRoles({ steps }: Pick<PlanDraft, 'steps'>, wanted: PlanInput): Losing[] {
+async function losingOrgRoles(
+  { steps }: Pick<PlanDraft, 'steps'>,
+  wanted: PlanInput,
+): Promise<Losing[]> {
   const { state } = wanted;
   const removed = new Set(steps.removeMappings.map(({ id }) => id));
   if (removed.size === 0) return [];
-  const rules = rulesLeft(steps, state);
+  // Roles in projects do not matter here.
+  const rules = { ...rulesLeft(steps, state), mappings: [] };
   const edited = new Set(
     [...steps.changeMembers, ...steps.removeMembers].map(({ accountId }) => accountId),
   );
-  return state.members.flatMap(({ accountId, email, role, given }) => {
-    if (given === null || !removed.has(given.mappingId) || edited.has(accountId)) return [];
+  const losing: Losing[] = [];
+  const step = countSteps(mostRulesAtOnce);
+  for (const { accountId, email, role, given } of state.members) {
+    if (given === null || !removed.has(given.mappingId) || edited.has(accountId)) continue;
+    const turn = step();
+    if (turn !== null) await turn;
     const facts = factsOf({ accountId, ...given }, wanted);
     const orgRole = { role, synced: true, origin: originOf(given) };
     const to = planPerson(rules, { ...facts, orgRole }).orgRole?.to ?? role;
-    const lower = isLower({ from: role, role: to });
-    return lower ? [{ email: email ?? accountId, from: role, to }] : [];
-  });
+    if (isLower({ from: role, role: to }))
+      losing.push({ email: email ?? accountId, from: role, to });
+  }
+  return losing;
 }
 
 /** The rules without the removed mappings and with the added ones. Slugs stand for project ids. */

@@ -2,11 +2,12 @@ import { z } from 'zod';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { ref } from '../../foundation/fields.ts';
+import { inTurn } from '../../foundation/limits/turns.ts';
 import { operation } from '../../foundation/operation.ts';
 import { requireReachable } from '../../tenancy/webhooks/operations.ts';
 import { holdOrganization, performSteps } from './apply.ts';
 import { planView } from './changes.ts';
-import { admitDocument, type Computed, computePlan } from './compute.ts';
+import { admitDocument, type Computed, computePlan, requireDocumentRights } from './compute.ts';
 import { documentOf } from './export.ts';
 import { describeDocument, exportedDocument, sentDocument } from './schema.ts';
 import { readOrganizationState } from './state.ts';
@@ -16,6 +17,7 @@ import { readOrganizationState } from './state.ts';
 /** Exports the organization as a document, without secrets. */
 export const exportOrganization = operation({
   authority: 'document.see',
+  turn: 'computing',
   input: z.strictObject({ org: ref }),
   output: exportedDocument,
   run: async (ctx, _input, { organization }) => ({
@@ -48,6 +50,8 @@ function viewPlan({ changes, kept, losing, blocked, digest }: Computed) {
  */
 export const planOrganization = operation({
   authority: 'document.see',
+  prove: (ctx, input) => requireDocumentRights(ctx, 'document.see', input),
+  turn: 'computing',
   input: planInput,
   output: planView,
   run: async (ctx, input, { organization }) => {
@@ -64,29 +68,44 @@ export const planOrganization = operation({
 export const applyOrganization = operation({
   authority: 'document.apply',
   input: planInput.extend({ digest: z.string().max(100) }),
+  prove: (ctx, input) => requireDocumentRights(ctx, 'document.apply', input),
   output: planView.extend({ applied: z.literal(true) }),
   run: async (ctx, input, { organization }) => {
-    await admitDocument(ctx, organization, input);
-    const planned = await computePlan(ctx, organization, input);
-    requireSame(planned, input.digest);
-    // Host names are resolved here: a transaction must not wait for the network.
-    for (const { url } of planned.steps.addWebhooks)
-      await requireReachable(ctx, url, 'document.webhooks');
-    const clients = [
-      ...planned.steps.addClients,
-      ...planned.steps.changeClients.map(({ to }) => to),
-    ];
-    for (const { backchannelLogoutUri: uri } of clients)
-      if (uri !== null) await requireReachable(ctx, uri, 'document.clients');
-    await transaction(async () => {
-      await holdOrganization(organization, planned.steps);
-      const { steps, digest } = await computePlan(ctx, organization, input);
-      requireSame({ digest }, input.digest);
-      await performSteps(ctx, organization, steps);
+    const planned = await inTurn(ctx, 'computing', organization, async () => {
+      await admitDocument(ctx, organization, input);
+      const computed = await computePlan(ctx, organization, input);
+      requireSame(computed, input.digest);
+      return computed;
     });
+    // Slow look-ups must not take the turn of work that computes. A transaction must not wait for
+    // the network either.
+    const named = addressesIn(planned.steps);
+    if (named.length > 0)
+      await inTurn(ctx, 'network', organization, async () => {
+        for (const { uri, field } of named) await requireReachable(ctx, uri, field);
+      });
+    await inTurn(ctx, 'computing', organization, () =>
+      transaction(async () => {
+        await holdOrganization(organization, planned.steps);
+        const { steps, digest } = await computePlan(ctx, organization, input);
+        requireSame({ digest }, input.digest);
+        await performSteps(ctx, organization, steps);
+      }),
+    );
     return { ...viewPlan(planned), applied: true as const };
   },
 });
+
+/** The addresses that idctl would send messages to, each with its section. */
+function addressesIn({ addWebhooks, addClients, changeClients }: Computed['steps']) {
+  const clients = [...addClients, ...changeClients.map(({ to }) => to)];
+  return [
+    ...addWebhooks.map(({ url: uri }) => ({ uri, field: 'document.webhooks' })),
+    ...clients.flatMap(({ backchannelLogoutUri: uri }) =>
+      uri === null ? [] : [{ uri, field: 'document.clients' }],
+    ),
+  ];
+}
 
 function requireSame({ digest }: Pick<Computed, 'digest'>, planned: string): void {
   if (digest === planned) return;

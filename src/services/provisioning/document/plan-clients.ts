@@ -9,9 +9,10 @@ export function planClients(draft: PlanDraft, wanted: PlanInput): void {
   const { state, document, prune } = wanted;
   if (document.clients !== undefined) {
     const there = new Map(state.clients.map((client) => [client.name, client]));
+    const projects = projectsAfter(draft, wanted);
     for (const [at, given] of document.clients.entries()) {
       const client = effective(draft, wanted, given);
-      const fault = client && faultOf(draft, wanted, client);
+      const fault = client && faultOf(projects, client);
       if (fault) draft.faults.push({ path: `clients.${at}.${fault.path}`, message: fault.message });
       else if (client !== null) planClient(draft, there.get(given.name), client);
     }
@@ -48,10 +49,14 @@ function effective(
   };
 }
 
-function faultOf(draft: PlanDraft, { state, document }: PlanInput, client: WantedClient) {
+/** The slugs of the projects that exist once the plan is applied. */
+function projectsAfter(draft: PlanDraft, { state, document }: PlanInput): Set<string> {
   const gone = new Set(draft.steps.removeProjects.map(({ slug }) => slug));
   const left = state.projects.filter(({ slug }) => !gone.has(slug));
-  const known = new Set([...left, ...(document.projects ?? [])].map(({ slug }) => slug));
+  return new Set([...left, ...(document.projects ?? [])].map(({ slug }) => slug));
+}
+
+function faultOf(known: ReadonlySet<string>, client: WantedClient) {
   const { project } = client;
   if (project !== null && !known.has(project))
     return { path: 'project', message: `there is no project ${project}` };

@@ -7,13 +7,8 @@ import type { PlanInput } from './wanted.ts';
 
 // Plans members, projects with their members, and mappings.
 
-/** Plans the sections about people and their roles. */
-export function planPeople(draft: PlanDraft, wanted: PlanInput): void {
-  planMembers(draft, wanted);
-  planProjects(draft, wanted);
-  planProjectMembers(draft, wanted);
-  planMappings(draft, wanted);
-}
+/** The functions that plan the sections about people and their roles, in this order. */
+export const peopleParts = [planMembers, planProjects, planProjectMembers, planMappings];
 
 function planMembers(
   draft: PlanDraft,

@@ -1,8 +1,9 @@
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import { refuseFaults } from '../../../errors.ts';
 import { emptyDraft, type PlanDraft } from './changes.ts';
 import { findLosing } from './losing.ts';
 import { planClients } from './plan-clients.ts';
-import { planPeople } from './plan-people.ts';
+import { peopleParts } from './plan-people.ts';
 import { planSettings } from './plan-settings.ts';
 import type { PlanInput } from './wanted.ts';
 
@@ -12,13 +13,15 @@ import type { PlanInput } from './wanted.ts';
  * Compares an organization with its document. Refuses a document that cannot be applied, such as
  * one that names a missing project or removes the last owner.
  */
-export function planDocument(wanted: PlanInput): Omit<PlanDraft, 'faults'> {
+export async function planDocument(wanted: PlanInput): Promise<Omit<PlanDraft, 'faults'>> {
   const draft = emptyDraft();
-  planSettings(draft, wanted);
-  planPeople(draft, wanted);
-  planClients(draft, wanted);
+  // Each part may loop over 10,000 entries, so other work runs in between.
+  for (const planPart of [planSettings, ...peopleParts, planClients]) {
+    planPart(draft, wanted);
+    await turnOfTheLoop();
+  }
   const { faults, ...plan } = draft;
   const placed = faults.map(({ path, message }) => ({ path: `document.${path}`, message }));
   if (placed.length > 0) throw refuseFaults(placed);
-  return { ...plan, losing: findLosing(plan, wanted) };
+  return { ...plan, losing: await findLosing(plan, wanted) };
 }

@@ -1,5 +1,7 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, type Hmac } from 'node:crypto';
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import type { Context } from '../../../context.ts';
+import { inSlices } from '../../../queue.ts';
 
 // Secrets are compared by a keyed fingerprint. No plan, log or error shows a value.
 
@@ -9,10 +11,25 @@ export function fingerprintOf(ctx: Context, section: 'sso' | 'ldap', secret: str
 }
 
 /** The digest of a plan. It is keyed, because its input has fingerprints and personal data. */
-export function secretsDigest(ctx: Context, ...parts: unknown[]): string {
-  return keyed(ctx, JSON.stringify(parts));
+export async function secretsDigest(ctx: Context, parts: object[]): Promise<string> {
+  const hmac = keyedHash(ctx);
+  // Long lists are hashed in slices: one text of all parts would hold the process up.
+  for (const part of parts) {
+    for (const [name, value] of Object.entries(part)) {
+      hmac.update(`\n${JSON.stringify(name)}:`);
+      if (!Array.isArray(value)) hmac.update(JSON.stringify(value) ?? 'absent');
+      else await inSlices(value, (some) => void hmac.update(`${JSON.stringify(some)}\n`));
+      await turnOfTheLoop();
+    }
+    hmac.update('\n;');
+  }
+  return hmac.digest('base64url');
 }
 
 function keyed(ctx: Context, text: string): string {
-  return createHmac('sha256', ctx.keyring.derive('document')).update(text).digest('base64url');
+  return keyedHash(ctx).update(text).digest('base64url');
+}
+
+function keyedHash(ctx: Context): Hmac {
+  return createHmac('sha256', ctx.keyring.derive('document'));
 }

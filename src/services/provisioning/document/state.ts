@@ -9,7 +9,9 @@ import { SignInSettings } from '../../../database/models/sign-in-settings.ts';
 import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { Webhook } from '../../../database/models/webhook.ts';
 import { select } from '../../../database/select.ts';
+import { inSlices } from '../../../queue.ts';
 import { shownTo } from '../../foundation/authority/shown.ts';
+import { firstKey, readAllAfter, readAllRows } from '../../foundation/page.ts';
 import { settingsOfClient } from '../../tenancy/clients/client.ts';
 import { directorySettingsOf, openBindPassword } from '../../tenancy/ldap/connection.ts';
 import { choicesIn } from '../../tenancy/signin-settings/operations.ts';
@@ -91,7 +93,8 @@ export async function readOrganizationState(
   const webhooks = await Webhook.findAll({ where, order: ['id'] });
   const clients = await Client.findAll({ where, include: ['origins', 'project'], order: ['name'] });
   const settings = await SignInSettings.findByPk(organizationId);
-  const people = await readPeople(organizationId);
+  const projects = await readProjects(organizationId);
+  const people = await readPeople(organizationId, projects);
   return {
     organization: { slug: organization.slug, name: organization.name },
     domains: (await Domain.findAll({ where, order: ['name'] })).map(({ name, state }) => ({
@@ -114,13 +117,21 @@ export async function readOrganizationState(
       return { id, url, events: events ?? ['*'], enabled };
     }),
     clients: clients.map((client) => ({ id: client.id, ...settingsOfClient(client) })),
-    projects: await select<StoredProject>(
-      'SELECT id, slug, name FROM projects WHERE organization_id = $1 ORDER BY slug',
-      [organizationId],
-    ),
+    projects,
     mappings: await readMappings(organizationId),
     ...people,
   };
+}
+
+/** The organization's projects, by slug. */
+export function readProjects(organizationId: string): Promise<StoredProject[]> {
+  return readAllAfter<StoredProject>((last, count) =>
+    select<StoredProject>(
+      `SELECT id, slug, name FROM projects
+        WHERE organization_id = $1 AND slug > $2 ORDER BY slug LIMIT $3`,
+      [organizationId, last?.slug ?? '', count],
+    ),
+  );
 }
 
 interface MappingRow {
@@ -132,16 +143,46 @@ interface MappingRow {
 }
 
 async function readMappings(organizationId: string): Promise<StoredMapping[]> {
-  const rows = await select<MappingRow>(
-    `SELECT m.id, m.group_name AS "group", p.slug AS project, m.role, m.org_role AS "orgRole"
-       FROM group_mappings m LEFT JOIN projects p ON p.id = m.project_id
-      WHERE m.organization_id = $1 ORDER BY m.id`,
-    [organizationId],
+  const rows = await readAllRows((after, count) =>
+    select<MappingRow>(
+      `SELECT m.id, m.group_name AS "group", p.slug AS project, m.role, m.org_role AS "orgRole"
+         FROM group_mappings m LEFT JOIN projects p ON p.id = m.project_id
+        WHERE m.organization_id = $1 AND m.id > $2 ORDER BY m.id LIMIT $3`,
+      [organizationId, after, count],
+    ),
   );
   return rows.flatMap(({ id, group, project, role, orgRole }): StoredMapping[] => {
     if (orgRole !== null) return [{ id, group, orgRole }];
     return project === null || role === null ? [] : [{ id, group, project, role }];
   });
+}
+
+/** Reads the members of some projects at a time, and many of one project in parts. */
+async function readProjectMembers(projects: StoredProject[]): Promise<ProjectRow[]> {
+  const slugs = new Map(projects.map(({ id, slug }) => [id, slug]));
+  const rows: ProjectRow[] = [];
+  await inSlices(
+    projects.map(({ id }) => id).toSorted(),
+    async (ids) => {
+      const list = ids.map((_, at) => `$${at + 4}`).join(', ');
+      const some = await readAllAfter<Omit<ProjectRow, 'project'> & { projectId: string }>(
+        (last, count) =>
+          select(
+            `SELECT m.account_id AS "accountId", m.project_id AS "projectId", m.role, m.synced,
+                    m.origin ->> 'source' AS source, m.origin ->> 'by' AS "by",
+                    m.origin ->> 'group' AS "group", m.origin ->> 'mappingId' AS "mappingId"
+               FROM project_memberships m
+              WHERE m.project_id IN (${list}) AND (m.project_id, m.account_id) > ($1, $2)
+              ORDER BY m.project_id, m.account_id LIMIT $3`,
+            [last?.projectId ?? firstKey, last?.accountId ?? firstKey, count, ...ids],
+          ),
+      );
+      for (const { projectId, ...row } of some)
+        rows.push({ ...row, project: slugs.get(projectId) ?? projectId });
+    },
+    100,
+  );
+  return rows;
 }
 
 interface PersonRow {
@@ -163,24 +204,20 @@ interface ProjectRow extends Omit<ProjectMember, 'email' | 'synced'> {
 
 async function readPeople(
   organizationId: string,
+  projects: StoredProject[],
 ): Promise<Pick<State, 'members' | 'projectMembers'>> {
   const shown = await shownTo(organizationId, 'all');
-  const members = await select<PersonRow>(
-    `SELECT m.account_id AS "accountId", m.role, m.origin ->> 'kind' AS kind, a.email, a.name,
-            m.synced, m.origin ->> 'source' AS source, m.origin ->> 'by' AS "by",
-            m.origin ->> 'group' AS "group", m.origin ->> 'mappingId' AS "mappingId"
-       FROM memberships m JOIN accounts a ON a.id = m.account_id
-      WHERE m.organization_id = $1 ORDER BY m.account_id`,
-    [organizationId],
+  const members = await readAllAfter<PersonRow>((last, count) =>
+    select<PersonRow>(
+      `SELECT m.account_id AS "accountId", m.role, m.origin ->> 'kind' AS kind, a.email, a.name,
+              m.synced, m.origin ->> 'source' AS source, m.origin ->> 'by' AS "by",
+              m.origin ->> 'group' AS "group", m.origin ->> 'mappingId' AS "mappingId"
+         FROM memberships m JOIN accounts a ON a.id = m.account_id
+        WHERE m.organization_id = $1 AND m.account_id > $2 ORDER BY m.account_id LIMIT $3`,
+      [organizationId, last?.accountId ?? firstKey, count],
+    ),
   );
-  const inProjects = await select<ProjectRow>(
-    `SELECT m.account_id AS "accountId", p.slug AS project, m.role, m.synced,
-            m.origin ->> 'source' AS source, m.origin ->> 'by' AS "by", m.origin ->> 'group' AS "group",
-            m.origin ->> 'mappingId' AS "mappingId"
-       FROM project_memberships m JOIN projects p ON p.id = m.project_id
-      WHERE p.organization_id = $1 ORDER BY m.project_id, m.account_id`,
-    [organizationId],
-  );
+  const inProjects = await readProjectMembers(projects);
   // On a foreign domain, the SCIM client chooses the shown address: it identifies no account.
   const emails = new Map(
     members.map(({ accountId, email, name }) => {

@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import { GroupMapping } from '../../../database/models/group-mapping.ts';
 import type { Organization } from '../../../database/models/organization.ts';
+import type { Project } from '../../../database/models/project.ts';
 import { select } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { moreWords, Refusal, refuseFaults } from '../../../errors.ts';
+import { slowly } from '../../../queue.ts';
 import { requireAuthorityOver } from '../../foundation/authority/over.ts';
 import { requireAuthority, requireProject } from '../../foundation/authority/require.ts';
 import { id, ref } from '../../foundation/fields.ts';
@@ -28,6 +30,7 @@ import {
   createMappings,
   dropMappings,
   mostMappings,
+  readStoredMappings,
   requireGrant,
   requireMappingRoom,
 } from './write.ts';
@@ -83,11 +86,25 @@ async function findPushed(organizationId: string, group: string): Promise<string
 type Given = z.output<z.ZodObject<typeof mappingInput>>;
 
 /** The role that the input gives, with its project. `refuseMixed` has checked the fields. */
-async function requireTarget(organization: Organization, given: Given): Promise<GroupRole> {
+async function requireTarget(
+  organization: Organization,
+  given: Given,
+  find = (project: string) => requireProject(organization, project),
+): Promise<GroupRole> {
   const { group, orgRole, project, role } = given;
   if (orgRole !== undefined) return { group, orgRole };
   if (project === undefined || role === undefined) throw new Error('the input gives no role');
-  return { group, project: await requireProject(organization, project), role };
+  return { group, project: await find(project), role };
+}
+
+/** Finds each project of the organization only once. */
+function findingOnce(organization: Organization): (project: string) => Promise<Project> {
+  const found = new Map<string, Promise<Project>>();
+  return (project) => {
+    const finding = found.get(project) ?? requireProject(organization, project);
+    found.set(project, finding);
+    return finding;
+  };
 }
 
 /**
@@ -116,7 +133,8 @@ export const removeMapping = operation({
       });
       if (mapping === null)
         throw new Refusal('not_found', `${organization.slug} has no mapping ${input.id}.`);
-      const [removed] = await dropMappings(ctx, organization, [mapping]);
+      const given = { id: mapping.id, ...roleOf(mapping) };
+      const [removed] = await dropMappings(ctx, organization, [given]);
       await planMapped(ctx, organization.id, [mapping]);
       return removed;
     }),
@@ -131,17 +149,14 @@ const importInput = z.strictObject({
 /** Adds the missing mappings of a list. With `replace`, it also removes all others. */
 export const importMappings = operation({
   authority: 'mappings.change',
+  turn: 'computing',
   input: importInput,
   output: importedView,
   run: (ctx, input, { organization }) =>
     transaction(async () => {
       await holdMappings(organization.id);
-      const stored = await GroupMapping.findAll({
-        where: { organizationId: organization.id },
-        include: 'project',
-        order: ['id'],
-      });
-      const there = new Map(stored.map((one) => [keyOf(roleOf(one)), one]));
+      const stored = await readStoredMappings(organization.id);
+      const there = new Map(stored.map((one) => [keyOf(one), one]));
       const wanted = await readList(organization, input);
       const missing = [...wanted].flatMap(([key, one]) => (there.has(key) ? [] : [one]));
       await requireGrant(ctx, input.org, missing);
@@ -160,8 +175,9 @@ export const importMappings = operation({
 async function readList(organization: Organization, { mappings }: z.output<typeof importInput>) {
   const wanted = new Map<string, GroupRole>();
   const refused: { path: string; refusal: Refusal }[] = [];
-  for (const [at, given] of mappings.entries()) {
-    const mapping = await requireTarget(organization, given).catch((error: unknown) => {
+  const find = findingOnce(organization);
+  for await (const [at, given] of slowly(mappings.entries())) {
+    const mapping = await requireTarget(organization, given, find).catch((error: unknown) => {
       if (!(error instanceof Refusal)) throw error;
       refused.push({ path: `mappings.${at}.project`, refusal: error });
       return null;

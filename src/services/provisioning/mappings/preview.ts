@@ -4,13 +4,14 @@ import { Account } from '../../../database/models/account.ts';
 import { Identity } from '../../../database/models/identity.ts';
 import { Membership } from '../../../database/models/membership.ts';
 import type { Organization } from '../../../database/models/organization.ts';
-import { Project } from '../../../database/models/project.ts';
 import { SsoAttempt } from '../../../database/models/sso-attempt.ts';
 import { SsoConnection } from '../../../database/models/sso-connection.ts';
+import { select } from '../../../database/select.ts';
 import { Refusal, refuseField } from '../../../errors.ts';
 import { id, isUuid, projectRole, ref, role, userRef } from '../../foundation/fields.ts';
 import { list } from '../../foundation/list.ts';
 import { operation } from '../../foundation/operation.ts';
+import { readAllRows } from '../../foundation/page.ts';
 import { findKeptGroups } from '../../tenancy/scim-records/record.ts';
 import {
   inOrder,
@@ -54,6 +55,7 @@ export const previewView = z.object({
  */
 export const previewMappings = operation({
   authority: 'mappings.see',
+  turn: 'computing',
   input: z.strictObject({
     org: ref,
     user: userRef.optional(),
@@ -185,8 +187,14 @@ async function viewPlan(
   { plan, orgRole }: Planned,
   person: PersonFacts,
 ) {
-  const projects = await Project.findAll({ where: { organizationId: organization.id } });
-  const byId = new Map(projects.map(({ id, slug }) => [id, { id, slug }]));
+  const projects = await readAllRows((after, count) =>
+    select<{ id: string; slug: string }>(
+      `SELECT id, slug FROM projects
+        WHERE organization_id = $1 AND id > $2 ORDER BY id LIMIT $3`,
+      [organization.id, after, count],
+    ),
+  );
+  const byId = new Map(projects.map((project) => [project.id, project]));
   const view = <Entry extends { projectId: string; because: Because | null }>({
     projectId,
     because,

@@ -3,6 +3,7 @@ import type { Context } from '../../../context.ts';
 import { dialectOfDatabase, execute, select, selectAmong } from '../../../database/select.ts';
 import { transaction, unsynced } from '../../../database/transaction.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
+import { inTurnOfJob } from '../../foundation/limits/turns.ts';
 import { readAllRows } from '../../foundation/page.ts';
 import { fold } from '../../foundation/scim-user/names.ts';
 import { holdAccounts, replanPeople } from './apply.ts';
@@ -122,41 +123,54 @@ export async function isMapped(organizationId: string, names: readonly string[])
   return found.length > 0;
 }
 
-/** Plans the people on the list in batches. Records an event for each organization. */
+/**
+ * Plans the people on the list in batches. Each batch takes its turn (security O15). Records an
+ * event for each organization. Leaves out organizations that an earlier run still plans.
+ */
 export async function planWaiting(
-  { log }: Context,
+  { log, scim: { planning } }: Context,
   { stop, anew }: { stop?: AbortSignal; anew: () => Context },
 ): Promise<void> {
-  const organizations = await select<{ id: string }>(
+  const listed = await select<{ id: string }>(
     'SELECT DISTINCT organization_id AS id FROM scim_replans ORDER BY organization_id',
     [],
   );
-  const errors: unknown[] = [];
-  const attempt = async <T>(organizationId: string, work: () => Promise<T>): Promise<T | null> => {
-    try {
-      return await work();
-    } catch (err) {
-      log.error({ organizationId, err }, 'people of SCIM groups were not planned');
-      errors.push(err);
-      return null;
-    }
-  };
-  let waiting = organizations.map(({ id }) => ({ id, people: 0, changed: 0 }));
-  // Organizations take turns, and errors are thrown last, so that no organization delays another.
-  while (waiting.length > 0) {
-    const unfinished: typeof waiting = [];
-    for (const one of waiting) {
+  const organizations = listed.filter(({ id }) => !planning.has(id));
+  for (const { id } of organizations) planning.add(id);
+  const runs = organizations.map(({ id: organizationId }) =>
+    planAll(organizationId, anew, stop)
+      .catch((err: unknown) => {
+        log.error({ organizationId, err }, 'people of SCIM groups were not planned');
+        throw err;
+      })
+      .finally(() => planning.delete(organizationId)),
+  );
+  // Errors are thrown last, so that no organization keeps another from its end.
+  const failed = (await Promise.allSettled(runs)).find(({ status }) => status === 'rejected');
+  if (failed?.status === 'rejected') throw failed.reason;
+}
+
+/** Plans the people of an organization, and records how many, even if a batch fails. */
+async function planAll(
+  organizationId: string,
+  anew: () => Context,
+  stop: AbortSignal | undefined,
+): Promise<void> {
+  const told = { people: 0, changed: 0 };
+  try {
+    for (let isMore = true; isMore && !stop?.aborted; ) {
+      const ctx = anew();
       // If a power failure undoes the commit, the people are on the list again.
-      const batch = await attempt(one.id, () => unsynced(() => planBatch(anew(), one.id)));
-      one.people += batch?.people ?? 0;
-      one.changed += batch?.changed ?? 0;
-      if (batch?.listed === batchSize && !stop?.aborted) unfinished.push(one);
-      else await attempt(one.id, async () => tellEnd(anew(), one));
-      await turnOfTheLoop();
+      const batch = await inTurnOfJob(ctx, organizationId, () =>
+        unsynced(() => planBatch(ctx, organizationId)),
+      );
+      told.people += batch.people;
+      told.changed += batch.changed;
+      isMore = batch.listed === batchSize;
     }
-    waiting = unfinished;
+  } finally {
+    await tellEnd(anew(), { id: organizationId, ...told });
   }
-  if (errors.length > 0) throw errors[0];
 }
 
 async function tellEnd(

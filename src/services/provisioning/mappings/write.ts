@@ -4,12 +4,14 @@ import { GroupMapping } from '../../../database/models/group-mapping.ts';
 import type { OrgRole } from '../../../database/models/membership.ts';
 import type { Organization } from '../../../database/models/organization.ts';
 import type { ProjectRole } from '../../../database/models/project.ts';
-import { insertRows } from '../../../database/select.ts';
+import { insertRows, select } from '../../../database/select.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { Refusal } from '../../../errors.ts';
+import { inSlices } from '../../../queue.ts';
 import { shellWord } from '../../../shell-word.ts';
 import { requireAuthority } from '../../foundation/authority/require.ts';
 import { recordEvents } from '../../foundation/events/record.ts';
+import { readAllRows } from '../../foundation/page.ts';
 import { outranks } from '../../foundation/project-roles.ts';
 import { findGiven } from '../../tenancy/projects/view.ts';
 import { holdMappings } from './hold.ts';
@@ -81,31 +83,61 @@ export async function createMappings<const Given extends readonly GroupRole[]>(
   return made.map(viewMapping) as { [At in keyof Given]: ReturnType<typeof viewMapping> };
 }
 
+/** A stored mapping: its id, and the role that it gives. */
+export type StoredRole = GroupRole & { id: string };
+
+interface StoredRow {
+  id: string;
+  group: string;
+  projectId: string | null;
+  slug: string | null;
+  role: ProjectRole | null;
+  orgRole: OrgRole | null;
+}
+
+/** Reads all mappings of the organization, in the order of their ids. */
+export async function readStoredMappings(organizationId: string): Promise<StoredRole[]> {
+  const rows = await readAllRows((after, count) =>
+    select<StoredRow>(
+      `SELECT m.id, m.group_name AS "group", p.id AS "projectId", p.slug, m.role,
+              m.org_role AS "orgRole"
+         FROM group_mappings m LEFT JOIN projects p ON p.id = m.project_id
+        WHERE m.organization_id = $1 AND m.id > $2 ORDER BY m.id LIMIT $3`,
+      [organizationId, after, count],
+    ),
+  );
+  return rows.map(({ id, projectId, slug, ...row }) => {
+    const project = projectId === null || slug === null ? null : { id: projectId, slug };
+    return { id, ...roleOf({ ...row, project }) };
+  });
+}
+
 /** Deletes mappings, with their events. Returns views that list the memberships each one gave. */
-export async function dropMappings<const Given extends readonly GroupMapping[]>(
+export async function dropMappings<const Given extends readonly StoredRole[]>(
   ctx: Context,
   organization: Organization,
-  mappings: Given,
+  given: Given,
 ) {
-  const given = mappings.map((mapping) => ({ id: mapping.id, ...roleOf(mapping) }));
   const affected = await findGiven(
     organization.id,
     given.map(({ id }) => id),
   );
-  for (let at = 0; at < mappings.length; at += 1000) {
-    const id = mappings.slice(at, at + 1000).map((mapping) => mapping.id);
-    await GroupMapping.destroy({ where: { id } });
-  }
+  await inSlices(given, async (some) => {
+    await GroupMapping.destroy({ where: { id: some.map(({ id }) => id) } });
+  });
   await recordEvents(
     ctx,
     organization.id,
-    given.map((mapping) => ({ kind: 'mapping.removed', ...about(organization, mapping) })),
+    given.map((mapping: StoredRole) => ({
+      kind: 'mapping.removed',
+      ...about(organization, mapping),
+    })),
   );
-  const views = given.map((mapping) => {
+  const views = given.map((mapping: StoredRole) => {
     return { ...viewMapping(mapping), affected: affected.get(mapping.id) ?? [] };
   });
   // `map` keeps the length of a tuple, but its result type does not say so.
-  return views as { [At in keyof Given]: (typeof views)[number] };
+  return views as { -readonly [At in keyof Given]: (typeof views)[number] };
 }
 
 function about({ id: organizationId }: Organization, mapping: GroupRole & { id: string }) {

@@ -38,6 +38,7 @@ import { rehearseSignIn } from './rehearsal.ts';
  */
 export const testClient = operation({
   authority: 'clients.test',
+  turn: 'network',
   input: showClient.input.extend({
     user: email.optional().describe('A member whose sign-in is tried and rolled back.'),
   }),

@@ -1,6 +1,7 @@
 import type { Context } from '../../../context.ts';
 import { execute, select } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
+import { inSlices } from '../../../queue.ts';
 import { firstKey } from '../../foundation/page.ts';
 import { memberResource, type Named } from '../../foundation/scim-user/resource.ts';
 import {
@@ -49,15 +50,17 @@ export function recordNewMembers(
   accounts: RecordedPerson[],
   at: Date,
 ): Promise<void> {
-  return insertRecords(
-    accounts.map((account) => ({
-      organizationId,
-      accountId: account.id,
-      link: 'member',
-      resource: resourceOfMember(account),
-      active: true,
-      at,
-    })),
+  return inSlices(accounts, (some) =>
+    insertRecords(
+      some.map((account) => ({
+        organizationId,
+        accountId: account.id,
+        link: 'member',
+        resource: resourceOfMember(account),
+        active: true,
+        at,
+      })),
+    ),
   );
 }
 

@@ -6,7 +6,6 @@ import { refuseField } from '../../../errors.ts';
 import { outcomeOf, stepOf } from '../../../finding.ts';
 import { parse } from '../../../input.ts';
 import { testSteps } from '../../foundation/fields.ts';
-import { testInPlace } from '../../foundation/limits/places.ts';
 import { operation } from '../../foundation/operation.ts';
 import { findWaiting, testsStored } from '../connections/waiting.ts';
 import {
@@ -29,13 +28,13 @@ const passed = 'All checks passed. Now sign in with a browser.';
 /** Tests the provider step by step; given settings replace the stored ones. */
 export const testSso = operation({
   authority: 'sso.test',
+  turn: 'network',
   input: testInput,
   output: testView,
   run: async (ctx, input, { organization }) => {
     const { client, waiting } = await clientOf(ctx, organization, input);
-    const steps = await testInPlace(ctx, organization, () =>
-      ctx.outbound.examineProvider(client, ctx.now, ctx.actor.kind === 'operator'),
-    );
+    const isOperator = ctx.actor.kind === 'operator';
+    const steps = await ctx.outbound.examineProvider(client, ctx.now, isOperator);
     if (waiting !== null) steps.push(stepOf('approval', 'an owner has approved it', waiting));
     return outcomeOf(steps, passed);
   },

@@ -172,6 +172,7 @@ export const rotateWebhook = operation({
 /** Sends a `webhook.test` message now, even to a disabled webhook. Stores nothing. */
 export const testWebhook = operation({
   authority: 'webhooks.change',
+  turn: 'network',
   input: refInput,
   output: webhookTestView,
   run: async (ctx, input, { organization }) => {

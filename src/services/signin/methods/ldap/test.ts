@@ -9,7 +9,6 @@ import { type Finding, right, type Step, stepOf } from '../../../../finding.ts';
 import { parse } from '../../../../input.ts';
 import { entryLimit, testedLimits } from '../../../foundation/limits/ldap.ts';
 import { giveBack, type Limit, spend } from '../../../foundation/limits/limit.ts';
-import { testInPlace } from '../../../foundation/limits/places.ts';
 import { operation } from '../../../foundation/operation.ts';
 import { isApproved, pointingChanges } from '../../../tenancy/connections/approval.ts';
 import { findWaiting, testsStored } from '../../../tenancy/connections/waiting.ts';
@@ -38,6 +37,7 @@ type Input = z.output<typeof testLdapInput>;
  */
 export const testLdap = operation({
   authority: 'ldap.test',
+  turn: 'network',
   input: testLdapInput,
   output: testLdapView,
   run: async (ctx, input, { organization }) => {
@@ -62,10 +62,9 @@ export const testLdap = operation({
         ? []
         : testedLimits(ctx, username, organization.id);
     const kept = settings.bindPassword ? null : (stored?.bindPassword ?? null);
-    const examination = await testInPlace(ctx, organization, () =>
-      tryingBind(ctx, { ...at, bindDn: settings.bindDn, bindPassword: kept }, (watch) =>
-        counting(ctx, organization, (proving) => examine(watch, proving), limits),
-      ),
+    const binding = { ...at, bindDn: settings.bindDn, bindPassword: kept };
+    const examination = await tryingBind(ctx, binding, (watch) =>
+      counting(ctx, organization, (proving) => examine(watch, proving), limits),
     );
     const { steps, entries, person } = examination;
     if (person !== null) steps.push(...(await rehearseSignIn(ctx, at, person)));

@@ -1,0 +1,61 @@
+import type { Context } from '../../../context.ts';
+import type { Organization } from '../../../database/models/organization.ts';
+import { assertNoTransaction } from '../../../database/transaction.ts';
+import { Refusal } from '../../../errors.ts';
+import { createTurns, type Turns } from '../../../turns.ts';
+
+// One organization must not delay the others (security O15). Work that computes for long, or that
+// waits for the network, takes its turn.
+
+/** What the work does for long: it computes, or it waits for the network. */
+export type TurnKind = 'computing' | 'network';
+
+const limits = { computing: { each: 1, all: 2 }, network: { each: 2, all: 20 } };
+const patience = 5000;
+
+/** Creates the turns of a process. */
+export function createTurnsOfProcess(): Record<TurnKind, Turns> {
+  return { computing: createTurns(limits.computing), network: createTurns(limits.network) };
+}
+
+type Waiting = Pick<Context, 'turns' | 'actor'>;
+
+/**
+ * Runs the work when it is the organization's turn. Refuses `overloaded` if that takes longer than
+ * five seconds. The operator does not wait. Prove the authority first.
+ */
+export async function inTurn<T>(
+  { turns, actor }: Waiting,
+  kind: TurnKind,
+  { id }: Pick<Organization, 'id'>,
+  work: () => Promise<T>,
+): Promise<T> {
+  if (actor.kind === 'operator') return work();
+  assertNoTransaction('waiting for a turn');
+  return turns[kind].run(id, work, { patience, late: () => tooBusy[kind]() });
+}
+
+/** Runs a part of a job when it is the organization's turn, however long that takes. */
+export function inTurnOfJob<T>(
+  { turns }: Pick<Context, 'turns'>,
+  organizationId: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  assertNoTransaction('waiting for a turn');
+  return turns.computing.run(organizationId, work);
+}
+
+const hint = 'Wait until an earlier request has ended, then try again.';
+
+const tooBusy: Record<TurnKind, () => Refusal> = {
+  computing: () =>
+    new Refusal('overloaded', 'Plans, imports or exports are still running.', {
+      hint,
+      retryAfter: 5,
+    }),
+  network: () =>
+    new Refusal('overloaded', 'Tests of connections or domains are still running.', {
+      hint,
+      retryAfter: 10,
+    }),
+};

@@ -1,0 +1,283 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { select } from '../../src/database/select.ts';
+import { addMapping } from '../../src/services/provisioning/mappings/operations.ts';
+import { planWaiting } from '../../src/services/provisioning/mappings/replan.ts';
+import { addMember } from '../../src/services/tenancy/memberships/add.ts';
+import { renameOrganization } from '../../src/services/tenancy/organizations/operations.ts';
+import { createProject } from '../../src/services/tenancy/projects/operations.ts';
+import { fresh, organization, person, signedIn } from '../support/builders.ts';
+import type { Answer, Client } from '../support/http.ts';
+import { type Idctl, openIdctl } from '../support/idctl.ts';
+import { scimClient } from '../support/scim-client.ts';
+
+// One organization does not delay the others: long work takes its turn (security O15).
+
+let idctl: Idctl;
+beforeAll(async () => {
+  idctl = await openIdctl({ outbound: { allow: ['127.0.0.1'] } });
+});
+afterAll(() => idctl.close());
+
+/** An organization, and its owner's client. */
+async function tenant() {
+  const org = await organization(idctl);
+  const client = await signedIn(idctl, org.owner.email);
+  return { ...org, client, at: `/api/v1/orgs/${org.slug}` };
+}
+
+type Tenant = Awaited<ReturnType<typeof tenant>>;
+
+/** Holds a turn of the organization until the returned function is called. */
+async function hold(id: string, kind: 'computing' | 'network' = 'computing') {
+  const begun = Promise.withResolvers<void>();
+  const ended = Promise.withResolvers<void>();
+  const running = idctl.app.turns[kind].run(id, () => {
+    begun.resolve();
+    return ended.promise;
+  });
+  const release = () => {
+    ended.resolve();
+    return running;
+  };
+  onTestFinished(release);
+  await begun.promise;
+  return release;
+}
+
+const document = { idctl: 1 };
+const load = (kind: 'computing' | 'network' = 'computing') => idctl.app.turns[kind].load();
+const waits = (count: number) => expect.poll(() => load().waiting, { interval: 5 }).toBe(count);
+
+const computing: [string, (client: Client, at: string) => Promise<Answer>][] = [
+  ['plan', (client, at) => client.post(`${at}/plan`, { document })],
+  ['apply', (client, at) => client.post(`${at}/apply`, { document, digest: 'another' })],
+  ['export', (client, at) => client.get(`${at}/export`)],
+  ['import', (client, at) => client.post(`${at}/group-mappings/import`, { mappings: [] })],
+  [
+    'dry run of an import',
+    (client, at) => client.post(`${at}/group-mappings/import?dryRun=true`, { mappings: [] }),
+  ],
+  [
+    'preview',
+    (client, at) =>
+      client.post(`${at}/group-mappings/preview`, { user: 'a@b.test', groups: ['dev'] }),
+  ],
+];
+
+describe('O15 work that computes', () => {
+  test.each(computing)(
+    'O15 a %s waits while the organization computes, and then runs',
+    async (_, send) => {
+      const { id, client, at } = await tenant();
+      const release = await hold(id);
+      let answered = false;
+      const answering = send(client, at).finally(() => {
+        answered = true;
+      });
+      await waits(1);
+      await pause(50);
+      expect(answered).toBe(false);
+      await release();
+      expect([200, 409]).toContain((await answering).status);
+      expect(load()).toEqual({ running: 0, waiting: 0 });
+    },
+  );
+
+  test('O15 an organization with twelve plans waiting does not delay the first plan of another', async () => {
+    const [greedy, other, third] = [await tenant(), await tenant(), await tenant()];
+    const release = await hold(greedy.id);
+    const releaseThird = await hold(third.id);
+    const order: string[] = [];
+    const planOf = ({ client, at, slug }: Tenant) =>
+      client.post(`${at}/plan`, { document }).then(({ status }) => {
+        order.push(slug);
+        return status;
+      });
+    const greedyPlans = Array.from({ length: 12 }, () => planOf(greedy));
+    await waits(12);
+    const first = planOf(other);
+    await waits(13);
+    await releaseThird();
+    expect(await first).toBe(200);
+    expect(order).toEqual([other.slug]);
+    await release();
+    expect(await Promise.all(greedyPlans)).toEqual(Array(12).fill(200));
+  });
+
+  test('O15 two organizations compute at the same time; a third one waits', async () => {
+    const tenants = [await tenant(), await tenant(), await tenant()];
+    const [one, two, three] = tenants;
+    const release = await hold(one?.id ?? '');
+    await hold(two?.id ?? '');
+    const planning = three?.client.post(`${three.at}/plan`, { document });
+    await waits(1);
+    await release();
+    expect((await planning)?.status).toBe(200);
+  });
+
+  test('O15 a plan whose turn does not come within five seconds gets 503 with Retry-After, and does not run later', async () => {
+    const { id, client, at } = await tenant();
+    const release = await hold(id);
+    const began = performance.now();
+    const answer = await client.post(`${at}/group-mappings/import`, {
+      mappings: [{ group: 'dev', orgRole: 'member' }],
+    });
+    expect(performance.now() - began).toBeGreaterThan(4900);
+    expect(answer).toMatchObject({
+      status: 503,
+      headers: { 'retry-after': '5' },
+      body: {
+        code: 'overloaded',
+        hint: 'Wait until an earlier request has ended, then try again.',
+      },
+    });
+    await release();
+    expect(load()).toEqual({ running: 0, waiting: 0 });
+    expect((await client.get(`${at}/group-mappings`)).body.items).toEqual([]);
+  });
+
+  test('O15 the right is proved before a place is taken: a stranger is refused while the organization computes', async () => {
+    const { id, at, slug } = await tenant();
+    await hold(id);
+    const stranger = await person(idctl);
+    const outside = await signedIn(idctl, stranger.email);
+    const member = await person(idctl);
+    await addMember(idctl.operator(), { org: slug, email: member.email ?? '', role: 'member' });
+    const inside = await signedIn(idctl, member.email);
+    for (const [name, send] of computing) {
+      expect([name, (await send(outside, at)).status]).toEqual([name, 404]);
+      expect([name, (await send(inside, at)).status]).toEqual([name, 403]);
+    }
+    expect(load()).toEqual({ running: 1, waiting: 0 });
+  });
+
+  test('O15 the right to save a secret of a document is proved before a place is taken', async () => {
+    const { id, slug, at, client } = await tenant();
+    const made = await client.post('/api/v1/me/tokens', { name: 'ci', scope: 'read' });
+    expect(made.status).toBe(201);
+    const reader = idctl.client({ headers: { authorization: `Bearer ${made.body.token}` } });
+    await hold(id);
+    const sso = {
+      emailDomain: `${slug}.test`,
+      issuer: 'https://idp.test',
+      clientId: 'c',
+      clientSecret: { value: 'secret' },
+    };
+    const answer = await reader.post(`${at}/plan`, { document: { idctl: 1, sso } });
+    expect(answer).toMatchObject({ status: 403, body: { code: 'scope_required' } });
+    expect(load()).toEqual({ running: 1, waiting: 0 });
+  });
+
+  test('O15 a dry run that waits for its turn keeps no other organization from writing', async () => {
+    const [waiting, other] = [await tenant(), await tenant()];
+    const release = await hold(waiting.id);
+    const url = `${waiting.at}/group-mappings/import?dryRun=true`;
+    const answering = waiting.client.post(url, {
+      mappings: [{ group: 'dev', orgRole: 'member' }],
+    });
+    await waits(1);
+    expect((await other.client.send('PATCH', other.at, { body: { name: 'Renamed' } })).status).toBe(
+      200,
+    );
+    expect(load().waiting).toBe(1);
+    await release();
+    expect(await answering).toMatchObject({ status: 200, body: { added: [{ group: 'dev' }] } });
+    expect((await waiting.client.get(`${waiting.at}/group-mappings`)).body.items).toEqual([]);
+  });
+
+  test('O15 an apply that looks up host names leaves the turn to other work', async () => {
+    const { id, client, at } = await tenant();
+    const webhooks = [{ url: 'https://127.0.0.1/hooks' }];
+    const body = { document: { ...document, webhooks } };
+    const { digest } = (await client.post(`${at}/plan`, body)).body;
+    const releases = [await hold(id, 'network'), await hold(id, 'network')];
+    const applying = client.post(`${at}/apply`, { ...body, digest });
+    await expect.poll(() => load('network').waiting, { interval: 5 }).toBe(1);
+    expect(load()).toEqual({ running: 0, waiting: 0 });
+    expect((await client.get(`${at}/export`)).status).toBe(200);
+    await Promise.all(releases.map((release) => release()));
+    expect(await applying).toMatchObject({ status: 200, body: { applied: true } });
+  });
+
+  test('O15 the operator does not wait', async () => {
+    const { id, slug } = await tenant();
+    await hold(id);
+    const { exportOrganization } = await import(
+      '../../src/services/provisioning/document/operations.ts'
+    );
+    expect(await exportOrganization(idctl.operator(), { org: slug })).toMatchObject({ idctl: 1 });
+    await renameOrganization(idctl.operator(), { org: slug, name: 'Other' });
+  });
+});
+
+/** An organization with a mapping, and a push of the mapped group with `count` people. */
+async function provisioned(count: number) {
+  const client = await scimClient(idctl);
+  const { id, slug: org } = client.org;
+  await createProject(idctl.operator(), { org, name: 'Web', slug: 'web' });
+  await addMapping(idctl.operator(), { org, group: 'dev', project: 'web', role: 'member' });
+  const members: { value: string }[] = [];
+  for (let at = 0; at < count; at += 1)
+    members.push({ value: (await client.create({ userName: `p${at}@${org}.test` })).id });
+  return { id, send: () => client.send('POST', '/Groups', { displayName: 'dev', members }) };
+}
+
+describe('O15 groups that SCIM pushes', () => {
+  /** Pushes a mapped group of `count` people, while the organization computes. */
+  async function push(count: number) {
+    const { id, send } = await provisioned(count);
+    const release = await hold(id);
+    await hold(fresh('another'));
+    const { status } = await send();
+    const roles = async () => {
+      const rows = await select<{ id: string }>(
+        `SELECT m.account_id AS id FROM project_memberships m JOIN projects p ON p.id = m.project_id
+          WHERE p.organization_id = $1`,
+        [id],
+      );
+      return rows.length;
+    };
+    return { status, roles, release };
+  }
+
+  const plan = () => planWaiting(idctl.operator(), { anew: () => idctl.operator() });
+
+  test('O15 a push of 50 people is planned in its transaction, however busy the daemon is', async () => {
+    const { status, roles } = await push(50);
+    expect([status, await roles()]).toEqual([201, 50]);
+  });
+
+  test('O15 a push of 51 people is answered 201, and its job waits for the turn for as long as it takes', async () => {
+    const { status, roles, release } = await push(51);
+    expect([status, await roles()]).toEqual([201, 0]);
+    const planning = plan();
+    await waits(1);
+    await pause(6000);
+    expect([load().waiting, await roles()]).toEqual([1, 0]);
+    await release();
+    await planning;
+    expect(await roles()).toBe(51);
+  });
+});
+
+test('O15 an organization whose people are being planned does not delay the people of another', async () => {
+  const jobs = () => planWaiting(idctl.operator(), { anew: () => idctl.operator() });
+  const listed = async () => {
+    const { id, send } = await provisioned(51);
+    await send();
+    return id;
+  };
+  const waitingFor = async (id: string) =>
+    (await select('SELECT 1 AS one FROM scim_replans WHERE organization_id = $1', [id])).length;
+  const first = await listed();
+  const release = await hold(first);
+  const planning = jobs();
+  await waits(1);
+  const second = await listed();
+  await jobs();
+  expect([await waitingFor(first), await waitingFor(second)]).toEqual([51, 0]);
+  await release();
+  await planning;
+  expect(await waitingFor(first)).toBe(0);
+});
