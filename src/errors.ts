@@ -55,6 +55,7 @@ export const refusals = {
   invite_instead: { kind: 'conflict', title: 'Invitation needed' },
   last_owner: { kind: 'conflict', title: 'No other owner' },
   owners_locked_out: { kind: 'conflict', title: 'No owner could sign in' },
+  cap_reached: { kind: 'conflict', title: 'Cap reached' },
   domain_taken: { kind: 'conflict', title: 'Domain verified by another organization' },
   domain_shared: { kind: 'conflict', title: 'Domain shared by many organizations' },
   domain_unverified: { kind: 'conflict', title: 'Domain not verified' },

@@ -460,7 +460,7 @@ describe('mappings over REST and in bulk', () => {
     const triple = (group: string) => ({ group, project: 'p3', role: 'viewer' as const });
     const bring = (replace: boolean, ...groups: string[]) =>
       importMappings(idctl.operator(), { ...base, mappings: groups.map(triple), replace });
-    const full = { code: 'conflict', message: expect.stringContaining('10000') };
+    const full = { code: 'cap_reached', message: expect.stringContaining('10000') };
     await expect(bring(false, 'one', 'two')).rejects.toMatchObject(full);
     expect(await bring(false, 'g1', 'one')).toMatchObject({
       added: [{ group: 'one' }],

@@ -21,9 +21,13 @@ export function addExportCommand(program: Command): void {
       const { exportOrganization } = await operations();
       const { writeDocument } = await import('../document-file.ts');
       const { output, ...input } = call.input;
-      const document = await call.operate(exportOrganization, input);
+      const { aboveCaps = [], ...document } = await call.operate(exportOrganization, input);
+      for (const { section, entries, most } of aboveCaps)
+        call.note(
+          `${section}: ${entries} entries are above the cap of ${most}. None can be added.`,
+        );
       const text = call.flags.json
-        ? `${JSON.stringify(document)}\n`
+        ? `${JSON.stringify({ ...document, ...(aboveCaps.length > 0 ? { aboveCaps } : {}) })}\n`
         : await writeDocument(document);
       if (typeof output !== 'string') return call.print(text);
       await writeFile(output, text).catch((cause: unknown) => {

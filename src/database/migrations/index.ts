@@ -33,6 +33,7 @@ import { scimGroups } from './0035-scim-groups.ts';
 import { passkeys } from './0036-passkeys.ts';
 import { connectionApproval } from './0037-connection-approval.ts';
 import { unapproved } from './0038-unapproved.ts';
+import { organizationCreators } from './0039-organization-creators.ts';
 import type { Migration } from './migration.ts';
 
 /** Every migration in the order of release. Append only. */
@@ -70,4 +71,5 @@ export const migrations: readonly Migration[] = [
   passkeys,
   connectionApproval,
   unapproved,
+  organizationCreators,
 ];

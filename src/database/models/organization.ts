@@ -9,6 +9,11 @@ export class Organization extends rowOf(
     slug: column.string(),
     name: column.string(),
     createdAt: column.date(),
+    /** The account that created it. Null for the operator. It may have been deleted since. */
+    createdBy: column.optional(column.uuid()),
   },
-  () => [column.unique('organizations_slug', ['slug'])],
+  () => [
+    column.unique('organizations_slug', ['slug']),
+    column.index('organizations_created_by', ['created_by']),
+  ],
 ) {}

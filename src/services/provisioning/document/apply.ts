@@ -84,7 +84,7 @@ export async function performSteps(
   await performClients(ctx, organization, steps);
   // This comes after the clients, because no client may still require a removed project.
   for (const { id: project } of steps.removeProjects) await deleteProject(ctx, { org, project });
-  await performWebhooks(ctx, org, steps);
+  await performWebhooks(ctx, organization, steps);
   await performConnections(ctx, org, steps);
   // This comes after the connections: under the new settings, an owner may need a new connection.
   if (steps.signin !== null) await saveSignInSettings(ctx, { org, ...steps.signin });
@@ -166,12 +166,17 @@ async function performMappings(
   await planMapped(ctx, organization.id, [...addMappings, ...removeMappings], true);
 }
 
-async function performWebhooks(ctx: Context, org: string, steps: Steps): Promise<void> {
+async function performWebhooks(
+  ctx: Context,
+  organization: Organization,
+  steps: Steps,
+): Promise<void> {
+  const org = organization.id;
   const { addWebhooks, changeWebhooks, removeWebhooks } = steps;
   if (addWebhooks.length > 0) await requireAuthority(ctx, 'webhooks.change', org);
   // Removals first: the number of webhooks of an organization is limited.
   for (const { id } of removeWebhooks) await removeWebhook(ctx, { org, id });
-  for (const webhook of addWebhooks) await insertWebhook(ctx, org, webhook);
+  for (const webhook of addWebhooks) await insertWebhook(ctx, organization, webhook);
   for (const webhook of changeWebhooks) await changeWebhook(ctx, { org, ...webhook });
 }
 

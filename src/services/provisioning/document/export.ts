@@ -1,6 +1,14 @@
 import type { z } from 'zod';
+import { caps, documentCaps } from '../../foundation/limits/caps.ts';
 import { spareSettings } from '../../tenancy/clients/fields.ts';
-import { documentVersion, type exportedDocument, nameOfMapping, spare } from './schema.ts';
+import { countsOf, isCapped } from './caps.ts';
+import {
+  documentVersion,
+  type exportedDocument,
+  nameOfMapping,
+  sections,
+  spare,
+} from './schema.ts';
 import { isAutomatic, type State } from './state.ts';
 
 /** The exported document without the URL of its schema. */
@@ -31,7 +39,24 @@ export function documentOf(state: State): Exported {
     clients: state.clients
       .map(({ id: _, ...settings }) => ({ name: settings.name, ...spareSettings(settings) }))
       .toSorted(by(({ name }) => name)),
+    ...sectionsAbove(state),
   };
+}
+
+/** Names the sections above a cap: those of the organization, and those of a document. */
+function sectionsAbove(state: State): Pick<Exported, 'aboveCaps'> {
+  const counts = countsOf(state);
+  const members = state.members.filter((one) => !isAutomatic(one) && one.email !== null).length;
+  const aboveCaps = sections.flatMap((section) => {
+    const [entries, most] =
+      section === 'members'
+        ? [members, documentCaps.members]
+        : isCapped(section)
+          ? [counts[section], caps[section].most]
+          : [0, 0];
+    return entries > most ? [{ section, entries, most }] : [];
+  });
+  return aboveCaps.length === 0 ? {} : { aboveCaps };
 }
 
 function projectsIn({ projects, projectMembers }: State) {

@@ -1,5 +1,6 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import { refuseFaults } from '../../../errors.ts';
+import { requireCaps } from './caps.ts';
 import { emptyDraft, type PlanDraft } from './changes.ts';
 import { findLosing } from './losing.ts';
 import { planClients } from './plan-clients.ts';
@@ -23,5 +24,6 @@ export async function planDocument(wanted: PlanInput): Promise<Omit<PlanDraft, '
   const { faults, ...plan } = draft;
   const placed = faults.map(({ path, message }) => ({ path: `document.${path}`, message }));
   if (placed.length > 0) throw refuseFaults(placed);
+  requireCaps(wanted.state, plan.steps);
   return { ...plan, losing: await findLosing(plan, wanted) };
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { cut } from '../../../cut.ts';
 import { mostCounted } from '../../../errors.ts';
 import { domain, email, name, projectRole, role, slug } from '../../foundation/fields.ts';
+import { documentCaps } from '../../foundation/limits/caps.ts';
 import { list } from '../../foundation/list.ts';
 import { changedSettings, clientSettings } from '../../tenancy/clients/fields.ts';
 import { directorySettings } from '../../tenancy/ldap/connection.ts';
@@ -57,6 +58,9 @@ function distinct<Entry>(nameOf: (entry: Entry) => string) {
 /** The most entries of a list in a document (security O15). */
 const mostEntries = 10_000;
 
+/** More than an organization can add: projects above the cap stay (security O15). */
+const mostProjects = 100_000;
+
 const listOf = <Entry extends z.ZodType>(
   entry: Entry,
   nameOf: (entry: z.output<Entry>) => string,
@@ -108,6 +112,7 @@ function documentWith<Client extends z.ZodType, Bind extends z.ZodType>(
 ) {
   return z.strictObject({
     $schema: z.string().optional().describe('The URL where an editor finds this schema.'),
+    aboveCaps: z.unknown().optional().describe('Written by an export, and ignored.'),
     idctl: z.literal(documentVersion, `must be ${documentVersion}, the version of the document`),
     organization: z
       .strictObject({ slug: z.string().describe('The slug never changes.'), name })
@@ -127,12 +132,23 @@ function documentWith<Client extends z.ZodType, Bind extends z.ZodType>(
       .nullable()
       .optional()
       .describe('The directory; null for none.'),
-    projects: listOf(project, (entry) => entry.slug, 'The projects, by slug.').optional(),
-    mappings: listOf(mapping, nameOfMapping, 'Groups and the roles that they give.').optional(),
+    projects: listOf(
+      project,
+      (entry) => entry.slug,
+      'The projects, by slug.',
+      mostProjects,
+    ).optional(),
+    mappings: listOf(
+      mapping,
+      nameOfMapping,
+      'Groups and the roles that they give.',
+      documentCaps.mappings,
+    ).optional(),
     members: listOf(
       person,
       (entry) => entry.email,
       'Members, except those that joined through single sign-on, LDAP or SCIM.',
+      documentCaps.members,
     ).optional(),
     signin: z
       .strictObject(signInSettingsView.partial().shape)
@@ -172,6 +188,8 @@ export const sections = [
   'webhooks',
   'clients',
 ] as const satisfies readonly (keyof Document)[];
+
+const section = z.enum(sections);
 
 const { emailDomain, issuer, clientId, ...otherSso } = ssoSettings.shape;
 const { uri, tls, caCertificate, bindDn, ...otherLdap } = directorySettings.shape;
@@ -215,6 +233,10 @@ export const exportedDocument = z.object({
     z.object({ url: z.string(), events: z.array(z.string()), enabled: z.boolean() }),
   ),
   clients: z.array(z.object({ ...changedSettings, name: z.string() })),
+  aboveCaps: z
+    .array(z.object({ section, entries: z.int(), most: z.int() }))
+    .optional()
+    .describe('The sections above a cap. Their entries stay, but none can be added.'),
 });
 
 /** The settings in the order of their schema, without nulls and default values. */

@@ -9,6 +9,7 @@ import { slowly } from '../../../queue.ts';
 import { requireAuthorityOver } from '../../foundation/authority/over.ts';
 import { requireAuthority, requireProject } from '../../foundation/authority/require.ts';
 import { id, ref } from '../../foundation/fields.ts';
+import { caps } from '../../foundation/limits/caps.ts';
 import { list } from '../../foundation/list.ts';
 import { operation } from '../../foundation/operation.ts';
 import { pageInput, pageOf, readRows } from '../../foundation/page.ts';
@@ -29,7 +30,6 @@ import {
 import {
   createMappings,
   dropMappings,
-  mostMappings,
   readStoredMappings,
   requireGrant,
   requireMappingRoom,
@@ -142,7 +142,7 @@ export const removeMapping = operation({
 
 const importInput = z.strictObject({
   org: ref,
-  mappings: list(z.strictObject(mappingInput).superRefine(refuseMixed), mostMappings),
+  mappings: list(z.strictObject(mappingInput).superRefine(refuseMixed), caps.mappings.most),
   replace: z.boolean().default(false),
 });
 

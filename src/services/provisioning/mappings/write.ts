@@ -6,11 +6,11 @@ import type { Organization } from '../../../database/models/organization.ts';
 import type { ProjectRole } from '../../../database/models/project.ts';
 import { insertRows, select } from '../../../database/select.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
-import { Refusal } from '../../../errors.ts';
 import { inSlices } from '../../../queue.ts';
 import { shellWord } from '../../../shell-word.ts';
 import { requireAuthority } from '../../foundation/authority/require.ts';
 import { recordEvents } from '../../foundation/events/record.ts';
+import { requireCapRoom } from '../../foundation/limits/caps.ts';
 import { readAllRows } from '../../foundation/page.ts';
 import { outranks } from '../../foundation/project-roles.ts';
 import { findGiven } from '../../tenancy/projects/view.ts';
@@ -18,9 +18,6 @@ import { holdMappings } from './hold.ts';
 import { type GroupRole, roleOf, viewMapping } from './view.ts';
 
 // Writes mappings, many at once.
-
-/** The most mappings of an organization. Every sync of groups reads all of them. */
-export const mostMappings = 10_000;
 
 /** If a mapping gives a role above member, requires the right to grant such roles. */
 export async function requireGrant(
@@ -36,16 +33,12 @@ export async function requireGrant(
 }
 
 /**
- * Refuses `conflict` if the organization would have too many mappings. Locks the mappings until the
- * transaction ends, so that parallel additions cannot exceed the limit.
+ * Locks the mappings until the transaction ends. Refuses `cap_reached` if the organization would
+ * have too many.
  */
-export async function requireMappingRoom({ id, slug }: Organization, more: number): Promise<void> {
-  await holdMappings(id);
-  const stored = await GroupMapping.count({ where: { organizationId: id } });
-  if (stored + more <= mostMappings) return;
-  throw new Refusal('conflict', `${slug} would have more than ${mostMappings} group mappings.`, {
-    hint: `Remove some mappings. List them with: idctl mappings list --org ${shellWord(slug)}`,
-  });
+export async function requireMappingRoom(organization: Organization, more: number): Promise<void> {
+  await holdMappings(organization.id);
+  await requireCapRoom(organization, 'mappings', more);
 }
 
 /** Writes mappings, with their events. Refuses `already_exists` if one is stored already. */

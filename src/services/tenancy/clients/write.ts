@@ -9,6 +9,7 @@ import { ClientSignOut } from '../../../database/models/provider-record.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { Refusal, refuseField } from '../../../errors.ts';
 import { requireProject } from '../../foundation/authority/require.ts';
+import { requireCapRoom } from '../../foundation/limits/caps.ts';
 import {
   recordChange,
   recordClientEvent,
@@ -21,8 +22,6 @@ import { writeOrigins } from './origins.ts';
 
 // Writes clients and their events. Call these functions inside a transaction.
 
-const mostClients = 200;
-
 /** Writes a client. Returns its view, and its secret unless it is public. */
 export async function insertClient(
   ctx: Context,
@@ -30,10 +29,7 @@ export async function insertClient(
   given: ClientSettings,
 ) {
   const { id: organizationId } = organization;
-  if ((await Client.count({ where: { organizationId } })) >= mostClients)
-    throw new Refusal('conflict', `An organization has at most ${mostClients} clients.`, {
-      hint: 'Remove one first.',
-    });
+  await requireCapRoom(organization, 'clients');
   const secret = given.public ? null : newSecret('cos_secret_');
   const row = {
     id: orderedId(),

@@ -15,6 +15,7 @@ import { commandLine, shellWord } from '../../../shell-word.ts';
 import { requireOperator, type Standing } from '../../foundation/authority/require.ts';
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { domain, ref } from '../../foundation/fields.ts';
+import { requireCapRoom } from '../../foundation/limits/caps.ts';
 import { operation } from '../../foundation/operation.ts';
 import { pageInput, pageOf, readRows } from '../../foundation/page.ts';
 import { forgetProofs } from '../../people/accounts/account.ts';
@@ -85,6 +86,7 @@ async function claim(
     createdAt: ctx.now,
   };
   return transaction(async () => {
+    await requireCapRoom(organization, 'domains');
     const added = await refusingDuplicate(Domain.create(row), {
       message: `${organization.slug} has ${name} already.`,
       hint: `See its record with: idctl domain list --org ${shellWord(organization.slug)}`,

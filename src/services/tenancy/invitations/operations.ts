@@ -13,6 +13,7 @@ import { requireAuthority } from '../../foundation/authority/require.ts';
 import { domainOf } from '../../foundation/domain-names/canonical.ts';
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { email, givenInvitation, id, ref, role } from '../../foundation/fields.ts';
+import { accountCaps } from '../../foundation/limits/caps.ts';
 import { requirePlace } from '../../foundation/limits/limit.ts';
 import { mayMailInvitation } from '../../foundation/limits/mail.ts';
 import { isMailConfigured } from '../../foundation/mail/configured.ts';
@@ -80,6 +81,7 @@ async function invite(ctx: Context, organization: Organization, input: Inviting)
     limit,
     `${organization.slug} has invited ${mostADay} people within a day.`,
   );
+  await countInviter(ctx);
   const replaced = await Invitation.destroy({ where: { organizationId, email: input.email } });
   const mails = isMailConfigured(ctx);
   const mailed = mails && (await mayMailInvitation(ctx, input.email, organizationId));
@@ -89,6 +91,14 @@ async function invite(ctx: Context, organization: Organization, input: Inviting)
   const token = invitationToken(ctx, invitation.id);
   const told = { mailed, mailLimited: mails && !mailed, replaced: replaced > 0 };
   return { ...viewInvitation(invitation), token, url: invitationUrl(ctx, token), ...told };
+}
+
+/** Limits the invitations of a person over all organizations (security O15). */
+async function countInviter(ctx: Context): Promise<void> {
+  if (ctx.actor.kind !== 'user') return;
+  const { invitationsADay: most } = accountCaps;
+  const limit = { name: 'invitations of account', of: ctx.actor.accountId, most, seconds: 86_400 };
+  await requirePlace(ctx, limit, `An account can send at most ${most} invitations a day.`);
 }
 
 async function requireNoMember(

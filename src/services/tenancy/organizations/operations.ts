@@ -15,6 +15,8 @@ import { Refusal } from '../../../errors.ts';
 import { requireOperator, requireUser } from '../../foundation/authority/require.ts';
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { name, organizationSlug, ref, slugOf } from '../../foundation/fields.ts';
+import { accountCaps } from '../../foundation/limits/caps.ts';
+import { requirePlace } from '../../foundation/limits/limit.ts';
 import { operation } from '../../foundation/operation.ts';
 import { pageInput, pageOf, readPage, readRows } from '../../foundation/page.ts';
 import { forgetProofs, holdAccount } from '../../people/accounts/account.ts';
@@ -76,8 +78,12 @@ export const createOrganization = operation({
   run: async (ctx, input, creator) => {
     const short = input.slug ?? slugOf(input.name, organizationSlug);
     const organization = await transaction(async () => {
-      if (creator !== null) await requireApproved(ctx, creator);
-      const row = { id: orderedId(), slug: short, name: input.name, createdAt: ctx.now };
+      if (creator !== null) {
+        await requireApproved(ctx, creator);
+        await requireRoomOfCreator(ctx, creator);
+      }
+      const times = { createdAt: ctx.now, createdBy: creator };
+      const row = { id: orderedId(), slug: short, name: input.name, ...times };
       const made = await refusingDuplicate(Organization.create(row), {
         message: `There is an organization ${short} already.`,
         hint: 'Choose another short name with --slug (or `slug`).',
@@ -92,6 +98,22 @@ export const createOrganization = operation({
     return viewOrganization(organization, creator === null ? 'operator' : 'owner');
   },
 });
+
+/** Limits the organizations of an account, and those that it creates a day (security O15). */
+async function requireRoomOfCreator(ctx: Context, createdBy: string): Promise<void> {
+  const { organizations: most, organizationsADay } = accountCaps;
+  if ((await Organization.count({ where: { createdBy } })) >= most)
+    throw new Refusal('cap_reached', `An account can have created at most ${most} organizations.`, {
+      hint: 'Delete one of them, or ask the operator to create this one.',
+      extra: { cap: 'organizations', most },
+    });
+  const limit = { name: 'organizations', of: createdBy, most: organizationsADay, seconds: 86_400 };
+  await requirePlace(
+    ctx,
+    limit,
+    `An account can create at most ${organizationsADay} organizations a day.`,
+  );
+}
 
 function requireCreator(ctx: Context): string | null {
   if (ctx.config.orgs.creation === 'anyone' && ctx.actor.kind !== 'operator')

@@ -19,6 +19,7 @@ import {
 } from '../../foundation/authority/require.ts';
 import { eventAbout, recordEvent, recordEvents } from '../../foundation/events/record.ts';
 import { isUuid, name, ref, slug, slugOf } from '../../foundation/fields.ts';
+import { requireCapRoom } from '../../foundation/limits/caps.ts';
 import { operation } from '../../foundation/operation.ts';
 import { pageInput, pageOf, readPage } from '../../foundation/page.ts';
 import { projectView, viewProject } from './view.ts';
@@ -88,6 +89,7 @@ export async function createProjects<const Given extends readonly { slug: string
   organization: Organization,
   given: Given,
 ) {
+  await requireCapRoom(organization, 'projects', given.length);
   const made = given.map(({ slug, name }) => ({ id: orderedId(), slug, name, createdAt: ctx.now }));
   const rows = made.map(({ createdAt, ...project }) => {
     return { ...project, organization_id: organization.id, created_at: createdAt };

@@ -10,6 +10,7 @@ import { Refusal, refuseField } from '../../../errors.ts';
 import { requireAuthority, requireOperator } from '../../foundation/authority/require.ts';
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { id, ref } from '../../foundation/fields.ts';
+import { requireCapRoom } from '../../foundation/limits/caps.ts';
 import { operation } from '../../foundation/operation.ts';
 import { pageInput, pageOf, readRows } from '../../foundation/page.ts';
 import { after } from '../../foundation/time.ts';
@@ -32,7 +33,6 @@ import {
 
 // The webhooks that an organization's events are sent to (Standard Webhooks).
 
-const mostWebhooks = 20;
 const overlapSeconds = 24 * 3600;
 
 const refInput = z.strictObject({ org: ref, id });
@@ -58,20 +58,18 @@ export const addWebhook = operation({
   run: async (ctx, input, { organization }) => {
     // A dry run is a transaction, which must not use the network.
     if (!isRehearsed()) await requireReachable(ctx, input.url);
-    return transaction(() => insertWebhook(ctx, organization.id, { ...input, enabled: true }));
+    return transaction(() => insertWebhook(ctx, organization, { ...input, enabled: true }));
   },
 });
 
 /** Writes a webhook, and returns it with its signing secret. Check the URL first. */
 export async function insertWebhook(
   ctx: Context,
-  organizationId: string,
+  organization: Organization,
   given: { url: string; events: string[]; enabled: boolean },
 ) {
-  if ((await Webhook.count({ where: { organizationId } })) >= mostWebhooks)
-    throw new Refusal('conflict', `An organization has at most ${mostWebhooks} webhooks.`, {
-      hint: 'Remove one first.',
-    });
+  const { id: organizationId } = organization;
+  await requireCapRoom(organization, 'webhooks');
   const id = orderedId();
   const secret = newWebhookSecret();
   const added = await Webhook.create({

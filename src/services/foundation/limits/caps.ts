@@ -1,0 +1,67 @@
+import type { Organization } from '../../../database/models/organization.ts';
+import { dialectOfDatabase, select } from '../../../database/select.ts';
+import { Refusal } from '../../../errors.ts';
+import { shellWord } from '../../../shell-word.ts';
+
+// The caps that keep one organization or account from taking the instance for itself (security
+// O15). What is above a cap stays. Only adding is refused.
+
+/** The most that an organization can have of each kind. */
+export const caps = {
+  domains: { most: 50, what: 'pending domains', rows: "domains WHERE state = 'Pending' AND" },
+  webhooks: { most: 20, what: 'webhooks', rows: 'webhooks WHERE' },
+  clients: { most: 200, what: 'clients', rows: 'clients WHERE' },
+  projects: { most: 10_000, what: 'projects', rows: 'projects WHERE' },
+  mappings: { most: 10_000, what: 'group mappings', rows: 'group_mappings WHERE' },
+} as const;
+
+/** A kind of thing that an organization can have only so many of. */
+export type Cap = keyof typeof caps;
+
+/** The most entries of a list in a document. */
+export const documentCaps = { members: 10_000, mappings: 10_000 } as const;
+
+/** The most that an account can have or do. The operator has none of these limits. */
+export const accountCaps = {
+  organizations: 10,
+  organizationsADay: 20,
+  invitationsADay: 100,
+} as const;
+
+const lists: Record<Cap, string> = {
+  domains: 'Verify or remove some. List them with: idctl domain list',
+  webhooks: 'Remove some. List them with: idctl webhook list',
+  clients: 'Remove some. List them with: idctl client list',
+  projects: 'Delete some. List them with: idctl project list',
+  mappings: 'Remove some. List them with: idctl mappings list',
+};
+
+/** The refusal of an addition above a cap. It names the cap. */
+export function capReached(cap: Cap, { slug }: Pick<Organization, 'slug'>): Refusal {
+  const { most, what } = caps[cap];
+  return new Refusal('cap_reached', `An organization can have at most ${most} ${what}.`, {
+    hint: `${lists[cap]} --org ${shellWord(slug)}`,
+    extra: { cap, most },
+  });
+}
+
+/**
+ * Refuses `cap_reached` if the organization has no room for `more`. Call it inside the transaction
+ * that adds. Parallel additions of one kind to one organization wait for each other.
+ */
+export async function requireCapRoom(
+  organization: Pick<Organization, 'id' | 'slug'>,
+  cap: Cap,
+  more = 1,
+): Promise<void> {
+  if (more <= 0) return;
+  if (dialectOfDatabase() === 'postgres')
+    await select('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [
+      `cap ${cap} ${organization.id}`,
+    ]);
+  const [counted] = await select<{ stored: number | string }>(
+    `SELECT count(*) AS stored FROM ${caps[cap].rows} organization_id = $1`,
+    [organization.id],
+  );
+  if (Number(counted?.stored ?? 0) + more > caps[cap].most) throw capReached(cap, organization);
+}
