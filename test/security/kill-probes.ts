@@ -64,6 +64,13 @@ const auth = ({ idctl }: Stage, path: string, body: object) =>
 
 /** Every kind of credential, in the order of the tries. Tries that may end others come last. */
 export const probes: Probe[] = [
+  // This comes first: a sign-in in another way ends the suspension by a restore.
+  {
+    credential: 'passkey',
+    table: 'passkeys',
+    works: async ({ idctl, scene }) =>
+      isAda(await signInByPasskey(idctl.client({ keepCookies: true }), scene.passkey.held), scene),
+  },
   ...methods.map((method) => ({
     credential: `session by ${method}`,
     table: 'sessions',
@@ -118,12 +125,6 @@ export const probes: Probe[] = [
     table: 'accounts',
     works: async (stage) =>
       isAda(await auth(stage, 'login', { email: stage.scene.ada.email, password }), stage.scene),
-  },
-  {
-    credential: 'passkey',
-    table: 'passkeys',
-    works: async ({ idctl, scene }) =>
-      isAda(await signInByPasskey(idctl.client({ keepCookies: true }), scene.passkey.held), scene),
   },
   {
     credential: 'LDAP identity',

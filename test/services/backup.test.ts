@@ -171,7 +171,7 @@ describe.skipIf(missing)('a backup made under load', () => {
     const { at, target, out } = await restore('--json');
     const told = {
       ended: { sessions: 1, botTokens: 1, invitations: 1 },
-      suspended: { tokens: 1, apps: 1, clients: 0, scimTokens: 1 },
+      suspended: { tokens: 1, apps: 1, clients: 0, scimTokens: 1, passkeys: 0 },
       disabled: { webhooks: 1 },
     };
     expect(JSON.parse(out)).toMatchObject(told);
@@ -380,7 +380,7 @@ if (dialect === 'sqlite') {
     });
     expect([code, JSON.parse(out).suspended]).toEqual([
       0,
-      { tokens: 1, apps: 1, clients: 0, scimTokens: 1 },
+      { tokens: 1, apps: 1, clients: 0, scimTokens: 1, passkeys: 0 },
     ]);
     expect(await readdir(dirname(target.slice('sqlite:'.length)))).toEqual(['idctl.db']);
   });

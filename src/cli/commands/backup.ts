@@ -76,6 +76,7 @@ const fields: Fields<z.output<typeof restoredView>> = [
   ['Apps suspended', (view) => view.suspended.apps],
   ['Clients suspended', (view) => view.suspended.clients],
   ['SCIM suspended', (view) => view.suspended.scimTokens],
+  ['Passkeys off', (view) => view.suspended.passkeys],
   ['Webhooks off', (view) => view.disabled.webhooks],
 ];
 
@@ -84,7 +85,8 @@ export function addRestoreCommand(program: Command): void {
     summary: 'Restore a backup into an empty database, with the same key',
     options: {
       '--check': 'only check the backup against the key file, and show its contents',
-      '--keep-tokens': 'leave tokens, apps, clients, invitations and webhooks as they were',
+      '--keep-tokens':
+        'leave tokens, apps, clients, passkeys, invitations and webhooks as they were',
     },
     example: 'idctl restore idctl.backup --check',
     run: restore,
@@ -178,6 +180,8 @@ async function settle(config: Config, restored: Parameters<typeof settleRestored
 function next({ here }: Call, keepTokens: boolean): string {
   const tokens =
     'Suspended tokens, apps and clients need a new secret. Their owner makes it, or you do:\n  idctl pat regenerate, idctl app regenerate, idctl client rotate, or idctl scim token rotate\n';
+  const passkeys =
+    'Passkeys are a second factor only until their person signs in another way. For a person without another way: idctl user login-link EMAIL\n';
   const webhooks = `Webhooks are disabled, because this may be a test copy. To enable one: ${here('idctl webhook enable ID')}\n`;
-  return `Everyone must sign in again.\n${keepTokens ? '' : tokens + webhooks}Next: ${here('idctl serve')}`;
+  return `Everyone must sign in again.\n${keepTokens ? '' : tokens + passkeys + webhooks}Next: ${here('idctl serve')}`;
 }

@@ -10,12 +10,17 @@ type Passkey = z.output<typeof passkeyView>;
 
 const row: Fields<Passkey> = [
   ['Name', (view) => view.name],
-  ['Signs in', (view) => (view.signsIn ? 'alone' : 'as second factor')],
+  ['Signs in', signsIn],
   ['Synced', (view) => (view.backedUp ? 'yes' : 'no')],
   ['Added', (view) => view.createdAt],
   ['Used', (view) => view.lastUsedAt],
   ['ID', (view) => view.id, 'whole'],
 ];
+
+function signsIn({ signsIn: alone, suspendedAt }: Passkey): string {
+  if (!alone) return 'as second factor';
+  return suspendedAt === undefined ? 'alone' : 'suspended';
+}
 
 export function addPasskeyCommands(program: Command): void {
   const passkey = noun(program, 'passkey', {

@@ -34,6 +34,7 @@ import { passkeys } from './0036-passkeys.ts';
 import { connectionApproval } from './0037-connection-approval.ts';
 import { unapproved } from './0038-unapproved.ts';
 import { organizationCreators } from './0039-organization-creators.ts';
+import { suspendedPasskeys } from './0040-suspended-passkeys.ts';
 import type { Migration } from './migration.ts';
 
 /** Every migration in the order of release. Append only. */
@@ -72,4 +73,5 @@ export const migrations: readonly Migration[] = [
   connectionApproval,
   unapproved,
   organizationCreators,
+  suspendedPasskeys,
 ];

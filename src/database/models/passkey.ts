@@ -29,6 +29,11 @@ export class Passkey extends rowOf(
     vouchedBy: column.optional(column.uuid()),
     /** Whether the passkey was added in a session with this mark (security I8). */
     unapproved: column.withDefault(column.flag(), false),
+    /**
+     * Set by a restore until the person signs in another way: the passkey does not sign in alone.
+     * It may have been removed since the backup.
+     */
+    suspendedAt: column.optional(column.date()),
     createdAt: column.date(),
     lastUsedAt: column.optional(column.date()),
   },

@@ -4,6 +4,7 @@ import type { SignInMethod } from '../../database/models/session.ts';
 import { Tombstone } from '../../database/models/tombstone.ts';
 import type { Refusal } from '../../errors.ts';
 import { isEmailVerified, lockAccount } from '../people/accounts/account.ts';
+import { resumePasskeys } from '../people/passkeys/passkey.ts';
 import { emailUnverified, signInFailed } from '../people/sessions/schema.ts';
 import { startSession } from '../people/sessions/start.ts';
 import { secondFactorRequired } from '../people/two-factor/asking.ts';
@@ -49,6 +50,8 @@ export async function beginSession(ctx: Context, account: Account, via: SignIn):
   // A session by single sign-on or passkey keeps the organization whose provider was the only proof
   // when its second factor was added (security P12).
   const vouchedBy = method === 'sso' || method === 'passkey' ? (factor?.vouchedBy ?? null) : null;
+  // The person proved the account in another way since the restore that suspended them.
+  if (method !== 'passkey' && now.hasPasskey) await resumePasskeys(account.id);
   const begun = {
     method,
     connection,

@@ -41,6 +41,7 @@ export const restoredView = backupView.extend({
     apps: z.int(),
     clients: z.int(),
     scimTokens: z.int(),
+    passkeys: z.int(),
   }),
   disabled: z.object({ webhooks: z.int() }),
 });

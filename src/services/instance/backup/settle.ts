@@ -6,6 +6,7 @@ import { OAuthApp } from '../../../database/models/app.ts';
 import { Client } from '../../../database/models/client.ts';
 import { Invitation } from '../../../database/models/invitation.ts';
 import { OutboxItem } from '../../../database/models/outbox-item.ts';
+import { Passkey } from '../../../database/models/passkey.ts';
 import { ClientSignOut, ProviderRecord } from '../../../database/models/provider-record.ts';
 import { ScimToken } from '../../../database/models/scim-token.ts';
 import { Webhook } from '../../../database/models/webhook.ts';
@@ -22,9 +23,9 @@ type Settled = Pick<z.input<typeof restoredView>, 'ended' | 'suspended' | 'disab
 /**
  * Ends sessions, deletes unfinished sign-ins, bot tokens and pending invitations, and cancels
  * unsent messages, so that the restore does not revive them. Suspends tokens, apps, client secrets
- * and SCIM tokens, because some may have been revoked since the backup. Disables webhooks, because
- * a trial copy must not send to their receivers. With `keepTokens`, all tokens, apps, client
- * secrets, invitations and webhooks stay. Afterwards, the database belongs to this master key.
+ * SCIM tokens and passkeys, because some may have been revoked since the backup. Disables webhooks,
+ * because a trial copy must not send to their receivers. With `keepTokens`, all tokens, apps, client
+ * secrets, passkeys, invitations and webhooks stay. Afterwards, the database belongs to this master key.
  */
 export async function settleRestored(
   ctx: Context,
@@ -48,6 +49,7 @@ export async function settleRestored(
         apps: tokens.apps,
         clients: tokens.clients,
         scimTokens: tokens.scim,
+        passkeys: tokens.passkeys,
       },
       disabled: { webhooks },
     };
@@ -61,7 +63,15 @@ export async function settleRestored(
   });
 }
 
-const none = { botTokens: 0, invitations: 0, personal: 0, apps: 0, clients: 0, scim: 0 };
+const none = {
+  botTokens: 0,
+  invitations: 0,
+  personal: 0,
+  apps: 0,
+  clients: 0,
+  scim: 0,
+  passkeys: 0,
+};
 
 /**
  * Deletes the records of sign-ins at clients. The sign-ins continue at the original instance, so
@@ -111,5 +121,7 @@ async function suspendTokens(ctx: Context): Promise<typeof none> {
   }
   const [scim] = await ScimToken.update({ suspendedAt }, { where });
   const invitations = await Invitation.destroy({ where: { acceptedAt: null } });
-  return { botTokens, invitations, personal, apps, clients, scim };
+  // A second factor they stay, so that a restore never weakens a sign-in.
+  const [passkeys] = await Passkey.update({ suspendedAt }, { where });
+  return { botTokens, invitations, personal, apps, clients, scim, passkeys };
 }

@@ -156,13 +156,15 @@ export function challengeIn(clientDataJSON: string): string {
 function refusalOfOwner(
   { response: { userHandle } }: GivenAssertion,
   { purpose, accountId }: Bound,
-  { accountId: owner, signsIn }: Passkey,
+  { accountId: owner, signsIn, suspendedAt }: Passkey,
 ): string | null {
   if (accountId !== null && owner !== accountId) return 'other_account';
   // A passkey that the person chose in the browser names its account (WebAuthn §7.2 step 6).
   if (purpose === 'signIn' && userHandle !== handleOf(owner)) return 'wrong_account';
   if (userHandle && userHandle !== handleOf(owner)) return 'wrong_account';
-  return purpose === 'signIn' && signsIn === false ? 'second_factor_only' : null;
+  if (purpose !== 'signIn') return null;
+  if (signsIn === false) return 'second_factor_only';
+  return suspendedAt === null ? null : 'suspended';
 }
 
 /** Our code for the library's error message. Tests check each code, as the messages may change. */

@@ -1,3 +1,4 @@
+import { Op } from 'sequelize';
 import { z } from 'zod';
 import { networkOf } from '../../../address.ts';
 import type { Context } from '../../../context.ts';
@@ -15,6 +16,7 @@ import {
   forgetSecondFactor,
   ownSessionOf,
 } from '../sessions/end.ts';
+import { suspended } from '../tokens/token.ts';
 import type { Purpose } from './challenge.ts';
 import type { NewCredential } from './registration.ts';
 
@@ -32,12 +34,15 @@ export const passkeyView = z.object({
     .describe(
       'Whether it can sign in without a password, if the settings allow it, or is only a second factor.',
     ),
+  /** Present only while the passkey is suspended, because a backup was restored. */
+  suspendedAt: instant.optional(),
 });
 
 /** A passkey as its owner and the operator see it. */
 export function viewPasskey(passkey: Passkey) {
   // `signsIn` is null until the first sign-in shows whether the passkey can sign in.
-  return { ...viewOf(passkeyView, passkey), signsIn: passkey.signsIn !== false };
+  const { suspendedAt: _, ...view } = viewOf(passkeyView, passkey);
+  return { ...view, signsIn: passkey.signsIn !== false, ...suspended(passkey) };
 }
 
 /** The account of a passkey, as an event and a mail name it. */
@@ -96,6 +101,14 @@ export function findPasskey(accountId: string, id: string): Promise<Passkey | nu
 /** Makes the passkeys of an account second factors that cannot sign in without a password. */
 export async function restrictPasskeys(accountId: string): Promise<void> {
   await Passkey.update({ signsIn: false }, { where: { accountId } });
+}
+
+/** Ends the suspension by a restore. Call it where the person signs in without a passkey. */
+export async function resumePasskeys(accountId: string): Promise<void> {
+  await Passkey.update(
+    { suspendedAt: null },
+    { where: { accountId, suspendedAt: { [Op.ne]: null } } },
+  );
 }
 
 async function tell(

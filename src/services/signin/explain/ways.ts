@@ -90,7 +90,7 @@ async function byPassword(ctx: Context, { account, attempts }: Known): Promise<V
 async function byPasskey(ctx: Context, { account, attempts }: Known): Promise<Verdict> {
   if (account === null) return closed('unknown_account');
   // A passkey may sign in if its authenticator has not shown yet whether it verifies the person.
-  const where = { accountId: account.id, signsIn: { [Op.or]: [true, null] } };
+  const where = { accountId: account.id, signsIn: { [Op.or]: [true, null] }, suspendedAt: null };
   // A passkey counts as both factors, so no second factor is asked for.
   const verdict = await finish(ctx, account, { method: 'passkey' }, { attempts, of: null });
   if (verdict.could !== true || (await Passkey.count({ where })) > 0) return verdict;

@@ -25,7 +25,8 @@ export async function enterByPasskey(
   // Locked first: the passkey may have been removed, or left as a second factor only.
   await lockAccount(account.id);
   const passkey = await Passkey.findOne({ where: { id: passkeyId, accountId: account.id } });
-  if (passkey === null || passkey.signsIn === false) throw signInFailed('changed_meanwhile');
+  if (passkey === null || passkey.signsIn === false || passkey.suspendedAt !== null)
+    throw signInFailed('changed_meanwhile');
   if (passkey.signsIn === null) await passkey.update({ signsIn: true });
   const { unapproved } = passkey;
   const secondFactor = { accountId: account.id, passkeyId };

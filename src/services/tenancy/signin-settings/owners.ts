@@ -151,7 +151,9 @@ async function hasPasskey(
 ): Promise<boolean> {
   if (!isMethodAllowed(governing, 'passkey') || findPasskeyObstacle(ctx) !== null) return false;
   const others = without === undefined ? {} : { id: { [Op.ne]: without } };
-  return (await Passkey.count({ where: { accountId, signsIn: true, ...others } })) > 0;
+  return (
+    (await Passkey.count({ where: { accountId, signsIn: true, suspendedAt: null, ...others } })) > 0
+  );
 }
 
 function hasSocial(ctx: Context, governing: Governing, linked: Identity[]): boolean {
