@@ -4,22 +4,16 @@ import { Refusal } from '../errors.ts';
 import { unconfirmedSeconds } from '../services/people/codes/code.ts';
 import { challengeSeconds } from '../services/people/passkeys/challenge.ts';
 
-const paths = {
-  access_token: '/',
-  refresh_token: '/api/v1/auth',
-  sso_flow: '/auth/sso',
-  social_flow: '/auth/social',
-  // Read at /api/v1/auth/second-factor, and by the page at /login/code.
-  second_factor: '/',
-  // Read at /api/v1/auth/verify-email, and by the page at /login/verify.
-  sign_up: '/',
-  // Read by the API and by the pages: it binds passkey challenges to a browser.
-  passkey: '/',
-  form: '/',
-} as const;
-
 /** The cookies that idctl sets. */
-export type CookieName = keyof typeof paths;
+export type CookieName =
+  | 'access_token'
+  | 'refresh_token'
+  | 'sso_flow'
+  | 'social_flow'
+  | 'second_factor'
+  | 'sign_up'
+  | 'passkey'
+  | 'form';
 
 /** A cookie to set for `maxAge` seconds; an empty value with `maxAge` 0 clears it. */
 export interface CookieChange {
@@ -103,18 +97,18 @@ export function continuationCookies({ continuation, browser }: Refusal): CookieC
 }
 
 /**
- * On https, two cookies have the prefix `__Host-`. The sign-up cookie decides whose password stays;
- * the passkey cookie decides which browser may answer a challenge. With the prefix, a sibling host
- * or an attacker without TLS cannot set them (RFC 6265bis §4.1.3.2).
+ * On https, every cookie but the two of the session has the prefix `__Host-`: a sibling host or an
+ * attacker without TLS cannot set it (RFC 6265bis §4.1.3.2, security X7).
  */
 function nameOf(name: CookieName, secure: boolean): string {
-  return (name === 'sign_up' || name === 'passkey') && secure ? `__Host-${name}` : name;
+  return secure && name !== 'access_token' && name !== 'refresh_token' ? `__Host-${name}` : name;
 }
 
 /** Adds a `Set-Cookie` header for each change. */
 export function setCookies(response: Response, changes: CookieChange[], secure: boolean): void {
   for (const { name, value, maxAge } of changes) {
-    const path = paths[name];
+    // The prefix `__Host-` needs the path `/`.
+    const path = name === 'refresh_token' ? '/api/v1/auth' : '/';
     const common = { path, httpOnly: true, sameSite: 'lax', secure } as const;
     const cookie = { name: nameOf(name, secure), value, maxAge, ...common };
     response.append('Set-Cookie', stringifySetCookie(cookie));

@@ -123,9 +123,7 @@ test('interface page: a browser is redirected; other clients get JSON, unless th
     json.body.authorizationUrl,
     '',
   ]);
-  expect(seen.cookies).toMatchObject([
-    { name: 'sso_flow', value: 'f', path: '/auth/sso', httpOnly: true },
-  ]);
+  expect(seen.cookies).toMatchObject([{ name: 'sso_flow', value: 'f', path: '/', httpOnly: true }]);
   const resumed = await door.get('/api/v1/auth/resume');
   expect([resumed.status, resumed.headers['location'], resumed.cookies.length]).toEqual([
     302,

@@ -148,7 +148,7 @@ describe('O5 pre-hijacking', () => {
     });
     const { client, answer } = await withGoogle(social, sub);
     expect(answer).toMatchObject({ status: 401, body: { code: 'second_factor_required' } });
-    expect(answer.cookies.map(({ name }) => name)).toEqual(['second_factor']);
+    expect(answer.cookies.map(({ name }) => name)).toEqual(['__Host-second_factor']);
     const [waiting] = await PendingSignIn.findAll({ where: { accountId: account.id } });
     expect(JSON.stringify(waiting?.payload).length).toBeLessThan(2000);
     expect(await Identity.count({ where: { accountId: account.id } })).toBe(0);

@@ -7,8 +7,10 @@ import { findLiveSession } from '../../services/signin/provider/live-session.ts'
 import { type NamedInRequest, readNamed } from '../../services/signin/provider/reading.ts';
 import { isClientId } from '../../services/tenancy/clients/client.ts';
 import { readForm } from '../body/form.ts';
+import { findCookie, formCookie, setCookies } from '../cookies.ts';
 import { recognize } from '../pages/answer.ts';
 import { pagePolicy } from '../pages/layout.ts';
+import { formProof } from '../pages/marks.ts';
 import { isSignedIn } from '../pages/page.ts';
 import { renewalTo } from '../pages/renew.ts';
 import { receive } from '../receive.ts';
@@ -43,7 +45,8 @@ export function serveProvider(door: Door): Router {
 }
 
 /** The authorization endpoint. It first renews a session whose session token has expired. */
-function authorize({ app, authenticate }: Door): RequestHandler {
+function authorize({ app, authenticate, origins }: Door): RequestHandler {
+  const secure = origins.own.startsWith('https:');
   return async (request, response, next) => {
     if (request.method === 'HEAD') return next();
     const trace = traceOf(request);
@@ -59,7 +62,9 @@ function authorize({ app, authenticate }: Door): RequestHandler {
     const accept = 'text/html';
     const inner = innerRequest(request, app.config.baseUrl, { method: 'GET', url, accept });
     const named = { clientId: request.query['client_id'] };
-    await answerWith(app, ctx, { request, inner, response, named });
+    const browser = formProof(findCookie(request.headers.cookie, 'form', secure));
+    setCookies(response, [formCookie(browser)], secure);
+    await answerWith(app, ctx, { request, inner, response, named, browser });
   };
 }
 
@@ -143,13 +148,15 @@ interface Exchange {
   response: Response;
   /** The client and code that the request names, to read them with one statement. */
   named?: NamedInRequest;
+  /** The cookie that the forms of this browser are bound to. */
+  browser?: string;
 }
 
 /** Answers with idctl's OpenID provider, for the live session of the request, if there is one. */
 async function answerWith(
   app: App,
   ctx: Context,
-  { request, inner, response, named }: Exchange,
+  { request, inner, response, named, browser }: Exchange,
 ): Promise<void> {
   const { answerByProvider, providerPages } = await loadProvider();
   const id = ownSessionOf(ctx.actor);
@@ -157,7 +164,9 @@ async function answerWith(
   const session =
     id === null ? null : read === null ? await findLiveSession(ctx, id) : read.session;
   const pages = providerPages(app, traceOf(request));
-  await answerByProvider({ ctx, session, clients: new Map(), read, pages }, inner, response);
+  const bound = browser === undefined ? {} : { browser };
+  const visit = { ctx, session, clients: new Map(), read, pages, ...bound };
+  await answerByProvider(visit, inner, response);
 }
 
 let loaded: Awaited<ReturnType<typeof load>> | undefined;

@@ -43,7 +43,7 @@ export function answerPage(page: Page, { app, origins, authenticate }: Door): Re
     if (received === null) return;
     const { who, given } = received;
     const { ctx, token } = who;
-    const application = await applicationOf(ctx, page, given, cookie);
+    const application = await applicationOf(ctx, page, { given, browser, cookie });
     const back = application?.origins ?? [];
     // Set before the page answers, because a refusal may also show a form.
     response.set(pagePolicy(app.config, { origins: back }));
@@ -104,13 +104,23 @@ function queryOf(page: Page, request: Request): Record<string, unknown> {
 async function applicationOf(
   ctx: Context,
   { path }: Page,
-  { returnTo }: Record<string, string>,
-  cookie: (name: CookieName) => string | undefined,
+  {
+    given,
+    browser,
+    cookie,
+  }: {
+    given: Record<string, string>;
+    browser: string;
+    cookie: (name: CookieName) => string | undefined;
+  },
 ): Promise<Application | null> {
   if (!path.startsWith('/login')) return null;
   // At the second factor, the pending sign-in has the return address; elsewhere the request has it.
-  if (path !== '/login/code') return findApplication(returnTo);
-  return findApplication(await findPendingReturn(ctx, cookie('second_factor')));
+  const returnTo =
+    path === '/login/code'
+      ? await findPendingReturn(ctx, cookie('second_factor'))
+      : given['returnTo'];
+  return findApplication(ctx, returnTo, browser);
 }
 
 function send(

@@ -67,6 +67,14 @@ const longestCookie = 3800;
 
 const placeOf = (uid: string) => ({ table: 'cookies', column: requestCookie, row: uid });
 
+/**
+ * The name of a cookie of the package. Its path is that of one authorization, so on https its
+ * prefix is `__Secure-` (security X7).
+ */
+export function cookieName(baseUrl: string, bare: string): string {
+  return baseUrl.startsWith('https:') ? `__Secure-${bare}` : bare;
+}
+
 /** The parts of a request that the cookie stores. */
 interface Kept {
   params: Record<string, unknown>;
@@ -77,10 +85,12 @@ interface Kept {
   askedAt: number;
 }
 
-/** The mark of a request's client and redirect URI (`markOf`). */
-export function markOfRequest(params: Record<string, unknown>): string {
-  const row = visitNow().clients.get(String(params['client_id']));
-  return row === undefined ? '' : markOf(row, params['redirect_uri']);
+/** The mark of a waiting request in this browser (`markOf`). */
+export function markOfRequest(uid: string, params: Record<string, unknown>): string {
+  const { ctx, clients, browser = '' } = visitNow();
+  const row = clients.get(String(params['client_id']));
+  const redirectUri = params['redirect_uri'];
+  return row === undefined ? '' : markOf(ctx, row, { redirectUri, uid, browser });
 }
 
 const interactions: Adapter = {
@@ -103,7 +113,7 @@ const interactions: Adapter = {
   },
   async find(uid) {
     const { ctx, session } = visitNow();
-    const sealed = Provider.ctx?.cookies.get(requestCookie);
+    const sealed = Provider.ctx?.cookies.get(cookieName(ctx.config.baseUrl, requestCookie));
     if (sealed === undefined) return undefined;
     const kept = openRequestCookie(sealed, uid);
     if (kept === null) return undefined;
@@ -138,7 +148,8 @@ function openRequestCookie(sealed: string, uid: string): Kept | null {
 }
 
 function setRequestCookie(uid: string, value: string | null): void {
-  Provider.ctx?.cookies.set(requestCookie, value, {
+  const { baseUrl } = visitNow().ctx.config;
+  Provider.ctx?.cookies.set(cookieName(baseUrl, requestCookie), value, {
     path: `/oauth/authorize/${uid}`,
     httpOnly: true,
     sameSite: 'lax',

@@ -1,4 +1,7 @@
+import { createHmac } from 'node:crypto';
 import type { ClientMetadata } from 'oidc-provider';
+import type { Context } from '../../../context.ts';
+import { isEqual } from '../../../crypto/secret.ts';
 import type { Client } from '../../../database/models/client.ts';
 import { jsonOf, select } from '../../../database/select.ts';
 import { clientIdOf, rowIdOf } from '../../tenancy/clients/client.ts';
@@ -84,24 +87,47 @@ export interface Application {
   origins: string[];
 }
 
-/**
- * The mark of a request: the client id and the position of the redirect URI. A forged mark can only
- * name a registered redirect URI.
- */
-export function markOf(client: Pick<ClientRow, 'id' | 'redirectUris'>, uri: unknown): string {
-  return `${clientIdOf(client)}.${client.redirectUris.indexOf(String(uri))}`;
+/** A waiting request, and the browser it began in: the value of the cookie that forms are bound to. */
+interface Waiting {
+  uid: string;
+  browser: string;
 }
 
-/** The application that the sign-in returns to, or null. */
-export async function findApplication(returnTo: string | undefined): Promise<Application | null> {
+/**
+ * The mark of a waiting request: the client id, the position of the redirect URI, and a signature.
+ * Only the browser that the request began in can use it, so a link from elsewhere shows no client.
+ */
+export function markOf(
+  ctx: Context,
+  client: Pick<ClientRow, 'id' | 'redirectUris'>,
+  { redirectUri, ...waiting }: Waiting & { redirectUri: unknown },
+): string {
+  const named = `${clientIdOf(client)}.${client.redirectUris.indexOf(String(redirectUri))}`;
+  return `${named}.${signatureOf(ctx, named, waiting)}`;
+}
+
+function signatureOf(ctx: Context, named: string, { uid, browser }: Waiting): string {
+  return createHmac('sha256', ctx.keyring.derive('authorization mark'))
+    .update(JSON.stringify([named, uid, browser]))
+    .digest('base64url');
+}
+
+/** The application that the sign-in in this browser returns to, or null. */
+export async function findApplication(
+  ctx: Context,
+  returnTo: string | undefined,
+  browser: string,
+): Promise<Application | null> {
   const [path = '', query] = returnTo?.split('?', 2) ?? [];
   const given = new URLSearchParams(query);
   if (path === '/login/forward') return findProtected(given.get('origin') ?? '');
-  return /^\/oauth\/authorize\/[\w-]+$/.test(path) ? findMarked(given.get('client') ?? '') : null;
+  const uid = /^\/oauth\/authorize\/([\w-]+)$/.exec(path)?.[1];
+  return uid === undefined ? null : findMarked(ctx, given.get('client') ?? '', { uid, browser });
 }
 
-async function findMarked(mark: string): Promise<Application | null> {
-  const [clientId = '', at = ''] = mark.split('.');
+async function findMarked(ctx: Context, mark: string, of: Waiting): Promise<Application | null> {
+  const [clientId = '', at = '', signature = ''] = mark.split('.');
+  if (!isEqual(signature, signatureOf(ctx, `${clientId}.${at}`, of))) return null;
   const row = await findClientRow(clientId);
   if (row === null) return null;
   const uri = row.redirectUris[Number(at)];

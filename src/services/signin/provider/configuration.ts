@@ -1,7 +1,7 @@
 import type { JWK } from 'jose';
 import { type Configuration, errors, type KoaContextWithOIDC } from 'oidc-provider';
 import { sessionSeconds } from '../../foundation/time.ts';
-import { adapterOf, markOfRequest } from './adapters.ts';
+import { adapterOf, cookieName, markOfRequest } from './adapters.ts';
 import { claimsByScope, claimsOf } from './claims.ts';
 import { acrValues } from './live-session.ts';
 import { findGrant, makePolicy, scopes } from './policy.ts';
@@ -14,8 +14,8 @@ const accessTokenSeconds = 600;
 const codeSeconds = 60;
 const requestSeconds = 3600;
 
-/** The settings of the package, with these keys for ID tokens. */
-export function configureProvider(keys: JWK[]): Configuration {
+/** The settings of the package for the base URL, with these keys for ID tokens. */
+export function configureProvider(baseUrl: string, keys: JWK[]): Configuration {
   const cookie = { httpOnly: true, sameSite: 'lax', overwrite: true } as const;
   return {
     adapter: adapterOf,
@@ -40,7 +40,11 @@ export function configureProvider(keys: JWK[]): Configuration {
       end_session: '/oauth/logout',
     },
     cookies: {
-      names: { session: 'oauth_none', interaction: 'oauth_sign_in', resume: 'oauth_resume' },
+      names: {
+        session: cookieName(baseUrl, 'oauth_none'),
+        interaction: cookieName(baseUrl, 'oauth_sign_in'),
+        resume: cookieName(baseUrl, 'oauth_resume'),
+      },
       short: cookie,
       long: cookie,
     },
@@ -104,7 +108,7 @@ function signInUrl(
   { oidc }: KoaContextWithOIDC,
   { uid, params }: { uid: string; params: Record<string, unknown> },
 ): string {
-  const back = new URLSearchParams({ client: markOfRequest(params) });
+  const back = new URLSearchParams({ client: markOfRequest(uid, params) });
   if (visitNow().session !== null) back.set('fresh', '1');
   const query = new URLSearchParams({ returnTo: `/oauth/authorize/${uid}?${back}` });
   const hint = oidc.params?.['login_hint'];

@@ -29,7 +29,10 @@ async function currentProvider(ctx: Context): Promise<Ready> {
   const generation = keys.map(({ kid }) => kid).join();
   const before = ready.get(ctx.keyring);
   if (before?.generation === generation) return before;
-  const provider = new OpenIdProvider(ctx.config.baseUrl, configureProvider(keys));
+  const provider = new OpenIdProvider(
+    ctx.config.baseUrl,
+    configureProvider(ctx.config.baseUrl, keys),
+  );
   const made = { generation, provider, answer: provider.callback() };
   ready.set(ctx.keyring, made);
   return made;

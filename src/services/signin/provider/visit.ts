@@ -34,6 +34,8 @@ export interface ProviderVisit {
   read?: ReadForRequest | null;
   /** The answers that idctl makes in place of the package. */
   pages: Pages;
+  /** The cookie that the forms of this browser are bound to. */
+  browser?: string;
   /** The code to spend when this request stores the access token. */
   code?: string;
   /** Why the package failed, if it did. */
