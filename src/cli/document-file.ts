@@ -1,8 +1,13 @@
-import { readFile } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { LineCounter, Node, Document as YamlDocument } from 'yaml';
-import { type InputFault, moreWords, Refusal, refuseField } from '../errors.ts';
-import { fileFault } from '../file-fault.ts';
+import { type InputFault, moreWords, Refusal } from '../errors.ts';
+import {
+  readSecrets,
+  type SecretRules,
+  type SecretSource,
+  withSecrets,
+} from './document-secrets.ts';
 import { readNamedFile, readStandardInput } from './prompt.ts';
 
 /** Writes a document as YAML. Its first line names the schema for editors. */
@@ -26,9 +31,12 @@ export async function writeDocument({
   return `# yaml-language-server: $schema=${$schema}\n${text}`;
 }
 
-/** A document that was read, with its secrets as values. */
+/** A document that was read. */
 export interface DocumentFile {
-  document: unknown;
+  /** The document with its secrets as values, or with `{withheld: true}` in their place. */
+  document(withheld: boolean): unknown;
+  /** The sources of its secrets. */
+  sources: SecretSource[];
   /** Faults of the secrets that the document refers to. */
   faults: InputFault[];
   /** Adds the file, the lines and `faults` to a refusal with faults. Returns others unchanged. */
@@ -36,7 +44,10 @@ export interface DocumentFile {
 }
 
 /** Reads a YAML document; `-` is standard input. If it is not YAML, refuses and names bad lines. */
-export async function readDocument(file: string): Promise<DocumentFile> {
+export async function readDocument(
+  file: string,
+  rules: Omit<SecretRules, 'folder'>,
+): Promise<DocumentFile> {
   const bytes = file === '-' ? await readStandardInput() : await readNamedFile('file', file);
   const { LineCounter, parseDocument } = await import('yaml');
   const lines = new LineCounter();
@@ -54,9 +65,11 @@ export async function readDocument(file: string): Promise<DocumentFile> {
   if (broken.length > 0) throw refusePlaced(file, [...first.values()]);
   const nodes = await linesIn(parsed, lines);
   const document = valueIn(parsed, file);
-  const faults = await readSecrets(document, file === '-' ? '.' : dirname(file));
+  const folder = await folderOf(file);
+  const { found, faults } = await readSecrets(document, { ...rules, folder });
   return {
-    document,
+    document: (withheld) => withSecrets(document, found, withheld),
+    sources: found.map(({ source }) => source),
     faults,
     place: (error) => {
       if (!(error instanceof Refusal) || error.faults.length === 0) return error;
@@ -68,6 +81,11 @@ export async function readDocument(file: string): Promise<DocumentFile> {
       return refusePlaced(file, all, error);
     },
   };
+}
+
+/** The folder of the document; null for standard input, also under a name such as /dev/fd/63. */
+async function folderOf(file: string): Promise<string | null> {
+  return file !== '-' && (await stat(file)).isFile() ? dirname(file) : null;
 }
 
 function valueIn(parsed: YamlDocument, file: string): unknown {
@@ -114,55 +132,4 @@ async function linesIn(
     }
     return line;
   };
-}
-
-const secretFields = [
-  ['sso', 'clientSecret'],
-  ['ldap', 'bindPassword'],
-] as const;
-
-/** Replaces `{env}` and `{file}` with their values. A reference without a value becomes a fault. */
-async function readSecrets(document: unknown, folder: string): Promise<InputFault[]> {
-  const faults: InputFault[] = [];
-  for (const [section, field] of secretFields) {
-    const settings = memberOf(document, section);
-    const reference = memberOf(settings, field);
-    if (!isObject(settings) || reference === undefined) continue;
-    const path = `${section}.${field}`;
-    try {
-      settings[field] = await resolveSecret(reference, folder);
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
-      faults.push({ path, message: error.faults[0]?.message ?? error.message });
-      settings[field] = { unchanged: true };
-    }
-  }
-  return faults;
-}
-
-async function resolveSecret(reference: unknown, folder: string): Promise<unknown> {
-  const form = 'must be {env: NAME}, {file: PATH} or {unchanged: true}';
-  if (!isObject(reference) || Object.keys(reference).length !== 1) throw refuseField('', form);
-  const { env, file, unchanged } = reference;
-  if (unchanged === true) return { unchanged };
-  if (typeof env === 'string') {
-    const value = process.env[env];
-    if (value) return { value };
-    throw refuseField('', `the variable ${env} is ${value === '' ? 'empty' : 'not set'}`);
-  }
-  if (typeof file !== 'string') throw refuseField('', form);
-  const value = await readFile(resolve(folder, file), 'utf8').catch((cause: unknown) => {
-    throw refuseField('', `${file} ${fileFault(cause, 'read')}`);
-  });
-  const trimmed = value.replace(/\r?\n$/, '');
-  if (trimmed !== '') return { value: trimmed };
-  throw refuseField('', `${file} is empty`);
-}
-
-function memberOf(value: unknown, name: string): unknown {
-  return isObject(value) ? value[name] : undefined;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { planView } from '../services/provisioning/document/changes.ts';
 import { commandLine } from '../shell-word.ts';
+import type { SecretSource } from './document-secrets.ts';
 
 export type PlanView = z.output<typeof planView>;
 type Change = PlanView['changes'][number];
@@ -8,9 +9,14 @@ type Change = PlanView['changes'][number];
 const signs = { add: '+', change: '~', remove: '-' };
 
 /** The plan for an organization, as lines that a person reads. */
-export function planLines({ changes, kept, losing, blocked }: PlanView, org: string): string[] {
+export function planLines(
+  { changes, kept, losing, blocked, notCompared }: PlanView,
+  org: string,
+  sources: readonly SecretSource[],
+): string[] {
   const lines = [
     ...changes.map((change) => `${signs[change.action]} ${nameOf(change)}${fieldsOf(change)}`),
+    ...sourceLines(sources, notCompared),
     ...part(
       'Kept, although the document does not list them (--prune removes them):',
       kept.map(nameOf),
@@ -28,13 +34,29 @@ export function planLines({ changes, kept, losing, blocked }: PlanView, org: str
   return lines[0] === '' ? lines.slice(1) : lines;
 }
 
+/** The sources of a document's secrets, as lines that a person reads. */
+export function sourceLines(
+  sources: readonly SecretSource[],
+  notCompared: readonly string[] = [],
+): string[] {
+  const lines = sources.map(({ field, host, ...from }) => {
+    const source = 'env' in from ? `the variable ${from.env}` : `the file ${from.file}`;
+    const mark = notCompared.includes(field) ? ' (not compared)' : '';
+    return `${field} for ${host}, from ${source}${mark}`;
+  });
+  return part('Secrets, with the host that will receive each:', lines);
+}
+
 /** One sentence about a plan. */
-export function planSummary({ changes, blocked }: PlanView): string {
-  if (changes.length + blocked.length === 0) return 'In sync: nothing to change.';
+export function planSummary({ changes, blocked, notCompared }: PlanView): string {
+  const open = notCompared.length;
+  const secrets = open === 0 ? '' : `, ${open} ${open === 1 ? 'secret' : 'secrets'} not compared`;
+  if (changes.length + blocked.length === 0)
+    return open === 0 ? 'In sync: nothing to change.' : `Nothing to change${secrets}.`;
   const count = (action: Change['action']) =>
     changes.filter((change) => change.action === action).length;
   const waiting = blocked.length === 0 ? '' : `, ${blocked.length} blocked`;
-  return `${count('add')} to add, ${count('change')} to change, ${count('remove')} to remove${waiting}.`;
+  return `${count('add')} to add, ${count('change')} to change, ${count('remove')} to remove${waiting}${secrets}.`;
 }
 
 function part(title: string, lines: string[]): string[] {

@@ -19,7 +19,8 @@ const others = [
   'IDCTL_OWNER',
   'IDCTL_OWNER_PASSWORD_FILE',
 ];
-const othersPrefix = 'IDCTL_TEST_';
+// Test variables, and the secrets that a document may name (security X12).
+const otherPrefixes = ['IDCTL_TEST_', 'IDCTL_SECRET_'];
 
 /**
  * The settings in the environment, by key. A secret may also come from a file that a `…_FILE`
@@ -69,8 +70,8 @@ function byFullName(env: Environment, errors: Refusal[]): Map<string, Found> {
   );
   const named = new Map<string, Found>();
   for (const [name, text] of Object.entries(env)) {
-    if (!name.startsWith('IDCTL_') || name.startsWith(othersPrefix) || others.includes(name))
-      continue;
+    if (!name.startsWith('IDCTL_') || others.includes(name)) continue;
+    if (otherPrefixes.some((prefix) => name.startsWith(prefix))) continue;
     const full = fullName(name);
     if (!known.has(full)) {
       errors.push(refuseUnknown(name, name, [...known, ...Object.keys(short)]));

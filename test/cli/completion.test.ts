@@ -63,6 +63,7 @@ describe('interface page: idctl completion bash|zsh|fish', { timeout: 120_000 },
     expect(await asked('sso', 'set', '--absent-groups=n')).toEqual(['--absent-groups=none']);
     expect(await asked('completion', 'z')).toEqual(['zsh']);
     expect(await asked('--config', '')).toEqual([':files']);
+    expect(await asked('plan', '--secrets', '')).toEqual([':files']);
     expect(await asked('event', 'list', '--kind', 'domain.v')).toEqual(['domain.verified']);
     expect(await asked('org', 'create', '')).toEqual([]);
     expect(await asked('member', 'r')).toEqual(['role', 'remove']);

@@ -17,7 +17,7 @@ describe.skipIf(counterpartMissing('bind9')).each([
   test('spec §3.1, §4.1: a pipeline applies a document, and a person signs in with a role', async () => {
     const client = () => createClient(`http://127.0.0.1:${site.port}`);
     await playTranscript(`${import.meta.dirname}/pipeline.transcript`, {
-      env: { ...(await site.env()), CLIENT_SECRET: clientSecret },
+      env: { ...(await site.env()), IDCTL_SECRET_CLIENT: clientSecret },
       values: { port: String(site.port), issuer: site.issuer, at },
       commands: {
         publish: async (name = '', value = '') => {

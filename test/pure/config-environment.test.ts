@@ -117,6 +117,14 @@ test('variables of the tests, of other programs and of systemd are accepted', as
   await load({ IDCTL_TEST_POSTGRES_URL: 'x', OTHER_LISTEN: 'x', CREDENTIALS_DIRECTORY: '' });
 });
 
+test('X12 a variable that begins with IDCTL_SECRET_ is never a setting, and never refused as one', async () => {
+  const secrets = { IDCTL_SECRET_IDP: 'x', IDCTL_SECRET_LISTEN: 'y', IDCTL_SECRET_KEY_FILE: 'z' };
+  const { wheres } = await load(secrets);
+  expect([...wheres.values()].filter((where) => where.includes('SECRET'))).toEqual([]);
+  expect(settings().filter(({ env }) => env.startsWith('IDCTL_SECRET_'))).toEqual([]);
+  await expect(load({ IDCTL_SECRET: 'x' })).rejects.toEqual(refused('is not a setting'));
+});
+
 test.each([
   [{ IDCTL_LISTEN: 'nowhere' }, 'IDCTL_LISTEN must be HOST:PORT'],
   [{ IDCTL_PASSWORD_MIN_LENGTH: 'ten' }, 'IDCTL_PASSWORD_MIN_LENGTH must be a number'],

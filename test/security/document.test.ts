@@ -294,6 +294,83 @@ test('O12 a document can move an origin from one client to another, also in both
   expect(body.blocked).toMatchObject([{ key: 'Three', code: 'conflict' }]);
 });
 
+const withheld = { withheld: true };
+const withSecret = (clientSecret: Sent, more: Sent = {}) => {
+  const { sso: given } = sso('');
+  return { idctl: 1, sso: { ...given, ...more, clientSecret } };
+};
+
+test.each([
+  [{ env: 'IDCTL_SECRET_X' }],
+  [{ file: 'x' }],
+  [{ ...withheld, value: 'x' }],
+  [{ withheld: false }],
+])('X12 over REST, the secret %j is refused in a plan and in an apply', async (secret) => {
+  const document = withSecret(secret);
+  for (const [path, more] of [
+    ['plan', {}],
+    ['apply', { digest: 'x' }],
+  ] as const) {
+    const answer = await company.admin.post(`/api/v1/orgs/acme/${path}`, { document, ...more });
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { errors: [{ path: expect.stringMatching(/^document\.sso\.clientSecret/) }] },
+    });
+  }
+});
+
+test('X12 a plan counts a withheld secret as given and lists it as not compared; an apply refuses it', async () => {
+  const kept = { changes: [], blocked: [], notCompared: ['sso.clientSecret'] };
+  await tryApply(company.admin, sso('stored'));
+  const planned = await plan(idctl.operator(), 'acme', withSecret(withheld));
+  expect(planned).toMatchObject(kept);
+  const unchanged = await plan(idctl.operator(), 'acme', withSecret({ unchanged: true }));
+  expect(unchanged).toMatchObject({ ...kept, notCompared: [] });
+  expect(unchanged.digest).not.toBe(planned.digest);
+  // A changed issuer needs the secret again: a withheld one counts as given.
+  const moved = withSecret(withheld, { issuer: 'https://moved.acme.test' });
+  expect(await plan(idctl.operator(), 'acme', moved)).toMatchObject({
+    ...kept,
+    changes: [{ action: 'change', key: 'sso' }],
+  });
+  const document = withSecret(withheld);
+  const apply = { document, digest: planned.digest };
+  const refused = await company.admin.post('/api/v1/orgs/acme/apply', apply);
+  expect(refused).toMatchObject({ status: 400, body: { code: 'invalid_input' } });
+});
+
+test('X12 a withheld secret of a new connection counts as set', async () => {
+  const { slug } = await foundEmpty(idctl, 0);
+  const ldap = {
+    uri: 'ldaps://ldap.acme.test',
+    bindDn: 'cn=idctl,dc=acme,dc=test',
+    bindPassword: withheld,
+    searchBase: 'dc=acme,dc=test',
+    searchFilter: '(uid={username})',
+    emailAttribute: 'mail',
+  };
+  const document = { ...withSecret(withheld), ldap };
+  const planned = await plan(idctl.operator(), slug, document);
+  expect(planned.notCompared).toEqual(['sso.clientSecret', 'ldap.bindPassword']);
+  const fields = planned.changes.map(({ fields: all = [] }) =>
+    all.filter((one) => 'changed' in one),
+  );
+  expect(fields).toEqual([
+    [{ field: 'clientSecret', changed: true }],
+    [{ field: 'bindPassword', changed: true }],
+  ]);
+});
+
+test('X12 a token of scope read can plan with a withheld secret, but not with a value', async () => {
+  const reader = await tokenOf(company.owner.id, 'read');
+  const path = '/api/v1/orgs/acme/plan';
+  const document = withSecret(withheld);
+  for (let count = 0; count < 25; count += 1)
+    expect(await reader.post(path, { document })).toMatchObject({ status: 200 });
+  const sent = await reader.post(path, { document: sso('value') });
+  expect(sent).toMatchObject({ status: 403, body: { code: 'scope_required' } });
+});
+
 test('S10 a changed issuer needs the secret again', async () => {
   const { sso: kept } = sso('');
   const moved = { ...kept, issuer: 'https://idp.attacker.test', clientSecret: { unchanged: true } };

@@ -5,7 +5,7 @@ import { accessHint, fileFault } from '../../file-fault.ts';
 import { org, verb } from '../command.ts';
 import type { DocumentFile } from '../document-file.ts';
 import { fillOrganization } from '../organization.ts';
-import { type PlanView, planLines, planSummary } from '../plan-text.ts';
+import { type PlanView, planLines, planSummary, sourceLines } from '../plan-text.ts';
 import type { Call } from '../run.ts';
 import { pendingResult } from '../steps.ts';
 
@@ -57,22 +57,32 @@ const file = { '-f, --file <file>': 'the YAML document; - reads standard input' 
 const options = {
   '--org <org>': 'the organization, if the document does not name it',
   '--prune': 'also remove what the document does not list',
+  '--secrets <dir>': 'a folder that {file} may name, besides the folder of the document',
+  '--allow-env <name...>':
+    'a variable that {env} may name, besides IDCTL_SECRET_*; can be repeated',
 };
 
-const exitCodes = `Exit codes: 0 in sync, 8 changes or blocked changes, 2 an error in the document,
-1 refused.`;
+const exitCodes = `Exit codes: 0 in sync, 8 changes, blocked changes or secrets that were not
+compared, 2 an error in the document, 1 refused.`;
 
 export function addPlanCommand(program: Command): void {
   verb(program, 'plan', {
     summary: 'Show what an apply of a document would change',
     detail: `It also shows who would lose access, and writes nothing.\n\n${exitCodes}`,
     required: file,
-    options,
+    options: {
+      ...options,
+      '--with-secrets': 'on a remote server: send the secrets, to compare them',
+    },
     example: 'idctl plan -f acme.yaml',
     run: async (call) => {
-      const plan = await planOf(call, await readFile(call));
-      show(call, plan);
-      if (plan.changes.length + plan.blocked.length > 0) throw pendingResult();
+      const withheld = call.server !== null && call.input['withSecrets'] !== true;
+      const given = await readFile(call, withheld);
+      const plan = await planOf(call, given);
+      show(call, plan, given);
+      if (plan.notCompared.length > 0)
+        call.note(`To compare the secrets, add --with-secrets. This sends them to ${call.server}.`);
+      if (isPending(plan) || plan.changes.length > 0) throw pendingResult();
     },
   });
 }
@@ -80,7 +90,8 @@ export function addPlanCommand(program: Command): void {
 export function addApplyCommand(program: Command): void {
   verb(program, 'apply', {
     summary: 'Change an organization to match its document',
-    detail: `It shows the plan and asks. It then makes all changes or none.\n
+    detail: `It shows the plan and asks. It then makes all changes or none. On a remote
+server, it also asks before it sends the secrets of the document.\n
 Exit codes: 0 done, 8 done except blocked changes, 2 an error in the document,
 1 refused.`,
     required: file,
@@ -88,58 +99,88 @@ Exit codes: 0 done, 8 done except blocked changes, 2 an error in the document,
     rehearsable: true,
     example: 'idctl apply -f acme.yaml --yes',
     run: async (call) => {
-      const document = await readFile(call);
-      let plan = await planOf(call, document);
-      if (!call.flags.dryRun && (await verifyAwaited(call, plan)))
-        plan = await planOf(call, document);
-      if (call.flags.dryRun || plan.changes.length === 0) {
-        show(call, call.flags.json && !call.flags.dryRun ? { ...plan, applied: true } : plan);
-        if (call.flags.dryRun) call.note('Dry run: nothing was changed.');
-      } else {
-        await perform(call, plan, document);
+      const { dryRun, json } = call.flags;
+      let given = await readFile(call, call.server !== null);
+      let plan = await planOf(call, given);
+      if (!dryRun && plan.notCompared.length > 0) {
+        await askToSend(call, given);
+        given = { ...given, withheld: false };
+        plan = await planOf(call, given);
       }
-      if (plan.blocked.length > 0) throw pendingResult();
+      if (!dryRun && (await verifyAwaited(call, plan))) plan = await planOf(call, given);
+      if (dryRun || plan.changes.length === 0) {
+        show(call, json && !dryRun ? { ...plan, applied: true } : plan, given);
+        if (dryRun) call.note('Dry run: nothing was changed.');
+      } else {
+        await perform(call, plan, given);
+      }
+      if (isPending(plan)) throw pendingResult();
     },
   });
 }
 
-interface Given {
-  given: Record<string, unknown>;
-  read: DocumentFile;
+/** Whether the plan is not final: a part is blocked, or a secret was not compared. */
+function isPending({ blocked, notCompared }: PlanView): boolean {
+  return blocked.length + notCompared.length > 0;
 }
 
-async function perform(call: Call, plan: PlanView, { given, read }: Given): Promise<void> {
+interface Given {
+  read: DocumentFile;
+  prune: unknown;
+  /** Whether the secrets stay on this machine. */
+  withheld: boolean;
+}
+
+function inputOf(call: Call, { read, prune, withheld }: Given): Record<string, unknown> {
+  return { org: call.input['org'], document: read.document(withheld), prune };
+}
+
+/** Asks before the secrets of the document leave this machine (security X12). */
+async function askToSend(call: Call, { read: { sources } }: Given): Promise<void> {
+  if (!call.flags.yes) call.note(sourceLines(sources).slice(1).join('\n'));
+  const fields = sources.map(({ field }) => field).join(' and ');
+  await call.confirm(`Send ${fields} to ${call.server}?`);
+}
+
+async function perform(call: Call, plan: PlanView, given: Given): Promise<void> {
   const { applyOrganization } = await operations();
-  if (!call.flags.json) show(call, plan);
+  if (!call.flags.json) show(call, plan, given);
   const summary = planSummary(plan);
   await call.confirm(`Apply this plan? ${summary}`);
   const { digest } = plan;
   const applied = await call
-    .operate(applyOrganization, { ...given, digest })
+    .operate(applyOrganization, { ...inputOf(call, given), digest })
     .catch((error: unknown) => {
-      throw read.place(error);
+      throw given.read.place(error);
     });
-  if (call.flags.json) call.show(applied, []);
+  if (call.flags.json) show(call, applied, given);
   call.note('Applied.');
 }
 
 /** Reads the document that the command names, and finds its organization. */
-async function readFile(call: Call): Promise<Given> {
+async function readFile(call: Call, withheld: boolean): Promise<Given> {
   const { readDocument } = await import('../document-file.ts');
-  const { file, prune = false, org } = call.input;
-  const read = await readDocument(String(file));
-  call.input['org'] = org ?? slugIn(read.document);
+  const { file, prune = false, org, secrets, allowEnv } = call.input;
+  const read = await readDocument(String(file), {
+    secrets: typeof secrets === 'string' ? secrets : undefined,
+    allowEnv: Array.isArray(allowEnv) ? allowEnv.map(String) : [],
+    config: call.flags.config,
+  });
+  call.input['org'] = org ?? slugIn(read.document(true));
   await fillOrganization(call);
-  return { given: { org: call.input['org'], document: read.document, prune }, read };
+  return { read, prune, withheld };
 }
 
 /** Plans the document. Faults of the document name the file and the line. */
-async function planOf(call: Call, { given, read }: Given): Promise<PlanView> {
+async function planOf(call: Call, given: Given): Promise<PlanView> {
+  const { read } = given;
   const { planOrganization } = await operations();
   const nothing = new Refusal('invalid_input', '', { faults: read.faults });
-  const plan = await call.operate(planOrganization, given).catch((error: unknown) => {
-    throw read.place(error);
-  });
+  const plan = await call
+    .operate(planOrganization, inputOf(call, given))
+    .catch((error: unknown) => {
+      throw read.place(error);
+    });
   if (read.faults.length > 0) throw read.place(nothing);
   return plan;
 }
@@ -174,12 +215,12 @@ function slugIn(document: unknown): string | undefined {
   return typeof organization.slug === 'string' ? organization.slug : undefined;
 }
 
-function show(call: Call, plan: PlanView & { applied?: true }): void {
+function show(call: Call, plan: PlanView & { applied?: true }, { read: { sources } }: Given): void {
   if (call.flags.json) {
-    call.show(plan, []);
+    call.show({ ...plan, secrets: sources }, []);
     return;
   }
-  const lines = planLines(plan, String(call.input['org']));
+  const lines = planLines(plan, String(call.input['org']), sources);
   if (lines.length > 0) call.print(`${lines.join('\n')}\n`);
   call.note(planSummary(plan));
 }

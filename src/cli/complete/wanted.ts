@@ -148,7 +148,7 @@ function ofPlaceholder(
   org: string | undefined,
 ): Wanted {
   const noun = command.parent?.name() ?? '';
-  if (placeholder === 'file') return { ...nothing, files: true };
+  if (placeholder === 'file' || placeholder === 'dir') return { ...nothing, files: true };
   if (placeholder === 'kind') return { ...nothing, events: begin };
   if (placeholder === 'shell') return ofChoices(['bash', 'zsh', 'fish'], begin);
   if (placeholder === 'role') {

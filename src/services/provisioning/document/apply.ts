@@ -39,6 +39,7 @@ import {
   projectIn,
 } from './apply-people.ts';
 import { isLower, type Steps } from './changes.ts';
+import type { WantedLdap, WantedSso } from './schema.ts';
 import { readProjects } from './state.ts';
 
 // Carries out a plan with the operations and steps of the separate commands. Each change requires
@@ -193,7 +194,7 @@ async function performConnections(ctx: Context, org: string, { sso, ldap }: Step
   }
 }
 
-type Secret = { value?: string | undefined } | { unchanged: true } | undefined;
+type Secret = NonNullable<WantedSso['clientSecret'] | WantedLdap['bindPassword']> | undefined;
 
 /** The secret as the operation takes it; undefined to keep the stored one. */
 function secretIn(secret: Secret): string | undefined {

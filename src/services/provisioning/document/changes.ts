@@ -40,6 +40,9 @@ export const planView = z.object({
   blocked: z
     .array(entry.extend({ code: z.string(), message: z.string(), hint: z.string() }))
     .describe('Entries that wait for an outside step, such as the proof of a domain.'),
+  notCompared: z
+    .array(z.string())
+    .describe('Secrets that were withheld, so that the plan could not compare them.'),
   digest: z.string().describe('A digest of the plan and its input. Send it to `apply`.'),
 });
 

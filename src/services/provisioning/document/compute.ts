@@ -21,7 +21,10 @@ export interface ToCompute {
 }
 
 /** A plan, and the digest of everything that it depends on. */
-export type Computed = Awaited<ReturnType<typeof planDocument>> & { digest: string };
+export type Computed = Awaited<ReturnType<typeof planDocument>> & {
+  notCompared: string[];
+  digest: string;
+};
 
 /** Reads the state and plans the document against it. Writes nothing. */
 export async function computePlan(
@@ -32,16 +35,20 @@ export async function computePlan(
   stopIfGone(ctx);
   const state = await readOrganizationState(ctx, organization);
   const given = givenFingerprints(ctx, document);
-  const secrets = compared(state, given);
+  const secrets = compared(state, document, given);
   const outside = await gatherOutside(ctx, organization, { state, document, prune });
   stopIfGone(ctx);
   const plan = await planDocument({ state, document, prune, secrets, outside });
   const { sso, ldap, ...rest } = document;
   const plain = { ...rest, sso: withoutSecret(sso), ldap: withoutSecret(ldap) };
   const { changes, kept, losing, blocked } = plan;
-  const said = { changes, kept, losing, blocked };
+  const notCompared = [
+    ...(secrets.sso === 'withheld' ? ['sso.clientSecret'] : []),
+    ...(secrets.ldap === 'withheld' ? ['ldap.bindPassword'] : []),
+  ];
+  const said = { changes, kept, losing, blocked, notCompared };
   const digest = await secretsDigest(ctx, [state, plain, { prune }, given, said]);
-  return { ...plan, digest };
+  return { ...plan, notCompared, digest };
 }
 
 /** Proves the right, and the rights to save the secrets that the document contains. */
@@ -81,7 +88,7 @@ export async function admitDocument(
   // right.
   await transaction(() => requirePlace(ctx, limit, message));
   const state = await readOrganizationState(ctx, organization);
-  const { sso, ldap } = compared(state, given);
+  const { sso, ldap } = compared(state, document, given);
   const differ = (sso === 'different' && state.sso) || (ldap === 'different' && state.ldap);
   if (!differ) await giveBack(ctx, [limit]);
 }
@@ -100,14 +107,18 @@ function givenFingerprints(ctx: Context, { sso, ldap }: Document): Fingerprints 
   };
 }
 
-function compared(state: State, given: Fingerprints): PlanInput['secrets'] {
-  const compare = (section: 'sso' | 'ldap') => {
+function compared(
+  state: State,
+  { sso, ldap }: Document,
+  given: Fingerprints,
+): PlanInput['secrets'] {
+  const compare = (section: 'sso' | 'ldap', secret: object | undefined) => {
     const [one, other] = [given[section], state[section]?.secret];
-    if (one === null) return null;
+    if (one === null) return secret !== undefined && 'withheld' in secret ? 'withheld' : null;
     const same = other !== undefined && timingSafeEqual(Buffer.from(one), Buffer.from(other));
     return same ? 'same' : 'different';
   };
-  return { sso: compare('sso'), ldap: compare('ldap') };
+  return { sso: compare('sso', sso?.clientSecret), ldap: compare('ldap', ldap?.bindPassword) };
 }
 
 function withoutSecret<Section extends Document['sso'] | Document['ldap']>(section: Section) {

@@ -9,7 +9,7 @@ import { holdOrganization, performSteps } from './apply.ts';
 import { planView } from './changes.ts';
 import { admitDocument, type Computed, computePlan, requireDocumentRights } from './compute.ts';
 import { documentOf } from './export.ts';
-import { describeDocument, exportedDocument, sentDocument } from './schema.ts';
+import { describeDocument, exportedDocument, plannedDocument, sentDocument } from './schema.ts';
 import { readOrganizationState } from './state.ts';
 
 // An organization as a document: export, plan and apply.
@@ -36,12 +36,12 @@ export const showDocumentSchema = operation({
 
 const planInput = z.strictObject({
   org: ref,
-  document: sentDocument,
+  document: plannedDocument,
   prune: z.boolean().default(false),
 });
 
-function viewPlan({ changes, kept, losing, blocked, digest }: Computed) {
-  return { changes, kept, losing, blocked, digest };
+function viewPlan({ changes, kept, losing, blocked, notCompared, digest }: Computed) {
+  return { changes, kept, losing, blocked, notCompared, digest };
 }
 
 /**
@@ -67,8 +67,8 @@ export const planOrganization = operation({
  */
 export const applyOrganization = operation({
   authority: 'document.apply',
-  input: planInput.extend({ digest: z.string().max(100) }),
   prove: (ctx, input) => requireDocumentRights(ctx, 'document.apply', input),
+  input: planInput.extend({ document: sentDocument, digest: z.string().max(100) }),
   output: planView.extend({ applied: z.literal(true) }),
   run: async (ctx, input, { organization }) => {
     const planned = await inTurn(ctx, 'computing', organization, async () => {

@@ -119,7 +119,9 @@ function planConnection(
       ? differences({}, spare(section, effective))
       : differences({ ...stored }, effective);
   const field = section === 'sso' ? 'clientSecret' : 'bindPassword';
-  const changed: Field[] = secret === 'different' ? [{ field, changed: true }] : [];
+  // A withheld secret counts as given: a new connection gets it.
+  const isNew = secret === 'different' || (stored === null && secret === 'withheld');
+  const changed: Field[] = isNew ? [{ field, changed: true }] : [];
   const fields = [...settings, ...changed];
   if (stored !== null && fields.length === 0) return false;
   draft.changes.push({

@@ -22,19 +22,38 @@ const unchanged = z.strictObject({
   unchanged: z.literal(true).describe('Keep the stored secret.'),
 });
 
+const withheld = z.strictObject({
+  withheld: z.literal(true).describe('Plan with a secret that is not sent, and not compared.'),
+});
+
+const onlyInFile = 'env and file work only in a document that idctl reads';
+
 /** A secret as sent to the server: its value, or `unchanged` to keep the stored one. */
 const sentSecret = <Value extends z.ZodType>(value: Value) =>
   z.union(
     [z.strictObject({ value }), unchanged],
-    'must be {value: …} or {unchanged: true}; env and file work only in a document that idctl reads',
+    `must be {value: …} or {unchanged: true}; ${onlyInFile}`,
+  );
+
+/** A secret as sent for a plan only: it may also stay with the sender (security X12). */
+const planSecret = <Value extends z.ZodType>(value: Value) =>
+  z.union(
+    [z.strictObject({ value }), unchanged, withheld],
+    `must be {value: …}, {unchanged: true} or {withheld: true}; ${onlyInFile}`,
   );
 
 /** A secret in the admin's file: `env` and `file` are read where the command runs. */
 const namedSecret = () =>
   z.union([
-    z.strictObject({ env: z.string().describe('The environment variable with the secret.') }),
     z.strictObject({
-      file: z.string().describe('The file with the secret, relative to the document.'),
+      env: z
+        .string()
+        .describe('The variable with the secret: IDCTL_SECRET_*, or named by --allow-env.'),
+    }),
+    z.strictObject({
+      file: z
+        .string()
+        .describe('The file with the secret, below the folder of the document or --secrets.'),
     }),
     unchanged,
   ]);
@@ -159,14 +178,17 @@ function documentWith<Client extends z.ZodType, Bind extends z.ZodType>(
   });
 }
 
+const clientSecret = sso.shape.clientSecret.unwrap().min(1);
+const bindPassword = ldap.shape.bindPassword.unwrap().min(1);
+
 /** The document as sent to the server. */
-export const sentDocument = documentWith(
-  sentSecret(sso.shape.clientSecret.unwrap().min(1)),
-  sentSecret(ldap.shape.bindPassword.unwrap().min(1)),
-);
+export const sentDocument = documentWith(sentSecret(clientSecret), sentSecret(bindPassword));
+
+/** The document as sent for a plan. */
+export const plannedDocument = documentWith(planSecret(clientSecret), planSecret(bindPassword));
 
 /** The document with all defaults filled in. */
-export type Document = z.output<typeof sentDocument>;
+export type Document = z.output<typeof plannedDocument>;
 
 /** The settings of a connection in a document. */
 export type WantedSso = NonNullable<Document['sso']>;

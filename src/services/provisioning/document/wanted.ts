@@ -28,7 +28,7 @@ export interface PlanInput {
   state: State;
   document: Document;
   prune: boolean;
-  /** Whether a secret in the document equals the stored one; null if the document contains none. */
-  secrets: Record<'sso' | 'ldap', 'same' | 'different' | null>;
+  /** How a secret in the document compares to the stored one; null if the document has none. */
+  secrets: Record<'sso' | 'ldap', 'same' | 'different' | 'withheld' | null>;
   outside: Outside;
 }
