@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { Request, RequestHandler } from 'express';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { App } from '../context.ts';
+import { lookAtClock } from '../services/foundation/clock/clock.ts';
 import { countBacklog } from '../services/instance/upkeep.ts';
 import { readVersion } from '../version.ts';
 import { createDrain } from './connections.ts';
@@ -163,9 +164,13 @@ function tellBacklog(registry: Registry, app: App): () => Promise<void> {
     'Delay of the oldest waiting message, in seconds',
     ['to'],
   );
+  const held = gauge('idctl_sweep_held', '1 if the clock jumped, so nothing expired is deleted');
   return async () => {
-    const backlog = await countBacklog(app.clock()).catch(() => null);
+    const now = app.clock();
+    const backlog = await countBacklog(now).catch(() => null);
     up.set(backlog === null ? 0 : 1);
+    const seen = await lookAtClock({ now }).catch(() => null);
+    if (seen !== null) held.set(seen.resumesAt === null ? 0 : 1);
     waiting.reset();
     late.reset();
     for (const [to, { waiting: count, seconds }] of Object.entries(backlog ?? {})) {

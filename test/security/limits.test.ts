@@ -2,11 +2,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createPasswordHasher } from '../../src/crypto/password.ts';
 import { Counter } from '../../src/database/models/counter.ts';
 import { Event } from '../../src/database/models/event.ts';
-import { sweepExpired } from '../../src/services/instance/upkeep.ts';
+
 import { disableUser, unlockUser } from '../../src/services/people/users/operations.ts';
 import { fresh, password, person, signedIn } from '../support/builders.ts';
 import type { Answer } from '../support/http.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
+import { sweepNow } from '../support/sweep.ts';
 
 // The instance trusts the tests as a proxy, so each request can have its own client address. The
 // hashes are cheap, and wait up to a minute for their turn.
@@ -263,6 +264,6 @@ test('P8 the counters name no person, and are deleted when they expire', async (
   const texts = JSON.stringify(rows, (_, value) => (typeof value === 'number' ? undefined : value));
   expect(texts).not.toMatch(/@|nobody|203\.0/);
   idctl.wait(31 * 86_400);
-  await sweepExpired(idctl.operator());
+  await sweepNow(idctl.operator());
   expect(await Counter.count()).toBe(0);
 });

@@ -3,6 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { chmod, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { Event } from '../../src/database/models/event.ts';
+import { Sweep } from '../../src/database/models/sweep.ts';
+import { transaction } from '../../src/database/transaction.ts';
+import { after } from '../../src/services/foundation/time.ts';
 import { announceDaemon, dismissDaemon } from '../../src/services/instance/daemons.ts';
 import { rotateScimToken } from '../../src/services/provisioning/scim/token.ts';
 import { appOf } from '../support/apps.ts';
@@ -97,6 +101,29 @@ describe.skipIf(absent)('interface page: idctl doctor', { timeout: 120_000 }, ()
     expect(out).toContain(`idctl sso set --org ${org.slug} --absent-groups none`);
     expect(out).toMatch(/\nNo check failed\.\n$/);
     expect(code).toBe(0);
+  });
+
+  test('X5 names a jump of the clock with exit code 1, until --confirm-clock', async () => {
+    const { slug } = await organization(idctl);
+    // As if the clock of this machine had jumped: no event is newer than the last sweep.
+    const later = after(new Date(), 60);
+    const kept = await Event.findAll();
+    await transaction(() => Event.destroy({ where: {} }));
+    await transaction(() => Sweep.update({ sweptAt: after(later, -500 * 86_400) }, { where: {} }));
+    onTestFinished(async () => {
+      await transaction(() => Event.bulkCreate(kept.map((row) => row.get())));
+    });
+    const named = await doctor(['--org', slug, '--json']);
+    expect(named.code).toBe(1);
+    expect(named.failed['sweep']).toMatchObject({
+      message: expect.stringContaining('500 days ahead of the last sweep'),
+      hint: expect.stringContaining('idctl doctor --confirm-clock'),
+    });
+    const confirmed = await doctor(['--org', slug, '--confirm-clock', '--json']);
+    expect(confirmed.code).toBe(0);
+    const sweep = confirmed.view.checks.find(({ name }) => name === 'sweep');
+    expect(sweep?.message).toMatch(/^clock confirmed: .+Z$/);
+    expect((await doctor(['--org', slug, '--json'])).code).toBe(0);
   });
 
   test('O9 names the apps without an organization, as a note and not a fault', async () => {

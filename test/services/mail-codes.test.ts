@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Account } from '../../src/database/models/account.ts';
 import { Event } from '../../src/database/models/event.ts';
 import { transaction } from '../../src/database/transaction.ts';
-import { sweepExpired } from '../../src/services/instance/upkeep.ts';
+
 import { disableUser, unlockUser } from '../../src/services/people/users/operations.ts';
 import { requestPasswordReset } from '../../src/services/signin/methods/codes.ts';
 import { admitSignUp } from '../../src/services/signin/sign-up/sign-up.ts';
@@ -19,6 +19,7 @@ import {
   verifiedDomain,
 } from '../support/builders.ts';
 import { type MailingIdctl, openMailingIdctl } from '../support/mail.ts';
+import { sweepNow } from '../support/sweep.ts';
 import { enrolled } from '../support/two-factor.ts';
 
 let idctl: MailingIdctl;
@@ -238,7 +239,7 @@ describe('spec §4.4 sign-up on an instance that sends mail', () => {
     await disableUser(idctl.operator(), { user: disabled ?? '' });
     const { id } = await accountOf(idle ?? '');
     const sweep = async () => {
-      await sweepExpired(idctl.as({ kind: 'system', name: 'sweep' }));
+      await sweepNow(idctl.as({ kind: 'system', name: 'sweep' }));
       const there = await Account.findAll({ where: { email: Object.values(emails) } });
       return Object.keys(emails).filter((name) =>
         there.some(({ email }) => email === emails[name]),

@@ -3,7 +3,7 @@ import { Event } from '../../src/database/models/event.ts';
 import { Organization } from '../../src/database/models/organization.ts';
 import { ScimRequest } from '../../src/database/models/scim-request.ts';
 import { ScimToken } from '../../src/database/models/scim-token.ts';
-import { sweepExpired } from '../../src/services/instance/upkeep.ts';
+
 import {
   listScimRequests,
   noteRequest,
@@ -13,6 +13,7 @@ import { writeScimTokenUses } from '../../src/services/provisioning/scim/token.t
 import { fresh, organization, signedIn } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { clientOf, scimClient } from '../support/scim-client.ts';
+import { sweepNow } from '../support/sweep.ts';
 
 let idctl: Idctl;
 beforeAll(async () => {
@@ -190,7 +191,7 @@ test('the SCIM log keeps 500 requests, 50 more without a valid token, for 7 days
   expect([await count({ status: 200 }), await count({ status: 401 })]).toEqual([500, 50]);
   expect((await ScimRequest.findOne({ where: { organizationId } }))?.reason).toHaveLength(300);
   idctl.wait(8 * 86_400);
-  await sweepExpired(idctl.operator());
+  await sweepNow(idctl.operator());
   expect(await count({})).toBe(0);
 });
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { SsoAttempt } from '../../src/database/models/sso-attempt.ts';
 import { SsoConnection } from '../../src/database/models/sso-connection.ts';
 import { transaction } from '../../src/database/transaction.ts';
-import { sweepExpired } from '../../src/services/instance/upkeep.ts';
+
 import { removeMember } from '../../src/services/tenancy/memberships/operations.ts';
 import { disableSso, removeSso } from '../../src/services/tenancy/sso/operations.ts';
 import { fresh, organization, signedIn } from '../support/builders.ts';
@@ -11,6 +11,7 @@ import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { type LyingProvider, startLyingProvider } from '../support/lying-provider.ts';
 import { type OpenIdProvider, startOpenIdProvider } from '../support/openid-provider.ts';
 import { comeBack, connected, registration, signInAt, start } from '../support/sso.ts';
+import { sweepNow } from '../support/sweep.ts';
 
 let provider: OpenIdProvider;
 let liar: LyingProvider;
@@ -346,7 +347,7 @@ describe('the list of attempts', () => {
     await arrive(domain);
     const sweepIn = async (seconds: number) => {
       idctl.wait(seconds);
-      await sweepExpired(idctl.operator());
+      await sweepNow(idctl.operator());
       idctl.wait(-seconds);
     };
     const week = 7 * 24 * 3600;

@@ -6,7 +6,7 @@ import { Webhook } from '../../src/database/models/webhook.ts';
 import { WebhookDelivery } from '../../src/database/models/webhook-delivery.ts';
 import { rehearse, transaction } from '../../src/database/transaction.ts';
 import { checkStored } from '../../src/services/instance/doctor/organization.ts';
-import { countBacklog, sweepExpired } from '../../src/services/instance/upkeep.ts';
+import { countBacklog } from '../../src/services/instance/upkeep.ts';
 import { addDomain, removeDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { deliverWebhooks } from '../../src/services/tenancy/webhooks/delivery/deliver.ts';
 import {
@@ -22,6 +22,7 @@ import { fresh, organization, signedIn } from '../support/builders.ts';
 import type { Client } from '../support/http.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { answering, isSignedBy, type Receiver, startReceiver } from '../support/receiver.ts';
+import { sweepNow } from '../support/sweep.ts';
 
 let idctl: Idctl;
 let at: Receiver;
@@ -481,9 +482,9 @@ test('delivered messages are kept for a week, dead and waiting messages as long 
   await happen();
   await change(id, false);
   idctl.wait(8 * 86_400);
-  await sweepExpired(idctl.operator());
+  await sweepNow(idctl.operator());
   expect((await deliveries(id)).map(({ status }) => status)).toEqual(['waiting', 'dead']);
   idctl.wait(400 * 86_400);
-  await sweepExpired(idctl.operator());
+  await sweepNow(idctl.operator());
   expect(await WebhookDelivery.count()).toBe(0);
 });

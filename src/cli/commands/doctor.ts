@@ -19,7 +19,11 @@ import { failedResult } from '../steps.ts';
 export function addDoctorCommand(program: Command): void {
   verb(program, 'doctor', {
     summary: 'Find faults and name their fixes; exit 1 on a fault',
-    options: { '--org <org>': 'check only this organization, by id or slug' },
+    options: {
+      '--org <org>': 'check only this organization, by id or slug',
+      '--confirm-clock':
+        'after a jump of the clock: say that it is right, so that expired data is deleted',
+    },
     example: 'idctl doctor --org acme',
     run: doctor,
   });

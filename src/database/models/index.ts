@@ -35,6 +35,7 @@ import { SigningKey } from './signing-key.ts';
 import { SpentState } from './spent-state.ts';
 import { SsoAttempt } from './sso-attempt.ts';
 import { SsoConnection } from './sso-connection.ts';
+import { Sweep } from './sweep.ts';
 import { Tombstone } from './tombstone.ts';
 import { Webhook } from './webhook.ts';
 import { WebhookDelivery } from './webhook-delivery.ts';
@@ -79,6 +80,7 @@ const models = [
   Webhook,
   WebhookDelivery,
   Daemon,
+  Sweep,
   ProviderRecord,
   ClientSignOut,
   Client,

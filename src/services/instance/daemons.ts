@@ -6,6 +6,7 @@ import { hasUnit } from '../../config/unit-credentials.ts';
 import type { Context } from '../../context.ts';
 import { Daemon } from '../../database/models/daemon.ts';
 import { transaction, unsynced } from '../../database/transaction.ts';
+import { farSeconds } from '../foundation/clock/judge.ts';
 import { operation } from '../foundation/operation.ts';
 import { after } from '../foundation/time.ts';
 
@@ -36,7 +37,6 @@ export async function announceDaemon(ctx: Context, daemon: RunningDaemon): Promi
   await unsynced(async () => {
     // Only one process can listen on an address, so an earlier daemon on this address has ended.
     await Daemon.destroy({ where: { id: { [Op.ne]: id }, host, listen } });
-    await Daemon.destroy({ where: { seenAt: { [Op.lt]: after(ctx.now, -silentSeconds) } } });
     const configDigest = keyedDigest(ctx, configuration);
     await Daemon.upsert({
       id,
@@ -46,6 +46,24 @@ export async function announceDaemon(ctx: Context, daemon: RunningDaemon): Promi
       configDigest,
       seenAt: ctx.now,
     });
+  });
+}
+
+/**
+ * Deletes the reports of daemons that have ended. A report from the far future has another clock: if
+ * its daemon still runs, it reports again within a minute.
+ */
+export async function sweepDaemons(ctx: Context): Promise<void> {
+  const ended = { [Op.lt]: after(ctx.now, -silentSeconds) };
+  const ahead = { [Op.gt]: after(ctx.now, farSeconds) };
+  await unsynced(() => Daemon.destroy({ where: { seenAt: { [Op.or]: [ended, ahead] } } }));
+}
+
+/** The daemon whose clock is far ahead of this one; null if there is none. */
+export async function findDaemonAhead({ now }: Pick<Context, 'now'>): Promise<Daemon | null> {
+  return Daemon.findOne({
+    where: { seenAt: { [Op.gt]: after(now, farSeconds) } },
+    order: [['seenAt', 'DESC']],
   });
 }
 

@@ -14,6 +14,7 @@ import { areLive } from '../people/sessions/live.ts';
 import { digestedFile, lookAtDaemons, tellElsewhere, tellOlder } from './daemons.ts';
 import { servesAnother } from './doctor/machine.ts';
 import { checkStored } from './doctor/organization.ts';
+import { tellJump } from './doctor/sweep.ts';
 
 /**
  * `idle`: no process has the database open, so any daemon that answers uses another database.
@@ -115,7 +116,8 @@ async function askDaemon(ctx: Context, address: string, idle: boolean) {
 }
 
 async function findProblems(ctx: Context): Promise<string[]> {
-  const problems: string[] = [];
+  const jump = await tellJump(ctx);
+  const problems = jump === null ? [] : [`sweep: ${jump.message}`];
   for (const organization of await Organization.findAll({ order: ['id'] })) {
     for (const { name, ok, message } of await checkStored(ctx, organization)) {
       if (!ok) problems.push(`${name}: ${message}`);

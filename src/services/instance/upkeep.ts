@@ -7,6 +7,7 @@ import { SpentState } from '../../database/models/spent-state.ts';
 import { SsoAttempt } from '../../database/models/sso-attempt.ts';
 import { refreshStatistics, select } from '../../database/select.ts';
 import { transaction } from '../../database/transaction.ts';
+import { mayDeleteExpired } from '../foundation/clock/clock.ts';
 import { sweepEvents } from '../foundation/events/operations.ts';
 import { recordEvent } from '../foundation/events/record.ts';
 import { dropSpentKeys } from '../foundation/keys/operations.ts';
@@ -24,14 +25,23 @@ import {
 } from '../people/credentials/credentials.ts';
 import { attemptDays } from '../signin/attempts.ts';
 import { sweepDeliveries } from '../tenancy/webhooks/delivery/deliver.ts';
+import { sweepDaemons } from './daemons.ts';
 
 /**
  * Deletes obsolete rows: expired credentials, states and counts, unneeded signing keys, old records
  * of activity, and unverified accounts. A run deletes a limited number of rows, in small
- * transactions. Then it re-seals values that are still sealed under a former key, and refreshes
- * statistics.
+ * transactions. After a jump of the clock it deletes nothing. Then it re-seals values that are still
+ * sealed under a former key, and refreshes statistics.
  */
 export async function sweepExpired(ctx: Context, { stop }: { stop?: Stop } = {}): Promise<void> {
+  if (await mayDeleteExpired(ctx)) await deleteExpired(ctx, stop);
+  if (stop?.aborted) return;
+  // Seals values again that another process sealed under the replaced master key (security X1).
+  await reseal(ctx);
+  await refreshStatistics();
+}
+
+async function deleteExpired(ctx: Context, stop: Stop): Promise<void> {
   await deleteOld(SpentState, { column: 'expires_at', before: ctx.now }, stop);
   await sweepCredentials(ctx, stop);
   await transaction(() => dropSpentKeys(ctx));
@@ -42,10 +52,7 @@ export async function sweepExpired(ctx: Context, { stop }: { stop?: Stop } = {})
   await sweepDeliveries(ctx, stop);
   await sweepUnconfirmed(ctx, stop);
   await sweepEvents(ctx, stop);
-  if (stop?.aborted) return;
-  // Seals values again that another process sealed under the replaced master key (security X1).
-  await reseal(ctx);
-  await refreshStatistics();
+  await sweepDaemons(ctx);
 }
 
 /** Batches are small, so that other writers wait only for one batch. */

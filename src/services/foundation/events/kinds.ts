@@ -478,6 +478,11 @@ export const eventKinds = {
     suspended: z.record(z.string(), number),
     disabled: z.record(z.string(), number),
   }),
+  'clock.confirmed': onInstance(
+    null,
+    'The operator confirmed the clock after a jump, so that expired data is deleted again',
+    { lastSweep: instant },
+  ),
   'database.moved': onInstance(null, 'The instance was moved to this database', {
     from: text,
     rows: number,

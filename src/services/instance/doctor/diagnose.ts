@@ -23,9 +23,16 @@ import {
 } from './machine.ts';
 import { checkNetwork } from './network.ts';
 import { checkOrganization } from './organization.ts';
+import { checkSweep } from './sweep.ts';
 
-/** The scope: the instance with all organizations, or with only one. */
-export const diagnoseInput = z.strictObject({ org: ref.optional() });
+/**
+ * The scope: the instance with all organizations, or with only one. `confirmClock`: the operator
+ * says that the clock of this machine is right.
+ */
+export const diagnoseInput = z.strictObject({
+  org: ref.optional(),
+  confirmClock: z.boolean().optional(),
+});
 
 export const diagnosisView = z.object({
   /** Whether every check passed or was skipped. */
@@ -109,7 +116,8 @@ async function checkOutside(ctx: Context, input: Input, idle: boolean, loaded: L
   }
   const daemon = idle ? null : await checkDaemon(ctx, loaded);
   const passkeys = await checkPasskeys(ctx);
-  const instance = [daemon, passkeys, await checkSignUps(ctx), await checkApps()].filter(
+  const sweep = await checkSweep(ctx, { confirm: input.confirmClock === true });
+  const instance = [daemon, sweep, passkeys, await checkSignUps(ctx), await checkApps()].filter(
     (check) => check !== null,
   );
   const elsewhere = idle ? null : await tellElsewhere(ctx);

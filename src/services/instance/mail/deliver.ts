@@ -7,6 +7,7 @@ import { transaction } from '../../../database/transaction.ts';
 import { retryOnceWhenOvertaken } from '../../../database/unique.ts';
 import { Refusal } from '../../../errors.ts';
 import type { MailMessage } from '../../../outbound/outbound.ts';
+import { timeOfExpiry } from '../../foundation/clock/clock.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { maySendAsked, maySendInvitation } from '../../foundation/limits/mail.ts';
 import { isMailConfigured } from '../../foundation/mail/configured.ts';
@@ -82,7 +83,7 @@ async function deliver(ctx: Context, item: OutboxItem, stop: AbortSignal): Promi
     const { reason, final } = failureOf(error);
     const { about } = mailingOf(item);
     ctx.log.warn({ mail: about, attempt: item.attempts, reason, err: error }, 'mail not sent');
-    const isOver = final || after(item.createdAt, patienceSeconds) < ctx.now;
+    const isOver = final || after(item.createdAt, patienceSeconds) < (await timeOfExpiry(ctx));
     await transaction(() => (isOver ? giveUp(ctx, item, reason) : postpone(ctx, item)));
   }
 }
@@ -139,7 +140,9 @@ export async function composeMail(
     case 'passkey':
       return { to: mailing.email, ...renderLetter(from, passkeyLetter(from, mailing)) };
     case 'invitation': {
-      const invited = await describeInvitation(ctx, mailing.invitation);
+      // A mail for an expired invitation is deleted.
+      const at = { ...ctx, now: await timeOfExpiry(ctx) };
+      const invited = await describeInvitation(at, mailing.invitation);
       if (invited === null) return null;
       if (!again && !(await mayReach(ctx, invited.email, mailing.organizationId))) return null;
       return { to: invited.email, ...renderLetter(from, invitationLetter(from, invited)) };

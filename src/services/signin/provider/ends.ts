@@ -2,6 +2,7 @@ import type { Context } from '../../../context.ts';
 import { idOfInstant, orderedId } from '../../../crypto/id.ts';
 import { insertRow, jsonOf, select } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
+import { timeOfExpiry } from '../../foundation/clock/clock.ts';
 import { after } from '../../foundation/time.ts';
 import { idleSince, isSessionLive } from '../../people/sessions/live.ts';
 import { isBarred, membershipAt } from '../../tenancy/clients/admits.ts';
@@ -70,7 +71,9 @@ export async function noticeEnds(ctx: Context): Promise<void> {
 
 /** Ends up to 100 of these grants; returns how many it found. */
 async function noticeSome(ctx: Context): Promise<number> {
-  const found = await select<EndedGrant>(findEnded(ctx), [ctx.now, idleSince(ctx)]);
+  // A grant of an expired session is deleted.
+  const now = await timeOfExpiry(ctx);
+  const found = await select<EndedGrant>(findEnded(ctx), [now, idleSince({ now })]);
   for (const { grantId, sid, clientId, payload } of found) {
     const { accountId } = jsonOf(payload);
     await transaction(() => noteSignOut(ctx, { grantId, sid, clientId, sub: accountId }));
