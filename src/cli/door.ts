@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
+import type { LoadedConfig } from '../config/load.ts';
 import { type Environment, searchedFiles, serversFile } from '../config/places.ts';
 import { Refusal } from '../errors.ts';
 import { parse } from '../input.ts';
@@ -51,10 +52,15 @@ function tellStored(error: unknown, stored: string): unknown {
 
 /** Runs operations here, as the operator. If there is no instance, names the `stored` servers. */
 function localDoor(flags: Flags, stored = ''): CommandDoor {
+  let loaded: Promise<LoadedConfig> | undefined;
   let opened: Promise<Operator> | undefined;
+  const configuration = () => {
+    loaded ??= readConfiguration(flags);
+    return loaded;
+  };
   const operator = (): Promise<Operator> => {
-    opened ??= readConfiguration(flags)
-      .then((loaded) => openOperator(loaded))
+    opened ??= configuration()
+      .then((found) => openOperator(found))
       .catch((error: unknown) => {
         throw tellStored(error, stored);
       });
@@ -70,6 +76,7 @@ function localDoor(flags: Flags, stored = ''): CommandDoor {
   };
   return {
     server: null,
+    configuration,
     operate,
     rehearse: async (operation, given) => {
       parse(operation.input, given);

@@ -1,6 +1,5 @@
 import type { LoadedConfig } from '../config/load.ts';
 import type { ConfigurationFile } from '../services/instance/daemons.ts';
-import { readConfiguration } from './operator.ts';
 import type { Call } from './run.ts';
 
 /** The configuration file of this command, to compare with the daemon's; null if there is none. */
@@ -19,7 +18,7 @@ export async function tellOlderDaemon(call: Call): Promise<void> {
   // On a remote server, the daemon itself ran the operation.
   if (call.server !== null) return;
   const { lookAtDaemons, tellOlder } = await import('../services/instance/daemons.ts');
-  const configuration = configurationFile(await readConfiguration(call.flags));
+  const configuration = configurationFile(await call.configuration());
   const found = await call.operate(lookAtDaemons, { configuration });
   const older = tellOlder(found);
   if (older !== null) call.note(`${older.message} ${older.hint}`);

@@ -46,10 +46,22 @@ export async function readConfiguration(
   });
 }
 
-/** Switches root to the owner of an embedded database, permanently (security X8). */
-export function becomeDatabaseOwner({ config }: LoadedConfig): void {
-  const file = databaseFile(config.database.url);
-  if (file !== null) becomeOwnerOf(file);
+/** Switches root to the owner of the instance, permanently (security X8). */
+export function becomeInstanceOwner(loaded: LoadedConfig): void {
+  becomeOwnerOf(ownedFile(loaded));
+}
+
+/** The user id of the owner of the instance. */
+export function instanceOwner(loaded: LoadedConfig): number {
+  return ownerOf(ownedFile(loaded)).uid;
+}
+
+/**
+ * The file whose owner is the owner of the instance: the SQLite database. With PostgreSQL it is the
+ * key file, as only its owner can read it.
+ */
+function ownedFile({ config }: LoadedConfig): string {
+  return databaseFile(config.database.url) ?? config.keyFile;
 }
 
 /** Whether no process has the embedded database open, as far as known. Call before opening it. */
@@ -68,7 +80,7 @@ export async function openOperator(
   const { openApp } = await import('../app.ts');
   const name = operatorName();
   if (migrated === undefined) requireDatabaseFile(loaded);
-  becomeDatabaseOwner(loaded);
+  becomeInstanceOwner(loaded);
   const { log } = loaded.config;
   // A command prints its own answer, so by default the log has only warnings and errors.
   const level = log.level === 'info' ? 'warn' : log.level;
@@ -133,7 +145,7 @@ export function databaseFile(url: string): string | null {
  */
 export function becomeOwnerOf(file: string): void {
   if (process.getuid?.() !== 0) return;
-  const { uid, gid } = nearestOwner(file);
+  const { uid, gid } = ownerOf(file);
   if (uid === 0) return;
   process.setgroups?.([gid]);
   process.setgid?.(gid);
@@ -142,13 +154,12 @@ export function becomeOwnerOf(file: string): void {
 
 /**
  * Makes the folder of a new database if it is missing. Then switches root to the owner of the
- * current embedded database, or of the key file.
+ * instance.
  */
-export async function becomeOwnerWith({ config }: LoadedConfig, newFile: string): Promise<void> {
-  const owned = databaseFile(config.database.url) ?? config.keyFile;
+export async function becomeOwnerWith(loaded: LoadedConfig, newFile: string): Promise<void> {
   const folder = dirname(newFile);
-  if (!existsSync(folder)) await makeFolder(folder, nearestOwner(owned));
-  becomeOwnerOf(owned);
+  if (!existsSync(folder)) await makeFolder(folder, ownerOf(ownedFile(loaded)));
+  becomeInstanceOwner(loaded);
 }
 
 /**
@@ -156,7 +167,7 @@ export async function becomeOwnerWith({ config }: LoadedConfig, newFile: string)
  * gets the owner of the folder above.
  */
 export async function makeFolder(path: string, owner: Owner | null): Promise<void> {
-  const inherited = nearestOwner(path);
+  const inherited = ownerOf(path);
   const made = await mkdir(path, { recursive: true, mode: 0o700 });
   if (process.getuid?.() !== 0) return;
   const { uid, gid } = owner ?? inherited;
@@ -180,7 +191,7 @@ export function findUser(name: string): Owner | null {
 }
 
 /** The owner of the path, or of the nearest folder above it that exists. */
-function nearestOwner(path: string): Owner {
+export function ownerOf(path: string): Owner {
   const stat = statSync(path, { throwIfNoEntry: false });
-  return stat ?? nearestOwner(dirname(path));
+  return stat ?? ownerOf(dirname(path));
 }

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { LoadedConfig } from '../config/load.ts';
 import type { Context } from '../context.ts';
 import { escaped } from '../escape.ts';
 import { shellWord } from '../shell-word.ts';
@@ -31,6 +32,8 @@ export interface Runs<View> {
 export interface CommandDoor {
   /** The URL of the remote server; null on the host. */
   readonly server: string | null;
+  /** The configuration of the instance on this host, read once. */
+  configuration(): Promise<LoadedConfig>;
   /** Checks the input, then runs the operation. */
   operate<View>(operation: Runs<View>, input: Given): Promise<View>;
   /** Like `operate`, but rolls the operation back. */
@@ -68,6 +71,11 @@ export interface Call {
   typed(field: string): string;
   /** The URL of the remote server; null on the host. */
   readonly server: string | null;
+  /**
+   * The configuration of the instance on this host. It is read once, because the owner to whom root
+   * switches may not be able to read it.
+   */
+  configuration(): Promise<LoadedConfig>;
   /** Checks the input, then runs the operation. */
   operate<View>(operation: Runs<View>, input?: Given): Promise<View>;
   /** Runs an operation with all its refusals, and rolls it back. */
@@ -125,6 +133,7 @@ export function beginCall(line: Pick<Call, 'input' | 'flags' | 'typed'>, door: C
     ...speech,
     ...line,
     server: door.server,
+    configuration: door.configuration,
     operate,
     here: (command) => {
       const [option, value] =

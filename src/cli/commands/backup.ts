@@ -15,7 +15,7 @@ import type {
 } from '../../services/instance/backup/container.ts';
 import type { settleRestored } from '../../services/instance/backup/settle.ts';
 import { verb } from '../command.ts';
-import { becomeDatabaseOwner, operatorName, readConfiguration } from '../operator.ts';
+import { becomeInstanceOwner, operatorName, readConfiguration } from '../operator.ts';
 import type { Fields } from '../output.ts';
 import { cleaningUp, withProgress } from '../progress.ts';
 import type { Call } from '../run.ts';
@@ -110,7 +110,7 @@ async function restore(call: Call): Promise<void> {
   // Open the file before root switches to another user, who may not be able to read it.
   const file = await openBackupFile(path);
   try {
-    becomeDatabaseOwner(loaded);
+    becomeInstanceOwner(loaded);
     const view = await cleaningUp(removeUnfinished, () =>
       withProgress(() => work(loaded, file, { ...input, file: path }), !call.flags.quiet),
     );

@@ -5,7 +5,7 @@ import type { Moving } from '../../services/instance/move/examine.ts';
 import type { foreseenView, movedView } from '../../services/instance/move/schema.ts';
 import { noun, verb } from '../command.ts';
 import {
-  becomeDatabaseOwner,
+  becomeInstanceOwner,
   becomeOwnerWith,
   databaseFile,
   operatorName,
@@ -60,7 +60,7 @@ async function move(call: Call): Promise<void> {
   const loaded = await readConfiguration(call.flags);
   requireDatabaseFile(loaded);
   const file = databaseFile(url);
-  if (file === null || call.flags.dryRun) becomeDatabaseOwner(loaded);
+  if (file === null || call.flags.dryRun) becomeInstanceOwner(loaded);
   else await becomeOwnerWith(loaded, file);
   const from = loaded.config.database;
   let doing = 'checking';

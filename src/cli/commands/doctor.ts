@@ -1,14 +1,17 @@
+import { dirname } from 'node:path';
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { LoadedConfig } from '../../config/load.ts';
 import type { diagnosisView, Patient } from '../../services/instance/doctor/diagnose.ts';
 import { verb } from '../command.ts';
 import {
-  becomeDatabaseOwner,
+  becomeInstanceOwner,
   databaseFile,
   type Flags,
+  instanceOwner,
   isDatabaseIdle,
   openOperator,
+  ownerOf,
   readConfiguration,
 } from '../operator.ts';
 import { masked } from '../output.ts';
@@ -45,11 +48,12 @@ async function doctor(call: Call): Promise<void> {
 async function patientOf(flags: Flags): Promise<Patient> {
   const { openNetwork, openUnprepared } = await import('../../app.ts');
   return {
-    readConfig: async () => {
-      const loaded = await readConfiguration(flags);
+    readConfig: () => readConfiguration(flags),
+    takeOver: async (loaded) => {
+      const check = process.getuid?.() === 0 ? await checkOwnersOf(loaded) : null;
       // Must run before any file of the instance is opened (security X8).
-      becomeDatabaseOwner(loaded);
-      return loaded;
+      becomeInstanceOwner(loaded);
+      return check;
     },
     database: ({ config }) => ({
       url: masked(config.database.url),
@@ -63,6 +67,18 @@ async function patientOf(flags: Flags): Promise<Patient> {
       return { run, close: () => app.close() };
     },
   };
+}
+
+async function checkOwnersOf(loaded: LoadedConfig) {
+  const { checkOwners } = await import('../../services/instance/doctor/owners.ts');
+  const { file, config } = loaded;
+  return checkOwners({
+    configFile: file,
+    keyFile: config.keyFile,
+    databaseFile: databaseFile(config.database.url),
+    // Root may have made the key anew. The folder of the configuration then shows the owner.
+    owner: instanceOwner(loaded) || (file === null ? 0 : ownerOf(dirname(file)).uid),
+  });
 }
 
 function asExamination({ ok, checks }: z.output<typeof diagnosisView>) {

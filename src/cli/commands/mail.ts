@@ -2,13 +2,12 @@ import type { Command } from 'commander';
 import { Refusal } from '../../errors.ts';
 import { noun, verb } from '../command.ts';
 import { tellOlderDaemon } from '../older-daemon.ts';
-import { readConfiguration } from '../operator.ts';
 import type { Call } from '../run.ts';
 
 /** Throws the error again. If no mail server is set, the hint names the configuration file. */
 async function namingFile(call: Call, error: unknown): Promise<never> {
   if (!(error instanceof Refusal) || error.code !== 'mail_not_configured') throw error;
-  const { file } = await readConfiguration(call.flags);
+  const { file } = await call.configuration();
   throw new Refusal(error.code, error.message, {
     hint: `Set mail.smtpUrl in ${file ?? 'idctl.yaml'}; see docs/mail.md`,
   });

@@ -11,7 +11,7 @@ import type { Presence } from '../../jobs/presence.ts';
 import type { ConfigurationFile } from '../../services/instance/daemons.ts';
 import { verb } from '../command.ts';
 import { configurationFile } from '../older-daemon.ts';
-import { becomeDatabaseOwner, readConfiguration, requireDatabaseFile } from '../operator.ts';
+import { becomeInstanceOwner, readConfiguration, requireDatabaseFile } from '../operator.ts';
 import type { Call } from '../run.ts';
 
 /** The time that open requests have to finish, in milliseconds. */
@@ -37,7 +37,7 @@ async function serve(call: Call): Promise<void> {
   const read = () => readConfiguration(call.flags, { overrides });
   const loaded = await read();
   requireDatabaseFile(loaded);
-  becomeDatabaseOwner(loaded);
+  becomeInstanceOwner(loaded);
   const { openApp } = await import('../../app.ts');
   const app = await openApp(loaded, { migrate: 'yes' });
   try {

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { statusView } from '../../services/instance/status.ts';
 import { verb } from '../command.ts';
 import { configurationFile } from '../older-daemon.ts';
-import { isDatabaseIdle, readConfiguration } from '../operator.ts';
+import { isDatabaseIdle } from '../operator.ts';
 import { type Fields, masked } from '../output.ts';
 import type { Call } from '../run.ts';
 import { failedResult } from '../steps.ts';
@@ -54,7 +54,7 @@ export function addStatusCommand(program: Command): void {
 
 async function status(call: Call): Promise<void> {
   const { showStatus } = await import('../../services/instance/status.ts');
-  const loaded = await readConfiguration(call.flags);
+  const loaded = await call.configuration();
   const { file, config, warnings } = loaded;
   const ready = call.input['ready'] === true;
   const found = await call.operate(showStatus, {

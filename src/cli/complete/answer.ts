@@ -4,7 +4,7 @@ import type { NamedThing } from '../../services/instance/completion.ts';
 import { isSeen } from '../../unseen.ts';
 import { isLocal } from '../door.ts';
 import {
-  becomeDatabaseOwner,
+  becomeInstanceOwner,
   type Flags,
   readConfiguration,
   requireDatabaseFile,
@@ -63,7 +63,7 @@ async function namesOf({ names }: Wanted, flags: Typed): Promise<NamedThing[]> {
   if (names === null || !isLocal(flags, process.env)) return [];
   const loaded = await readConfiguration(flags);
   requireDatabaseFile(loaded);
-  becomeDatabaseOwner(loaded);
+  becomeInstanceOwner(loaded);
   const { openUnprepared } = await import('../../app.ts');
   const { listNames } = await import('../../services/instance/completion.ts');
   const late = setTimeout(() => process.exit(0), patience);

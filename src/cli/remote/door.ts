@@ -2,6 +2,7 @@ import { Refusal, refuseField } from '../../errors.ts';
 import { pathKeys, type Route } from '../../http/route.ts';
 import { operationRoutes } from '../../http/routes/list.ts';
 import { parse } from '../../input.ts';
+import { onlyOnHost } from '../reach.ts';
 import type { CommandDoor, Runs } from '../run.ts';
 import { organizationsOf, readAccount } from './account.ts';
 import { openRemoteClient, type RemoteRequest } from './client.ts';
@@ -62,6 +63,9 @@ export function remoteDoor(server: Server): CommandDoor {
   };
   return {
     server: server.url,
+    configuration: async () => {
+      throw onlyOnHost('Run the command there.');
+    },
     operate: (operation, given) => send(operation, given, false),
     rehearse: (operation, given) => send(operation, given, true),
     close: () => client.close(),

@@ -84,7 +84,7 @@ async function requirePlace(file: string): Promise<void> {
     if (isMissing(error))
       throw refuseField('file', `there is no folder ${beside}`, 'Create the folder first.');
     const hint =
-      'Run idctl as the owner of the database, or redirect the output: idctl backup - >FILE';
+      'Run idctl as the owner of the instance, or redirect the output: idctl backup - >FILE';
     throw refuseField('file', `${beside} ${fileFault(error, 'written')}`, hint);
   }
 }

@@ -50,7 +50,10 @@ function checkMigrations(database: Database): Promise<Check> {
     const pending = await database.pending();
     if (pending.length === 0) return right('all applied');
     const more = pending.length === 1 ? '' : ` and ${pending.length - 1} more`;
-    return wrong(`${pending[0]}${more} not applied`, 'idctl migrate');
+    return wrong(
+      `${pending[0]}${more} not applied`,
+      'Restart the daemon, which applies them. If no daemon runs: idctl migrate',
+    );
   });
 }
 
@@ -103,6 +106,7 @@ async function checkPages(file: string) {
 
 async function checkModes(file: string) {
   const own = process.geteuid?.();
+  const { uid: owner } = await stat(file);
   for (const path of [file, `${file}-wal`, `${file}-shm`].filter((each) => existsSync(each))) {
     const { mode, uid } = await stat(path);
     if ((mode & 0o077) !== 0) {
@@ -111,12 +115,17 @@ async function checkModes(file: string) {
         `chmod 600 ${shellWord(path)}`,
       );
     }
-    if (own !== undefined && uid !== own) {
+    if (uid !== owner) {
       return wrong(
-        `${path} belongs to uid ${uid}, but idctl runs as ${own}`,
-        `chown ${own} ${shellWord(path)}`,
+        `${path} belongs to uid ${uid}, but the database to uid ${owner}`,
+        `chown ${owner} ${shellWord(path)}`,
       );
     }
   }
+  if (own !== undefined && owner !== own)
+    return wrong(
+      `${file} belongs to uid ${owner}, but idctl runs as ${own}`,
+      `Run idctl as the user with the id ${owner}.`,
+    );
   return right('readable by their owner only');
 }

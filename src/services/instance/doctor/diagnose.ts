@@ -43,6 +43,11 @@ export const diagnosisView = z.object({
 /** An instance that may be broken. Each part is opened separately, and can fail separately. */
 export interface Patient {
   readConfig(): Promise<LoadedConfig>;
+  /**
+   * Switches root to the owner of the instance. Returns a failed check if files belong to another
+   * user.
+   */
+  takeOver(loaded: LoadedConfig): Promise<Check | null>;
   /** The database as it is, without the master key and without migrations. */
   database(loaded: LoadedConfig): Subject;
   network(config: Config): Outbound;
@@ -72,6 +77,9 @@ export async function diagnose(patient: Patient, input: Input): Promise<Diagnosi
   const runtime = await checkRuntime();
   const { loaded, check: configuration } = await checkConfig(patient.readConfig);
   if (loaded === null) return ended([runtime, configuration]);
+  const owners = await patient.takeOver(loaded);
+  // The owner of the instance is unclear, so the other checks would advise the wrong user.
+  if (owners !== null) return ended([runtime, configuration, owners]);
   const key = await examineKeyFile(loaded.config.keyFile);
   const database = await checkDatabase(patient.database(loaded));
   const machine = [runtime, configuration, key, ...database];

@@ -6,7 +6,6 @@ import { readKeyFile } from '../../../crypto/key-file.ts';
 import { SigningKey } from '../../../database/models/signing-key.ts';
 import { right, wrong } from '../../../finding.ts';
 import { jsonIn } from '../../../input.ts';
-import { shellWord } from '../../../shell-word.ts';
 import { readVersion } from '../../../version.ts';
 import { lookAtDaemons, tellOlder } from '../daemons.ts';
 import { type Check, check } from './check.ts';
@@ -47,7 +46,7 @@ export function examineKeyFile(path: string): Promise<Check> {
     if (uid !== own) {
       return wrong(
         `${path} belongs to uid ${uid}, but idctl runs as ${own}`,
-        `chown ${own} ${shellWord(path)}`,
+        `Run idctl as the user with the id ${uid}.`,
       );
     }
     return right(path);
