@@ -8,6 +8,7 @@ import { answerErrors, answerRoute } from './answer.ts';
 import { answerBrokenRequests, answerStrayTarget, createDrain } from './connections.ts';
 import { serveReference } from './docs.ts';
 import { forwardAuthPaths, serveForwardAuth } from './forward-auth.ts';
+import { allowPublicClients } from './oauth/origins.ts';
 import { providerPaths, serveProvider } from './oauth/provider.ts';
 import { allowFriends, originsOf } from './origins.ts';
 import { refuseUnsetAddress } from './pages/failure.ts';
@@ -88,7 +89,7 @@ function buildExpress(app: App, surface: Surface): Express {
     response.set('Cache-Control', 'no-store');
     next();
   });
-  web.use(allowFriends(door.origins));
+  web.use(allowFriends(door.origins), allowPublicClients(door.origins));
   web.use(serveReference());
   if (surface.pages) web.use(serveProvider(door), serveForwardAuth(door));
   for (const route of surface.routes) mount(web, route, answerRoute(route, door));

@@ -331,6 +331,26 @@ describe('the requests of providers', () => {
     expect([shown.status, ids(shown.body)]).toEqual([200, [ada]]);
   });
 
+  test('a member may be JSON text inside a string, as SCIM-SDK sends it', async () => {
+    const { client, group, ada, ben, patch, push } = await mapped();
+    const text = (value: string) => JSON.stringify({ value, type: 'User' });
+    expect(
+      (await patch({ op: 'add', path: 'members', value: [text(ada), text(ben)] })).status,
+    ).toBe(204);
+    expect(ids((await client.get(`/Groups/${group.id}`)).body)).toEqual([ada, ben].sort());
+    expect((await patch({ op: 'remove', path: 'members', value: text(ada) })).status).toBe(204);
+    expect(ids((await client.get(`/Groups/${group.id}`)).body)).toEqual([ben]);
+    const wrong = [
+      '{"value":',
+      '{"other":1}',
+      text('not an id'),
+      `{"value":"${'x'.repeat(3000)}"}`,
+    ];
+    for (const value of wrong)
+      expect((await patch({ op: 'add', path: 'members', value: [value] })).status).toBe(400);
+    await push();
+  });
+
   test('a PATCH with one invalid operation is refused as a whole', async () => {
     const { client, group, ada, ben, patch } = await mapped();
     const refused = async (...operations: object[]) => {
@@ -344,6 +364,11 @@ describe('the requests of providers', () => {
       '400 invalidPath',
     );
     expect(await refused(add, { op: 'replace', value: { id: 'x' } })).toBe('400 mutability');
+    for (const path of ['id', 'meta', 'meta.created', 'schemas', 'meta[version eq "x"]'])
+      expect([path, await refused(add, { op: 'replace', path, value: 'x' })]).toEqual([
+        path,
+        '400 mutability',
+      ]);
     expect(await refused({ op: 'remove', path: 'members[display eq "x"]' })).toBe(
       '400 invalidFilter',
     );

@@ -52,10 +52,8 @@ async function site(given: object = {}) {
   return { org, made, path, ask };
 }
 
-test('the key for the algorithm of the client is found once it exists, and no sign-in is tried without a person', async () => {
+test('the key for the algorithm of the client is found, and no sign-in is tried without a person', async () => {
   const { ask } = await site({ idTokenAlg: 'RS256' });
-  expect((await ask()).step('keys')).toMatchObject({ ok: true, skipped: true });
-  await keysOfIdTokens(idctl.operator());
   const { body, step, failed } = await ask();
   expect(failed).toEqual([]);
   expect(step('keys')?.seen).toBe('a key for RS256');

@@ -8,6 +8,7 @@ import { type NamedInRequest, readNamed } from '../../services/signin/provider/r
 import { isClientId } from '../../services/tenancy/clients/client.ts';
 import { readForm } from '../body/form.ts';
 import { findCookie, formCookie, setCookies } from '../cookies.ts';
+import { refuseCrossSite } from '../origins.ts';
 import { recognize } from '../pages/answer.ts';
 import { pagePolicy } from '../pages/layout.ts';
 import { formProof } from '../pages/marks.ts';
@@ -87,10 +88,10 @@ const turnIntoGet: RequestHandler = async (request, response) => {
     .end();
 };
 
-function userinfo({ app, origins }: Door): RequestHandler {
+function userinfo({ app }: Door): RequestHandler {
   return async (request, response) => {
     traceOf(request).speaks = 'oauth';
-    const received = await receiveForm(request, response, origins);
+    const received = await receiveForm(request, response);
     if (received === null) return;
     const form = request.method === 'POST' ? received : null;
     const inner = innerRequest(request, app.config.baseUrl, {
@@ -107,11 +108,14 @@ function userinfo({ app, origins }: Door): RequestHandler {
 function ofClients({ app, origins }: Door): RequestHandler {
   return async (request, response, next) => {
     traceOf(request).speaks = 'oauth';
-    const form = await receiveForm(request, response, origins);
+    const form = await receiveForm(request, response);
     if (form === null) return;
     const sent = [form['client_id'], readBasic(request)?.client_id].flat();
     const clientId = sent.find((id) => typeof id === 'string' && isClientId(id));
-    if (clientId === undefined) return next();
+    if (clientId === undefined) {
+      refuseCrossSite(request, origins);
+      return next();
+    }
     response.set({ 'Cache-Control': 'no-store', Pragma: 'no-cache' });
     const inner = innerRequest(request, app.config.baseUrl, {
       method: 'POST',
@@ -125,9 +129,10 @@ function ofClients({ app, origins }: Door): RequestHandler {
 }
 
 /** The form of a client, which contains its credential. So only its size is decided before. */
-async function receiveForm(request: Request, response: Response, origins: Door['origins']) {
+async function receiveForm(request: Request, response: Response) {
   const received = await receive(request, response, {
-    origins,
+    // Public clients run in pages of other sites.
+    origins: null,
     who: () => null,
     right: () => undefined,
     read: () => readForm(request, response, formLimit),

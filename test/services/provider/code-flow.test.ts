@@ -33,6 +33,7 @@ test('a member signs in to an application with openid-client, and userinfo retur
     sub: app.member.id,
     email: app.email,
     email_verified: true,
+    preferred_username: app.email,
     name: 'Ada Byron',
     groups: ['member'],
     organization: { id: app.org.id, slug: app.org.slug },
@@ -174,6 +175,18 @@ test('prompt=login asks the person to sign in again, and max_age counts from the
   const old = await app.begin({ max_age: '0', prompt: 'none' });
   expect(await walk(browser, old.path)).toContain('error=');
   expect(await walk(browser, (await app.begin({ max_age: '600' })).path)).toContain('code=');
+});
+
+test('prompt=select_account shows the sign-in page, and the next sign-in answers the request', async () => {
+  const app = await application(idctl);
+  const browser = await browserOf(idctl, app.email);
+  const asked = { prompt: 'select_account', login_hint: app.email };
+  const page = await open(browser, (await app.begin(asked)).path);
+  expect(page.text).toContain('Sign in to continue to Grafana');
+  const done = await page.submit('/login/password', { password });
+  expect(String(done.headers['location'])).toContain('code=');
+  const silent = await app.begin({ prompt: 'none select_account' });
+  expect(await walk(browser, silent.path)).toContain('error=invalid_request');
 });
 
 test('response_mode=form_post returns a form without script, and fragment is refused', async () => {

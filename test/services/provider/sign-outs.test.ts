@@ -194,6 +194,26 @@ test('without an ID token, idctl asks the person first', async () => {
   expect((await browser.get('/api/v1/me')).status).toBe(401);
 });
 
+test('without an ID token and a client id, the person returns to the address only if exactly one client has registered it', async () => {
+  const { browser, app } = await signedInApplication();
+  const only = `https://app.example.test/${app.row.id}`;
+  await transaction(() => app.row.update({ postLogoutRedirectUris: [bye, only] }));
+  const one = await open(browser, logout({ post_logout_redirect_uri: only, state: 'x' }));
+  expect(one.text).toContain('Grafana asks to sign you out');
+  expect((await browser.get('/api/v1/me')).status).toBe(200);
+  expect((await one.submit('/oauth/logout/confirm')).headers['location']).toBe(`${only}?state=x`);
+  const { browser: next } = await signedInApplication();
+  for (const given of [{}, { post_logout_redirect_uri: bye }]) {
+    const page = await open(next, logout(given));
+    expect(page.text).toContain('An application asks to sign you out');
+    expect(page.headers['content-security-policy']).not.toContain('app.example.test');
+  }
+  const page = await open(next, logout({ post_logout_redirect_uri: bye }));
+  const after = await page.submit('/oauth/logout/confirm');
+  expect([after.status, after.headers['location']]).toEqual([200, undefined]);
+  expect(after.text).toContain('You are signed out');
+});
+
 test('if idctl cannot read the ID token, it asks the person and does not redirect', async () => {
   const { browser, app } = await signedInApplication();
   const given = { id_token_hint: 'an.old.token', post_logout_redirect_uri: bye };
@@ -214,7 +234,11 @@ test('S7 a sign-out redirects only to a URI that the client has registered', asy
   const { browser, app, tokens } = await signedInApplication();
   const evil = { post_logout_redirect_uri: 'https://evil.example.test/' };
   const hint = { id_token_hint: tokens.id_token ?? '' };
-  for (const given of [evil, { ...evil, ...hint }, { ...evil, client_id: app.clientId }]) {
+  expect((await walkTo(browser, logout(evil))).headers['location']).toBeUndefined();
+  for (const given of [
+    { ...evil, ...hint },
+    { ...evil, client_id: app.clientId },
+  ]) {
     expect((await walkTo(browser, logout(given))).status).toBe(400);
   }
   expect((await browser.get('/api/v1/me')).status).toBe(200);

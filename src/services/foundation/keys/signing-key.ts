@@ -12,6 +12,7 @@ import {
   type VerificationKey,
 } from '../../../crypto/jwt.ts';
 import type { Keyring, SealedPlace } from '../../../crypto/seal.ts';
+import { Client } from '../../../database/models/client.ts';
 import { SigningKey } from '../../../database/models/signing-key.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
@@ -129,11 +130,15 @@ export const jwksView = z.strictObject({ keys: z.array(publicJwkSchema) });
 
 /**
  * The public keys that verify this instance's tokens, for anyone. The keys are only seconds old,
- * because another daemon may have made the first RSA key just now.
+ * because another daemon may have made the first RSA key just now. Once there is a client, they
+ * include an RSA key: the discovery document names RS256, and applications keep the keys.
  */
 export async function viewJwks(ctx: KeyContext): Promise<z.output<typeof jwksView>> {
   const set = await readSet(ctx);
   if (since(set.readAt, ctx) > fewSeconds) forgetKeys(ctx);
+  const { keys } = await readSet(ctx);
+  const hasRsa = [...keys.values()].some((key) => isRsa(key.publicJwk));
+  if (!hasRsa && (await Client.findOne({ attributes: ['id'] })) !== null) await addRsaKey(ctx);
   return { keys: (await readyKeys(ctx)).map((key) => key.publicJwk) };
 }
 

@@ -56,7 +56,7 @@ export const viewMetadata = operation({
       scopes_supported: ['openid', 'profile', 'email', 'groups', 'offline_access'],
       claims_supported: [
         ...['sub', 'sid', 'iss', 'auth_time', 'acr', 'amr'],
-        ...['name', 'given_name', 'family_name', 'locale', 'updated_at'],
+        ...['name', 'preferred_username', 'given_name', 'family_name', 'locale', 'updated_at'],
         ...['email', 'email_verified', 'groups', 'organization'],
       ],
       response_types_supported: ['code'],
@@ -66,7 +66,7 @@ export const viewMetadata = operation({
       id_token_signing_alg_values_supported: ['RS256', 'EdDSA'],
       code_challenge_methods_supported: ['S256'],
       acr_values_supported: ['urn:idctl:1', 'urn:idctl:2'],
-      prompt_values_supported: ['none', 'login', 'consent'],
+      prompt_values_supported: ['none', 'login', 'consent', 'select_account'],
       token_endpoint_auth_methods_supported: [...secret, 'none'],
       introspection_endpoint_auth_methods_supported: secret,
       revocation_endpoint_auth_methods_supported: [...secret, 'none'],

@@ -131,6 +131,8 @@ const interactions: Adapter = {
             ts: Math.floor(session.startedAt.getTime() / 1000),
             ...strengthOf(session),
           },
+          // A later sign-in is also the choice of an account.
+          select_account: {},
         },
       }),
     };

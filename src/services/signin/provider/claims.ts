@@ -11,7 +11,7 @@ import type { ClientRow } from './client-row.ts';
 /** The claims that each scope gives, in userinfo and in the ID token. */
 export const claimsByScope = {
   openid: ['sub', 'sid', 'acr', 'amr', 'auth_time'],
-  profile: ['name', 'given_name', 'family_name', 'locale', 'updated_at'],
+  profile: ['name', 'preferred_username', 'given_name', 'family_name', 'locale', 'updated_at'],
   email: ['email', 'email_verified'],
   groups: ['groups', 'organization'],
 };
@@ -57,7 +57,11 @@ export async function claimsOf(
     name,
     locale,
     ...namesOfRecord(person),
-    ...(email === null ? {} : { email, email_verified: isProvedForGood({ emailProof }) }),
+    ...(email !== null && {
+      email,
+      email_verified: isProvedForGood({ emailProof }),
+      preferred_username: email,
+    }),
     ...(scope.split(' ').includes('groups') && {
       groups: await rolesOf(organizationId, accountId),
       organization: { id: organizationId, slug },

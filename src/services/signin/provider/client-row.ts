@@ -52,6 +52,26 @@ export async function findClientRow(clientId: string): Promise<ClientRow | null>
   return row === undefined ? null : clientOf(row);
 }
 
+// Both dialects compare the JSON text. The caller checks the parsed list.
+const containing = (column: string) =>
+  `replace(CAST(c.${column} AS text), $1, '') <> CAST(c.${column} AS text)`;
+const inLogout = `SELECT ${clientColumns} FROM clients c WHERE ${containing('post_logout_redirect_uris')}`;
+const ofPublic = `SELECT ${clientColumns} FROM clients c
+  WHERE c.secret_hash IS NULL AND c.suspended_at IS NULL AND ${containing('redirect_uris')}`;
+
+/** The clients that have registered this address to go to after a sign-out. */
+export async function listClientsAfterLogout(uri: string): Promise<ClientRow[]> {
+  const rows = await select<ClientColumns>(inLogout, [uri]);
+  return rows.map(clientOf).filter((client) => client.postLogoutRedirectUris.includes(uri));
+}
+
+/** Whether a public client has a redirect URI at this web origin. */
+export async function hasPublicClientAt(origin: string): Promise<boolean> {
+  const rows = await select<ClientColumns>(ofPublic, [origin]);
+  const uris = rows.flatMap((row) => clientOf(row).redirectUris);
+  return uris.some((uri) => URL.parse(uri)?.origin === origin);
+}
+
 /** Makes a client from its columns. */
 export function clientOf(row: ClientColumns): ClientRow {
   const { id, organizationId, name, secretHash, backchannelLogoutUri, idTokenAlg } = row;

@@ -69,7 +69,10 @@ export function configureProvider(baseUrl: string, keys: JWK[]): Configuration {
     },
     extraParams: {
       // The package calls this for every authorization request, after it has checked the scope.
-      again: (koa) => restoreOfflineAccess(koa),
+      again: (koa) => {
+        requireOpenId(koa);
+        restoreOfflineAccess(koa);
+      },
       expected_sub: null,
     },
     interactions: { policy: makePolicy(), url: signInUrl },
@@ -90,6 +93,13 @@ export function configureProvider(baseUrl: string, keys: JWK[]): Configuration {
     },
     renderError: (koa, out, error) => visitNow().pages.fail(koa, out, error),
   };
+}
+
+/** Refuses a request without the scope `openid`: every client of idctl signs people in. */
+function requireOpenId({ oidc: { params } }: KoaContextWithOIDC): void {
+  const asked = String(params?.['scope'] ?? '').split(' ');
+  if (!asked.includes('openid'))
+    throw new errors.InvalidScope('the scope openid must be requested', 'openid');
 }
 
 /** Restores `offline_access`: without consent, the package drops it. idctl has no consent page. */

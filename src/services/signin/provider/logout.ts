@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { Refusal } from '../../../errors.ts';
 import { ownSessionOf } from '../../people/sessions/end.ts';
-import { type ClientRow, findClientRow } from './client-row.ts';
+import { type ClientRow, findClientRow, listClientsAfterLogout } from './client-row.ts';
 import type { Pages } from './visit.ts';
 
 /** The parameters of an application's sign-out request (RP-Initiated Logout §2). */
@@ -27,6 +27,7 @@ export interface Logout {
 /**
  * Checks a sign-out request. Refuses an unknown client, an ID token of another client, and an
  * address that the client has not registered. An invalid ID token is ignored: its key may be gone.
+ * Without a token and a client id, the address counts if exactly one client has registered it.
  */
 export async function checkLogout(
   ctx: Context,
@@ -38,9 +39,10 @@ export async function checkLogout(
   if (clientId !== undefined && named === null) throw wrong('There is no such application.');
   if (hinted !== null && named !== null && hinted.client.id !== named.id)
     throw wrong('The application sent a sign-out request that is not valid.');
-  const client = hinted?.client ?? named;
+  const isAnonymous = hint === undefined && clientId === undefined;
+  const client = hinted?.client ?? named ?? (isAnonymous && uri ? await findOnlyOwner(uri) : null);
   const isRegistered = uri !== undefined && client?.postLogoutRedirectUris.includes(uri) === true;
-  const isUnknown = client === null && hint !== undefined;
+  const isUnknown = client === null && (hint !== undefined || isAnonymous);
   if (uri !== undefined && !isRegistered && !isUnknown)
     throw wrong('The application has not registered the address to go to afterwards.');
   return {
@@ -50,6 +52,11 @@ export async function checkLogout(
     isCertain:
       hinted !== null && hinted.sid !== undefined && hinted.sid === ownSessionOf(ctx.actor),
   };
+}
+
+async function findOnlyOwner(uri: string): Promise<ClientRow | null> {
+  const [client, ...others] = await listClientsAfterLogout(uri);
+  return client !== undefined && others.length === 0 ? client : null;
 }
 
 async function readHint(ctx: Context, hint: string) {

@@ -19,6 +19,8 @@ export function makePolicy(): interactionPolicy.DefaultPolicy {
   const policy = interactionPolicy.base();
   policy.remove('consent');
   const { Check, Prompt } = interactionPolicy;
+  // The sign-in page is where a person chooses another account.
+  policy.add(new Prompt({ name: 'select_account', requestable: true }));
   const consent = new Prompt(
     { name: 'consent', requestable: true },
     new Check('admitted', 'the person may use the application', async (koa) => {

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { decodeJwt } from 'jose';
-import Provider, { type Configuration, type KoaContextWithOIDC } from 'oidc-provider';
+import Provider, { type Configuration, errors, type KoaContextWithOIDC } from 'oidc-provider';
 import type { Context } from '../../../context.ts';
 import type { Keyring } from '../../../crypto/seal.ts';
 import { hashOfSecret, isEqual } from '../../../crypto/secret.ts';
@@ -76,7 +76,7 @@ export function readIdToken(
 class OpenIdProvider extends Provider {
   constructor(issuer: string, configuration: Configuration) {
     super(issuer, configuration);
-    super.registerResponseMode('form_post', (koa, to, answer) => {
+    this.addMode('form_post', (koa, to, answer) => {
       const asked = String(koa.oidc.params?.['prompt'] ?? '').split(' ');
       if (asked.includes('none')) return refuseSilentForm(koa, to, answer);
       visitNow().pages.post(koa, to, answer);
@@ -86,6 +86,7 @@ class OpenIdProvider extends Provider {
     bindSessions(this);
     this.Client.prototype.compareClientSecret = isSecretOf;
     this.Client.prototype.includeSid = () => true;
+    this.Client.prototype.responseModeAllowed = isModeAllowed;
     this.on('server_error', (_koa: unknown, error: unknown) => {
       visitNow().fault = error;
     });
@@ -96,6 +97,8 @@ class OpenIdProvider extends Provider {
     this.use(async (koa, next) => {
       await next();
       dropOpenAccess(koa);
+      // RFC 7009 §2.2: the answer has no body, and so no content type.
+      if (koa.path.endsWith('/revoke') && koa.status === 200) koa.remove('Content-Type');
       const visit = visitNow();
       if (isRefusedClient(koa))
         await countRefusal(visit).catch((error: unknown) => {
@@ -107,12 +110,42 @@ class OpenIdProvider extends Provider {
     });
   }
 
-  /** The package's constructor calls this for each of its modes. Only `query` needs no script. */
-  override registerResponseMode(
-    ...[name, handler]: Parameters<Provider['registerResponseMode']>
-  ): void {
-    if (name === 'query') super.registerResponseMode(name, handler);
+  /**
+   * The package's constructor calls this for each of its modes. `query` and `fragment` need no
+   * script. `fragment` only reports errors (`isModeAllowed`).
+   */
+  override registerResponseMode(...[name, handler]: Parameters<Registering>): void {
+    if (name === 'query' || name === 'fragment') this.addMode(name, handler);
   }
+
+  private addMode(...[name, handler]: Parameters<Registering>): void {
+    super.registerResponseMode(name, (koa, to, answer) =>
+      handler(koa, to, withStandardError(answer)),
+    );
+  }
+}
+
+type Registering = Provider['registerResponseMode'];
+
+/**
+ * Refuses `response_mode=fragment`. The package needs the mode for one answer: a response type with
+ * a token is refused in the fragment (OAuth 2.0 Multiple Response Types §5).
+ */
+function isModeAllowed(mode: string, responseType: string): boolean {
+  if (mode !== 'fragment' || responseType.includes('token')) return true;
+  const params = Provider.ctx?.oidc.params;
+  if (params !== undefined) params['response_mode'] = undefined;
+  throw new errors.UnsupportedResponseMode();
+}
+
+/** The error of RFC 6749 §4.1.2.1, with a description, which the package sometimes leaves out. */
+function withStandardError(answer: Record<string, unknown>): Record<string, unknown> {
+  const { error, error_description: said } = answer;
+  if (String(said).startsWith('openid scope must be requested'))
+    return { ...answer, error: 'invalid_scope' };
+  if (error === undefined || said !== undefined) return answer;
+  const parameter = String(error).replace('_not_supported', '');
+  return { ...answer, error_description: `the parameter ${parameter} is not supported` };
 }
 
 /** The form needs a click, but `prompt=none` shows no page. So a redirect reports the error. */

@@ -85,6 +85,7 @@ async function readAt(
 ): Promise<void> {
   const [, name = '', brackets] = form.exec(path.trim()) ?? [];
   const target = groupNames.findTarget(name);
+  if (target?.attribute.mutability === 'readOnly') throw notWritten(target.attribute);
   if (target === null || target.sub !== null)
     throw scimRefusal(400, 'invalidPath', `A Group has no attribute "${path.slice(0, 100)}".`);
   if (brackets === undefined) {

@@ -1,3 +1,4 @@
+import { jsonIn } from '../../../../input.ts';
 import { slowly } from '../../../../queue.ts';
 import { isUuid } from '../../../foundation/fields.ts';
 import type { Attribute } from '../../../foundation/scim-user/attribute.ts';
@@ -90,8 +91,16 @@ export function noSuchUser(id: string) {
   return scimRefusal(400, 'invalidValue', `members: this organization has no User ${named}.`);
 }
 
+const longestText = 2000;
+
+/** A member that the client sent as JSON text inside a string, as SCIM-SDK does. */
+function fromText(given: unknown): unknown {
+  const isText = typeof given === 'string' && given.length <= longestText && /^\s*\{/.test(given);
+  return isText ? (jsonIn(given) ?? given) : given;
+}
+
 function readMember(element: unknown): [id: string, display: string | null] {
-  const given = unwrapped(element);
+  const given = fromText(unwrapped(element));
   const read = (name: string) => {
     const sub = findSub(written.members, name);
     const part = isObject(given) ? member(given, name) : name === 'value' ? given : undefined;
