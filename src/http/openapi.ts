@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ruleOf } from '../services/foundation/authority/table.ts';
 import { webhookMessage } from '../services/tenancy/webhooks/webhook.ts';
 import { components } from './openapi-components.ts';
+import { describeProtocols, protocolTags } from './openapi-protocols.ts';
 import { pathKeys, type Route } from './route.ts';
 
 // Generates the OpenAPI document from the routes and from the schemas that check requests and
@@ -27,8 +28,8 @@ export function describeSurface(
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: about.baseUrl }],
-    tags: [...new Set(routes.map(tagOf))].map((name) => ({ name })),
-    paths,
+    tags: [...new Set([...routes.map(tagOf), ...protocolTags])].map((name) => ({ name })),
+    paths: { ...paths, ...describeProtocols() },
     webhooks: { event: { post: describeWebhook() } },
     components,
   };

@@ -1,11 +1,16 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { forwardAuthPaths } from '../../src/http/forward-auth.ts';
+import { providerPaths } from '../../src/http/oauth/provider.ts';
+import { describeProtocols } from '../../src/http/openapi-protocols.ts';
 import { surface } from '../../src/http/surface.ts';
+import { userSchema } from '../../src/services/foundation/scim-user/attribute.ts';
 import { createToken } from '../../src/services/people/tokens/operations.ts';
 import { startBrowser } from '../support/browser.ts';
 import { person } from '../support/builders.ts';
 import { counterpartMissing } from '../support/counterpart.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
+import { scimClient } from '../support/scim-client.ts';
 
 let idctl: Idctl;
 beforeAll(async () => {
@@ -21,16 +26,19 @@ test('§4.4 a public validator accepts the API document as OpenAPI 3.1', async (
   expect(result.valid).toBe(true);
 });
 
-test('the API document has every route with its fields, and no other route', async () => {
+/** The operations of some paths of the document, such as `GET /api/v1/me`. */
+const operationsIn = (paths: object) =>
+  Object.entries(paths).flatMap(([path, item]) =>
+    Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),
+  );
+const protocols = operationsIn(describeProtocols());
+
+test('the API document has every route with its fields, and no other route but those of the protocols', async () => {
   const { paths } = await document();
-  const described = Object.entries(paths).flatMap(([path, item]) =>
-    Object.keys(item as object).map(
-      (method) => `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ':$1')}`,
-    ),
+  const routes = surface.routes.map(
+    ({ method, path }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`,
   );
-  expect(described.sort()).toEqual(
-    surface.routes.map(({ method, path }) => `${method} ${path}`).sort(),
-  );
+  expect(operationsIn(paths).sort()).toEqual([...routes, ...protocols].sort());
   const ids = Object.values(paths).flatMap((item) =>
     Object.values(item as Record<string, { operationId: string }>).map(
       ({ operationId }) => operationId,
@@ -46,6 +54,28 @@ test('the API document has every route with its fields, and no other route', asy
     { name: 'cursor', in: 'query', required: false },
   ]);
   expect(JSON.stringify(paths['/api/v1/auth/resume'])).not.toContain('refreshToken');
+});
+
+test('every operation of a protocol in the API document is served', async () => {
+  const client = await scimClient(idctl);
+  const { body: user } = await client.send('POST', '/Users', { userName: 'ada@acme.test' });
+  const { body: group } = await client.send('POST', '/Groups', { displayName: 'dev' });
+  const fill: Record<string, string> = { type: 'User', urn: userSchema };
+  const base = `/scim/v2/orgs/${client.org.id}`;
+  for (const operation of protocols) {
+    const [method = '', path = ''] = operation.split(' ');
+    const id = path.includes('/Groups') ? group.id : user.id;
+    const at = path.replace('{orgId}', client.org.id).replace('{id}', id);
+    const filled = at.replace(/\{(\w+)\}/g, (_, name: string) => fill[name] ?? '');
+    const { status } = filled.startsWith(base)
+      ? await client.send(method, filled.slice(base.length), method === 'GET' ? undefined : {})
+      : await idctl.client().send(method, filled);
+    expect([operation, [404, 405, 500, 501].includes(status)]).toEqual([operation, false]);
+  }
+  const served = [...providerPaths, ...forwardAuthPaths, { method: 'GET', path: '/oauth/logout' }];
+  const inner = /:uid|\/\.idctl\//;
+  for (const { method, path } of served.filter((one) => !inner.test(one.path)))
+    expect(protocols).toContain(`${method} ${path}`);
 });
 
 test('the reference page loads only our own files, under a policy that forbids everything else', async () => {
@@ -86,10 +116,10 @@ describe.skipIf(counterpartMissing('chromium'))('§4.4 the reference in a real C
             await page.mouse.wheel(0, 500);
             return seen.size;
           },
-          // The page shows every route, and the message to a webhook.
+          // The page shows every route, the protocols, and the message to a webhook.
           { timeout: 60_000 },
         )
-        .toBe(1 + surface.routes.length);
+        .toBe(1 + surface.routes.length + protocols.length);
       await page.mouse.wheel(0, -100_000);
       await expect
         .poll(async () => {
