@@ -43,8 +43,7 @@ export async function openApp(
   const { memory, time, lanes } = config.password.argon2;
   const database = await openDatabase(config.database);
   const log = createLog(config);
-  const ready = () => requireReady(database);
-  const outages = createOutageLog(log, ready);
+  const outages = createOutageLog(log, () => isSound(database));
   const app: App = {
     config,
     clock: () => new Date(),
@@ -59,7 +58,11 @@ export async function openApp(
     placesTaken: new Map(),
     turns: createTurnsOfProcess(),
     databaseLoad: () => database.load(),
-    ready,
+    async ready() {
+      const writable = await requireReady(database);
+      if (!writable) outages.tell(withoutCommits());
+      return { writable };
+    },
     tellOutage: outages.tell,
     moved: outages.moved,
     refusalOf: databaseRefusal,
@@ -123,10 +126,23 @@ async function copyFirst(
   if (copy !== null) log.info({ file: copy }, 'copied before migrating');
 }
 
-async function requireReady(database: Database): Promise<{ writable: boolean }> {
+/** Refuses if requests cannot be answered. Returns whether writes succeed too. */
+async function requireReady(database: Database): Promise<boolean> {
   await database.ping();
   await requireMigrated(database);
-  return { writable: await database.writable() };
+  return database.writable();
+}
+
+/** Whether requests can be answered and the last write was committed. */
+async function isSound(database: Database): Promise<boolean> {
+  await requireReady(database);
+  return !database.failing();
+}
+
+function withoutCommits(): Refusal {
+  return new Refusal('database_busy', 'The database has committed no write for ten seconds.', {
+    hint: 'Check for a lock that another process holds, and for a missing synchronous standby.',
+  });
 }
 
 async function requireMigrated(database: Database): Promise<void> {

@@ -24,10 +24,7 @@ export interface OutageLog {
 }
 
 /** Creates the log of outages. `look` tells whether the database is usable and writable again. */
-export function createOutageLog(
-  log: Logger,
-  look: () => Promise<{ writable: boolean }>,
-): OutageLog {
+export function createOutageLog(log: Logger, look: () => Promise<boolean>): OutageLog {
   let current: RefusalCode | undefined;
   let looking = false;
   let timer: NodeJS.Timeout | undefined;
@@ -39,10 +36,7 @@ export function createOutageLog(
   const lookOnce = async () => {
     if (looking) return;
     looking = true;
-    const usable = await look().then(
-      ({ writable }) => writable,
-      () => false,
-    );
+    const usable = await look().catch(() => false);
     looking = false;
     if (!usable || timer === undefined) return;
     end();
@@ -52,6 +46,8 @@ export function createOutageLog(
   return {
     tell(refusal) {
       if (refusal.code === current) return;
+      // Writes wait during other outages too, which say more.
+      if (refusal.code === 'database_busy' && current !== undefined) return;
       if (refusal.code === 'database_moved') tellMoved(refusal);
       current = refusal.code;
       log.error(

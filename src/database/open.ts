@@ -34,16 +34,27 @@ export interface Database {
   load(): DatabaseLoad;
   /** Resolves when the database answers. Refuses a server that accepts no writes. */
   ping(): Promise<void>;
-  /** False after a write fails on a full disk, until a trial write succeeds. Otherwise true. */
-  writable(): Promise<boolean>;
-  /** Allocates space in the database without a change. Throws as a write would. */
+  /**
+   * False if a write failed for lack of space, or if writes were tried and none was committed for
+   * ten seconds, until a trial write is committed.
+   */
+  writable(): boolean;
+  /** Whether a write has failed since the last commit. */
+  failing(): boolean;
+  /** Allocates space in the database and commits, without a change. Throws as a write would. */
   tryWrite(): Promise<void>;
   /** Waits for the last transaction and closes all connections. May be called twice. */
   close(): Promise<void>;
 }
 
+interface OpenOptions {
+  poolSize?: number;
+  /** The clock of `writable`, in milliseconds. Tests replace it. */
+  clock?: () => number;
+}
+
 /** Opens the database and binds the models to it. The first query opens a connection. */
-export async function openDatabase(options: Address & { poolSize?: number }): Promise<Database> {
+export async function openDatabase(options: Address & OpenOptions): Promise<Database> {
   const behaviour: Behaviour = {
     poolSize: options.poolSize ?? 10,
     patience: 5_000,
@@ -51,8 +62,9 @@ export async function openDatabase(options: Address & { poolSize?: number }): Pr
   };
   const link = await connect(options, behaviour);
   const { sequelize } = link;
-  const { failed, writable } = watchWrites(sequelize);
-  const endTransactions = serveTransactions(sequelize, { before: watchSchema(sequelize), failed });
+  const clock = options.clock ?? (() => performance.now());
+  const { attempt, writable, failing } = watchWrites(sequelize, clock);
+  const endTransactions = serveTransactions(sequelize, { before: watchSchema(sequelize), attempt });
   initModels(sequelize);
   serveStatements(sequelize);
   let closing: Promise<void> | undefined;
@@ -66,6 +78,7 @@ export async function openDatabase(options: Address & { poolSize?: number }): Pr
     load: () => loadOf(link),
     ping: () => ping(link),
     writable,
+    failing,
     tryWrite: () => tryWrite(sequelize),
     close: () => {
       closing ??= endTransactions().then(endReader).then(link.close);

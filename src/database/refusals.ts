@@ -149,12 +149,14 @@ export function isReadOnly(error: unknown): boolean {
  * refusal among the causes as it is. Null for any other error.
  */
 export function databaseRefusal(error: unknown): Refusal | null {
-  for (const link of causes(error)) {
+  const links = causes(error);
+  for (const link of links) {
     if (link instanceof Refusal) return link;
     const meaning = meaningOf(link);
     if (meaning) return refuse(meaning, error);
   }
-  return null;
+  const isConnecting = links.some(({ name }) => name === 'SequelizeConnectionError');
+  return isConnecting ? refuse(gone, error) : null;
 }
 
 function refuse(

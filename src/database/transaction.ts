@@ -11,6 +11,27 @@ import {
 } from './opened-transaction.ts';
 import { countQuery, watchQueries } from './watch-queries.ts';
 
+/** Tracks whether the database stores writes. */
+export interface Writes {
+  /** Call it when a transaction begins, and report to the result how the transaction ends. */
+  attempt(): Attempt;
+  /**
+   * False if a write failed for lack of space, or if writes were tried and none was committed for
+   * ten seconds. Then a trial write runs every five seconds until one is committed.
+   */
+  writable(): boolean;
+  /** Whether a write has failed since the last commit. Then trial writes run too. */
+  failing(): boolean;
+}
+
+/** One transaction. */
+interface Attempt {
+  /** Call it inside the transaction, after its work. */
+  worked(): Promise<void>;
+  committed(): void;
+  failed(error: unknown): void;
+}
+
 // The transaction is ambient: every query in the work joins it, and callers need not pass it on. On
 // SQLite, the writers of this process queue up before they compete with other processes.
 
@@ -90,11 +111,9 @@ export function assertNoTransaction(what: string): void {
 }
 
 /** Functions that run around each transaction. */
-interface Around {
+interface Around extends Pick<Writes, 'attempt'> {
   /** Runs before the transaction, and may refuse. */
   before(): Promise<void>;
-  /** Gets the error of a failed transaction. */
-  failed(error: unknown): void;
 }
 
 /** Makes `transaction` use this database, until the returned function is called. */
@@ -103,14 +122,21 @@ export function serveTransactions(sequelize: Sequelize, around: Around): () => P
   const turn: Begin = sequelize.getDialect() === 'sqlite' ? oneAtATime() : (work) => work();
   begin = async (work) => {
     inHand += 1;
+    const attempt = around.attempt();
     try {
       // `before` belongs to the turn, so that the last turn runs after all earlier transactions.
-      return await turn(async () => {
+      const result = await turn(async () => {
         await around.before();
-        return transactionOn(sequelize, work);
+        return transactionOn(sequelize, async () => {
+          const done = await work();
+          await attempt.worked();
+          return done;
+        });
       });
+      attempt.committed();
+      return result;
     } catch (error) {
-      around.failed(error);
+      attempt.failed(error);
       throw error;
     } finally {
       inHand -= 1;

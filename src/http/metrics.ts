@@ -158,6 +158,7 @@ function tellBacklog(registry: Registry, app: App): () => Promise<void> {
   const gauge = (name: string, help: string, labelNames: string[] = []) =>
     new Gauge({ name, help, labelNames, registers: [registry] });
   const up = gauge('idctl_database_up', '1 if the database answers');
+  const writable = gauge('idctl_database_writable', '1 if the database stores writes');
   const waiting = gauge('idctl_backlog', 'Messages waiting to be sent', ['to']);
   const late = gauge(
     'idctl_backlog_late_seconds',
@@ -171,6 +172,7 @@ function tellBacklog(registry: Registry, app: App): () => Promise<void> {
     up.set(backlog === null ? 0 : 1);
     const seen = await lookAtClock({ now }).catch(() => null);
     if (seen !== null) held.set(seen.resumesAt === null ? 0 : 1);
+    writable.set((await app.ready().catch(() => null))?.writable ? 1 : 0);
     waiting.reset();
     late.reset();
     for (const [to, { waiting: count, seconds }] of Object.entries(backlog ?? {})) {

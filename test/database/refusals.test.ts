@@ -151,6 +151,23 @@ if (dialect === 'postgres') {
     }
   });
 
+  test('a server that ends every new connection, with whatever code, is database_unreachable', async () => {
+    const url = await freshDatabaseUrl();
+    const name = new URL(url).pathname.slice(1);
+    const server = new pg.Client(Object.assign(new URL(url), { pathname: '/postgres' }).href);
+    await server.connect();
+    onTestFinished(() => server.end());
+    // PostgreSQL ends them with 55000. If it cannot write its files, it does with XX000.
+    await server.query(`ALTER DATABASE "${name}" ALLOW_CONNECTIONS false`);
+    const database = await openDatabase({ url, sqliteDriver });
+    onTestFinished(() => database.close());
+    expect(await database.ping().catch(databaseRefusal)).toMatchObject({
+      code: 'database_unreachable',
+      message: 'The database cannot be reached.',
+    });
+    expect(await write().catch(databaseRefusal)).toMatchObject({ code: 'database_unreachable' });
+  });
+
   test('if connections are killed under load, their work is refused as database_unreachable, and the next writes succeed', async () => {
     const database = await openFreshDatabase();
     onTestFinished(() => database.close());

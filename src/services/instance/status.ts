@@ -6,6 +6,7 @@ import { Organization } from '../../database/models/organization.ts';
 import { Session } from '../../database/models/session.ts';
 import { dialectOfDatabase, select } from '../../database/select.ts';
 import { Refusal } from '../../errors.ts';
+import { jsonIn } from '../../input.ts';
 import { readVersion } from '../../version.ts';
 import { instant } from '../foundation/fields.ts';
 import { isMailConfigured } from '../foundation/mail/configured.ts';
@@ -32,7 +33,7 @@ const connection = z.enum(['none', 'saved', 'enabled']);
 export const statusView = z.object({
   version: z.string(),
   baseUrl: z.string(),
-  daemon: z.object({ ready: z.boolean(), message: z.string() }),
+  daemon: z.object({ ready: z.boolean(), writable: z.boolean(), message: z.string() }),
   /** `bytes` is the size of the database on disk; `schema` is the last applied migration. */
   database: z.object({ bytes: z.int(), schema: z.string() }),
   mail: z.boolean(),
@@ -74,7 +75,7 @@ export const showStatus = operation({
     const daemon =
       asked.ready || elsewhere === null
         ? asked
-        : { ready: false, message: `${asked.message}. ${elsewhere}` };
+        : { ...asked, message: `${asked.message}. ${elsewhere}` };
     const older = tellOlder(found);
     return {
       version: readVersion(),
@@ -86,7 +87,7 @@ export const showStatus = operation({
       sessions: await Session.count({ where: areLive(ctx) }),
       organizations,
       problems: [
-        ...(daemon.ready ? [] : [`daemon: ${daemon.message}`]),
+        ...(daemon.writable ? [] : [`daemon: ${daemon.message}`]),
         ...(older === null ? [] : [`${older.message} ${older.hint}`]),
         ...problems,
       ],
@@ -99,19 +100,23 @@ function listenUrl(listen: string): string {
   return `http://${listen.replace(/^0\.0\.0\.0:/, '127.0.0.1:').replace(/^\[::\]:/, '[::1]:')}`;
 }
 
+const readiness = z.object({ writable: z.boolean() });
+
 async function askDaemon(ctx: Context, address: string, idle: boolean) {
+  const notReady = (message: string) => ({ ready: false, writable: false, message });
   try {
-    const { status } = await ctx.outbound.reach(`${address}/readyz`);
-    if (status !== 200) return { ready: false, message: `not ready (HTTP ${status})` };
-    return (await servesAnother(ctx, address, idle))
-      ? { ready: false, message: 'the daemon at this address serves another database' }
-      : { ready: true, message: 'ready' };
+    const { status, body } = await ctx.outbound.reach(`${address}/readyz`);
+    if (status !== 200) return notReady(`not ready (HTTP ${status})`);
+    if (await servesAnother(ctx, address, idle))
+      return notReady('the daemon at this address serves another database');
+    // A daemon of an older release may not report this.
+    const writable = readiness.safeParse(jsonIn(body)).data?.writable ?? true;
+    return { ready: true, writable, message: writable ? 'ready' : 'ready, but writes fail' };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     const { host } = new URL(address);
     const stopped = `nothing listens on ${host}. Start it: idctl serve`;
-    const message = error.extra['reason'] === 'connection_refused' ? stopped : error.message;
-    return { ready: false, message };
+    return notReady(error.extra['reason'] === 'connection_refused' ? stopped : error.message);
   }
 }
 
