@@ -1,15 +1,19 @@
-import { statSync } from 'node:fs';
+import { chownSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { parse } from 'yaml';
+import { z } from 'zod';
 import {
   addressOf,
   createSite,
+  cutOff,
   fileFor,
+  type Host,
   here,
   hosts,
   type Node,
+  reconnect,
   removeSite,
   run,
   type Site,
@@ -17,7 +21,9 @@ import {
   write,
 } from './hosts.ts';
 import { documentedFile } from './operations.ts';
-import { killAllIn } from './processes.ts';
+import { unprivileged } from './postgres.ts';
+import { freezeAllIn, killAllIn, killNamed } from './processes.ts';
+import { mountSmallDisk, type SmallDisk } from './small-disk.ts';
 
 /** PostgreSQL under Patroni, with a synchronous standby, behind HAProxy and PgBouncer. */
 export interface Patroni {
@@ -29,6 +35,18 @@ export interface Patroni {
   settled(): Promise<Node>;
   /** Kills every process of a node. */
   kill(node: Node): Promise<void>;
+  /** Suspends every process of a node. The returned function resumes them. */
+  freeze(node: Node): Promise<() => void>;
+  /** Cuts a node off from the network. The returned function connects it again. */
+  cutOff(node: Node): () => void;
+  /** Makes the etcd of this node the leader of etcd. */
+  leadEtcd(node: Node): Promise<void>;
+  /** Starts servers with version 2 of etcd's interface from now on, as the page says. */
+  useVersion2(): void;
+  /** Kills etcd on these hosts. The returned function starts it again. */
+  killEtcd(on: Host[]): () => void;
+  /** The disk of db1's PostgreSQL, if it is small. */
+  disk: SmallDisk | null;
   /** Switches this primary and the standby, as `patronictl switchover` does. */
   switchOver(primary: Node): Promise<void>;
   /** Starts a node again. */
@@ -43,15 +61,29 @@ export interface Patroni {
   stop(): Promise<void>;
 }
 
-/** Starts the cluster, with the files of docs/operations.md and an empty database `idctl`. */
-export async function startPatroni(): Promise<Patroni> {
+/** The options of a cluster. */
+export interface PatroniOptions {
+  /** The size in MiB of the disk of db1's PostgreSQL. By default it has the disk of the tests. */
+  smallDisk?: number;
+  /** Starts with version 3 of etcd's interface, as the page said before, until `useVersion2`. */
+  etcd3?: boolean;
+}
+
+/** Starts the cluster as root, with the files of docs/operations.md and an empty database `idctl`. */
+export async function startPatroni(options: PatroniOptions = {}): Promise<Patroni> {
   const site = await createSite();
-  const stop = () => removeSite(site);
+  const { smallDisk, etcd3 = false } = options;
+  const disk = smallDisk === undefined ? null : mountFor(site, smallDisk);
+  let file = etcd3 ? olderFile : documentedFile;
+  const stop = async () => {
+    disk?.unmount();
+    await removeSite(site);
+  };
   try {
-    for (const host of hosts) startEtcd(site, host);
-    startNode(site, 'db1');
+    for (const host of hosts) startEtcd(site, host, file);
+    startNode(site, 'db1', file);
     await until('db1 is the primary', 60, () => answers(site, 'db1', '/primary'));
-    startNode(site, 'db2');
+    startNode(site, 'db2', file);
     const settled = () => findPrimary(site);
     await settled();
     const { password } = new URL(databaseUrl());
@@ -60,16 +92,36 @@ export async function startPatroni(): Promise<Patroni> {
     startProxies(site);
     const url = here(site, 'id1', databaseUrl());
     const pooledUrl = url.replace(':5433', ':6432');
+    // HAProxy uses each server until its first check.
+    await until('HAProxy has found the standby', 60, async () =>
+      (await said(site)).includes('Server postgresql/db2 is DOWN'),
+    );
     await until('PgBouncer and HAProxy lead to the primary', 30, () => ask(pooledUrl, 'SELECT 1'));
     return {
       url,
       pooledUrl,
       settled,
       kill: (node) => killAllIn(site.home[node]),
+      freeze: (node) => freezeAllIn(site.home[node]),
+      cutOff(node) {
+        cutOff(site, node);
+        return () => reconnect(site, node);
+      },
+      leadEtcd: (node) => leadEtcd(site, node),
+      useVersion2() {
+        file = documentedFile;
+      },
+      killEtcd(on) {
+        for (const host of on) killNamed(site.home[host], 'etcd');
+        return () => {
+          for (const host of on) startEtcd(site, host, file);
+        };
+      },
+      disk,
       switchOver: (primary) => switchOver(site, primary),
       start(node) {
-        startEtcd(site, node);
-        startNode(site, node);
+        startEtcd(site, node, file);
+        startNode(site, node, file);
       },
       promoted: (node) => promotionOf(site, node),
       query: (node, sql, database) => query(site, node, sql, database),
@@ -83,17 +135,54 @@ export async function startPatroni(): Promise<Patroni> {
   }
 }
 
-function startEtcd(site: Site, host: (typeof hosts)[number]): void {
-  const lines = here(site, host, fileFor(host, '/etc/default/etcd')).split('\n');
+function mountFor(site: Site, mebibytes: number): SmallDisk {
+  const disk = mountSmallDisk(mebibytes, join(site.home.db1, 'lib/postgresql'));
+  const { uid, gid } = unprivileged();
+  if (uid !== undefined) chownSync(disk.folder, uid, gid);
+  return disk;
+}
+
+const etcdMember = z.object({ header: z.object({ member_id: z.string() }), leader: z.string() });
+
+async function leadEtcd(site: Site, node: Node): Promise<void> {
+  const ask = async (host: Host, path: string, question: object): Promise<unknown> => {
+    const url = `http://${addressOf(site, host)}:2379/v3/maintenance/${path}`;
+    const answer = await fetch(url, { method: 'POST', body: JSON.stringify(question) });
+    return answer.json();
+  };
+  await until(`the etcd of ${node} leads`, 60, async () => {
+    const members = new Map<string, Host>();
+    for (const host of hosts)
+      members.set(etcdMember.parse(await ask(host, 'status', {})).header.member_id, host);
+    const { header, leader } = etcdMember.parse(await ask(node, 'status', {}));
+    const leading = members.get(leader);
+    if (leading !== undefined && leading !== node)
+      await ask(leading, 'transfer-leadership', { targetID: header.member_id });
+    return leading === node;
+  });
+}
+
+type FileOf = typeof documentedFile;
+
+/** The files for version 3 of etcd's interface, which the page showed before. */
+const olderFile: FileOf = (path) =>
+  documentedFile(path)
+    .replace(/^ETCD_ENABLE_V2=true\n/m, '')
+    .replace(/^etcd:$/m, 'etcd3:')
+    .replace(/^ +(failsafe_mode|primary_start_timeout): .*\n/gm, '');
+
+function startEtcd(site: Site, host: Host, file: FileOf): void {
+  const text = fileFor(host, file('/etc/default/etcd'));
+  const lines = here(site, host, text).split('\n');
   const settings = lines.filter((line) => /^ETCD_/.test(line)).map((line) => line.split(/=(.*)/));
   // Debian's unit sets this folder.
   const data = { ETCD_DATA_DIR: join(site.home[host], 'lib/etcd') };
   run(site, host, '/usr/bin/etcd', [], { env: { ...Object.fromEntries(settings), ...data } });
 }
 
-function startNode(site: Site, node: Node): void {
-  const file = write(site, node, 'patroni.yml', fileFor(node, '/etc/patroni/config.yml'));
-  run(site, node, '/usr/bin/patroni', [file]);
+function startNode(site: Site, node: Node, file: FileOf): void {
+  const text = fileFor(node, file('/etc/patroni/config.yml'));
+  run(site, node, '/usr/bin/patroni', [write(site, node, 'patroni.yml', text)]);
 }
 
 function startProxies(site: Site): void {

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { codeOf } from '../../src/file-fault.ts';
 
 /** A disk of a few MiB that a test can fill. Requires root. */
 export interface SmallDisk {
@@ -13,9 +14,11 @@ export interface SmallDisk {
   unmount(): void;
 }
 
-/** Mounts a disk of this size at a new folder. */
-export function mountSmallDisk(mebibytes: number): SmallDisk {
-  const folder = mkdtempSync(join(tmpdir(), 'idctl-disk-'));
+/** Mounts a disk of this size at this folder, by default at a new one. */
+export function mountSmallDisk(
+  mebibytes: number,
+  folder = mkdtempSync(join(tmpdir(), 'idctl-disk-')),
+): SmallDisk {
   const size = `size=${mebibytes}m,mode=0755`;
   execFileSync('/usr/bin/mount', ['-t', 'tmpfs', '-o', size, 'tmpfs', folder]);
   const filler = join(folder, 'filler');
@@ -23,7 +26,12 @@ export function mountSmallDisk(mebibytes: number): SmallDisk {
     folder,
     fill() {
       const { bavail, bsize } = statfsSync(folder);
-      writeFileSync(filler, Buffer.alloc(bavail * bsize));
+      try {
+        writeFileSync(filler, Buffer.alloc(bavail * bsize));
+      } catch (error) {
+        // Another process has taken some of the space since then.
+        if (codeOf(error) !== 'ENOSPC') throw error;
+      }
     },
     empty: () => rmSync(filler),
     unmount() {
