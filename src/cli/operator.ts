@@ -6,6 +6,7 @@ import { dirname, resolve } from 'node:path';
 import type { LoadedConfig, LoadOptions } from '../config/load.ts';
 import { type App, type Context, openContext } from '../context.ts';
 import { Refusal } from '../errors.ts';
+import { codeOf, fileFault, isMissing } from '../file-fault.ts';
 
 /** The options that commands share. */
 export interface Flags {
@@ -163,19 +164,33 @@ export async function becomeOwnerWith(loaded: LoadedConfig, newFile: string): Pr
 }
 
 /**
- * Makes the folder if it is missing. Root gives it to `owner`. If `owner` is null, a new folder
- * gets the owner of the folder above.
+ * Makes the folder if it is missing, and those above it. Root gives them to `owner`. If `owner` is
+ * null, new folders get the owner of the folder above. Refuses `conflict` if one cannot be made.
  */
 export async function makeFolder(path: string, owner: Owner | null): Promise<void> {
   const inherited = ownerOf(path);
-  const made = await mkdir(path, { recursive: true, mode: 0o700 });
+  const missing: string[] = [];
+  for (let folder = resolve(path); !existsSync(folder); folder = dirname(folder))
+    missing.unshift(folder);
+  for (const folder of missing) await makeOne(folder);
   if (process.getuid?.() !== 0) return;
   const { uid, gid } = owner ?? inherited;
-  if (owner !== null || made !== undefined) await chown(path, uid, gid);
-  if (made === undefined) return;
-  for (let above = resolve(path); above !== resolve(made); ) {
-    above = dirname(above);
-    await chown(above, uid, gid);
+  for (const folder of owner === null ? missing : [...missing, path]) await chown(folder, uid, gid);
+}
+
+// Not with `recursive`: below /proc, Node would try again without end.
+async function makeOne(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { mode: 0o700 });
+  } catch (cause) {
+    // Another command may have made it meanwhile.
+    if (codeOf(cause) === 'EEXIST') return;
+    const above = dirname(folder);
+    const why = isMissing(cause) ? 'cannot contain folders' : fileFault(cause, 'written');
+    throw new Refusal('conflict', `The folder ${folder} cannot be created: ${above} ${why}.`, {
+      hint: 'Name a folder that the user can write, or create the folder first.',
+      cause,
+    });
   }
 }
 

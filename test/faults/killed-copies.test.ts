@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, watch, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
@@ -16,8 +17,11 @@ beforeEach(async () => {
   onTestFinished(() => site.close());
 });
 
-/** Starts a command, and kills it as soon as it writes a file of its own into this folder. */
-async function killWhileWriting(words: string[], folder: string, more = {}): Promise<void> {
+/**
+ * Starts a command, and kills it as soon as it writes a file of its own into this folder. Returns
+ * its process id.
+ */
+async function killWhileWriting(words: string[], folder: string, more = {}) {
   const { database, keyFile } = site;
   const settings = { IDCTL_DATABASE: database, IDCTL_KEY_FILE: keyFile };
   const watcher = watch(folder);
@@ -32,22 +36,28 @@ async function killWhileWriting(words: string[], folder: string, more = {}): Pro
   });
   await once(child, 'exit');
   watcher.close();
+  return child.pid;
 }
 
 test.each(['-', 'idctl.backup'])(
-  'the next backup removes the folder of a killed backup to %s',
+  'a killed backup to %s leaves no copy, and the next backup removes what a power cut left',
   async (to) => {
     const folder = join(site.folder, 'temporary');
     mkdirSync(folder);
     const here = { TMPDIR: folder };
-    await killWhileWriting(['backup', to === '-' ? to : join(folder, to)], folder, here);
-    const [left = '', ...more] = readdirSync(folder);
-    expect([left, more]).toEqual([expect.stringMatching(/^\.idctl-/), []]);
+    const pid = await killWhileWriting(
+      ['backup', to === '-' ? to : join(folder, to)],
+      folder,
+      here,
+    );
+    await expect.poll(() => readdirSync(folder)).toEqual([]);
     // The folder of a backup that is still running stays.
-    const lives = left.replace(/-\d+-(?=\w{6}$)/, `-${process.pid}-`);
-    mkdirSync(join(folder, lives));
+    const named = (owner: number | undefined) => `.idctl-${hostname()}-${owner}-abc123`;
+    mkdirSync(join(folder, named(pid)));
+    mkdirSync(join(folder, named(process.pid)));
+    writeFileSync(join(folder, named(pid), 'database'), 'half a copy');
     expect((await site.run(['backup', join(folder, 'whole')], '', here)).code).toBe(0);
-    expect(readdirSync(folder).sort()).toEqual([lives, 'whole']);
+    expect(readdirSync(folder).sort()).toEqual([named(process.pid), 'whole']);
   },
 );
 

@@ -1,5 +1,7 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { lstat, mkdtemp, readdir, rm, rmdir, unlink } from 'node:fs/promises';
+import { lstat, mkdir, readdir, rm, rmdir, unlink } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { isOtherRunning } from '../../../running.ts';
@@ -26,14 +28,33 @@ export function removeUnfinished(): void {
 /** Does the work with a temporary folder in `beside`, and then removes the folder. */
 export async function inFolder<T>(beside: string, work: (folder: string) => Promise<T>) {
   await removeAbandoned(beside);
-  const folder = await mkdtemp(join(beside, `.idctl-${hostname()}-${process.pid}-`));
+  const name = `.idctl-${hostname()}-${process.pid}-${randomBytes(3).toString('hex')}`;
+  const folder = join(beside, name);
   unfinished(folder);
+  const release = removeWhenKilled(folder);
   try {
+    await mkdir(folder, { mode: 0o700 });
     return await work(folder);
   } finally {
     await rm(folder, { recursive: true, force: true });
     finished(folder);
+    release();
   }
+}
+
+/**
+ * Starts a process that removes the folder when this process ends, even by SIGKILL: the end of its
+ * standard input tells it. Returns a function that ends it early.
+ */
+function removeWhenKilled(folder: string): () => void {
+  const watcher = spawn('/bin/sh', ['-c', 'cat; exec rm -rf -- "$1"', 'idctl', folder], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+  });
+  // Without the watcher, the next backup to this place removes the folder.
+  watcher.on('error', () => {});
+  watcher.unref();
+  return () => watcher.stdin.destroy();
 }
 
 /** The only files that a temporary folder of idctl may contain. */

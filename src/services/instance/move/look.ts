@@ -102,7 +102,7 @@ function namesIn(rows: PlainRow[]): string[] {
 }
 
 /** Whether the SQLite file is missing: opening it would create it. */
-function isMissing({ url }: Address): boolean {
+export function isMissing({ url }: Address): boolean {
   return url.startsWith('sqlite:') && !existsSync(fileOf(url));
 }
 
@@ -125,6 +125,7 @@ async function asking<T>(to: Address, work: (ask: Ask) => Promise<T>): Promise<T
 /** Rewrites an error of the new database: the usual refusal names the configured database. */
 export function ofTarget(to: Address, error: unknown): unknown {
   const refusal = databaseRefusal(error);
+  if (refusal?.code === 'database_full') return fullTarget(to, error);
   if (refusal?.code !== 'database_unreachable') return error;
   const hint = to.url.startsWith('sqlite:')
     ? `Name another file, or let the user ${userName()} write it and its folder.`
@@ -133,6 +134,14 @@ export function ofTarget(to: Address, error: unknown): unknown {
     hint,
     cause: refusal,
   });
+}
+
+/** Only the new database grows during a copy, so a full disk is always its disk. */
+export function fullTarget(to: Address, error: unknown): unknown {
+  if (databaseRefusal(error)?.code !== 'database_full') return error;
+  const message = `There is no space left for the new database ${shownAddress(to)}.`;
+  const hint = 'Free space there, or name another place. Then run the move again.';
+  return new Refusal('database_full', message, { hint, cause: error });
 }
 
 function notEmpty(to: Address, names: readonly string[]): Refusal {

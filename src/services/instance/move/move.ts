@@ -16,6 +16,7 @@ import {
   onSource,
   total,
 } from './examine.ts';
+import { fullTarget } from './look.ts';
 import type { movedView } from './schema.ts';
 import { countTables, holdSource, type Source } from './source.ts';
 import { claimTarget, removeMark, storeCopy } from './target.ts';
@@ -87,6 +88,8 @@ async function copyAll(
       if (sum !== undefined) await compareTable(each('comparing', table), sum);
     }
     return copied;
+  } catch (error) {
+    throw fullTarget(to, error);
   } finally {
     await target.close();
   }

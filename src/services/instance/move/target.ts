@@ -1,5 +1,6 @@
+import { rm, stat } from 'node:fs/promises';
 import { emptyTables } from '../../../database/bulk.ts';
-import { type Address, onLink } from '../../../database/connect.ts';
+import { type Address, fileOf, onLink } from '../../../database/connect.ts';
 import { type UnfinishedMark, unfinishedRow } from '../../../database/marks.ts';
 import { applyMigrations, markFirst } from '../../../database/migrate.ts';
 import { migrations } from '../../../database/migrations/index.ts';
@@ -7,7 +8,7 @@ import { connectPlain, type PlainConnection } from '../../../database/plain-conn
 import { execute, select } from '../../../database/select.ts';
 import type { Table } from '../../../database/tables.ts';
 import { Refusal } from '../../../errors.ts';
-import { ofTarget, replacedRow } from './look.ts';
+import { isMissing, ofTarget, replacedRow } from './look.ts';
 import { statementPatience } from './source.ts';
 
 // From its first table until the end of the move, the new database has a mark. Daemons and commands
@@ -24,9 +25,18 @@ export async function claimTarget(
   to: Address,
   { mark, tables }: { mark: UnfinishedMark; tables: Table[] },
 ): Promise<PlainConnection> {
-  return claim(to, mark, tables).catch((error: unknown) => {
+  const isNew = isMissing(to);
+  return claim(to, mark, tables).catch(async (error: unknown) => {
+    // The next run would refuse an empty file, because it belongs to no move.
+    if (isNew) await removeEmpty(fileOf(to.url));
     throw ofTarget(to, error);
   });
+}
+
+async function removeEmpty(file: string): Promise<void> {
+  const found = await stat(file).catch(() => null);
+  if (found === null || found.size > 0) return;
+  for (const end of ['', '-wal', '-shm', '-journal']) await rm(`${file}${end}`, { force: true });
 }
 
 async function claim(to: Address, mark: UnfinishedMark, tables: Table[]): Promise<PlainConnection> {
