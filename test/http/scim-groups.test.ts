@@ -17,7 +17,9 @@ import {
   putProjectMember,
 } from '../../src/services/tenancy/projects/members.ts';
 import { createProject } from '../../src/services/tenancy/projects/operations.ts';
-import { fresh } from '../support/builders.ts';
+import { saveSso } from '../../src/services/tenancy/sso/operations.ts';
+import { saveSsoInput } from '../../src/services/tenancy/sso/schema.ts';
+import { fresh, verifiedDomain } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { type ScimClient, scimClient } from '../support/scim-client.ts';
 
@@ -393,22 +395,29 @@ describe('the requests of providers', () => {
 });
 
 describe('groups as a source of roles', () => {
-  test('I7 a SCIM group gives and removes a role at once, whatever autoRemove says', async () => {
-    const { client, ada, ben, roles, patch, push } = await mapped();
-    await push(ada, ben);
-    expect(await roles()).toEqual({ ada: 'member', ben: 'member' });
-    await patch({ op: 'remove', path: `members[value eq "${ben}"]` });
-    expect(await roles()).toEqual({ ada: 'member' });
-    await patch({ op: 'replace', path: 'displayName', value: 'Dev' });
-    expect(await roles()).toEqual({});
-    await patch({ op: 'replace', path: 'externalId', value: 'dev' });
-    expect(await roles()).toEqual({ ada: 'member' });
-    const kinds = await client.events('scim.groups.synced');
-    expect(kinds.at(-1)).toMatchObject({
-      subject: { name: 'ada' },
-      data: { adds: [{ role: 'member', because: { group: 'dev', source: 'scim' } }] },
-    });
-  });
+  test.each([true, false])(
+    'I7 a SCIM group gives and removes a role immediately, with autoRemove %s',
+    async (autoRemove) => {
+      const { client, org, ada, ben, roles, patch, push } = await mapped();
+      const registered = { issuer: 'https://idp.test', clientId: 'c', clientSecret: 's' };
+      const emailDomain = await verifiedDomain(idctl, org);
+      const connection = { ...registered, emailDomain, enabled: true, autoRemove };
+      await saveSso(idctl.operator(), saveSsoInput.parse({ org, ...connection }));
+      await push(ada, ben);
+      expect(await roles()).toEqual({ ada: 'member', ben: 'member' });
+      await patch({ op: 'remove', path: `members[value eq "${ben}"]` });
+      expect(await roles()).toEqual({ ada: 'member' });
+      await patch({ op: 'replace', path: 'displayName', value: 'Dev' });
+      expect(await roles()).toEqual({});
+      await patch({ op: 'replace', path: 'externalId', value: 'dev' });
+      expect(await roles()).toEqual({ ada: 'member' });
+      const kinds = await client.events('scim.groups.synced');
+      expect(kinds.at(-1)).toMatchObject({
+        subject: { name: 'ada' },
+        data: { adds: [{ role: 'member', because: { group: 'dev', source: 'scim' } }] },
+      });
+    },
+  );
 
   test('I7 mappings added and removed take effect at once for members of a SCIM group; manual memberships stay', async () => {
     const { org, ada, ben, mapping, roles, push } = await mapped('viewer');

@@ -89,6 +89,20 @@ test.each(letsIn)(
   },
 );
 
+test.each(['read', 'write'] as const)(
+  'P15 a token of scope %s cannot plan a document with the value of a secret',
+  async (scope) => {
+    const client = await tokenOf(company.owner.id, scope);
+    const document = sso('another');
+    expect(await client.post('/api/v1/orgs/acme/plan', { document })).toMatchObject({
+      status: 403,
+      body: { code: 'scope_required' },
+    });
+    const admin = await tokenOf(company.owner.id, 'admin');
+    expect((await admin.post('/api/v1/orgs/acme/plan', { document })).status).toBe(200);
+  },
+);
+
 test('P15 a token of scope write can apply a document with a new project; scope read can only plan and export', async () => {
   const document = { idctl: 1, projects: [{ slug: 'fresh', name: 'Fresh' }] };
   const reader = await tokenOf(company.owner.id, 'read');

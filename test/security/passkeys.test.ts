@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Account } from '../../src/database/models/account.ts';
 import { Event } from '../../src/database/models/event.ts';
+import { Passkey } from '../../src/database/models/passkey.ts';
 import { SpentState } from '../../src/database/models/spent-state.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { disableUser } from '../../src/services/people/users/operations.ts';
@@ -13,6 +14,7 @@ import { type Idctl, openIdctl } from '../support/idctl.ts';
 import {
   addPasskey,
   answerTo,
+  keepPasskey,
   passkeySite,
   personWithPasskey,
   signInByPasskey,
@@ -51,6 +53,7 @@ const wrong: [string, Twist, string][] = [
   ['no user present', { flags: { up: false } }, 'user_not_present'],
   ['no user verified', { flags: { uv: false } }, 'user_not_verified'],
   ['a counter that went back', { counter: 1 }, 'counter_went_back'],
+  ['a counter that did not grow', { counter: 2 }, 'counter_went_back'],
   ['a counter of zero after a higher one', { counter: 0 }, 'counter_went_back'],
   ['no account named', { userHandle: null }, 'wrong_account'],
   ['another account named', { userHandle: 'AAAAAAAAAAAAAAAAAAAAAA' }, 'wrong_account'],
@@ -124,6 +127,30 @@ describe('a sign-in by passkey', () => {
     const credential = answerTo(asked, held);
     expect((await client.post('/api/v1/auth/passkey', { credential })).status).toBe(401);
     expect(await reasonsOf('signin.refused', account)).toEqual(['challenge_of_another_use']);
+  });
+
+  test('P16 a challenge to confirm the session does not answer a request for the second factor of the same account, nor the reverse', async () => {
+    const { account, browser: client, held } = await personWithPasskey(idctl);
+    idctl.wait(11 * 60);
+    const login = { email: account.email, password };
+    const toConfirm = answerTo((await addPasskey(client)).answer, held);
+    const signIn = await client.post('/api/v1/auth/login', { ...login, passkey: toConfirm });
+    expect(signIn).toMatchObject({ status: 401, body: { code: 'second_factor_invalid' } });
+    const toSignIn = answerTo(await client.post('/api/v1/auth/login', login), held);
+    const confirm = await client.post('/api/v1/auth/confirm', { passkey: toSignIn });
+    expect([confirm.status, confirm.body.code]).toEqual([401, 'second_factor_invalid']);
+  });
+
+  test('P16 an account can have 20 passkeys and no more, even with parallel requests', async () => {
+    const { account, held } = await personWithPasskey(idctl);
+    const client = browser();
+    await signInByPasskey(client, held);
+    for (let count = 1; count < 19; count += 1) await keepPasskey(account.id);
+    const answers = await Promise.all([addPasskey(client), addPasskey(client)]);
+    expect(answers.map(({ answer }) => answer.status).sort()).toEqual([201, 409]);
+    const last = (await addPasskey(client)).answer;
+    expect(last).toMatchObject({ status: 409, body: { code: 'conflict' } });
+    expect(await Passkey.count({ where: { accountId: account.id } })).toBe(20);
   });
 
   test('P7 P16 an unknown credential, a removed one, a forged signature and a disabled account get the same answer', async () => {

@@ -1,6 +1,7 @@
 import { SignJWT } from 'jose';
 import * as openid from 'openid-client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Account, type EmailProof } from '../../src/database/models/account.ts';
 import { Event } from '../../src/database/models/event.ts';
 import { Session } from '../../src/database/models/session.ts';
 import { select } from '../../src/database/select.ts';
@@ -8,11 +9,13 @@ import { transaction } from '../../src/database/transaction.ts';
 import { createToken } from '../../src/services/people/tokens/operations.ts';
 import { disableUser, enableUser } from '../../src/services/people/users/operations.ts';
 import { rotateScimToken } from '../../src/services/provisioning/scim/token.ts';
+import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { removeMember } from '../../src/services/tenancy/memberships/operations.ts';
 import { appOf, basic } from '../support/apps.ts';
-import { person } from '../support/builders.ts';
+import { password, person } from '../support/builders.ts';
 import type { Client } from '../support/http.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
+import { open } from '../support/pages.ts';
 import { application, browserOf, walk, walkTo } from '../support/relying-party.ts';
 
 // These tests attack the OpenID provider, as RFC 9700 and OpenID Connect Core describe.
@@ -117,6 +120,53 @@ test('O10 foreign id_token_hint: a token that idctl did not issue to this client
   expect((await browser.get('/api/v1/me')).status).toBe(200);
 });
 
+test.each([
+  ['prompt=login', { prompt: 'login' }],
+  ['max_age', { max_age: '60' }],
+])('O10 a session from before the request does not answer %s', async (_, asked) => {
+  const app = await application(idctl);
+  const browser = await browserOf(idctl, app.email);
+  const createdAt = new Date(Date.now() - 120_000);
+  await transaction(() => Session.update({ createdAt }, { where: { accountId: app.member.id } }));
+  const page = await walkTo(browser, (await app.begin(asked)).path);
+  expect(page.body).toContain('Sign in to continue to');
+  // The path that the sign-in page leads to afterwards.
+  const [back = ''] = /\/oauth\/authorize\/[\w-]{43}/.exec(String(page.body)) ?? [];
+  expect(back).not.toBe('');
+  const again = await walkTo(browser, back);
+  expect([again.status, again.headers['location']]).toEqual([200, undefined]);
+  expect(again.body).toContain('Sign in to continue to');
+});
+
+test('O10 if id_token_hint names one person and another signs in, the application gets an error and no code', async () => {
+  const app = await application(idctl);
+  const colleague = await person(idctl);
+  const email = colleague.email ?? '';
+  await addMember(idctl.operator(), { org: app.org.slug, email, role: 'member' });
+  const hint = (await app.signIn(await browserOf(idctl, app.email))).id_token ?? '';
+  const asked = { id_token_hint: hint, login_hint: email };
+  const hinted = async () => (await app.begin(asked)).path;
+  const page = await open(idctl.client({ keepCookies: true }), await hinted());
+  const done = await page.submit('/login/password', { password });
+  const back = new URL(String(done.headers['location']));
+  expect(back.searchParams.get('error')).toBe('login_required');
+  expect(back.searchParams.get('code')).toBeNull();
+  expect(await walk(await browserOf(idctl, app.email), await hinted())).toContain('code=');
+});
+
+test('O10 email_verified is true only for an address that was proved for good', async () => {
+  const app = await application(idctl);
+  const browser = await browserOf(idctl, app.email);
+  const verifiedAs = async (emailProof: EmailProof) => {
+    await transaction(() => Account.update({ emailProof }, { where: { id: app.member.id } }));
+    return (await app.signIn(browser)).claims()?.['email_verified'];
+  };
+  for (const proof of ['mail', 'domain', 'operator', 'social'] as const)
+    expect([proof, await verifiedAs(proof)]).toEqual([proof, true]);
+  for (const proof of ['none', 'auto'] as const)
+    expect([proof, await verifiedAs(proof)]).toEqual([proof, false]);
+});
+
 test('O10 downgraded PKCE: a request without a challenge, or with a plain one, is refused', async () => {
   const app = await application(idctl);
   const browser = await browserOf(idctl, app.email);
@@ -170,9 +220,9 @@ test('O10 a replayed refresh token revokes its whole family, with an event', asy
   expect(await Event.count({ where })).toBe(1);
 });
 
-test('O10 wrong client: a client cannot use, see or revoke the code and tokens of another client', async () => {
+test('O10 wrong client: a client cannot use, see or revoke the code and tokens of another client of its organization', async () => {
   const app = await application(idctl);
-  const other = await application(idctl);
+  const other = await application(idctl, { organizationId: app.org.id, name: 'Wiki' });
   const browser = await browserOf(idctl, app.email);
   const { code, checks } = await codeOf(app, browser, offline);
   const given = { code, code_verifier: checks.pkceCodeVerifier };

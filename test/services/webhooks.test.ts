@@ -444,6 +444,20 @@ test('X7 one daemon at a time delivers to a webhook; if it dies, another daemon 
   expect(at.received).toHaveLength(3);
 });
 
+test('X7 if a daemon answers after another daemon took over its webhook, only the other daemon’s result counts', async () => {
+  const { id } = await add();
+  await happen();
+  const leaseId = crypto.randomUUID();
+  at.behave(async (response) => {
+    await transaction(() => Webhook.update({ leaseId }, { where: { id } }));
+    response.writeHead(204).end();
+  });
+  await deliver();
+  const [row] = await WebhookDelivery.findAll();
+  expect(row).toMatchObject({ attempts: 0, status: 'waiting' });
+  expect((await Webhook.findByPk(id))?.leaseId).toBe(leaseId);
+});
+
 test('interface page: doctor names a webhook that accepts nothing, and a disabled webhook is no problem', async () => {
   const { id } = await add();
   const organization = await Organization.findOne({ where: { slug }, rejectOnEmpty: true });
