@@ -94,8 +94,12 @@ export interface Context
     userAgent: string | null;
     /** Whether the client has gone, so that the work for it may stop. */
     isGone?: () => boolean;
-    /** The session tokens in the request's cookies, unchecked. A sign-in replaces them. */
-    tokens?: { access: string | undefined; refresh: string | undefined };
+    /** What the request's cookies say of its session, unchecked. A sign-in replaces them. */
+    shown?: {
+      access: string | undefined;
+      refresh: string | undefined;
+      session: string | undefined;
+    };
   };
 }
 

@@ -8,6 +8,7 @@ import { challengeSeconds } from '../services/people/passkeys/challenge.ts';
 export type CookieName =
   | 'access_token'
   | 'refresh_token'
+  | 'session_name'
   | 'sso_flow'
   | 'social_flow'
   | 'second_factor'
@@ -22,37 +23,42 @@ export interface CookieChange {
   maxAge: number;
 }
 
-/** The tokens of a session, and the seconds until the refresh token expires. */
+/** The tokens of a session, its name, and the seconds until the refresh token expires. */
 export interface SessionTokens {
   accessToken: string;
   refreshToken: string;
+  sessionName: string;
   refreshExpiresIn: number;
 }
 
 /**
- * Both cookies of a new or refreshed session. The session token stays in the browser after its
- * expiry: the next sign-in of this browser ends the session that the token names.
+ * The cookies of a new or refreshed session. The name of the session gives no access: with it, the
+ * next sign-in or sign-out of this browser finds the session to end when the token has expired.
  */
 export function sessionCookies(tokens: SessionTokens): CookieChange[] {
+  const maxAge = tokens.refreshExpiresIn;
   return [
-    { name: 'access_token', value: tokens.accessToken, maxAge: tokens.refreshExpiresIn },
-    { name: 'refresh_token', value: tokens.refreshToken, maxAge: tokens.refreshExpiresIn },
+    { name: 'access_token', value: tokens.accessToken, maxAge },
+    { name: 'refresh_token', value: tokens.refreshToken, maxAge },
+    { name: 'session_name', value: tokens.sessionName, maxAge },
   ];
 }
 
-/** The session tokens that a browser sent; a cookie that was sent twice counts as absent. */
-export function sentTokens(header: string | undefined) {
+/** What the cookies say of a browser's session; a cookie that was sent twice counts as absent. */
+export function shownSession(header: string | undefined, secure: boolean) {
   return {
     access: findCookie(header, 'access_token'),
     refresh: findCookie(header, 'refresh_token'),
+    session: findCookie(header, 'session_name', secure),
   };
 }
 
-/** The changes that clear both cookies of a session. */
+/** The changes that clear the cookies of a session. */
 export function clearedSession(): CookieChange[] {
   return [
     { name: 'access_token', value: '', maxAge: 0 },
     { name: 'refresh_token', value: '', maxAge: 0 },
+    { name: 'session_name', value: '', maxAge: 0 },
   ];
 }
 
@@ -97,7 +103,7 @@ export function continuationCookies({ continuation, browser }: Refusal): CookieC
 }
 
 /**
- * On https, every cookie but the two of the session has the prefix `__Host-`: a sibling host or an
+ * On https, every cookie but the two session tokens has the prefix `__Host-`: a sibling host or an
  * attacker without TLS cannot set it (RFC 6265bis §4.1.3.2, security X7).
  */
 function nameOf(name: CookieName, secure: boolean): string {

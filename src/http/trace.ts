@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import { type Actor, type App, type Context, openContext } from '../context.ts';
 import type { Refusal } from '../errors.ts';
 import { isOutage } from '../outage.ts';
-import { sentTokens } from './cookies.ts';
+import { shownSession } from './cookies.ts';
 import { isWithheld } from './refusals.ts';
 
 /** The data for the log line of a request, and the form of its refusal. */
@@ -99,7 +99,7 @@ export function openRequest(app: App, request: Request): Context {
       address,
       userAgent: request.headers['user-agent']?.slice(0, 512) ?? null,
       isGone: () => request.res?.closed === true,
-      tokens: sentTokens(request.headers.cookie),
+      shown: shownSession(request.headers.cookie, app.config.baseUrl.startsWith('https:')),
     },
   };
 }

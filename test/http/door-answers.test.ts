@@ -10,6 +10,7 @@ const nothing = z.strictObject({});
 const tokens = {
   accessToken: 'at',
   refreshToken: 'rt',
+  sessionName: 's',
   expiresIn: 900,
   refreshExpiresIn: 1_209_600,
 };
@@ -67,7 +68,7 @@ const open = (options: Parameters<typeof openDoor>[1] = {}) =>
 
 const html = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
 
-test('interface page: signing in sets both cookies with their paths and lifetimes', async () => {
+test('interface page: signing in sets the cookies with their paths and lifetimes', async () => {
   const door = await open();
   const answer = await door.post('/api/v1/auth/login');
   expect(answer.body).toEqual({ accessToken: 'at', refreshToken: 'rt' });
@@ -75,16 +76,17 @@ test('interface page: signing in sets both cookies with their paths and lifetime
   expect(answer.cookies).toEqual([
     { ...shared, name: 'access_token', value: 'at', path: '/', maxAge: 1_209_600 },
     { ...shared, name: 'refresh_token', value: 'rt', path: '/api/v1/auth', maxAge: 1_209_600 },
+    { ...shared, name: 'session_name', value: 's', path: '/', maxAge: 1_209_600 },
   ]);
 });
 
 test('§5.2 the cookies are Secure when the base URL is https', async () => {
   const door = await open({ baseUrl: 'https://id.example.test' });
   const { cookies } = await door.post('/api/v1/auth/login');
-  expect(cookies.map(({ secure }) => secure)).toEqual([true, true]);
+  expect(cookies.map(({ secure }) => secure)).toEqual([true, true, true]);
 });
 
-test('§4.4 signing out clears both cookies', async () => {
+test('§4.4 signing out clears the cookies', async () => {
   const door = await open();
   const answer = await door.post('/api/v1/auth/logout');
   expect(answer.status).toBe(204);
@@ -93,6 +95,7 @@ test('§4.4 signing out clears both cookies', async () => {
   ).toEqual([
     ['access_token', '', 0, '/'],
     ['refresh_token', '', 0, '/api/v1/auth'],
+    ['session_name', '', 0, '/'],
   ]);
 });
 
@@ -128,7 +131,7 @@ test('interface page: a browser is redirected; other clients get JSON, unless th
   expect([resumed.status, resumed.headers['location'], resumed.cookies.length]).toEqual([
     302,
     '/',
-    2,
+    3,
   ]);
 });
 

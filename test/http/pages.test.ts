@@ -257,7 +257,7 @@ describe('§5.2 staying signed in', () => {
     expect([foreign.status, foreign.cookies]).toEqual([403, []]);
   });
 
-  test('signing out ends the session on the server and clears both cookies', async () => {
+  test('signing out ends the session on the server and clears the cookies', async () => {
     const { client } = await arrived();
     const kept = client.jar.get('access_token') ?? '';
     const answer = await (await open(client, '/')).submit('/account/sign-out');

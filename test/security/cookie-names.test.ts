@@ -93,7 +93,9 @@ async function everyCookie() {
 
 const ofSession = ['access_token', 'refresh_token'];
 const ofProvider = ['oauth_request', 'oauth_resume', 'oauth_sign_in'];
-const others = ['form', 'passkey', 'second_factor', 'sign_up', 'social_flow', 'sso_flow'];
+const others = [
+  ...['form', 'passkey', 'second_factor', 'session_name', 'sign_up', 'social_flow', 'sso_flow'],
+];
 
 describe('X7 the names of cookies', () => {
   test('X7 on https, every cookie has the prefix __Host-, but the two of the session, and those of one authorization, which have __Secure-', async () => {

@@ -180,6 +180,7 @@ describe.skipIf(counterpartMissing('slapd'))('§4.2 signing in', () => {
       expect(answer.cookies.map(({ name }) => name).sort()).toEqual([
         'access_token',
         'refresh_token',
+        'session_name',
       ]);
       const me = await client.get('/api/v1/me');
       expect(me.body.organizations).toMatchObject([{ slug: org.slug, role: 'member' }]);

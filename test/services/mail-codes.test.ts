@@ -76,7 +76,11 @@ describe('spec §4.4 sign-up on an instance that sends mail', () => {
       status: 200,
       body: { user: { email: body.email, emailVerified: true } },
     });
-    expect(answer.cookies.map(({ name }) => name)).toEqual(['access_token', 'refresh_token']);
+    expect(answer.cookies.map(({ name }) => name)).toEqual([
+      'access_token',
+      'refresh_token',
+      'session_name',
+    ]);
     const client = await signedIn(idctl, body.email);
     expect((await client.get('/api/v1/me')).body).toMatchObject({ emailVerified: true });
     expect(await kindsAbout(body.email)).toEqual([
@@ -295,7 +299,7 @@ describe('magic code', () => {
     const code = await mailed('magic-code', email);
     const answer = await post('magic-code/verify', { email, code });
     expect(answer).toMatchObject({ status: 200, body: { user: { email } } });
-    expect(answer.cookies).toHaveLength(2);
+    expect(answer.cookies).toHaveLength(3);
     expect(await post('magic-code/verify', { email, code })).toMatchObject({
       body: { code: 'code_invalid' },
     });

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => idctl.close());
 
-test('§5.2 a password sign-in answers with the session and sets both cookies, HttpOnly and SameSite=Lax', async () => {
+test('§5.2 a password sign-in answers with the session and sets the cookies, HttpOnly and SameSite=Lax', async () => {
   const { email } = await person(idctl);
   const answer = await idctl.client().post('/api/v1/auth/login', { email, password });
   expect(answer.status).toBe(200);
@@ -36,6 +36,7 @@ test('§5.2 a password sign-in answers with the session and sets both cookies, H
   ).toEqual([
     { name: 'access_token', path: '/', httpOnly: true, sameSite: 'lax' },
     { name: 'refresh_token', path: '/api/v1/auth', httpOnly: true, sameSite: 'lax' },
+    { name: 'session_name', path: '/', httpOnly: true, sameSite: 'lax' },
   ]);
   expect(answer.headers['cache-control']).toBe('no-store');
 });
@@ -151,7 +152,7 @@ test('§7 an access token expires after 15 minutes and is then refused with 401 
   expect(answer.headers['www-authenticate']).toContain('Bearer');
 });
 
-test('§4.4 logout clears both cookies and ends the session on the server', async () => {
+test('§4.4 logout clears the cookies and ends the session on the server', async () => {
   const { email } = await person(idctl);
   const browser = await signedIn(idctl, email);
   const answer = await browser.post('/api/v1/auth/logout');

@@ -37,6 +37,7 @@ test('interface page: on an instance that sends no mail, a sign-up creates the a
   expect(answer.cookies.map(({ name, httpOnly }) => [name, httpOnly])).toEqual([
     ['access_token', true],
     ['refresh_token', true],
+    ['session_name', true],
   ]);
   expect(JSON.stringify(answer.body)).not.toContain(password);
   expect((await client.get('/api/v1/me')).body).toMatchObject({

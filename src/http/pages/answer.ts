@@ -33,7 +33,7 @@ export function answerPage(page: Page, { app, origins, authenticate }: Door): Re
       who: async () => {
         const ctx = await recognize(openRequest(app, request), request, authenticate);
         trace.actor = ctx.actor;
-        return { ctx, token: await formToken(ctx, browser) };
+        return { ctx, token: formToken(ctx, browser) };
       },
       right: ({ ctx }) => {
         if (page.access === 'person' && !isSignedIn(ctx)) sendToRenewal(page, request, response);

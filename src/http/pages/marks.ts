@@ -1,7 +1,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Context } from '../../context.ts';
 import { Refusal } from '../../errors.ts';
-import { readOldToken } from '../../services/people/sessions/tokens.ts';
+import { namedSession } from '../../services/people/sessions/tokens.ts';
 import type { Visit } from './page.ts';
 
 // A form contains a token that only a page of this instance can create. The token is bound to a
@@ -15,19 +15,17 @@ export function formProof(sent: string | undefined): string {
 }
 
 /** The token of a form for this browser and its session, if there is one. */
-export async function formToken(ctx: Context, browser: string): Promise<string> {
+export function formToken(ctx: Context, browser: string): string {
   return createHmac('sha256', ctx.keyring.derive('form token'))
-    .update(`${browser}|${await holderOf(ctx)}`)
+    .update(`${browser}|${holderOf(ctx)}`)
     .digest('base64url');
 }
 
-/** The session that forms are bound to. An expired session token still names it. */
-async function holderOf(ctx: Context): Promise<string> {
-  const { actor, client } = ctx;
+/** The session that forms are bound to. A cookie names it also when its token has expired. */
+function holderOf(ctx: Context): string {
+  const { actor } = ctx;
   if (actor.kind === 'user' && actor.via === 'session') return actor.sessionId;
-  const shown = client.tokens?.access;
-  const claims = shown === undefined ? null : await readOldToken(ctx, shown, 'at+jwt');
-  return claims?.sid ?? actor.kind;
+  return namedSession(ctx) ?? actor.kind;
 }
 
 /** Refuses a form that idctl did not give to this browser, as `origin_refused`. */

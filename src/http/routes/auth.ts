@@ -42,7 +42,7 @@ export const authRoutes = [
     run: resumeOrReturn,
   }),
   route('POST', '/api/v1/auth/logout', signOut, {
-    summary: 'End the session and clear both cookies',
+    summary: 'End the session and clear its cookies',
     optionalActor: true,
     filled: { refreshToken: { cookie: 'refresh_token', orGiven: true } },
     cookies: clearedSession,

@@ -5,7 +5,7 @@ import { select } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { belongsBeyond } from '../../foundation/domain-names/pushed.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
-import { readOldToken } from './tokens.ts';
+import { namedSession, readToken } from './tokens.ts';
 
 type Which =
   | { id: string }
@@ -44,19 +44,24 @@ export async function endOneSession(ctx: Context, id: string, account: string): 
 }
 
 /**
- * Ends the session whose tokens the browser sent, even if they have expired. Returns whether it
- * ended one. Call it where the session's cookies are replaced or cleared.
+ * Ends the session that the browser's cookies show: by a token that has not expired, or by its
+ * name. An expired token ends none, because it may have been stolen. Returns whether it ended one.
+ * Call it where the session's cookies are replaced or cleared.
  */
 export async function endShownSession(ctx: Context): Promise<boolean> {
-  const { access, refresh } = ctx.client.tokens ?? {};
-  const shown = [
-    access === undefined ? null : await readOldToken(ctx, access, 'at+jwt'),
-    refresh === undefined ? null : await readOldToken(ctx, refresh, 'rt+jwt'),
+  const { access, refresh } = ctx.client.shown ?? {};
+  const tokens = [
+    access === undefined ? null : await readToken(ctx, access, 'at+jwt'),
+    refresh === undefined ? null : await readToken(ctx, refresh, 'rt+jwt'),
   ];
+  const ids = new Set([namedSession(ctx), ...tokens.map((claims) => claims?.sid ?? null)]);
   return transaction(async () => {
     let ended = false;
-    for (const claims of shown)
-      if (claims !== null && (await endOneSession(ctx, claims.sid, claims.sub))) ended = true;
+    for (const id of ids) {
+      const session = id === null ? null : await Session.findByPk(id);
+      if (session !== null && (await endOneSession(ctx, session.id, session.accountId)))
+        ended = true;
+    }
     return ended;
   });
 }

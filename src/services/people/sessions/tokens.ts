@@ -1,6 +1,8 @@
 import { randomUUIDv7 } from 'node:crypto';
+import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { signToken, type TokenClaims, type TokenType, verifyToken } from '../../../crypto/jwt.ts';
+import { openState, signState } from '../../../crypto/signed.ts';
 import type { Account } from '../../../database/models/account.ts';
 import type { RefreshToken } from '../../../database/models/refresh-token.ts';
 import type { Session } from '../../../database/models/session.ts';
@@ -75,7 +77,8 @@ export async function signSession(
     refreshToken,
     tokenType: 'Bearer' as const,
     expiresIn: access.exp - access.iat,
-    /** Used only for the cookie; the answer's schema leaves it out. */
+    /** Used only for the cookies, like `refreshExpiresIn`; the answer's schema leaves both out. */
+    sessionName: nameSession(ctx, session.id),
     refreshExpiresIn: Math.max(0, wholeSeconds(refresh.expiresAt) - wholeSeconds(ctx.now)),
   };
 }
@@ -86,26 +89,31 @@ export function readToken(
   token: string,
   typ: TokenType,
 ): Promise<TokenClaims | null> {
-  return readTokenAt(ctx, token, typ, ctx.now);
-}
-
-/** Like `readToken`, but accepts an expired token. Use it only to find the token's session. */
-export function readOldToken(
-  ctx: Context,
-  token: string,
-  typ: TokenType,
-): Promise<TokenClaims | null> {
-  return readTokenAt(ctx, token, typ, new Date(0));
-}
-
-function readTokenAt(ctx: Context, token: string, typ: TokenType, now: Date) {
   return verifyToken(token, {
     typ,
     issuer: ctx.config.baseUrl,
     audience: ctx.config.baseUrl,
     findKey: (kid) => findVerificationKey(ctx, kid),
-    now,
+    now: ctx.now,
   });
+}
+
+/** The value of the cookie that names a session. It gives no access. */
+function nameSession(ctx: Context, sessionId: string): string {
+  return signState(nameKey(ctx), { sessionId });
+}
+
+/** The id of the session that the cookie names; null if idctl did not write the cookie. */
+export function namedSession({ client, ...ctx }: Context): string | null {
+  const name = client.shown?.session;
+  if (name === undefined) return null;
+  return nameSchema.safeParse(openState(nameKey(ctx), name)).data?.sessionId ?? null;
+}
+
+const nameSchema = z.strictObject({ sessionId: z.uuid() });
+
+function nameKey({ keyring }: Pick<Context, 'keyring'>) {
+  return keyring.derive('session-name');
 }
 
 function earlier(a: Date, b: Date): Date {
