@@ -3,6 +3,7 @@ import { Account } from '../../src/database/models/account.ts';
 import { Event } from '../../src/database/models/event.ts';
 import { Invitation } from '../../src/database/models/invitation.ts';
 import { transaction } from '../../src/database/transaction.ts';
+import { disableUser } from '../../src/services/people/users/operations.ts';
 import {
   createInvitation,
   revokeInvitation,
@@ -70,13 +71,16 @@ describe('O6 invitations', () => {
       mailed: false,
       mailLimited: false,
       replaced: false,
+      invalidBecause: null,
     });
     expect(token).toMatch(/^[\w-]{22}$/);
     expect(url).toBe(`${idctl.baseUrl}/login?invitation=${token}`);
     const days = (Date.parse(expiresAt) - idctl.app.clock().getTime()) / 86_400_000;
     expect(days).toBeCloseTo(7, 1);
     const list = await owner.get(`/api/v1/orgs/${org.slug}/invitations`);
-    expect(list.body.items).toEqual([{ id, email, role: 'admin', expiresAt }]);
+    expect(list.body.items).toEqual([
+      { id, email, role: 'admin', expiresAt, invalidBecause: null },
+    ]);
     expect(JSON.stringify(await Invitation.findAll())).not.toContain(token);
     const client = await somebody(email);
     const accepted = await accept(client, token);
@@ -292,6 +296,20 @@ describe('O6 invitations on an instance that sends mail', () => {
       );
       const refused = await session.post('/api/v1/invitations/accept', { token });
       expect(refused).toMatchObject({ status: 403, body: { code: 'email_unverified' } });
+    } finally {
+      await idctl.close();
+    }
+  });
+
+  test('O6 an invitation is not mailed if its inviter is disabled by then', async () => {
+    const idctl = await openMailingIdctl();
+    try {
+      const { slug, owner } = await organization(idctl);
+      const email = address();
+      const inviter = await signedIn(idctl, owner.email);
+      await inviter.post(`/api/v1/orgs/${slug}/invitations`, { email });
+      await disableUser(idctl.operator(), { user: owner.id });
+      expect(await idctl.lettersTo(email)).toEqual([]);
     } finally {
       await idctl.close();
     }

@@ -16,11 +16,22 @@ type New = z.output<typeof newInvitationView>;
 /** A new invitation; or an existing invitation or member, with null for unknown fields. */
 type Shown = { [Name in keyof New]: New[Name] | null };
 
-const fields: Fields<Pick<Shown, keyof z.output<typeof invitationView>>> = [
+const fields: Fields<Pick<Shown, 'email' | 'role' | 'expiresAt' | 'id'>> = [
   ['E-mail', (view) => view.email, 'whole'],
   ['Role', (view) => view.role],
   ['Expires', (view) => view.expiresAt],
   ['ID', (view) => view.id, 'whole'],
+];
+
+const states = {
+  inviter_left: 'invalid: the inviter left',
+  inviter_disabled: 'invalid: the inviter is disabled',
+  inviter_role: 'invalid: the inviter may not invite for this role',
+};
+
+const listed: Fields<z.output<typeof invitationView>> = [
+  ...fields,
+  ['State', ({ invalidBecause: reason }) => (reason === null ? 'valid' : states[reason])],
 ];
 
 const made: Fields<Shown> = [['Link', (view) => view.url], ...fields, ['Mail', mailOf]];
@@ -51,7 +62,7 @@ export function addInvitationCommands(program: Command): void {
     required: org,
     example: 'idctl invitation list --org acme',
     run: async (call) =>
-      call.list((await operations()).listInvitations, fields, 'There are no pending invitations.'),
+      call.list((await operations()).listInvitations, listed, 'There are no pending invitations.'),
   });
   verb(invitation, 'revoke <id>', {
     summary: 'Revoke a pending invitation',
@@ -60,7 +71,7 @@ export function addInvitationCommands(program: Command): void {
     example: 'idctl invitation revoke 0199c3a4-7c1e-7d55-8d1f-3f0e8a1b2c3d --yes',
     run: async (call) =>
       call.destroy((await operations()).revokeInvitation, {
-        fields,
+        fields: listed,
         question: ({ email }) => `Revoke the invitation of ${email}?`,
         done: ({ email }) => `Revoked the invitation of ${email}.`,
       }),
@@ -76,9 +87,12 @@ async function create(call: Call): Promise<void> {
     secret: 'url',
     hides: ['token'],
     repeats: true,
-    // An accepted invitation is no longer listed, so look among the members too.
+    // An accepted invitation is no longer listed, so look among the members too. An invalid one is
+    // replaced.
     find: async ({ org, email }) => {
-      const waiting = (await call.every(listInvitations, { org })).find(of(email));
+      const waiting = (await call.every(listInvitations, { org })).find(
+        (one) => one.email === email && one.invalidBecause === null,
+      );
       if (waiting !== undefined) return { ...waiting, ...unknown };
       const member = (await call.every(listMembers, { org })).find(of(email));
       if (member === undefined) return undefined;
@@ -89,4 +103,11 @@ async function create(call: Call): Promise<void> {
   if (isNew && view.replaced) call.note('The earlier invitation is revoked.');
 }
 
-const unknown = { token: null, url: null, mailed: null, mailLimited: null, replaced: null };
+const unknown = {
+  invalidBecause: null,
+  token: null,
+  url: null,
+  mailed: null,
+  mailLimited: null,
+  replaced: null,
+};

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { givenInvitation } from '../../../services/foundation/fields.ts';
 import { roleInWords } from '../../../services/instance/mail/letters.ts';
+import { invitationInvalid } from '../../../services/tenancy/invitations/invitation.ts';
 import {
   acceptInvitation,
-  invitationInvalid,
   lookAtInvitation,
 } from '../../../services/tenancy/invitations/operations.ts';
 import { showMe } from '../../../services/tenancy/profile/operations.ts';

@@ -11,10 +11,8 @@ import {
 } from '../../../services/signin/methods/codes.ts';
 import { requireReturnTo } from '../../../services/signin/return-to.ts';
 import { requireAdmitted, signUp } from '../../../services/signin/sign-up/sign-up.ts';
-import {
-  invitationInvalid,
-  lookAtInvitation,
-} from '../../../services/tenancy/invitations/operations.ts';
+import { invitationInvalid } from '../../../services/tenancy/invitations/invitation.ts';
+import { lookAtInvitation } from '../../../services/tenancy/invitations/operations.ts';
 import { selfSignupAllowed } from '../../../services/tenancy/signin-settings/methods.ts';
 import { signUpCookie } from '../../cookies.ts';
 import { html } from '../html.ts';

@@ -16,7 +16,13 @@ import { hashNewPassword } from '../../people/accounts/password.ts';
 import { signUpTicket } from '../../people/codes/code.ts';
 import { listCredentials } from '../../people/credentials/credentials.ts';
 import { takeOver } from '../../tenancy/identities/reclaim.ts';
-import { bindInvitation, findByToken, joinInvited } from '../../tenancy/invitations/invitation.ts';
+import {
+  bindInvitation,
+  findByToken,
+  invitationInvalid,
+  joinInvited,
+  whyInvalid,
+} from '../../tenancy/invitations/invitation.ts';
 import { belongsSomewhere } from '../../tenancy/memberships/membership.ts';
 import { selfSignupAllowed } from '../../tenancy/signin-settings/methods.ts';
 import { beginSession, requireSession } from '../begin.ts';
@@ -74,15 +80,21 @@ async function signUpAtOnce(
   return { emailVerification: 'done' as const, ...session };
 }
 
-/** The invitation that allows the sign-up; null if none is needed. Refuses `signup_closed`. */
+/**
+ * The invitation that allows the sign-up; null if none is needed. Refuses `signup_closed`, or
+ * `invitation_invalid` if the inviter may no longer invite (security O6).
+ */
 export async function requireAdmitted(
   ctx: Context,
   { email, invitation: token }: Pick<Input, 'email' | 'invitation'>,
 ): Promise<Invitation | null> {
   const domain = domainOf(email);
-  const invitation = token === undefined ? null : await findInvitation(ctx, email, token);
-  if (invitation !== null && (await mayInvite(invitation, domain))) return invitation;
+  const given = token === undefined ? null : await findInvitation(ctx, email, token);
+  const invitation = given !== null && (await mayInvite(given, domain)) ? given : null;
+  const isValid = invitation !== null && (await whyInvalid(invitation)) === null;
+  if (isValid) return invitation;
   if (await selfSignupAllowed(ctx, domain)) return null;
+  if (invitation !== null) throw invitationInvalid();
   if (await isClaimed(domain)) {
     throw new Refusal('signup_closed', `Addresses on ${domain} belong to an organization.`, {
       hint: 'Sign in through your organization, or ask its administrator for an account.',

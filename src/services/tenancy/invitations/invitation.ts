@@ -4,8 +4,10 @@ import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { Account } from '../../../database/models/account.ts';
 import { Invitation } from '../../../database/models/invitation.ts';
-import { Membership, type Role } from '../../../database/models/membership.ts';
+import type { Role } from '../../../database/models/membership.ts';
 import { Organization } from '../../../database/models/organization.ts';
+import { selectAmong } from '../../../database/select.ts';
+import { Refusal } from '../../../errors.ts';
 import { isAllowed } from '../../foundation/authority/require.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { id, instant, role } from '../../foundation/fields.ts';
@@ -14,7 +16,22 @@ import { isMember, rightToGrant } from '../memberships/membership.ts';
 
 // An invitation: its token, how to find it, and its inviter.
 
-export const invitationView = z.object({ id, email: z.string(), role, expiresAt: instant });
+/** The reasons for which an unexpired invitation is invalid. It is valid again once they end. */
+const invalidReasons = ['inviter_left', 'inviter_disabled', 'inviter_role'] as const;
+type InvalidReason = (typeof invalidReasons)[number];
+
+export const invitationView = z.object({
+  id,
+  email: z.string(),
+  role,
+  expiresAt: instant,
+  invalidBecause: z
+    .enum(invalidReasons)
+    .nullable()
+    .describe(
+      'Why nobody can accept the invitation now: its inviter left, is disabled, or has a role that may not invite for this role. Null if it is valid.',
+    ),
+});
 
 /** The invitation with its token and link, which are shown once. */
 export const newInvitationView = invitationView.extend({
@@ -40,8 +57,11 @@ export const acceptedView = z.object({
 });
 
 /** An invitation as the organization's admins see it. */
-export function viewInvitation({ id, email, role, expiresAt }: Invitation) {
-  return { id, email, role, expiresAt: expiresAt.toISOString() };
+export function viewInvitation(
+  { id, email, role, expiresAt }: Invitation,
+  invalidBecause: InvalidReason | null,
+) {
+  return { id, email, role, expiresAt: expiresAt.toISOString(), invalidBecause };
 }
 
 /** An invitation's token, derived from its id: only its hash is stored (security O6). */
@@ -73,6 +93,13 @@ export function findByToken(ctx: Context, token: string): Promise<Invitation | n
   });
 }
 
+/** The invitation of this token, if it can be accepted now. */
+export async function findValid(ctx: Context, token: string): Promise<Invitation | null> {
+  const invitation = await findByToken(ctx, token);
+  if (invitation === null || invitation.acceptedAt !== null) return null;
+  return (await whyInvalid(invitation)) === null ? invitation : null;
+}
+
 /**
  * The content of an invitation mail. Null if the invitation can no longer be accepted, or if its
  * link is unknown.
@@ -85,9 +112,17 @@ export async function describeInvitation(ctx: Context, id: string) {
   const token = invitationToken(ctx, id);
   // The token was made with an earlier master key, so only the inviter has the link.
   if (invitation === null || invitation.tokenHash !== hashInvitationToken(token)) return null;
+  if ((await whyInvalid(invitation)) !== null) return null;
   const { email, role, organization } = invitation;
   const inviter = await inviterName(invitation);
   return { email, role, inviter, organization: organization.name, url: invitationUrl(ctx, token) };
+}
+
+/** The one refusal of an invalid invitation, whatever the reason. */
+export function invitationInvalid(): Refusal {
+  return new Refusal('invitation_invalid', 'This invitation is invalid or has expired.', {
+    hint: 'Ask for a new one.',
+  });
 }
 
 /** The right that an actor needs to invite into this role. */
@@ -101,15 +136,44 @@ export async function inviterName({ invitedBy }: Invitation): Promise<string | n
   return (await Account.findByPk(invitedBy, { attributes: ['name'] }))?.name ?? null;
 }
 
-/** Whether the inviter may still invite and is not disabled; if not, the invitation is invalid. */
-export async function inviterStands(invitation: Invitation): Promise<boolean> {
-  const { invitedBy, organizationId, role } = invitation;
-  if (invitedBy === null) return true;
-  const inviter = await Membership.findOne({
-    where: { organizationId, accountId: invitedBy },
-    include: { model: Account, as: 'account', required: true, where: { disabledAt: null } },
-  });
-  return inviter !== null && isAllowed(inviter.role, rightToInvite(role));
+/**
+ * Why this invitation is invalid now, because of its inviter; null if it is valid. Every use of an
+ * invitation asks this (security O6). The operator's invitations stay valid.
+ */
+export async function whyInvalid(invitation: Invitation): Promise<InvalidReason | null> {
+  const { id } = invitation;
+  return (await findInvalid([invitation])).get(id) ?? null;
+}
+
+/** The reasons of those invitations that are invalid, by id. */
+export async function findInvalid(invitations: Invitation[]): Promise<Map<string, InvalidReason>> {
+  const invited = invitations.filter(({ invitedBy }) => invitedBy !== null);
+  const inviters = await selectAmong<Inviter>(
+    invited.map(({ id }) => id),
+    (list) => `SELECT i.id, m.role, a.disabled_at AS disabled
+       FROM invitations i JOIN accounts a ON a.id = i.invited_by
+       LEFT JOIN memberships m ON m.account_id = a.id AND m.organization_id = i.organization_id
+      WHERE i.id IN (${list})`,
+  );
+  const found = new Map(inviters.map((inviter) => [inviter.id, inviter]));
+  return new Map(
+    invited.flatMap(({ id, role }) => {
+      const reason = whyRefused(found.get(id), role);
+      return reason === null ? [] : [[id, reason] as const];
+    }),
+  );
+}
+
+interface Inviter {
+  id: string;
+  role: Role | null;
+  disabled: string | Date | null;
+}
+
+function whyRefused(inviter: Inviter | undefined, invitedAs: Role): InvalidReason | null {
+  if (inviter === undefined || inviter.role === null) return 'inviter_left';
+  if (inviter.disabled !== null) return 'inviter_disabled';
+  return isAllowed(inviter.role, rightToInvite(invitedAs)) ? null : 'inviter_role';
 }
 
 /** Records that the account signed up with the invitation, to join once its address is verified. */
@@ -125,7 +189,7 @@ export async function joinInvited(ctx: Context, account: Account): Promise<void>
   });
   for (const invitation of invitations) {
     if (
-      !(await inviterStands(invitation)) ||
+      (await whyInvalid(invitation)) !== null ||
       (await isMember(invitation.organizationId, account.id))
     )
       continue;

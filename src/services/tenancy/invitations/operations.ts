@@ -27,30 +27,36 @@ import { findMember, isMember } from '../memberships/membership.ts';
 import {
   acceptedView,
   findByToken,
+  findInvalid,
+  findValid,
   hashInvitationToken,
+  invitationInvalid,
   invitationToken,
   invitationUrl,
   invitationView,
   inviterName,
-  inviterStands,
   joinByInvitation,
   newInvitationView,
   rightToInvite,
   viewInvitation,
   waiting,
+  whyInvalid,
 } from './invitation.ts';
 
 const lifeSeconds = 7 * 24 * 3600;
 const mostADay = 50;
 
-/** Lists the invitations that can still be accepted, oldest first. */
+/** Lists the pending invitations, oldest first. A view says if its invitation is invalid. */
 export const listInvitations = operation({
   authority: 'invitations.see',
   input: z.strictObject({ org: ref, ...pageInput }),
   output: pageOf(invitationView),
-  run: (ctx, input, { organization }) => {
+  run: async (ctx, input, { organization }) => {
     const where = { organizationId: organization.id, ...waiting(ctx) };
-    return readRows(Invitation, { where }, input, viewInvitation);
+    const { items, nextCursor } = await readRows(Invitation, { where }, input, (row) => row);
+    const invalid = await findInvalid(items);
+    const shown = items.map((each) => viewInvitation(each, invalid.get(each.id) ?? null));
+    return { items: shown, nextCursor };
   },
 });
 
@@ -90,7 +96,7 @@ async function invite(ctx: Context, organization: Organization, input: Inviting)
     await queueMail(ctx, { about: 'invitation', invitation: invitation.id, organizationId });
   const token = invitationToken(ctx, invitation.id);
   const told = { mailed, mailLimited: mails && !mailed, replaced: replaced > 0 };
-  return { ...viewInvitation(invitation), token, url: invitationUrl(ctx, token), ...told };
+  return { ...viewInvitation(invitation, null), token, url: invitationUrl(ctx, token), ...told };
 }
 
 /** Limits the invitations of a person over all organizations (security O15). */
@@ -162,6 +168,7 @@ export const revokeInvitation = operation({
     transaction(async () => {
       const which = { id: input.id, organizationId: organization.id, ...waiting(ctx) };
       const invitation = await Invitation.findOne({ where: which });
+      const reason = invitation && (await whyInvalid(invitation));
       // If the invitation was accepted just now, only removing the member ends the membership.
       if (invitation === null || (await Invitation.destroy({ where: which })) === 0)
         throw notWaiting(input.id);
@@ -169,7 +176,7 @@ export const revokeInvitation = operation({
         kind: 'invitation.revoked',
         ...eventAbout('invitation', { id: invitation.id, name: invitation.email }, organization.id),
       });
-      return viewInvitation(invitation);
+      return viewInvitation(invitation, reason);
     }),
 });
 
@@ -181,13 +188,13 @@ function notWaiting(invitationId: string): Refusal {
 
 const tokenInput = z.strictObject({ token: givenInvitation });
 
-/** Describes an invitation to the holder of its token; null if it is used, expired or unknown. */
+/** Describes an invitation to the holder of its token; null if it cannot be accepted now. */
 export const lookAtInvitation = operation({
   authority: 'public',
   input: tokenInput,
   run: async (ctx, { token }) => {
-    const invitation = await findByToken(ctx, token);
-    if (invitation === null || invitation.acceptedAt !== null) return null;
+    const invitation = await findValid(ctx, token);
+    if (invitation === null) return null;
     const { email: address, role: as, organization } = invitation;
     const inviter = await inviterName(invitation);
     return { email: address, role: as, inviter, organization: organization.name };
@@ -225,13 +232,7 @@ async function join(ctx: Context, invitation: Invitation, account: Account): Pro
     if (await isMember(invitation.organizationId, account.id)) return;
     throw invitationInvalid();
   }
-  if (!(await inviterStands(invitation)) || !(await joinByInvitation(ctx, invitation, account)))
+  const reason = await whyInvalid(invitation);
+  if (reason !== null || !(await joinByInvitation(ctx, invitation, account)))
     throw invitationInvalid();
-}
-
-/** The one refusal of an invalid invitation, whatever the reason. */
-export function invitationInvalid(): Refusal {
-  return new Refusal('invitation_invalid', 'This invitation is invalid or has expired.', {
-    hint: 'Ask for a new one.',
-  });
 }
