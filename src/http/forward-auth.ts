@@ -54,7 +54,9 @@ export function serveForwardAuth({ app }: Door): Router {
       const known = readHostCookie(request, origin, 'flow');
       const { cookie, browser } = await beginAtHost(origin, known);
       setHostCookie(response, origin, { name: 'flow', value: cookie, maxAge: 3600 });
-      const query = new URLSearchParams({ origin, browser, to: pathIn(request.query['to']) });
+      const to = pathIn(request.query['to']);
+      const restarted = isRestarted(request) && { restarted: '1' };
+      const query = new URLSearchParams({ origin, browser, to, ...restarted });
       response.redirect(302, `${app.config.baseUrl}/login/forward?${query}`);
     }),
   );
@@ -65,12 +67,22 @@ export function serveForwardAuth({ app }: Door): Router {
       traceOf(request).speaks = 'html';
       const ticket = String(request.query['ticket'] ?? '');
       const browser = readHostCookie(request, origin, 'flow');
-      const { cookie, to } = await spendTicket(ctx, { origin, browser, ticket });
+      const restarted = isRestarted(request);
+      const { cookie, to } = await spendTicket(ctx, { origin, browser, ticket, restarted });
+      if (cookie === null) {
+        const again = new URLSearchParams({ to, restarted: '1' });
+        return response.redirect(302, `${origin}${startPath}?${again}`);
+      }
       setHostCookie(response, origin, { name: 'session', value: cookie });
       response.redirect(302, origin + to);
     }),
   );
   return router;
+}
+
+/** Whether the sign-in began again. It does so only once, so that no browser is redirected forever. */
+function isRestarted({ query }: Request): boolean {
+  return query['restarted'] === '1';
 }
 
 /**

@@ -24,6 +24,7 @@ import {
   verifiedDomain,
 } from '../support/builders.ts';
 import { browserAt, enter, fetchTicket, next, verify } from '../support/forward-auth.ts';
+import type { Answer, Client } from '../support/http.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { open } from '../support/pages.ts';
 import { application as relyingParty } from '../support/relying-party.ts';
@@ -228,15 +229,91 @@ test('O11 a ticket is valid for 30 seconds', async () => {
   expect(await HostTicket.count()).toBe(0);
 });
 
-test('O11 a ticket works only in the browser that started at the host', async () => {
-  const { browser, session, origin } = await application();
-  const ticket = await fetchTicket(browser, session);
+test('O11 a ticket works only in the browser that started at the host; another browser begins a sign-in of its own', async () => {
+  const { browser, session, origin, org } = await application();
   const victim = browserAt(idctl, origin);
-  expect((await victim.get(ticket)).status).toBe(403);
-  await victim.get('/.idctl/start?to=/');
-  const again = await fetchTicket(browser, session);
-  expect((await victim.get(again)).status).toBe(403);
-  expect(await statusOf(victim)).toBe(401);
+  for (const _ of ['without a cookie', 'with a cookie of its own']) {
+    const ticket = await fetchTicket(browser, session, '/page');
+    const answer = await victim.get(ticket);
+    expect([answer.status, answer.headers['location'], answer.cookies]).toEqual([
+      302,
+      `${origin}/.idctl/start?to=%2Fpage&restarted=1`,
+      [],
+    ]);
+    expect((await victim.get(ticket)).status).toBe(403);
+    expect(await statusOf(victim)).toBe(401);
+    await victim.get('/.idctl/start?to=/');
+  }
+  const bob = await person(idctl);
+  await addMember(idctl.operator(), { org, email: bob.email ?? '', role: 'member' });
+  const own = await signedIn(idctl, bob.email);
+  const again = await victim.get(await fetchTicket(browser, session, '/page'));
+  expect(await follow(victim, own, again)).toMatchObject({ status: 302, to: `${origin}/page` });
+  expect((await verify(victim)).headers['x-idctl-user']).toBe(bob.id);
+});
+
+/** Follows the redirects between the host and idctl until the page, or an answer of another kind. */
+async function follow(browser: Client, session: Client, answer: Answer) {
+  let at = answer;
+  for (let hops = 0; at.status >= 302 && at.status <= 303 && hops < 10; hops += 1) {
+    const path = next(at);
+    if (!/^\/(\.idctl|login|api)\//.test(path))
+      return { status: at.status, to: at.headers['location'] };
+    at = await (path.startsWith('/.idctl/') ? browser : session).get(path, { accept: 'text/html' });
+  }
+  return { status: at.status, to: at.headers['location'] };
+}
+
+test.each([
+  ['first', [0, 1]],
+  ['second', [1, 0]],
+] as const)(
+  'O11 two tabs that began before the browser had a cookie both reach their page; finished first: the %s',
+  async (_, order) => {
+    const { browser, session, origin } = await application();
+    // Neither request has a cookie. The browser keeps the cookie that it received last.
+    const bare = browserAt(idctl, origin);
+    const starts: Answer[] = [];
+    for (const to of ['/one', '/two']) {
+      bare.jar.clear();
+      starts.push(await bare.get(`/.idctl/start?to=${to}`));
+    }
+    const flow = bare.jar.get('__Host-idctl-flow') ?? '';
+    browser.jar.set('__Host-idctl-flow', flow);
+    const landed: unknown[] = [];
+    for (const at of order) {
+      const start = starts[at];
+      if (start === undefined) throw new Error('no such tab');
+      landed[at] = await follow(browser, session, start);
+      expect(await statusOf(browser)).toBe(200);
+    }
+    expect(landed).toEqual(['/one', '/two'].map((to) => ({ status: 302, to: origin + to })));
+  },
+);
+
+test('O11 a second tab that begins later shares the cookie of the first', async () => {
+  const { browser, session, origin } = await application();
+  const starts = [
+    await browser.get('/.idctl/start?to=/one'),
+    await browser.get('/.idctl/start?to=/two'),
+  ];
+  for (const start of starts) {
+    const ticket = await session.get(next(start), { accept: 'text/html' });
+    const landed = await browser.get(next(ticket));
+    expect(landed.cookies.map(({ name }) => name)).toEqual(['__Host-idctl']);
+  }
+  expect(await follow(browser, session, await browser.get('/.idctl/start?to=/two'))).toMatchObject({
+    to: `${origin}/two`,
+  });
+});
+
+test('O11 a browser that keeps no cookie begins again once, and is then refused', async () => {
+  const { session, origin } = await application();
+  const { protocol, host } = new URL(origin);
+  const headers = { 'x-forwarded-proto': protocol.slice(0, -1), 'x-forwarded-host': host };
+  const forgetful = idctl.client({ headers });
+  const landed = await follow(forgetful, session, await forgetful.get('/.idctl/start?to=/page'));
+  expect(landed).toEqual({ status: 403, to: undefined });
 });
 
 test('O11 only a page starts a sign-in: an image gets 401 and no cookie', async () => {

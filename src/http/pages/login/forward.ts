@@ -18,11 +18,15 @@ export const forwardPage = page({
       .max(1000)
       .regex(/^\/(?![/\\])/)
       .default('/'),
+    restarted: z.string().max(10).optional(),
     again: z.string().max(10).optional(),
   }),
-  show: async (visit, { again, ...going }) => {
-    if (!isSignedIn(visit.ctx)) return { goTo: signInFor(going, again !== undefined) };
-    const goTo = await issueTicket(visit.ctx, going);
+  show: async (visit, { again, restarted, ...going }) => {
+    if (!isSignedIn(visit.ctx)) {
+      const begun = { ...going, ...(restarted !== undefined && { restarted }) };
+      return { goTo: signInFor(begun, again !== undefined) };
+    }
+    const goTo = await issueTicket(visit.ctx, { ...going, restarted: restarted !== undefined });
     if (again === undefined) return { goTo };
     // After a sign-in form, Chromium would block a redirect to another host (`form-action`).
     return {

@@ -129,10 +129,15 @@ interface Going {
   browser: string;
   /** A path at the origin. */
   to: string;
+  /** Whether the sign-in began again, because a ticket did not belong to the browser. */
+  restarted: boolean;
 }
 
 /** Makes a ticket for the signed-in person. Returns the URL that accepts the ticket. */
-export async function issueTicket(ctx: Context, { origin, browser, to }: Going): Promise<string> {
+export async function issueTicket(
+  ctx: Context,
+  { origin, browser, to, restarted }: Going,
+): Promise<string> {
   const client = await requireProtected(origin);
   const { actor } = ctx;
   if (actor.kind !== 'user' || actor.via !== 'session')
@@ -151,22 +156,33 @@ export async function issueTicket(ctx: Context, { origin, browser, to }: Going):
     expires_at: after(ctx.now, ticketSeconds),
   };
   await writeIfAdmitted(ctx, { client, accountId }, () => insertRow('host_tickets', row));
-  return `${origin}/.idctl/ticket?${new URLSearchParams({ ticket })}`;
+  const query = new URLSearchParams({ ticket, ...(restarted && { restarted: '1' }) });
+  return `${origin}/.idctl/ticket?${query}`;
+}
+
+interface Spending extends Pick<Going, 'origin' | 'restarted'> {
+  /** The cookie that the browser got at the origin. */
+  browser: string | undefined;
+  ticket: string;
 }
 
 /**
  * Spends a ticket in the browser that began at the origin. Returns the value of the new cookie, and
- * the path to go to. Every refusal of a ticket reads the same.
+ * the path to go to. In another browser, `cookie` is null: the sign-in must begin again, once,
+ * because two tabs may have begun before the browser had a cookie. Every refusal reads the same.
  */
 export async function spendTicket(
   ctx: Context,
-  { origin, browser, ticket }: { origin: string; browser: string | undefined; ticket: string },
-): Promise<{ cookie: string; to: string }> {
+  { origin, browser, ticket, restarted }: Spending,
+): Promise<{ cookie: string | null; to: string }> {
   const client = await requireProtected(origin);
   const spent = await transaction(() => takeTicket(hashOfToken(ticket)));
-  const isOwn = browser !== undefined && spent?.browser === hashOfToken(browser);
-  if (spent === null || !isOwn || spent.origin !== origin || spent.expiresAt <= ctx.now)
+  if (spent === null || spent.origin !== origin || spent.expiresAt <= ctx.now)
     throw ticketInvalid();
+  if (browser === undefined || spent.browser !== hashOfToken(browser)) {
+    if (restarted) throw ticketInvalid();
+    return { cookie: null, to: spent.returnTo };
+  }
   const accountId = await findAccount(ctx, spent.sessionId);
   if (accountId === null) throw ticketInvalid();
   const cookie = randomToken(256);
