@@ -41,8 +41,8 @@ export interface App {
   signIns: Map<string, number>;
   /** How many sign-in callbacks wait for the network, by client and by connection. */
   placesTaken: Map<string, number>;
-  /** The turns of long work, by organization (security O15). */
-  turns: { computing: Turns; network: Turns };
+  /** The turns of long work by organization, and of large bodies by sender (security O15). */
+  turns: { computing: Turns; network: Turns; body: Turns };
   /** The load on the database connections. */
   databaseLoad(): DatabaseLoad;
   /**

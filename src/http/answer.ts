@@ -39,7 +39,7 @@ export function answerRoute(route: Route, door: Door): RequestHandler {
       origins: door.origins,
       who: () => contextOf(route, door, request),
       right: (ctx) => requireKnownRight(ctx, route, request),
-      read: () => readInput(route, request, response, { secure }),
+      read: (ctx) => readInput(route, request, response, { ctx, secure }),
     });
     if (received === null) return;
     const { who: ctx, given } = received;

@@ -28,8 +28,10 @@ async function tenant() {
 
 type Tenant = Awaited<ReturnType<typeof tenant>>;
 
-/** Holds a turn of the organization until the returned function is called. */
-async function hold(id: string, kind: 'computing' | 'network' = 'computing') {
+type Kind = 'computing' | 'network' | 'body';
+
+/** Holds a turn of the organization or sender until the returned function is called. */
+async function hold(id: string, kind: Kind = 'computing') {
   const begun = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<void>();
   const running = idctl.app.turns[kind].run(id, () => {
@@ -46,7 +48,7 @@ async function hold(id: string, kind: 'computing' | 'network' = 'computing') {
 }
 
 const document = { idctl: 1 };
-const load = (kind: 'computing' | 'network' = 'computing') => idctl.app.turns[kind].load();
+const load = (kind: Kind = 'computing') => idctl.app.turns[kind].load();
 const waits = (count: number) => expect.poll(() => load().waiting, { interval: 5 }).toBe(count);
 
 const computing: [string, (client: Client, at: string) => Promise<Answer>][] = [
@@ -280,4 +282,59 @@ test('O15 an organization whose people are being planned does not delay the peop
   await release();
   await planning;
   expect(await waitingFor(first)).toBe(0);
+});
+
+describe('O15 large bodies', () => {
+  const large = { document: { idctl: 1, description: 'x'.repeat(1024 * 1024) } };
+  const waitsForBody = (count: number) =>
+    expect.poll(() => load('body').waiting, { interval: 5 }).toBe(count);
+
+  /** Holds both places of the tenant's owner. */
+  async function full({ owner }: Tenant) {
+    const releases = [await hold(owner.id, 'body'), await hold(owner.id, 'body')];
+    return () => Promise.all(releases.map((release) => release()));
+  }
+
+  test('O15 a third large body of an account is not read until an earlier one is answered; others do not wait', async () => {
+    const [greedy, other] = [await tenant(), await tenant()];
+    const release = await full(greedy);
+    let answered = false;
+    const third = greedy.client.post(`${greedy.at}/plan`, large).finally(() => {
+      answered = true;
+    });
+    await waitsForBody(1);
+    expect((await other.client.post(`${other.at}/plan`, large)).status).toBe(400);
+    expect((await greedy.client.post(`${greedy.at}/plan`, { document })).status).toBe(200);
+    const tooLong = { ...large, more: 'x'.repeat(8 * 1024 * 1024) };
+    expect((await greedy.client.post(`${greedy.at}/plan`, tooLong)).status).toBe(413);
+    expect(answered).toBe(false);
+    await release();
+    expect((await third).status).toBe(400);
+    await expect.poll(() => load('body')).toEqual({ running: 0, waiting: 0 });
+  });
+
+  test('O15 a large body whose place does not come within five seconds gets 503 with Retry-After', async () => {
+    const { owner, client, at } = await tenant();
+    await hold(owner.id, 'body');
+    await hold(owner.id, 'body');
+    expect(await client.post(`${at}/plan`, large)).toMatchObject({
+      status: 503,
+      headers: { 'retry-after': '5' },
+      body: { code: 'overloaded' },
+    });
+  });
+
+  test('O15 a large push of a group waits for its place as long as it takes', async () => {
+    const { org, send } = await scimClient(idctl);
+    const releases = [await hold(org.id, 'body'), await hold(org.id, 'body')];
+    const pushing = send('POST', '/Groups', {
+      schemas: ['urn:ietf:params:scim:schemas:core:2.0:Group'],
+      displayName: 'x'.repeat(1024 * 1024),
+    });
+    await waitsForBody(1);
+    await pause(5500);
+    expect(load('body').waiting).toBe(1);
+    await Promise.all(releases.map((release) => release()));
+    expect((await pushing).status).toBe(400);
+  });
 });

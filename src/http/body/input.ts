@@ -1,5 +1,6 @@
 import type { Request, Response } from 'express';
 import { z } from 'zod';
+import type { Context } from '../../context.ts';
 import { Refusal, refuseField } from '../../errors.ts';
 import { parse } from '../../input.ts';
 import { readCookie } from '../cookies.ts';
@@ -8,6 +9,7 @@ import { type Fill, pathKeys, type Route } from '../route.ts';
 import { hasBody, readBytes, requirePlain } from './bytes.ts';
 import { checkInput, fieldsOf, refuseNul } from './check.ts';
 import { excessOf } from './count.ts';
+import { waitForPlace } from './place.ts';
 import { checkInThread, largeBody } from './thread.ts';
 
 /**
@@ -19,7 +21,7 @@ export async function readInput(
   route: Route,
   request: Request,
   response: Response,
-  { secure }: { secure: boolean },
+  { ctx, secure }: { ctx: Context; secure: boolean },
 ): Promise<Record<string, unknown> | null> {
   const query = readQuery(route, request);
   const check = (given: Record<string, unknown>) =>
@@ -40,7 +42,7 @@ export async function readInput(
     return form && check(form);
   }
   if (!hasBody(request)) return check({});
-  const bytes = await readJsonBytes(route, request, response);
+  const bytes = await readJsonBytes(ctx, route, request, response);
   if (bytes === null) return null;
   if (bytes.length > largeBody) return checkInThread(route, bytes, { ...request.params });
   return check(fieldsOf(bytes));
@@ -66,7 +68,7 @@ function pathSchemaOf({ path, input }: Route): z.ZodType {
   return z.object(Object.fromEntries(Object.entries(input.shape).filter(([key]) => keys.has(key))));
 }
 
-async function readJsonBytes({ body }: Route, request: Request, response: Response) {
+async function readJsonBytes(ctx: Context, { body }: Route, request: Request, response: Response) {
   const hint = 'Send the body with Content-Type: application/json and without Content-Encoding.';
   if (!request.is('application/json')) {
     throw new Refusal('unsupported_media_type', 'The body must be JSON.', {
@@ -74,6 +76,8 @@ async function readJsonBytes({ body }: Route, request: Request, response: Respon
     });
   }
   requirePlain(request, hint);
+  const key = ctx.actor.kind === 'user' ? ctx.actor.accountId : ctx.actor.kind;
+  await waitForPlace(ctx, { key, patient: false, limit: body.bytes }, request, response);
   const bytes = await readBytes(request, response, body.bytes);
   const excess = bytes && excessOf(bytes, body);
   if (excess) throw new Refusal('invalid_input', excess);

@@ -1,10 +1,12 @@
 import type { Request, Response } from 'express';
+import type { Context } from '../../context.ts';
 import { Refusal } from '../../errors.ts';
 import { scimRefusal } from '../../services/foundation/scim-user/refusal.ts';
 import { mostKeys } from '../../services/provisioning/scim/patch-operations.ts';
 import { readBytes, requirePlain } from '../body/bytes.ts';
 import { jsonOf } from '../body/check.ts';
 import { excessOf } from '../body/count.ts';
+import { waitForPlace } from '../body/place.ts';
 import { largeBody, parseInThread } from '../body/thread.ts';
 
 const usualKib = 256;
@@ -17,6 +19,8 @@ const mediaTypes = ['application/scim+json', 'application/json'];
  * or nests too deeply. Undefined if the client has gone.
  */
 export async function readBody(
+  ctx: Context,
+  org: string,
   [collection = '', id = '']: string[],
   request: Request,
   response: Response,
@@ -26,7 +30,10 @@ export async function readBody(
   const types = 'The body must be application/scim+json or application/json.';
   if (!request.is(mediaTypes)) throw new Refusal('unsupported_media_type', types);
   requirePlain(request, types);
-  const bytes = await readBytes(request, response, kib * 1024);
+  const limit = kib * 1024;
+  // A push of a group is never refused for this.
+  await waitForPlace(ctx, { key: org, patient: true, limit }, request, response);
+  const bytes = await readBytes(request, response, limit);
   if (bytes === null) return undefined;
   if (bytes.length === 0) throw new Refusal('invalid_json', 'The body is empty.');
   const excess = excessOf(bytes, limits);

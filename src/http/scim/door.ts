@@ -53,7 +53,7 @@ async function answer(
     origins: null,
     who: () => findActor(ctx, path, request),
     right: () => undefined,
-    read: () => readFor(path.slice(4), request, response),
+    read: ({ org }) => readFor(ctx, org, path.slice(4), request, response),
   });
   if (received === null) throw new ClientGone('the client has gone');
   const { answer, body } = received.given;
@@ -76,12 +76,18 @@ async function findActor(ctx: Context, path: string[], request: Request) {
 }
 
 /** Finds the resource, and reads the body if its method takes one. */
-async function readFor(path: string[], request: Request, response: Response) {
+async function readFor(
+  ctx: Context,
+  org: string,
+  path: string[],
+  request: Request,
+  response: Response,
+) {
   const { method } = request;
   const answer = findAnswer({ method, path });
   const takesBody = typeof answer === 'function' && /^(POST|PUT|PATCH)$/.test(method);
   if (!takesBody) return { answer, body: undefined };
-  const body = await readBody(path, request, response);
+  const body = await readBody(ctx, org, path, request, response);
   return body === undefined ? null : { answer, body };
 }
 

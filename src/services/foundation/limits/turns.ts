@@ -10,12 +10,21 @@ import { createTurns, type Turns } from '../../../turns.ts';
 /** What the work does for long: it computes, or it waits for the network. */
 export type TurnKind = 'computing' | 'network';
 
-const limits = { computing: { each: 1, all: 2 }, network: { each: 2, all: 20 } };
+const limits = {
+  computing: { each: 1, all: 2 },
+  network: { each: 2, all: 20 },
+  // Requests with a body over 1 MiB, which may need fifty times its memory.
+  body: { each: 2, all: 8 },
+};
 const patience = 5000;
 
 /** Creates the turns of a process. */
-export function createTurnsOfProcess(): Record<TurnKind, Turns> {
-  return { computing: createTurns(limits.computing), network: createTurns(limits.network) };
+export function createTurnsOfProcess(): Record<TurnKind | 'body', Turns> {
+  return {
+    computing: createTurns(limits.computing),
+    network: createTurns(limits.network),
+    body: createTurns(limits.body),
+  };
 }
 
 type Waiting = Pick<Context, 'turns' | 'actor'>;
@@ -46,6 +55,16 @@ export function inTurnOfJob<T>(
 }
 
 const hint = 'Wait until an earlier request has ended, then try again.';
+
+/** How long a request waits until its large body is read. */
+export const largeBodyLate = {
+  patience,
+  late: () =>
+    new Refusal('overloaded', 'Other requests with large bodies are still running.', {
+      hint,
+      retryAfter: 5,
+    }),
+};
 
 const tooBusy: Record<TurnKind, () => Refusal> = {
   computing: () =>
