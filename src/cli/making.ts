@@ -20,8 +20,11 @@ interface Making<View> {
   secret?: keyof View;
   /** Other fields that contain the secret. */
   hides?: readonly (keyof View)[];
-  /** The operation never refuses a duplicate: `--if-absent` must look for one first. */
-  repeats?: true;
+  /**
+   * The operation does not refuse every duplicate: `--if-absent` must look for one first, as `find`
+   * does or with this function.
+   */
+  repeats?: true | Making<View>['find'];
   /** Finds the existing object that the input names. Its secret is null. */
   find: (given: Given) => Promise<View | undefined>;
   /** The fields of the existing object to compare with the input, by their names in the input. */
@@ -45,13 +48,15 @@ export async function make<View extends object>(
 ): Promise<Made<View>> {
   const { input = call.input } = making;
   const { ifAbsent, dryRun } = call.flags;
-  const existing = async (): Promise<View | undefined> => {
+  const existing = async (find = making.find): Promise<View | undefined> => {
     const given = onlyGiven(parse(operation.input, input), input);
-    const found = await making.find(given);
+    const found = await find(given);
     if (found !== undefined) requireSame(call, making.has?.(found, given) ?? {}, given);
     return found;
   };
-  const found = ifAbsent && making.repeats ? await existing() : undefined;
+  const { repeats } = making;
+  const first = repeats === true ? making.find : repeats;
+  const found = ifAbsent && first !== undefined ? await existing(first) : undefined;
   if (found !== undefined) return tellExisting(call, making, found);
   try {
     const run = dryRun ? call.rehearse : call.operate;

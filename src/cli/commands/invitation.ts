@@ -81,20 +81,20 @@ export function addInvitationCommands(program: Command): void {
 async function create(call: Call): Promise<void> {
   const { createInvitation, listInvitations } = await operations();
   const { listMembers } = await import('../../services/tenancy/memberships/operations.ts');
-  const of = (email: unknown) => (one: { email: string | null }) => one.email === email;
   const { view, made: isNew } = await make<Shown>(call, createInvitation, {
     fields: made,
     secret: 'url',
     hides: ['token'],
-    repeats: true,
-    // An accepted invitation is no longer listed, so look among the members too. An invalid one is
-    // replaced.
-    find: async ({ org, email }) => {
-      const waiting = (await call.every(listInvitations, { org })).find(
+    // An invalid invitation is replaced.
+    repeats: async ({ org, email }) => {
+      const pending = (await call.every(listInvitations, { org })).find(
         (one) => one.email === email && one.invalidBecause === null,
       );
-      if (waiting !== undefined) return { ...waiting, ...unknown };
-      const member = (await call.every(listMembers, { org })).find(of(email));
+      return pending && { ...pending, ...unknown };
+    },
+    // An accepted invitation is no longer listed, but its person is a member and is refused.
+    find: async ({ org, email }) => {
+      const member = (await call.every(listMembers, { org })).find((one) => one.email === email);
       if (member === undefined) return undefined;
       return { id: null, email: member.email, role: member.role, expiresAt: null, ...unknown };
     },

@@ -12,7 +12,7 @@ import { isAllowed } from '../../foundation/authority/require.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { id, instant, role } from '../../foundation/fields.ts';
 import { joinOrganization } from '../memberships/join-and-leave.ts';
-import { isMember, rightToGrant } from '../memberships/membership.ts';
+import { isJoined, rightToGrant } from '../memberships/membership.ts';
 
 // An invitation: its token, how to find it, and its inviter.
 
@@ -190,7 +190,7 @@ export async function joinInvited(ctx: Context, account: Account): Promise<void>
   for (const invitation of invitations) {
     if (
       (await whyInvalid(invitation)) !== null ||
-      (await isMember(invitation.organizationId, account.id))
+      (await isJoined(ctx, invitation.organizationId, account.id))
     )
       continue;
     await joinByInvitation(ctx, invitation, account);
@@ -199,21 +199,21 @@ export async function joinInvited(ctx: Context, account: Account): Promise<void>
 
 /**
  * Spends the invitation and writes the membership, which lifts the tombstone, if any (security I5).
- * Returns whether the invitation could still be spent.
+ * Returns the role that the person has then; null if the invitation could not be spent.
  */
 export async function joinByInvitation(
   ctx: Context,
   invitation: Invitation,
   account: Account,
-): Promise<boolean> {
+): Promise<Role | null> {
   const { id, organization, role, invitedBy } = invitation;
   const [spent] = await Invitation.update(
     { acceptedAt: ctx.now, accountId: account.id },
     { where: { id, ...waiting(ctx) } },
   );
-  if (spent === 0) return false;
+  if (spent === 0) return null;
   const by = invitedBy === null ? {} : { by: invitedBy };
-  await joinOrganization(ctx, organization, account, {
+  const membership = await joinOrganization(ctx, organization, account, {
     role,
     origin: { kind: 'invitation', ...by },
   });
@@ -223,5 +223,5 @@ export async function joinByInvitation(
     subject: { type: 'invitation', id, name: invitation.email },
     data: { role, account: account.id },
   });
-  return true;
+  return membership.role;
 }

@@ -4,13 +4,12 @@ import type { Context } from '../../../context.ts';
 import { orderedId } from '../../../crypto/id.ts';
 import { Account } from '../../../database/models/account.ts';
 import { Invitation } from '../../../database/models/invitation.ts';
+import type { Role } from '../../../database/models/membership.ts';
 import { Organization } from '../../../database/models/organization.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
-import { shellWord } from '../../../shell-word.ts';
 import { requireAuthorityOver } from '../../foundation/authority/over.ts';
 import { requireAuthority } from '../../foundation/authority/require.ts';
-import { domainOf } from '../../foundation/domain-names/canonical.ts';
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { email, givenInvitation, id, ref, role } from '../../foundation/fields.ts';
 import { accountCaps } from '../../foundation/limits/caps.ts';
@@ -23,7 +22,7 @@ import { pageInput, pageOf, readRows } from '../../foundation/page.ts';
 import { after } from '../../foundation/time.ts';
 import { holdAccount, isEmailVerified } from '../../people/accounts/account.ts';
 import { emailUnverified } from '../../people/sessions/schema.ts';
-import { findMember, isMember } from '../memberships/membership.ts';
+import { findMember, isJoined } from '../memberships/membership.ts';
 import {
   acceptedView,
   findByToken,
@@ -114,18 +113,11 @@ async function requireNoMember(
 ): Promise<void> {
   // This is one query, so that its duration does not tell whether a stranger has an account.
   const member = await findMember(ctx, organization.id, address);
-  if (member === null) return;
+  // A pushed person has not joined, and the organization knows of the push (security O8).
+  if (member === null || member.pushed) return;
   throw new Refusal('already_exists', `${address} is a member of ${organization.slug} already.`, {
-    hint: member.pushed
-      ? pushedHint(organization, address)
-      : 'To change the role, run: idctl member role',
+    hint: 'To change the role, run: idctl member role',
   });
-}
-
-/** The hint for a membership that SCIM made and that no client accepts (security O8). */
-function pushedHint({ slug }: Organization, address: string): string {
-  const domain = `idctl domain add ${domainOf(address)} --org ${shellWord(slug)}`;
-  return `SCIM added this person, and the domain is not verified. If the domain is yours, add and verify it: ${domain}. Otherwise, this person must leave on the account page before you can invite them.`;
 }
 
 async function write(
@@ -217,22 +209,24 @@ export const acceptInvitation = operation({
           hint: 'Sign in with the address that was invited.',
         });
       if (!isEmailVerified(ctx, account)) throw emailUnverified();
-      await join(ctx, invitation, account);
+      const role = await join(ctx, invitation, account);
       const { organization } = invitation;
       return {
         organization: { id: organization.id, slug: organization.slug, name: organization.name },
-        role: invitation.role,
+        role,
       };
     }),
 });
 
-async function join(ctx: Context, invitation: Invitation, account: Account): Promise<void> {
+/** Makes the account a member and returns its role. Repeatable. */
+async function join(ctx: Context, invitation: Invitation, account: Account): Promise<Role> {
   if (invitation.acceptedAt !== null) {
     // An accepted invitation does not make a removed member a member again.
-    if (await isMember(invitation.organizationId, account.id)) return;
+    if (await isJoined(ctx, invitation.organizationId, account.id)) return invitation.role;
     throw invitationInvalid();
   }
-  const reason = await whyInvalid(invitation);
-  if (reason !== null || !(await joinByInvitation(ctx, invitation, account)))
-    throw invitationInvalid();
+  const isValid = (await whyInvalid(invitation)) === null;
+  const role = isValid ? await joinByInvitation(ctx, invitation, account) : null;
+  if (role === null) throw invitationInvalid();
+  return role;
 }

@@ -11,7 +11,7 @@ import { lockAccount } from '../../people/accounts/account.ts';
 import { endVouchedTokens } from '../../people/apps/app.ts';
 import { endingThrough, endSessionsPastSecondFactor } from '../../people/sessions/end.ts';
 import { recordLeft, recordMember } from '../scim-records/member.ts';
-import { isSyncedBy, type requireMembership } from './membership.ts';
+import { isJoined, isSyncedBy, type requireMembership } from './membership.ts';
 import { endUnapproved } from './promotion.ts';
 
 interface Joining {
@@ -19,7 +19,10 @@ interface Joining {
   origin: Origin;
 }
 
-/** Writes a membership and lifts the tombstone, if any. Refuses `already_exists` for a member. */
+/**
+ * Writes a membership and lifts the tombstone, if any. An invitation also replaces a membership for
+ * which `pushedIn` holds. Refuses `already_exists` for any other member.
+ */
 export async function joinOrganization(
   ctx: Context,
   organization: Pick<Organization, 'id' | 'slug'>,
@@ -27,10 +30,12 @@ export async function joinOrganization(
   as: Joining,
 ): Promise<Membership> {
   await lockAccount(account.id);
-  const membership = await refusingDuplicate(addMembership(ctx, organization.id, account.id, as), {
-    message: `${account.email ?? account.name} is a member of ${organization.slug} already.`,
-    hint: 'To change the role, run: idctl member role',
-  });
+  const membership =
+    (await replacePushed(ctx, organization.id, account.id, as)) ??
+    (await refusingDuplicate(addMembership(ctx, organization.id, account.id, as), {
+      message: `${account.email ?? account.name} is a member of ${organization.slug} already.`,
+      hint: 'To change the role, run: idctl member role',
+    }));
   await endSessionsPastSecondFactor(ctx, account.id);
   await endVouchedTokens(ctx, account.id, organization.id);
   await recordMember(ctx, organization.id, account);
@@ -39,9 +44,29 @@ export async function joinOrganization(
     kind: 'member.added',
     organizationId: organization.id,
     subject: { type: 'user', id: account.id, name },
-    data: { role: as.role, origin: as.origin.kind },
+    data: { role: membership.role, origin: as.origin.kind },
   });
   return membership;
+}
+
+/**
+ * Gives a membership for which `pushedIn` holds the role and origin of the invitation that its
+ * person accepted; returns it, or null if there is none (security O8). An owner stays owner, because
+ * only an owner may withdraw that role. Call it with the account locked.
+ */
+async function replacePushed(
+  ctx: Context,
+  organizationId: string,
+  accountId: string,
+  { role: invitedAs, origin }: Joining,
+): Promise<Membership | null> {
+  if (origin.kind !== 'invitation' || (await isJoined(ctx, organizationId, accountId))) return null;
+  const pushed = await Membership.findOne({ where: { organizationId, accountId } });
+  if (pushed === null) return null;
+  const role = pushed.role === 'owner' ? 'owner' : invitedAs;
+  await pushed.update({ role, origin, synced: isSyncedBy(origin), joinedAt: ctx.now });
+  if (role === 'owner') await endUnapproved(ctx, organizationId, [accountId]);
+  return pushed;
 }
 
 /**

@@ -83,6 +83,20 @@ export async function isMember(organizationId: string, accountId: string): Promi
   return (await Membership.count({ where: { organizationId, accountId } })) > 0;
 }
 
+/** Whether the account belongs to the organization, except by `pushedIn` (security O8). */
+export async function isJoined(
+  ctx: Pick<Context, 'config'>,
+  organizationId: string,
+  accountId: string,
+): Promise<boolean> {
+  const rows = await select(
+    `SELECT 1 AS one FROM memberships m JOIN accounts a ON a.id = m.account_id
+      WHERE m.organization_id = $1 AND a.id = $2 AND NOT ${pushedIn(ctx)}`,
+    [organizationId, accountId],
+  );
+  return rows.length > 0;
+}
+
 /** Whether the account is a member of any organization, except by `pushedIn` (security O8). */
 export async function belongsSomewhere(
   ctx: Pick<Context, 'config'>,
