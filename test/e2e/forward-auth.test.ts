@@ -67,4 +67,33 @@ describe.skipIf(missing)('an application behind forward auth', () => {
       await page.context().close();
     },
   );
+
+  test.each([
+    ['first', [0, 1]],
+    ['second', [1, 0]],
+  ] as const)(
+    'O11 two tabs opened at the same time both reach their page; signed in first: the %s',
+    { timeout: 120_000 },
+    async (_, order) => {
+      const { page, complaints } = await browser.open();
+      const tabs = [page, await page.context().newPage()];
+      const paths = ['/one', '/two'];
+      await Promise.all(tabs.map((tab, at) => tab.goto(origin + paths[at])));
+      for (const at of order) {
+        const tab = tabs[at] ?? page;
+        await tab.getByLabel('E-mail address or company domain').fill(email);
+        await tab.keyboard.press('Enter');
+        // In the other tab, the person is signed in already.
+        if (at === order[0]) {
+          await tab.getByLabel('Password').fill(password);
+          await tab.keyboard.press('Enter');
+        }
+        await tab.waitForURL(origin + paths[at]);
+        const { headers } = JSON.parse(await tab.locator('body').innerText());
+        expect(headers).toMatchObject({ 'x-idctl-email': email });
+      }
+      expect(complaints).toEqual([]);
+      await page.context().close();
+    },
+  );
 });
