@@ -16,12 +16,15 @@ import { createScimMemory } from './scim-memory.ts';
 import { ensureSigningKey, requireRightKey } from './services/foundation/keys/open.ts';
 import { createTurnsOfProcess } from './services/foundation/limits/turns.ts';
 
-interface OpenOptions {
+/** How `openApp` opens the database. */
+export interface OpenOptions {
   /**
    * `yes` applies pending migrations, `refuse-pending` refuses them with `not_ready`. `already`
    * skips both: a move has already migrated the copy that it opens.
    */
   migrate: 'yes' | 'refuse-pending' | 'already';
+  /** Whether to migrate even while a process of another release uses the database. */
+  besideOthers?: boolean;
   /** Called with the name of each applied migration. */
   migrated?: (name: string) => void;
   /** Called once the schema is up to date, before the key is checked against the database. */
@@ -30,8 +33,8 @@ interface OpenOptions {
 
 /**
  * Opens all resources of a process: key, database, outbound. Refuses `config_invalid`,
- * `key_invalid`, `schema_newer`, `database_moved`, `not_ready`, or an error of the database such as
- * `database_unreachable`. After a refusal, nothing is open.
+ * `key_invalid`, `schema_newer`, `database_moved`, `not_ready`, `conflict` if it may not migrate yet, or
+ * an error of the database such as `database_unreachable`. After a refusal, nothing is open.
  */
 export async function openApp(
   { config }: Pick<LoadedConfig, 'config'>,
@@ -98,6 +101,7 @@ async function prepare(
   options: OpenOptions,
 ): Promise<void> {
   if (options.migrate === 'yes') {
+    if (!options.besideOthers) await database.requireNoOtherRelease();
     await copyFirst(app, database, options);
     for (const migration of await database.migrate()) {
       app.log.info({ migration }, 'migrated');

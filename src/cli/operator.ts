@@ -3,6 +3,7 @@ import { existsSync, statSync } from 'node:fs';
 import { chown, mkdir } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { dirname, resolve } from 'node:path';
+import type { OpenOptions } from '../app.ts';
 import type { LoadedConfig, LoadOptions } from '../config/load.ts';
 import { type App, type Context, openContext } from '../context.ts';
 import { Refusal } from '../errors.ts';
@@ -73,14 +74,14 @@ export function isDatabaseIdle({ config }: LoadedConfig): boolean {
   return file !== null && existsSync(file) && !existsSync(`${file}-wal`);
 }
 
-/** Opens the instance as its operator. With `migrated`, migrates first, and reports each step. */
+/** Opens the instance as its operator. With `migrating`, applies pending migrations first. */
 export async function openOperator(
   loaded: LoadedConfig,
-  migrated?: (name: string) => void,
+  migrating?: Pick<OpenOptions, 'besideOthers' | 'migrated'>,
 ): Promise<Operator> {
   const { openApp } = await import('../app.ts');
   const name = operatorName();
-  if (migrated === undefined) requireDatabaseFile(loaded);
+  if (migrating === undefined) requireDatabaseFile(loaded);
   becomeInstanceOwner(loaded);
   const { log } = loaded.config;
   // A command prints its own answer, so by default the log has only warnings and errors.
@@ -88,7 +89,7 @@ export async function openOperator(
   const config = { ...loaded.config, log: { ...log, level } };
   const app = await openApp(
     { config },
-    migrated === undefined ? { migrate: 'refuse-pending' } : { migrate: 'yes', migrated },
+    migrating === undefined ? { migrate: 'refuse-pending' } : { migrate: 'yes', ...migrating },
   );
   return {
     app,

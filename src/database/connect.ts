@@ -6,6 +6,7 @@ import { type Options, Sequelize } from 'sequelize';
 import { Refusal } from '../errors.ts';
 import { codeOf } from '../file-fault.ts';
 import { type Direct, runDirectly } from './direct.ts';
+import { migrations } from './migrations/index.ts';
 import {
   generationOf,
   isPooled,
@@ -41,6 +42,9 @@ export interface Link {
   dialect: 'sqlite' | 'postgres';
   close(): Promise<void>;
 }
+
+/** The name of sessions on PostgreSQL. It ends with the newest migration, so each release has one. */
+export const applicationName = `idctl ${migrations.at(-1)?.name}`;
 
 const common: Options = {
   // Sequelize's own logging would print values. Its retries would hide failures.
@@ -128,7 +132,7 @@ async function toPostgres(url: string, behaviour: Behaviour): Promise<Link> {
     dialectModule: withDeadline(driver),
     pool: { max: behaviour.poolSize, min: 0, idle: 10_000, acquire: 5_000, validate: isUsable },
     dialectOptions: {
-      application_name: 'idctl',
+      application_name: applicationName,
       keepAlive: true,
       connectionTimeoutMillis: 3_000,
       // A server that hangs cannot end a statement itself.

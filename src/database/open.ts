@@ -2,6 +2,7 @@ import { QueryTypes, type Sequelize } from 'sequelize';
 import { type Address, type Behaviour, connect, type Link, onLink } from './connect.ts';
 import { applyMigrations, pendingMigrations, watchSchema } from './migrate.ts';
 import { initModels } from './models/index.ts';
+import { requireNoOtherRelease } from './other-releases.ts';
 import { dropGeneration, newestGeneration } from './postgres-connection.ts';
 import { standbyRefusal } from './refusals.ts';
 import { serveStatements } from './select.ts';
@@ -21,6 +22,11 @@ export interface DatabaseLoad {
 export interface Database {
   sequelize: Sequelize;
   dialect: 'sqlite' | 'postgres';
+  /**
+   * Refuses `conflict` if migrations are pending and a process of another release uses the
+   * database. Call it before any other query.
+   */
+  requireNoOtherRelease(): Promise<void>;
   /**
    * Copies a SQLite file before pending migrations change it. Returns the path of the copy; null if
    * no copy is needed.
@@ -71,6 +77,7 @@ export async function openDatabase(options: Address & OpenOptions): Promise<Data
   return {
     sequelize,
     dialect: link.dialect,
+    requireNoOtherRelease: () => requireNoOtherRelease(link, options),
     copyFirst: async (now) =>
       link.dialect === 'sqlite' ? copyBeforeMigration(options, now) : null,
     migrate: () => migrate(options),

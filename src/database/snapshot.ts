@@ -44,6 +44,14 @@ export function findCopyBefore(file: string, migration: string): string | null {
   return copiesOf(file).findLast((copy) => copy.startsWith(`${file}.before-${migration}-`)) ?? null;
 }
 
+/** Whether another process copies the file before it migrates it. */
+export function isCopying({ url }: Address): boolean {
+  return besides(fileOf(url)).some((path) => {
+    const [, pid] = draftName.exec(path) ?? [];
+    return pid !== undefined && isOtherRunning(Number(pid));
+  });
+}
+
 /** Removes unfinished copies of killed processes. */
 async function removeDrafts(file: string): Promise<void> {
   for (const path of besides(file)) {
@@ -77,7 +85,7 @@ type Read = (sql: string) => Promise<Record<string, unknown>[]>;
  * The first migration that the file lacks. Null if it lacks none, if it has no table `migrations`,
  * or if a newer idctl or a move has written to it.
  */
-async function nextFor(read: Read): Promise<string | null> {
+export async function nextFor(read: Read): Promise<string | null> {
   if (!(await has(read, 'migrations'))) return null;
   const applied = (await read('SELECT name FROM migrations')).map(({ name }) => name);
   if (applied.some((name) => !migrations.some((known) => known.name === name))) return null;

@@ -58,9 +58,9 @@ describe.skipIf(dialect !== 'postgres')('a database server', () => {
       await Promise.all(readers);
     });
     const connections = async () =>
-      (await site.query("SELECT pid FROM pg_stat_activity WHERE application_name = 'idctl'")).map(
-        ({ pid }) => pid,
-      );
+      (
+        await site.query("SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'idctl%'")
+      ).map(({ pid }) => pid);
     await expect.poll(async () => (await connections()).length).toBeGreaterThan(3);
     // New connections can write. Older connections become read-only, as on a former primary.
     await site.query('ALTER DATABASE idctl SET default_transaction_read_only = off');

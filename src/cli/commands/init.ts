@@ -176,6 +176,7 @@ const beforeSealing: RefusalCode[] = [
   'database_moved',
   'not_ready',
   'schema_newer',
+  'conflict',
 ];
 
 /** Opens the instance. Makes a missing key, and removes it if opening fails before any use. */
@@ -183,7 +184,7 @@ async function openWithKey(loaded: LoadedConfig) {
   const { ensureKeyFile } = await import('../../services/instance/setup/key.ts');
   const key = await ensureKeyFile(loaded.config.keyFile);
   try {
-    return await openOperator(loaded, () => {});
+    return await openOperator(loaded, {});
   } catch (error) {
     if (error instanceof Refusal && beforeSealing.includes(error.code)) await key.takeBack();
     throw error;

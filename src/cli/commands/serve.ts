@@ -39,7 +39,7 @@ async function serve(call: Call): Promise<void> {
   requireDatabaseFile(loaded);
   becomeInstanceOwner(loaded);
   const { openApp } = await import('../../app.ts');
-  const app = await openApp(loaded, { migrate: 'yes' });
+  const app = await openApp(loaded, { migrate: 'yes', besideOthers: call.flags.yes });
   try {
     process.on('uncaughtExceptionMonitor', (err) => app.log.fatal({ err }, 'bug'));
     for (const warning of loaded.warnings) app.log.warn(warning);

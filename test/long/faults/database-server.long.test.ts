@@ -59,7 +59,8 @@ async function query(server: PostgresServer, sql: string): Promise<number> {
   return rowCount ?? 0;
 }
 
-const others = "FROM pg_stat_activity WHERE application_name = 'idctl' AND pid <> pg_backend_pid()";
+const others =
+  "FROM pg_stat_activity WHERE application_name LIKE 'idctl%' AND pid <> pg_backend_pid()";
 const busyConnections = (server: PostgresServer) =>
   query(server, `SELECT pid ${others} AND state <> 'idle'`);
 

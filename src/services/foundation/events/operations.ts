@@ -82,7 +82,7 @@ async function read(ctx: Context, where: WhereOptions<Event>, input: Omit<All, '
 // The clocks of the daemons and of the database may differ by a second.
 const settledInstant = `SELECT (EXTRACT(EPOCH FROM LEAST(min(xact_start) - interval '1 second',
     clock_timestamp())) * 1000)::float8 AS settled FROM pg_stat_activity
-  WHERE datname = current_database() AND application_name = 'idctl' AND pid <> pg_backend_pid()`;
+  WHERE datname = current_database() AND application_name LIKE 'idctl%' AND pid <> pg_backend_pid()`;
 
 /**
  * The id up to which no more events can appear; null on SQLite, where the order is always final. On
