@@ -115,4 +115,6 @@ export interface Turn {
   stop: AbortSignal;
   /** Makes a context with the current time. */
   anew(): Context;
+  /** Call it once the run has found and reserved its work. Then the next run may begin. */
+  found?(): void;
 }

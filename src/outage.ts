@@ -7,11 +7,20 @@ const outages: RefusalCode[] = [
   'schema_newer',
   'database_moved',
 ];
+/** Codes that single requests get too, and other outages cause. */
+const weaker: RefusalCode[] = ['database_busy', 'overloaded'];
 const lookEvery = 1_000;
+/** Longer than a statement waits, so that a lock on one table is one outage. */
+const quietFor = 15_000;
 
 /** Whether the refusal means that no request can use the database, or none can write to it. */
 export function isOutage({ code }: Refusal): boolean {
   return outages.includes(code);
+}
+
+/** Whether the refusal means that jobs have to wait for the database. They try again by themselves. */
+export function stopsJobs(refusal: Refusal): boolean {
+  return isOutage(refusal) || weaker.includes(refusal.code);
 }
 
 /** Logs outages: a line at the start, at each change of the code and at the end. */
@@ -27,6 +36,7 @@ export interface OutageLog {
 export function createOutageLog(log: Logger, look: () => Promise<boolean>): OutageLog {
   let current: RefusalCode | undefined;
   let looking = false;
+  let toldAt = 0;
   let timer: NodeJS.Timeout | undefined;
   const { promise: moved, resolve: tellMoved } = Promise.withResolvers<Refusal>();
   const end = () => {
@@ -34,7 +44,8 @@ export function createOutageLog(log: Logger, look: () => Promise<boolean>): Outa
     timer = undefined;
   };
   const lookOnce = async () => {
-    if (looking) return;
+    const isQuiet = performance.now() - toldAt >= quietFor;
+    if (looking || (current !== undefined && weaker.includes(current) && !isQuiet)) return;
     looking = true;
     const usable = await look().catch(() => false);
     looking = false;
@@ -45,9 +56,10 @@ export function createOutageLog(log: Logger, look: () => Promise<boolean>): Outa
   };
   return {
     tell(refusal) {
+      toldAt = performance.now();
       if (refusal.code === current) return;
       // Writes wait during other outages too, which say more.
-      if (refusal.code === 'database_busy' && current !== undefined) return;
+      if (weaker.includes(refusal.code) && current !== undefined) return;
       if (refusal.code === 'database_moved') tellMoved(refusal);
       current = refusal.code;
       log.error(

@@ -37,6 +37,22 @@ function passThrough<T>(
   return pass();
 }
 
+/** The errors of several pieces of work. */
+export class Failures extends Error {
+  readonly errors: unknown[];
+  constructor(errors: unknown[]) {
+    super(`${errors.length} pieces of work failed`);
+    this.errors = errors;
+  }
+}
+
+/** Waits for all work, so that no failure keeps other work from its end. Then throws the failures. */
+export async function finishAll(work: Promise<unknown>[]): Promise<void> {
+  const ends = await Promise.allSettled(work);
+  const errors = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason] : []));
+  if (errors.length > 0) throw new Failures(errors);
+}
+
 /** Returns a function that finds the queue of a key. A queue runs one piece of work at a time. */
 export function queueForEach(): (key: string) => PQueue {
   const queues = new Map<string, PQueue>();

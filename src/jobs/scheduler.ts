@@ -1,6 +1,7 @@
 import { type App, type Context, openContext, type Turn } from '../context.ts';
 import { Refusal } from '../errors.ts';
-import { isOutage } from '../outage.ts';
+import { stopsJobs } from '../outage.ts';
+import { Failures } from '../queue.ts';
 import { followMasterKey } from '../services/foundation/keys/open.ts';
 import { deliverMail } from '../services/instance/mail/deliver.ts';
 import { sweepExpired } from '../services/instance/upkeep.ts';
@@ -16,18 +17,16 @@ interface Job {
   everySeconds: number;
   /** Whether the job runs once more when the scheduler stops. */
   lastly?: true;
-  /** Whether at most one run of the job is active in this process. */
-  alone?: true;
   run: (ctx: Context, turn: Turn) => Promise<void>;
 }
 
 const jobs: Job[] = [
-  { name: 'sweep', everySeconds: 600, alone: true, run: sweepExpired },
-  { name: 'mail', everySeconds: 1, alone: true, run: deliverMail },
+  { name: 'sweep', everySeconds: 600, run: sweepExpired },
+  { name: 'mail', everySeconds: 1, run: deliverMail },
   { name: 'token uses', everySeconds: 10, lastly: true, run: writeTokenUses },
   { name: 'SCIM token uses', everySeconds: 10, lastly: true, run: writeScimTokenUses },
-  // Without `alone`, four more runs would start each second while one waits for a busy database.
-  { name: 'SCIM requests', everySeconds: 0.25, alone: true, lastly: true, run: writeRequests },
+  { name: 'SCIM requests', everySeconds: 0.25, lastly: true, run: writeRequests },
+  // A run of these three that has found its work does not delay the next run.
   { name: 'SCIM groups', everySeconds: 0.5, run: planWaiting },
   { name: 'webhooks', everySeconds: 1, run: deliverWebhooks },
   { name: 'client sign-outs', everySeconds: 1, run: tellClients },
@@ -37,34 +36,49 @@ const jobs: Job[] = [
 ];
 
 /**
- * Starts the scheduler. The returned function stops it, waits for running jobs, and runs the jobs
- * marked `lastly` once more.
+ * Starts the scheduler. While a run of a job waits for the database, the job does not start again.
+ * The returned function stops the scheduler, waits for running jobs, and runs the jobs marked
+ * `lastly` once more.
  */
 export function startJobs(app: App): () => Promise<void> {
-  const running = new Map<Promise<void>, Job>();
+  const running = new Set<Promise<void>>();
   const stop = new AbortController();
-  const timers = jobs.map((job) =>
-    setInterval(() => {
-      if (job.alone && [...running.values()].includes(job)) return;
-      const turn = runJob(app, job, stop.signal).finally(() => running.delete(turn));
-      running.set(turn, job);
-    }, job.everySeconds * 1000).unref(),
-  );
+  const timers = jobs.map((job) => {
+    let current: object | null = null;
+    const begin = () => {
+      if (current !== null) return;
+      const own = {};
+      current = own;
+      const free = () => {
+        if (current === own) current = null;
+      };
+      const run = runJob(app, job, { stop: stop.signal, found: free }).finally(() => {
+        free();
+        running.delete(run);
+      });
+      running.add(run);
+    };
+    return setInterval(begin, job.everySeconds * 1000).unref();
+  });
   return async () => {
     for (const timer of timers) clearInterval(timer);
     stop.abort();
-    await Promise.all(running.keys());
-    for (const job of jobs) if (job.lastly) await runJob(app, job, stop.signal);
+    await Promise.all(running);
+    for (const job of jobs) if (job.lastly) await runJob(app, job, { stop: stop.signal });
   };
 }
 
-async function runJob(app: App, job: Job, stop: AbortSignal): Promise<void> {
+async function runJob(app: App, job: Job, turn: Omit<Turn, 'anew'>): Promise<void> {
   const anew = () => openContext(app, { kind: 'system', name: job.name });
   try {
-    await job.run(anew(), { stop, anew });
+    await job.run(anew(), { ...turn, anew });
   } catch (error) {
-    const refusal = error instanceof Refusal ? error : app.refusalOf(error);
-    if (refusal !== null && isOutage(refusal)) app.tellOutage(refusal);
-    else app.log.error({ job: job.name, err: error }, 'job failed');
+    for (const each of error instanceof Failures ? error.errors : [error]) report(app, job, each);
   }
+}
+
+function report(app: App, { name }: Job, error: unknown): void {
+  const refusal = error instanceof Refusal ? error : app.refusalOf(error);
+  if (refusal !== null && stopsJobs(refusal)) app.tellOutage(refusal);
+  else app.log.error({ job: name, err: error }, 'job failed');
 }

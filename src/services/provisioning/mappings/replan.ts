@@ -2,6 +2,7 @@ import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import type { Context } from '../../../context.ts';
 import { dialectOfDatabase, execute, select, selectAmong } from '../../../database/select.ts';
 import { transaction, unsynced } from '../../../database/transaction.ts';
+import { finishAll } from '../../../queue.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { inTurnOfJob } from '../../foundation/limits/turns.ts';
 import { readAllRows } from '../../foundation/page.ts';
@@ -128,8 +129,8 @@ export async function isMapped(organizationId: string, names: readonly string[])
  * event for each organization. Leaves out organizations that an earlier run still plans.
  */
 export async function planWaiting(
-  { log, scim: { planning } }: Context,
-  { stop, anew }: { stop?: AbortSignal; anew: () => Context },
+  { scim: { planning } }: Context,
+  { stop, anew, found }: { stop?: AbortSignal; anew: () => Context; found?: () => void },
 ): Promise<void> {
   const listed = await select<{ id: string }>(
     'SELECT DISTINCT organization_id AS id FROM scim_replans ORDER BY organization_id',
@@ -139,15 +140,13 @@ export async function planWaiting(
   for (const { id } of organizations) planning.add(id);
   const runs = organizations.map(({ id: organizationId }) =>
     planAll(organizationId, anew, stop)
-      .catch((err: unknown) => {
-        log.error({ organizationId, err }, 'people of SCIM groups were not planned');
-        throw err;
+      .catch((cause: unknown) => {
+        throw new Error(`people of SCIM groups of ${organizationId} were not planned`, { cause });
       })
       .finally(() => planning.delete(organizationId)),
   );
-  // Errors are thrown last, so that no organization keeps another from its end.
-  const failed = (await Promise.allSettled(runs)).find(({ status }) => status === 'rejected');
-  if (failed?.status === 'rejected') throw failed.reason;
+  found?.();
+  await finishAll(runs);
 }
 
 /** Plans the people of an organization, and records how many, even if a batch fails. */

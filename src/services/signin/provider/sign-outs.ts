@@ -5,6 +5,7 @@ import { ClientSignOut } from '../../../database/models/provider-record.ts';
 import { select } from '../../../database/select.ts';
 import { unsynced } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
+import { finishAll } from '../../../queue.ts';
 import { keysOfIdTokens } from '../../foundation/keys/signing-key.ts';
 import { after } from '../../foundation/time.ts';
 import { clientIdOf } from '../../tenancy/clients/client.ts';
@@ -23,13 +24,13 @@ const leaseSeconds = 20;
 export async function tellClients(ctx: Context, turn: Turn): Promise<void> {
   await noticeEnds(ctx);
   const due = await findDue(ctx);
-  await Promise.all(
-    due.map((client) =>
-      serve(ctx, client, turn).catch((error: unknown) => {
-        ctx.log.error({ client, err: error }, 'a client was not told of sign-outs');
-      }),
-    ),
+  const runs = due.map((client) =>
+    serve(ctx, client, turn).catch((cause: unknown) => {
+      throw new Error(`the client ${client} was not told of sign-outs`, { cause });
+    }),
   );
+  turn.found?.();
+  await finishAll(runs);
 }
 
 /** The clients to serve, the longest waiting first. */

@@ -8,6 +8,7 @@ import { Webhook } from '../../../../database/models/webhook.ts';
 import { WebhookDelivery } from '../../../../database/models/webhook-delivery.ts';
 import { select } from '../../../../database/select.ts';
 import { unsynced } from '../../../../database/transaction.ts';
+import { finishAll } from '../../../../queue.ts';
 import { recordEvent } from '../../../foundation/events/record.ts';
 import { after } from '../../../foundation/time.ts';
 import { type Outcome, sendMessage } from '../webhook.ts';
@@ -30,13 +31,9 @@ interface Held {
 /** Sends the messages that are due: in order to each webhook, and to many webhooks at once. */
 export async function deliverWebhooks(ctx: Context, turn: Turn): Promise<void> {
   const due = await findDue(ctx.now);
-  await Promise.all(
-    due.map(({ id }) =>
-      serve(id, turn).catch((error: unknown) => {
-        ctx.log.error({ webhook: id, err: error }, 'deliveries to a webhook failed');
-      }),
-    ),
-  );
+  const claims = due.map(({ id }) => claim(turn.anew(), id));
+  void Promise.allSettled(claims).then(turn.found);
+  await finishAll(claims.map((claimed) => serve(claimed, turn)));
 }
 
 /** Finds due webhooks, longest-waiting first: a busy organization does not delay the others. */
@@ -53,8 +50,8 @@ function findDue(now: Date): Promise<{ id: string }[]> {
   );
 }
 
-async function serve(id: string, turn: Turn): Promise<void> {
-  let held = await claim(turn.anew(), id);
+async function serve(claimed: Promise<Held | null>, turn: Turn): Promise<void> {
+  let held = await claimed;
   while (held !== null) {
     const outcome = await sendMessage(turn.anew(), held.webhook, held.delivery, turn.stop);
     held = outcome === null ? await release(held) : await settle(turn, held, outcome);
