@@ -58,7 +58,9 @@ test('an empty database is migrated, and a second migration does nothing', async
   }
 });
 
-test('five processes that migrate at once apply each migration exactly once', async () => {
+test('five processes that migrate at once apply each migration exactly once', {
+  timeout: 180_000,
+}, async () => {
   const url = await freshDatabaseUrl();
   const children = Array.from({ length: 5 }, () => databaseChild(url, 'migrate'));
   const said = await Promise.all(children.map((child) => child.says()));

@@ -29,7 +29,9 @@ beforeEach(async () => {
 
 afterEach(() => database.close());
 
-test('two processes increment one number 800 times in all, and no increment is lost', async () => {
+test('two processes increment one number 800 times in all, and no increment is lost', {
+  timeout: 180_000,
+}, async () => {
   const children = [databaseChild(url, 'increment', 400), databaseChild(url, 'increment', 400)];
   await Promise.all(children.map((child) => child.ends()));
   expect((await OutboxItem.findOne())?.attempts).toBe(800);

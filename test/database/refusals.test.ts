@@ -201,7 +201,9 @@ if (dialect === 'postgres') {
     expect(generationOf(client)).not.toBe(newestGeneration());
   });
 
-  test('if the server freezes, a write is refused as database_unreachable instead of hanging, and works again when the server answers', async () => {
+  test('if the server freezes, a write is refused as database_unreachable instead of hanging, and works again when the server answers', {
+    timeout: 180_000,
+  }, async () => {
     const server = await startPostgres();
     onTestFinished(() => server.stop());
     const database = await opened(server.url);

@@ -74,7 +74,9 @@ describe.skipIf(dialect !== 'postgres')('a database server', () => {
     expect((await client.get('/readyz')).status).toBe(200);
   });
 
-  test('that is unreachable for a while is logged once when it fails and once when it is back', async () => {
+  test('that is unreachable for a while is logged once when it fails and once when it is back', {
+    timeout: 180_000,
+  }, async () => {
     const site = await install();
     onTestFinished(() => site.close());
     const way = await wayTo(site.database);
