@@ -1,9 +1,11 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { watchCommits } from './sqlite-checkpoints.ts';
 import {
   bindable,
   createFile,
   type OpenConnection,
   type SqliteConnection,
+  type SqliteOptions,
   type SqlParameters,
   whenFree,
 } from './sqlite-connection.ts';
@@ -25,27 +27,28 @@ export const openNodeSqlite: OpenConnection = async (options, writer) => {
     database.close();
     throw error;
   }
-  return connection(database, options.patience);
+  return connection(database, options);
 };
 
-function connection(database: DatabaseSync, patience: number): SqliteConnection {
+function connection(database: DatabaseSync, { file, patience }: SqliteOptions): SqliteConnection {
   const statement = statements(database);
+  const checkpoints = watchCommits(database, file);
+  const perform = <T>(sql: string, work: () => T) =>
+    whenFree(() => (/^COMMIT\b/i.test(sql) ? checkpoints.around(work) : work()), patience);
   let synced = true;
   return {
     all: (sql, parameters) =>
       // This copies each row: the driver's rows have no prototype, and callers may expect one.
-      whenFree(
-        () =>
-          statement(sql)
-            .all(...bound(parameters))
-            .map((row) => ({ ...row })),
-        patience,
+      perform(sql, () =>
+        statement(sql)
+          .all(...bound(parameters))
+          .map((row) => ({ ...row })),
       ),
     run: (sql, parameters) =>
-      whenFree(() => {
+      perform(sql, () => {
         const { lastInsertRowid, changes } = statement(sql).run(...bound(parameters));
         return { lastID: Number(lastInsertRowid), changes: Number(changes) };
-      }, patience),
+      }),
     setSync: async (wanted) => {
       if (wanted !== synced) database.exec(`PRAGMA synchronous = ${wanted ? 'FULL' : 'NORMAL'}`);
       synced = wanted;
@@ -54,7 +57,10 @@ function connection(database: DatabaseSync, patience: number): SqliteConnection 
     rollback: async () => {
       if (database.isTransaction) database.exec('ROLLBACK');
     },
-    close: async () => database.close(),
+    close: async () => {
+      await checkpoints.end();
+      database.close();
+    },
   };
 }
 
