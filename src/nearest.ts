@@ -1,4 +1,4 @@
-/** No known name is nearly as long. Comparing longer ones would take long. */
+/** Longer names are not compared: no known name is that long, and comparing them is slow. */
 const longest = 100;
 
 /** The known name that is most like the given one, or null if none is near. */

@@ -7,7 +7,7 @@ const outages: RefusalCode[] = [
   'schema_newer',
   'database_moved',
 ];
-/** Codes that single requests get too, and other outages cause. */
+/** Codes that a single request can get too, and that another outage can cause. */
 const weaker: RefusalCode[] = ['database_busy', 'overloaded'];
 const lookEvery = 1_000;
 /** Longer than a statement waits, so that a lock on one table is one outage. */

@@ -22,7 +22,7 @@ export function waitForTurn<T>(
   return passThrough(queues, begin, waiting.signal);
 }
 
-/** Whether the queue would begin new work at once. */
+/** Whether the queue would begin new work immediately. */
 function hasRoom({ size, pending, concurrency }: PQueue): boolean {
   return size === 0 && pending < concurrency;
 }

@@ -179,7 +179,7 @@ export async function makeFolder(path: string, owner: Owner | null): Promise<voi
   for (const folder of owner === null ? missing : [...missing, path]) await chown(folder, uid, gid);
 }
 
-// Not with `recursive`: below /proc, Node would try again without end.
+// Not with `recursive`: below /proc, Node would retry forever.
 async function makeOne(folder: string): Promise<void> {
   try {
     await mkdir(folder, { mode: 0o700 });

@@ -12,7 +12,7 @@ import { isCopying, nextFor } from './snapshot.ts';
 // migrations wait until no such process uses the database. Processes that start at the same time
 // may all have pending migrations: they wait for each other.
 
-/** The longest wait for other processes to end or to migrate, in milliseconds. */
+/** The longest wait for other processes to end, in milliseconds. */
 const patience = 10_000;
 const migrationPatience = 300_000;
 /** A pooler keeps a connection open after its client has ended. A daemon queries each second. */

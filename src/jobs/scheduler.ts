@@ -36,7 +36,7 @@ const jobs: Job[] = [
 ];
 
 /**
- * Starts the scheduler. While a run of a job waits for the database, the job does not start again.
+ * Starts the scheduler. A job does not start again before its run has ended or called `found`.
  * The returned function stops the scheduler, waits for running jobs, and runs the jobs marked
  * `lastly` once more.
  */

@@ -234,7 +234,7 @@ test('X5 after the upgrade of an older idctl, the newest event counts as the las
   const { email } = await person(idctl);
   await signedIn(idctl, email);
   await transaction(() => execute('DROP TABLE sweeps', []));
-  await runMigration('0042-sweeps');
+  await runMigration('0041-sweeps');
   const newest = await Event.findOne({ order: [['id', 'DESC']], rejectOnEmpty: true });
   expect(await sweptAt()).toBe(newest.at.getTime());
 });

@@ -35,7 +35,7 @@ import { connectionApproval } from './0037-connection-approval.ts';
 import { unapproved } from './0038-unapproved.ts';
 import { organizationCreators } from './0039-organization-creators.ts';
 import { suspendedPasskeys } from './0040-suspended-passkeys.ts';
-import { sweeps } from './0042-sweeps.ts';
+import { sweeps } from './0041-sweeps.ts';
 import type { Migration } from './migration.ts';
 
 /** Every migration in the order of release. Append only. */

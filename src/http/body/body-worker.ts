@@ -6,7 +6,8 @@ import { checkInput, fieldsOf, jsonOf } from './check.ts';
 import { cutIntoSlices } from './slices.ts';
 import type { ThreadAnswer, ThreadQuestion } from './thread.ts';
 
-// The thread for large bodies. Only these routes take one; a test compares them with the surface.
+// The thread for large bodies. It checks the bodies of these routes, which a test compares with the
+// surface. SCIM bodies it only parses.
 
 const routes = new Map(
   [...documentRoutes, ...mappingRoutes].map((route) => [`${route.method} ${route.path}`, route]),

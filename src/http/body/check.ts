@@ -17,9 +17,8 @@ export function jsonOf(bytes: Uint8Array): unknown {
 /** The fields of a JSON body, which must be an object. */
 export function fieldsOf(bytes: Uint8Array): Record<string, unknown> {
   const body = bytes.length === 0 ? {} : jsonOf(bytes);
-  if (typeof body !== 'object' || body === null)
-    throw new Refusal('invalid_json', 'The body is not JSON.');
-  if (Array.isArray(body)) throw new Refusal('invalid_input', 'The body must be a JSON object.');
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    throw new Refusal('invalid_input', 'The body must be a JSON object.');
   return { ...body };
 }
 

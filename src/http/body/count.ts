@@ -16,7 +16,7 @@ export function excessOf(
   { values, keys }: Omit<BodyLimits, 'bytes'>,
 ): string | null {
   let count = 0;
-  // The number of keys of each open object, and of none for a list.
+  // The number of keys so far in each open object; 0 for a list.
   const open: number[] = [];
   // Whether the last token was a string, which a colon turns into a key.
   let wasString = false;

@@ -49,7 +49,7 @@ export async function readInput(
 }
 
 /** Whether the input of the route is in the body of the request. */
-export function takesBody({ method }: Pick<Route, 'method'>): boolean {
+export function takesBody({ method }: { method: string }): boolean {
   return /^(POST|PUT|PATCH)$/.test(method);
 }
 

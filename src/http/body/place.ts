@@ -4,7 +4,7 @@ import { largeBodyLate } from '../../services/foundation/limits/turns.ts';
 import { largeBody } from './thread.ts';
 
 interface Sender {
-  /** The account or organization. */
+  /** The account, the organization of a SCIM client, or the kind of a caller without an account. */
   key: string;
   /** Whether the request waits as long as it takes, and not only five seconds. */
   patient: boolean;

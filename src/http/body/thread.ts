@@ -3,7 +3,8 @@ import { type InputFault, Refusal, type RefusalCode } from '../../errors.ts';
 import type { Route } from '../route.ts';
 import { joinSlices, type Slices } from './slices.ts';
 
-// Parses and checks large bodies in a thread, which would block other requests (security X11).
+// Parses and checks large bodies in a thread: on the main thread, this would block other requests
+// (security X11). The process has one such thread.
 
 /** Bodies that are larger than this go to the thread. */
 export const largeBody = 1024 * 1024;

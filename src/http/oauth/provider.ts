@@ -128,7 +128,7 @@ function ofClients({ app, origins }: Door): RequestHandler {
   };
 }
 
-/** The form of a client, which contains its credential. So only its size is decided before. */
+/** Reads a client's form. It contains the credential, so only its size is checked before. */
 async function receiveForm(request: Request, response: Response) {
   const received = await receive(request, response, {
     // Public clients run in pages of other sites.

@@ -5,6 +5,7 @@ import { isUuid } from '../../services/foundation/fields.ts';
 import { noteRequest } from '../../services/provisioning/scim/log.ts';
 import { findScimActor } from '../../services/provisioning/scim/token.ts';
 import { findCredential } from '../authenticate.ts';
+import { takesBody } from '../body/input.ts';
 import { receive } from '../receive.ts';
 import { refusalForClients } from '../refusals.ts';
 import { openRequest, traceOf } from '../trace.ts';
@@ -85,8 +86,8 @@ async function readFor(
 ) {
   const { method } = request;
   const answer = findAnswer({ method, path });
-  const takesBody = typeof answer === 'function' && /^(POST|PUT|PATCH)$/.test(method);
-  if (!takesBody) return { answer, body: undefined };
+  const reads = typeof answer === 'function' && takesBody(request);
+  if (!reads) return { answer, body: undefined };
   const body = await readBody(ctx, org, path, request, response);
   return body === undefined ? null : { answer, body };
 }

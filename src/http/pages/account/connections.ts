@@ -23,7 +23,7 @@ const labels: Record<string, string> = {
   emailAttribute: 'E-mail attribute',
 };
 
-/** The words for the values that are no text of their own. */
+/** Labels for values that are not text, such as true and null. */
 const words: Record<string, Record<string, string>> = {
   redirectUri: { null: 'of this site' },
   ignoreEmailVerified: { true: 'accepted', false: 'refused' },

@@ -20,8 +20,9 @@ export interface Known {
 }
 
 /**
- * Null if the sweep may use this clock. Otherwise since when the clock has run without a jump. A
- * jump is far from the last sweep, and far after the newest event.
+ * Null if the sweep may use this clock. Otherwise the time since which the clock has run without
+ * another jump. A clock has jumped if it is more than seven days before or after the newest instant
+ * known to be true.
  */
 export function judgeClock(known: Known, now: Date): { heldAt: Date } | null {
   if (!isFar(newestKnown(known), now)) return null;

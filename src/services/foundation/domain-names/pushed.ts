@@ -2,8 +2,8 @@ import type { Context } from '../../../context.ts';
 
 /**
  * The SQL condition for a membership (`m`) that SCIM pushed for an account (`a`) on an unverified
- * domain. It reveals
- * nothing of the account to the organization, and counts for nothing outside it (security O8).
+ * domain. Such a membership shows the organization nothing of the account, and counts for nothing
+ * outside it (security O8).
  */
 export function pushedIn({ config }: Pick<Context, 'config'>): string {
   // With this setting, every address counts as an address on a verified domain.

@@ -18,6 +18,9 @@ export const caps = {
 /** A kind of thing that an organization can have only so many of. */
 export type Cap = keyof typeof caps;
 
+// Object.keys returns strings.
+export const capNames = Object.keys(caps) as Cap[];
+
 /** The most entries of a list in a document. */
 export const documentCaps = { members: 10_000, mappings: 10_000 } as const;
 

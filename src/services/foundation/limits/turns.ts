@@ -13,7 +13,7 @@ export type TurnKind = 'computing' | 'network';
 const limits = {
   computing: { each: 1, all: 2 },
   network: { each: 2, all: 20 },
-  // Requests with a body over 1 MiB, which may need fifty times its memory.
+  // Requests with a body over 1 MiB. Parsing one can take ten times its size in memory.
   body: { each: 2, all: 8 },
 };
 const patience = 5000;

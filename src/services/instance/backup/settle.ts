@@ -121,7 +121,7 @@ async function suspendTokens(ctx: Context): Promise<typeof none> {
   }
   const [scim] = await ScimToken.update({ suspendedAt }, { where });
   const invitations = await Invitation.destroy({ where: { acceptedAt: null } });
-  // A second factor they stay, so that a restore never weakens a sign-in.
+  // They still count as a second factor, so a restore never weakens a sign-in.
   const [passkeys] = await Passkey.update({ suspendedAt }, { where });
   return { botTokens, invitations, personal, apps, clients, scim, passkeys };
 }

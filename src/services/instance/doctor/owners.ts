@@ -26,7 +26,7 @@ export async function checkOwners(files: InstanceFiles): Promise<Check | null> {
     const folder = await stat(dirname(path));
     // A new owner of the file could not reach it in this folder.
     if (folder.uid === 0 && (folder.mode & 0o001) === 0) continue;
-    // idctl makes each file for the owner of its folder. A folder of root says nothing.
+    // idctl creates each file for the owner of its folder. If root owns the folder, it is `owner`.
     const expected = folder.uid === 0 ? owner : folder.uid;
     // Others may own a configuration file that all or a group can read.
     const isShared = path === configFile && (found.mode & 0o044) !== 0;

@@ -1,4 +1,4 @@
-import { type Cap, capReached, caps } from '../../foundation/limits/caps.ts';
+import { type Cap, capNames, capReached, caps } from '../../foundation/limits/caps.ts';
 import type { Steps } from './changes.ts';
 import type { Section } from './schema.ts';
 import type { State } from './state.ts';
@@ -33,7 +33,7 @@ export function requireCaps(state: State, steps: Steps): void {
     projects: [steps.addProjects.length, 0],
     mappings: [steps.addMappings.length, steps.removeMappings.length],
   };
-  for (const cap of ['domains', 'webhooks', 'clients', 'projects', 'mappings'] as const) {
+  for (const cap of capNames) {
     const [added, removed] = after[cap];
     if (added > 0 && stored[cap] - removed + added > caps[cap].most)
       throw capReached(cap, state.organization);

@@ -42,7 +42,7 @@ export function viewApproval(
   return { approved, changedBy, pointsAt };
 }
 
-// A change to one of these values trusts the provider less than before, so it points nowhere new.
+// A change to one of these values makes the connection stricter, so it needs no new approval.
 const stricter: Pointing = { requireLocalTwoFactor: true, ignoreEmailVerified: false };
 
 /** The pointing values that differ, except those that became stricter. */
@@ -78,7 +78,7 @@ interface Saving {
 }
 
 /** Whether the actor's save can approve: an owner in a session, or the operator. */
-function mayApprove({ actor }: Context, role: Standing['role']): boolean {
+function isApprover({ actor }: Context, role: Standing['role']): boolean {
   if (role === 'operator') return true;
   return role === 'owner' && actor.kind === 'user' && actor.via === 'session';
 }
@@ -91,8 +91,8 @@ export async function approvalAfter(
   saving: Saving,
 ): Promise<Approval> {
   const points = pointingChanges(saving.before, saving.after).length > 0;
-  const mayVouch = mayApprove(ctx, role);
-  const approved = decide(stored, saving, { points, mayVouch });
+  const mayApprove = isApprover(ctx, role);
+  const approved = decide(stored, saving, { points, mayApprove });
   const wasApproved = stored?.approved === true;
   const isChanged = stored === null || points || (wasApproved && !approved);
   const owner = role === 'owner' || role === 'operator';
@@ -110,10 +110,10 @@ export async function approvalAfter(
 function decide(
   stored: (Approval & { enabled: boolean }) | null,
   { after, enabled, named }: Saving,
-  { points, mayVouch }: { points: boolean; mayVouch: boolean },
+  { points, mayApprove }: { points: boolean; mayApprove: boolean },
 ): boolean {
-  if (stored === null) return mayVouch;
-  if (mayVouch) {
+  if (stored === null) return mayApprove;
+  if (mayApprove) {
     const isWhole = named === 'all' || (named === 'applied' && points);
     const isNamed = Array.isArray(named) && Object.keys(after).every((one) => named.includes(one));
     return stored.approved || isWhole || isNamed;

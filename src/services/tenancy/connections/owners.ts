@@ -15,8 +15,8 @@ export async function isOwnerAnywhere(accountId: string): Promise<boolean> {
 }
 
 /**
- * Whether the account is an owner whom every connection asks for the own second factor. A pushed
- * membership asks for nothing outside its organization (security O8).
+ * Whether every connection must ask this account for its own second factor, because it is an owner.
+ * A pushed membership asks for nothing outside its organization (security O8).
  */
 export async function isAskedAsOwner(
   ctx: Pick<Context, 'config'>,
@@ -31,7 +31,8 @@ export async function isAskedAsOwner(
 }
 
 /**
- * Refuses an owner of any organization whom an unapproved connection signs in (security I8). The
+ * Refuses the sign-in if the connection is unapproved and the account owns any organization
+ * (security I8). The
  * rollback of the sign-in also removes a link that it made. Locks the account first, because it may
  * be getting the role now.
  */

@@ -29,7 +29,7 @@ export const invitationView = z.object({
     .enum(invalidReasons)
     .nullable()
     .describe(
-      'Why nobody can accept the invitation now: its inviter left, is disabled, or has a role that may not invite for this role. Null if it is valid.',
+      'Why the invitation is invalid now: its inviter left, is disabled, or has a role that may not invite for this role. Null if it is valid.',
     ),
 });
 

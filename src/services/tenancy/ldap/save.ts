@@ -10,7 +10,6 @@ import { shellWord } from '../../../shell-word.ts';
 import { requireAuthority, type Standing } from '../../foundation/authority/require.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { approvalAfter, type Named } from '../connections/approval.ts';
-
 import { keepOwnersIn } from '../signin-settings/owners.ts';
 import {
   aboutLdap,

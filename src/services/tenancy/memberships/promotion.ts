@@ -12,7 +12,7 @@ import { endSessions, forgetSecondFactor } from '../../people/sessions/end.ts';
 import { recordUnlinked } from '../identities/operations.ts';
 
 // An admin may point a connection at a provider of their own. What came through it before an owner
-// approved it must not lead to an owner later (security I8). Each session, key and credential keeps
+// approved it must not lead to an owner later (security I8). Each session, identity and credential keeps
 // its mark `unapproved`, whatever becomes of the connection.
 
 /** One kind of credential that can have the mark, in the events' word. */
@@ -28,7 +28,7 @@ interface Marked {
 const reason = 'owner';
 const ofAccount = ({ id }: Account) => ({ accountId: id, unapproved: true as const });
 
-/** Every kind of credential that can have the mark. The sessions end last. */
+/** Every kind of credential that can have the mark. */
 export const markedCredentials: readonly Marked[] = [
   {
     kind: 'token',
@@ -55,11 +55,11 @@ export const markedCredentials: readonly Marked[] = [
     kind: 'identity',
     table: 'identities',
     mark: 'unapproved',
-    // Sessions by the key that have no mark continue: the approved connection would have linked it.
+    // Unmarked sessions of this identity continue: the approved connection would have linked it too.
     end: async (ctx, account) => {
-      for (const key of await Identity.findAll({ where: ofAccount(account) })) {
-        await key.destroy();
-        await recordUnlinked(ctx, key, account.name);
+      for (const identity of await Identity.findAll({ where: ofAccount(account) })) {
+        await identity.destroy();
+        await recordUnlinked(ctx, identity, account.name);
       }
     },
   },

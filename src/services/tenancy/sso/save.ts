@@ -12,7 +12,6 @@ import { requireAuthority, type Standing } from '../../foundation/authority/requ
 import { findVerified } from '../../foundation/domain-names/owns.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { approvalAfter, type Named } from '../connections/approval.ts';
-
 import { keepOwnersIn } from '../signin-settings/owners.ts';
 import {
   aboutSso,

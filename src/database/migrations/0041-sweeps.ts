@@ -3,7 +3,7 @@ import type { Migration } from './migration.ts';
 
 /** The time of the last sweep. At first this is the time of the newest event, or now. */
 export const sweeps: Migration = {
-  name: '0042-sweeps',
+  name: '0041-sweeps',
   async up({ queryInterface: schema, sequelize }) {
     const date = { type: DataTypes.DATE, allowNull: false };
     await schema.createTable('sweeps', {
