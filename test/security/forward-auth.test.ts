@@ -327,14 +327,26 @@ test('O11 only a page starts a sign-in: an image gets 401 and no cookie', async 
 test('O11 a ticket and a cookie work only at their host', async () => {
   const one = await application();
   const other = await application();
+  // The other application admits the person too, so only the host decides.
+  await addMember(idctl.operator(), { org: other.org, email: one.ada.email ?? '', role: 'member' });
   const ticket = await fetchTicket(one.browser, one.session);
   const flow = one.browser.jar.get('__Host-idctl-flow') ?? '';
   other.browser.jar.set('__Host-idctl-flow', flow);
-  expect((await other.browser.get(ticket)).status).toBe(403);
+  const refused = await other.browser.get(ticket);
+  expect([refused.status, refused.cookies]).toEqual([403, []]);
   await enter(one.browser, one.session);
   const cookie = one.browser.jar.get('__Host-idctl') ?? '';
   other.browser.jar.set('__Host-idctl', cookie);
   expect(await statusOf(other.browser)).toBe(401);
+});
+
+test('O11 a cookie that is sent twice is not used', async () => {
+  const { browser, session, origin } = await application();
+  await enter(browser, session);
+  const cookie = `__Host-idctl=${browser.jar.get('__Host-idctl')}`;
+  const ask = async (header: string) =>
+    (await browserAt(idctl, origin).get('/auth/verify', { cookie: header })).status;
+  expect([await ask(cookie), await ask(`${cookie}; ${cookie}`)]).toEqual([200, 401]);
 });
 
 test('O11 the API refuses the cookie of a host, and a host refuses a session or token', async () => {

@@ -101,6 +101,15 @@ interface Standing {
   begin(operator: Context, of: { org: string; user: string; address: string }): Promise<unknown>;
 }
 
+test('O6 an invitation that has expired is refused before anything is typed', async () => {
+  const { page, signUp } = await invited();
+  expect((await page('/login')).body).toContain('invites you');
+  idctl.wait(7 * 86_400);
+  for (const path of ['/login', '/login/signup'])
+    expect((await page(path)).body).not.toContain('invites you');
+  expect(await signUp()).toMatchObject({ status: 403, body: { code: 'signup_closed' } });
+});
+
 test.each(Object.entries(standings))(
   'O6 an invitation is refused before anything is typed, with the reason in the list, while: %s',
   async (invalidBecause, { end, begin }: Standing) => {

@@ -111,6 +111,15 @@ test('P12 the same code used twenty times at once begins one session', async () 
   expect(await login(email, { totpCode })).not.toMatchObject({ status: 200 });
 });
 
+test('P12 a code that began a session does not disable the second factor; the next code does', async () => {
+  const { email, client, secret } = await enrolled();
+  await client.post('/api/v1/auth/refresh');
+  const disable = (code: string) => client.post('/api/v1/me/totp/disable', { code });
+  expect((await login(email, { totpCode: codeOf(secret) })).status).toBe(200);
+  expect(await disable(codeOf(secret))).toMatchObject(invalid);
+  expect((await disable(codeOf(secret, 30))).status).toBe(204);
+});
+
 test('P12 after five wrong codes in 15 minutes, over all endpoints, even a right code is refused', async () => {
   const { email, client, secret } = await enrolled();
   await client.post('/api/v1/auth/refresh');
