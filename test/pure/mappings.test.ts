@@ -164,6 +164,18 @@ describe('I7 the groups claim', () => {
   });
 });
 
+test('I7 while the claim is unknown, a SCIM group raises a role that the claim gave, and does not lower it', () => {
+  const byClaim = { group: 'ops', mappingId: 'm1', by: 'sso' };
+  const pushed = [{ group: 'staff', source: 'scim' as const }];
+  const planned = (held: 'viewer' | 'admin') => {
+    const current = { projectId: 'p', role: held, synced: true, because: byClaim };
+    const mapping = { id: 'm2', group: 'staff', projectId: 'p', role: 'member' as const };
+    return planMemberships(pushed, [mapping], [{ ...current, fate: 'unknown' }]);
+  };
+  expect(planned('admin')).toEqual({ adds: [], changes: [], removes: [], moves: [] });
+  expect(planned('viewer').changes).toMatchObject([{ from: 'viewer', role: 'member' }]);
+});
+
 test('the groups of a person are read once, however many projects are mapped', () => {
   let reads = 0;
   const groups = [{ group: 'dev', source: 'scim' as const }];

@@ -212,3 +212,18 @@ test('GET /me lists the person’s organizations and roles; PATCH changes only n
   const refused = await browser.send('PATCH', '/api/v1/me', { body: { email: 'x@example.test' } });
   expect(refused).toMatchObject({ status: 400, body: { errors: [{ path: 'email' }] } });
 });
+
+test('P4 no access token outlives its session, which lasts thirty days', async () => {
+  const { email } = await person(idctl);
+  const browser = await signedIn(idctl, email);
+  const day = 86_400;
+  const answers = [];
+  for (const seconds of [13 * day, 13 * day, 4 * day - 60]) {
+    idctl.wait(seconds);
+    answers.push(await browser.post('/api/v1/auth/refresh'));
+  }
+  expect(answers.map(({ body }) => body.expiresIn)).toEqual([900, 900, 60]);
+  idctl.wait(60);
+  const authorization = `Bearer ${answers[2]?.body.accessToken}`;
+  expect((await idctl.client().get('/api/v1/me', { authorization })).status).toBe(401);
+});
