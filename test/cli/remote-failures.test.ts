@@ -118,9 +118,11 @@ describe('interface page: exit codes for servers that fail', () => {
       'idctl pat create --user EMAIL --name NAME --scope write. Then store it: idctl login URL',
     );
     expect(await hintOf(403, 'scope_required', 'Use a session.')).toContain('--scope admin');
-    expect(await hintOf(403, 'session_required', 'Sign in.')).toContain('URL/account');
+    expect(await hintOf(403, 'session_required', 'Sign in.')).toContain(
+      'Do this on the account page, URL/. Or the operator',
+    );
     expect(await hintOf(401, 'invalid_credential', 'Refresh the session.')).toContain(
-      'Make a token on the account page, URL/account. Then store it: idctl login URL (or set IDCTL_TOKEN)',
+      'Make a token on the account page, URL/. Then store it: idctl login URL (or set IDCTL_TOKEN)',
     );
   });
 

@@ -1,4 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { storeServer } from '../../src/cli/remote/servers.ts';
 import { createToken } from '../../src/services/people/tokens/operations.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { appOf } from '../support/apps.ts';
@@ -7,6 +11,7 @@ import { type MailingIdctl, openMailingIdctl } from '../support/mail.ts';
 import { type OpenIdProvider, startOpenIdProvider } from '../support/openid-provider.ts';
 import { open } from '../support/pages.ts';
 import { connected, registration, signInAt } from '../support/sso.ts';
+import { typeLine } from '../support/typing.ts';
 
 // Tests the content of the account page. Most tests of its forms are in test/http/pages.test.ts.
 
@@ -101,4 +106,22 @@ test('sessions and tokens show their organization and method', async () => {
   expect(text).toContain(`It works in all your organizations: ${org.name}.`);
   expect(text).toContain('Personal token · scope write');
   expect(text).toContain(`Bot token of the app builder of ${org.name} · scope write`);
+});
+
+test('the address that the command line gives for the account page answers with that page', async () => {
+  const home = await mkdtemp(join(tmpdir(), 'idctl-hints-'));
+  onTestFinished(() => rm(home, { recursive: true }));
+  const stored = { url: idctl.baseUrl, token: 'cos_pat_e' };
+  await storeServer({ HOME: home }, { name: 'acme', ...stored });
+  const client = await signedIn(idctl, (await person(idctl)).email);
+  for (const words of [['org', 'list'], ['logout']]) {
+    const { err } = await typeLine(words, { HOME: home });
+    const [, address = ''] = /on the account page, (http\S+)\. /.exec(err) ?? [];
+    const page = await open(client, address.replace(idctl.baseUrl, ''));
+    expect([address, page.status, page.text]).toEqual([
+      expect.stringContaining(idctl.baseUrl),
+      200,
+      expect.stringContaining('Sign out'),
+    ]);
+  }
 });

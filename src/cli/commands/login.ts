@@ -75,7 +75,7 @@ export function addLogoutCommand(program: Command): void {
       const found = await forgetServer(process.env, typeof name === 'string' ? name : undefined);
       call.show(viewOf({ ...found, current: false }), row);
       call.note(
-        `The token is still valid. To end it, revoke it on ${found.url}/account. Or the operator runs: idctl pat revoke ID`,
+        `The token is still valid. To end it, revoke it on the account page, ${found.url}/. Or the operator runs: idctl pat revoke ID`,
       );
     },
   });

@@ -43,12 +43,12 @@ function remoteHint(origin: string, code: RefusalCode, hint?: string): string | 
   const store = `Then store it: idctl login ${origin}`;
   if (code === 'scope_required') {
     const [scope] = /\b(write|admin)\b/.exec(hint ?? '') ?? ['admin'];
-    return `Make a token of scope ${scope} on the account page, ${origin}/account. Or the operator makes one on the host: idctl pat create --user EMAIL --name NAME --scope ${scope}. ${store}`;
+    return `Make a token of scope ${scope} on the account page, ${origin}/. Or the operator makes one on the host: idctl pat create --user EMAIL --name NAME --scope ${scope}. ${store}`;
   }
   if (code === 'session_required')
-    return `Do this on the account page, ${origin}/account. Or the operator does this on the host.`;
+    return `Do this on the account page, ${origin}/. Or the operator does this on the host.`;
   if (code === 'invalid_credential')
-    return `Make a token on the account page, ${origin}/account. ${store} (or set IDCTL_TOKEN)`;
+    return `Make a token on the account page, ${origin}/. ${store} (or set IDCTL_TOKEN)`;
   return hint;
 }
 
