@@ -14,6 +14,7 @@ import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { settingsFor } from '../support/ldap.ts';
 import { type OpenIdProvider, startOpenIdProvider } from '../support/openid-provider.ts';
 import { keepPasskey } from '../support/passkeys.ts';
+import { freePorts } from '../support/ports.ts';
 import { type Slapd, startSlapd } from '../support/slapd.ts';
 import { connected, registration, signInAt } from '../support/sso.ts';
 
@@ -94,6 +95,21 @@ describe.each([
     expect(await find()).toMatchObject(note);
     const { org: other } = await site(true);
     expect(JSON.stringify(await doctor(other))).not.toContain('waits');
+  });
+
+  test('I8 doctor names it besides a fault of the connection', async () => {
+    const { org } = await site(false);
+    const [port] = await freePorts(1);
+    const where = { organizationId: org.id };
+    await transaction(async () => {
+      await SsoConnection.update({ issuer: `http://127.0.0.1:${port}` }, { where });
+      await LdapConnection.update({ uri: `ldaps://127.0.0.1:${port}` }, { where });
+    });
+    const found = (await doctor(org)).find(({ name }) => name === `${called} of ${org.slug}`);
+    expect(found).toMatchObject({
+      ok: false,
+      message: expect.stringMatching(/failed: .+[^.]; it also waits for the approval of an owner$/),
+    });
   });
 });
 

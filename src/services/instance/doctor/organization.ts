@@ -58,9 +58,10 @@ async function checkSso(ctx: Context, { id, slug }: Organization): Promise<Check
     'the provider answers, and accepts the client',
     async () => {
       const waiting = findWaiting(connection, 'sso', slug);
-      if (!connection.enabled) return withWaiting(`${connection.issuer}, not enabled`, waiting);
+      if (!connection.enabled)
+        return withWaiting(right(`${connection.issuer}, not enabled`), waiting);
       const finding = ofExamination(await testSso(ctx, { org: id }), connection.issuer);
-      if (finding.ok && waiting !== null) return withWaiting(finding.seen, waiting);
+      if (waiting !== null) return withWaiting(finding, waiting);
       if (!finding.ok || !connection.autoRemove || connection.absentGroups === 'none')
         return finding;
       // Security I7: some providers omit the claim for people without groups.
@@ -80,18 +81,19 @@ async function checkLdap(ctx: Context, { id, slug }: Organization): Promise<Chec
     'the directory answers, and the filter finds people',
     async () => {
       const waiting = findWaiting(connection, 'ldap', slug);
-      if (!connection.enabled) return withWaiting(`${connection.uri}, not enabled`, waiting);
+      if (!connection.enabled) return withWaiting(right(`${connection.uri}, not enabled`), waiting);
       const rest = await restOfDoctor(ctx, connection);
-      if (rest !== null) return resting(slug, rest);
-      const finding = ofExamination(await testLdap(ctx, { org: id }), connection.uri);
-      return finding.ok ? withWaiting(finding.seen, waiting) : finding;
+      if (rest !== null) return withWaiting(resting(slug, rest), waiting);
+      return withWaiting(ofExamination(await testLdap(ctx, { org: id }), connection.uri), waiting);
     },
   );
 }
 
-/** The finding of a connection that works. It is no fault that owners have not approved it yet. */
-function withWaiting(seen: string, waiting: ReturnType<typeof findWaiting>): Finding {
-  return waiting === null ? right(seen) : right(`${seen}; ${waiting.seen}`, waiting.hint);
+/** Adds that owners have not approved the connection yet. Without another fault, that is none. */
+function withWaiting(finding: Finding, waiting: ReturnType<typeof findWaiting>): Finding {
+  if (waiting === null) return finding;
+  if (finding.ok) return right(`${finding.seen}; ${waiting.seen}`, waiting.hint);
+  return wrong(`${finding.seen.replace(/\.$/, '')}; it also ${waiting.seen}`, finding.hint);
 }
 
 /** The finding while `doctor` pauses, so as not to lock the service account (security L8). */
