@@ -3,6 +3,7 @@ import { Account } from '../../src/database/models/account.ts';
 import { Organization } from '../../src/database/models/organization.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { settleRestored } from '../../src/services/instance/backup/settle.ts';
+import { beginSession } from '../../src/services/signin/begin.ts';
 import { explain } from '../../src/services/signin/explain/operations.ts';
 import { removePasskey } from '../../src/services/signin/passkeys/operations.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
@@ -81,6 +82,23 @@ test('P16 another person’s sign-in leaves a restored passkey suspended, and on
   await signedIn(idctl, (await organization(idctl)).owner.email);
   expect((await signInByPasskey(fresh(), held)).status).toBe(401);
   expect((await Account.findByPk(account.id))?.hasPasskey).toBe(true);
+});
+
+test('P16 I8 a sign-in through a connection that waits for approval leaves a restored passkey suspended', async () => {
+  idctl = await openIdctl({ baseUrl });
+  const {
+    account: { id },
+    held,
+  } = await personWithPasskey(idctl);
+  await restored();
+  const ctx = idctl.as({ kind: 'anonymous' });
+  const account = await Account.findByPk(id, { rejectOnEmpty: true });
+  const enter = (unapproved: boolean) =>
+    transaction(() => beginSession(ctx, account, { method: 'sso', unapproved }));
+  expect(await enter(true)).toHaveProperty('session');
+  expect((await signInByPasskey(fresh(), held)).status).toBe(401);
+  expect(await enter(false)).toHaveProperty('session');
+  expect((await signInByPasskey(fresh(), held)).status).toBe(200);
 });
 
 test('P16 with --keep-tokens, passkeys sign in after a restore', async () => {

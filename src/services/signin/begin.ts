@@ -51,7 +51,7 @@ export async function beginSession(ctx: Context, account: Account, via: SignIn):
   // when its second factor was added (security P12).
   const vouchedBy = method === 'sso' || method === 'passkey' ? (factor?.vouchedBy ?? null) : null;
   // The person proved the account in another way since the restore that suspended them.
-  if (method !== 'passkey' && now.hasPasskey) await resumePasskeys(account.id);
+  if (method !== 'passkey' && !unapproved && now.hasPasskey) await resumePasskeys(account.id);
   const begun = {
     method,
     connection,
