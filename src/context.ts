@@ -41,8 +41,17 @@ export interface App {
   signIns: Map<string, number>;
   /** How many sign-in callbacks wait for the network, by client and by connection. */
   placesTaken: Map<string, number>;
-  /** The turns of long work by organization, and of large bodies by sender (security O15). */
-  turns: { computing: Turns; network: Turns; body: Turns };
+  /** The turns of long work, and of requests with a body over 1 MiB (security O15). */
+  turns: {
+    computing: Turns;
+    network: Turns;
+    /** Bodies on their way, by sender. */
+    arriving: Turns;
+    /** Bodies in memory until they are answered, by account. Parsing takes ten times their size. */
+    body: Turns;
+    /** The same for SCIM, by organization. */
+    push: Turns;
+  };
   /** The load on the database connections. */
   databaseLoad(): DatabaseLoad;
   /**

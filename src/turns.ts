@@ -11,7 +11,7 @@ export interface Turns {
   load(): { running: number; waiting: number };
 }
 
-interface Patience {
+export interface Patience {
   patience: number;
   late: () => Error;
 }

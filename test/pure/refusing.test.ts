@@ -8,6 +8,7 @@ import { problemOf, refusalForClients } from '../../src/http/refusals.ts';
 import { operationRoutes } from '../../src/http/routes/list.ts';
 import { parse } from '../../src/input.ts';
 import { list } from '../../src/services/foundation/list.ts';
+import { turnsDuring } from '../support/turns.ts';
 
 const refusalOf = (schema: z.ZodType, value: unknown): Refusal => {
   try {
@@ -37,27 +38,40 @@ test.each([
   '[[[[]]],{},{"":{"":""}}]',
   '{"a":{"a":{"a":1}},"b":"ü: \u2028"}',
   '[\n\t"a",\r\n"b"]',
-])('X11 an object, an array and a scalar count as one value, and a key does not: %s', (text) => {
-  const count = valuesIn(JSON.parse(text));
-  const most = (values: number) => excessOf(Buffer.from(text), { values, keys: 100 });
-  expect([most(count), most(count - 1)]).toEqual([
-    null,
-    `The body has more than ${count - 1} JSON values.`,
-  ]);
-});
+])(
+  'X11 an object, an array and a scalar count as one value, and a key does not: %s',
+  async (text) => {
+    const count = valuesIn(JSON.parse(text));
+    const most = (values: number) => excessOf(Buffer.from(text), { values, keys: 100 });
+    expect([await most(count), await most(count - 1)]).toEqual([
+      null,
+      `The body has more than ${count - 1} JSON values.`,
+    ]);
+  },
+);
 
-test('X11 colons that belong to no key hide no values', () => {
+test('X11 colons that belong to no key hide no values', async () => {
   const hidden = Buffer.from(`{"a":[${'0,'.repeat(50)}0]${':'.repeat(1000)}}`);
-  expect(excessOf(hidden, { values: 40, keys: 2000 })).toContain('more than 40 JSON values');
+  expect(await excessOf(hidden, { values: 40, keys: 2000 })).toContain('more than 40 JSON values');
 });
 
-test('X11 keys and levels are counted before a body is parsed', () => {
+test('X11 keys and levels are counted before a body is parsed', async () => {
   const keys = (count: number) => Array.from({ length: count }, (_, at) => `"${at}":{}`).join(',');
   const excess = (text: string) => excessOf(Buffer.from(text), { values: 5000, keys: 100 });
-  expect(excess(`[{${keys(100)}},{${keys(100)}}]`)).toBeNull();
-  expect(excess(`[{},{${keys(101)}`)).toBe('An object in the body has more than 100 keys.');
-  expect(excess(`${'{"a":['.repeat(16)}1${']}'.repeat(16)}`)).toBeNull();
-  expect(excess('[[{"a":'.repeat(11))).toBe('The body nests deeper than 32 levels.');
+  expect(await excess(`[{${keys(100)}},{${keys(100)}}]`)).toBeNull();
+  expect(await excess(`[{},{${keys(101)}`)).toBe('An object in the body has more than 100 keys.');
+  expect(await excess(`${'{"a":['.repeat(16)}1${']}'.repeat(16)}`)).toBeNull();
+  expect(await excess('[[{"a":'.repeat(11))).toBe('The body nests deeper than 32 levels.');
+});
+
+test('X11 a body is counted in slices, and a text that is not JSON is left to the parser', async () => {
+  for (const byte of [',', ' ', ':']) {
+    const bytes = Buffer.alloc(4 * 1024 * 1024, byte);
+    const counting = excessOf(bytes, { values: 400_000, keys: 10_000_000 });
+    expect(await turnsDuring(counting)).toBeGreaterThan(2);
+  }
+  expect(await excessOf(Buffer.from('[1,2'), { values: 9, keys: 1 })).toBeNull();
+  expect(await excessOf(Buffer.from(']]'), { values: 1, keys: 1 })).toBeNull();
 });
 
 const fields = z.strictObject({ name: z.string(), email: z.string().optional() });

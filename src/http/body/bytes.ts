@@ -22,6 +22,8 @@ export async function readBytes(
   limit: number,
 ): Promise<Uint8Array<ArrayBuffer> | null> {
   if (Number(request.headers['content-length']) > limit) throw tooLarge(limit);
+  // The client may have left while the request waited for its turn.
+  if (request.destroyed && !request.complete) return null;
   // The client of a large body may wait for this before it sends the body (RFC 9110 §10.1.1).
   if (request.headers.expect !== undefined) response.writeContinue();
   const parts: Uint8Array[] = [];

@@ -3,13 +3,14 @@ import { z } from 'zod';
 import type { Context } from '../../context.ts';
 import { Refusal, refuseField } from '../../errors.ts';
 import { parse } from '../../input.ts';
+import { largeBodyLate } from '../../services/foundation/limits/turns.ts';
 import { readCookie } from '../cookies.ts';
 import { gatherForm } from '../oauth/gather.ts';
 import { type Fill, pathKeys, type Route } from '../route.ts';
-import { hasBody, readBytes, requirePlain } from './bytes.ts';
+import { hasBody, requirePlain } from './bytes.ts';
 import { checkInput, fieldsOf, refuseNul } from './check.ts';
 import { excessOf } from './count.ts';
-import { waitForPlace } from './place.ts';
+import { keepPlace, readInTurn } from './place.ts';
 import { checkInThread, largeBody } from './thread.ts';
 
 /**
@@ -77,10 +78,11 @@ async function readJsonBytes(ctx: Context, { body }: Route, request: Request, re
   }
   requirePlain(request, hint);
   const key = ctx.actor.kind === 'user' ? ctx.actor.accountId : ctx.actor.kind;
-  await waitForPlace(ctx, { key, patient: false, limit: body.bytes }, request, response);
-  const bytes = await readBytes(request, response, body.bytes);
-  const excess = bytes && excessOf(bytes, body);
+  const bytes = await readInTurn(ctx, key, request, response, body.bytes);
+  const excess = bytes && (await excessOf(bytes, body));
   if (excess) throw new Refusal('invalid_input', excess);
+  if (bytes && bytes.length > largeBody)
+    await keepPlace(ctx.turns.body, key, response, largeBodyLate);
   return bytes;
 }
 

@@ -1,36 +1,44 @@
 import type { Request, Response } from 'express';
 import type { Context } from '../../context.ts';
-import { largeBodyLate } from '../../services/foundation/limits/turns.ts';
+import type { Patience, Turns } from '../../turns.ts';
+import { readBytes } from './bytes.ts';
 import { largeBody } from './thread.ts';
 
-interface Sender {
-  /** The account, the organization of a SCIM client, or the kind of a caller without an account. */
-  key: string;
-  /** Whether the request waits as long as it takes, and not only five seconds. */
-  patient: boolean;
-  /** The most bytes of the body. A longer one needs no place, because it is not read. */
-  limit: number;
+// Bounds the memory of bodies over 1 MiB (security O15).
+
+/**
+ * Reads a body of up to `limit` bytes. At most eight of one sender that may be over 1 MiB arrive at
+ * a time. A slow sender keeps only its own waiting. Null if the client leaves before its end.
+ */
+export function readInTurn(
+  { turns }: Pick<Context, 'turns'>,
+  sender: string,
+  request: Request,
+  response: Response,
+  limit: number,
+): Promise<Uint8Array<ArrayBuffer> | null> {
+  const read = () => readBytes(request, response, limit);
+  const bytes = Number(request.headers['content-length'] ?? limit);
+  // A longer body is refused unread.
+  return bytes <= largeBody || bytes > limit ? read() : turns.arriving.run(sender, read);
 }
 
 /**
- * Waits for a place before a body over 1 MiB is read. The request keeps its place until it is
- * answered, so two such bodies of a sender are in memory, and eight in total (security O15).
- * Refuses `overloaded`.
+ * Waits for a place for a large body that has arrived, before it is parsed. The request keeps the
+ * place until it is answered. Without `patience`, it waits as long as it takes.
  */
-export function waitForPlace(
-  { turns }: Pick<Context, 'turns'>,
-  { key, patient, limit }: Sender,
-  { headers }: Request,
+export function keepPlace(
+  turns: Turns,
+  sender: string,
   response: Response,
+  patience?: Patience,
 ): Promise<void> {
-  const bytes = Number(headers['content-length'] ?? limit);
-  if (bytes <= largeBody || bytes > limit) return Promise.resolve();
   return new Promise((resolve, reject) => {
     const hold = async () => {
       resolve();
       await answered(response);
     };
-    turns.body.run(key, hold, patient ? undefined : largeBodyLate).catch(reject);
+    turns.run(sender, hold, patience).catch(reject);
   });
 }
 

@@ -3,10 +3,10 @@ import type { Context } from '../../context.ts';
 import { Refusal } from '../../errors.ts';
 import { scimRefusal } from '../../services/foundation/scim-user/refusal.ts';
 import { mostKeys } from '../../services/provisioning/scim/patch-operations.ts';
-import { readBytes, requirePlain } from '../body/bytes.ts';
+import { requirePlain } from '../body/bytes.ts';
 import { jsonOf } from '../body/check.ts';
 import { excessOf } from '../body/count.ts';
-import { waitForPlace } from '../body/place.ts';
+import { keepPlace, readInTurn } from '../body/place.ts';
 import { largeBody, parseInThread } from '../body/thread.ts';
 
 const usualKib = 256;
@@ -31,13 +31,13 @@ export async function readBody(
   if (!request.is(mediaTypes)) throw new Refusal('unsupported_media_type', types);
   requirePlain(request, types);
   const limit = kib * 1024;
-  // A push of a group is never refused for this.
-  await waitForPlace(ctx, { key: org, patient: true, limit }, request, response);
-  const bytes = await readBytes(request, response, limit);
+  const bytes = await readInTurn(ctx, org, request, response, limit);
   if (bytes === null) return undefined;
   if (bytes.length === 0) throw new Refusal('invalid_json', 'The body is empty.');
-  const excess = excessOf(bytes, limits);
+  const excess = await excessOf(bytes, limits);
   if (excess !== null) throw scimRefusal(400, 'invalidValue', excess);
+  // A push of a group is never refused for this: it waits as long as it takes.
+  if (bytes.length > largeBody) await keepPlace(ctx.turns.push, org, response);
   const body = bytes.length > largeBody ? await parseInThread(bytes) : jsonOf(bytes);
   if (typeof body !== 'object' || body === null)
     throw new Refusal('invalid_json', 'The body is not a JSON object.');

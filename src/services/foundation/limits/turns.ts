@@ -2,7 +2,7 @@ import type { Context } from '../../../context.ts';
 import type { Organization } from '../../../database/models/organization.ts';
 import { assertNoTransaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
-import { createTurns, type Turns } from '../../../turns.ts';
+import { createTurns } from '../../../turns.ts';
 
 // One organization must not delay the others (security O15). Work that computes for long, or that
 // waits for the network, takes its turn.
@@ -13,17 +13,20 @@ export type TurnKind = 'computing' | 'network';
 const limits = {
   computing: { each: 1, all: 2 },
   network: { each: 2, all: 20 },
-  // Requests with a body over 1 MiB. Parsing one can take ten times its size in memory.
+  arriving: { each: 8, all: Number.POSITIVE_INFINITY },
   body: { each: 2, all: 8 },
+  push: { each: 2, all: 8 },
 };
 const patience = 5000;
 
 /** Creates the turns of a process. */
-export function createTurnsOfProcess(): Record<TurnKind | 'body', Turns> {
+export function createTurnsOfProcess(): Context['turns'] {
   return {
     computing: createTurns(limits.computing),
     network: createTurns(limits.network),
+    arriving: createTurns(limits.arriving),
     body: createTurns(limits.body),
+    push: createTurns(limits.push),
   };
 }
 
