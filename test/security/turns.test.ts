@@ -1,7 +1,9 @@
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { Organization } from '../../src/database/models/organization.ts';
 import { select } from '../../src/database/select.ts';
+import { transaction } from '../../src/database/transaction.ts';
 import { addMapping } from '../../src/services/provisioning/mappings/operations.ts';
 import { planWaiting } from '../../src/services/provisioning/mappings/replan.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
@@ -16,7 +18,7 @@ import { scimClient } from '../support/scim-client.ts';
 
 let idctl: Idctl;
 beforeAll(async () => {
-  idctl = await openIdctl({ outbound: { allow: ['127.0.0.1'] } });
+  idctl = await openIdctl({ outbound: { allow: ['127.0.0.1'] }, orgs: { creation: 'anyone' } });
 });
 afterAll(() => idctl.close());
 
@@ -31,7 +33,7 @@ type Tenant = Awaited<ReturnType<typeof tenant>>;
 
 type Kind = keyof Idctl['app']['turns'];
 
-/** Holds a turn of the organization or sender until the returned function is called. */
+/** Holds a turn of the organization, of its creator or of a sender until the returned function is called. */
 async function hold(id: string, kind: Kind = 'computing') {
   const begun = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<void>();
@@ -211,6 +213,52 @@ describe('O15 work that computes', () => {
     );
     expect(await exportOrganization(idctl.operator(), { org: slug })).toMatchObject({ idctl: 1 });
     await renameOrganization(idctl.operator(), { org: slug, name: 'Other' });
+  });
+});
+
+describe('O15 organizations that one account created', () => {
+  /** A person who has created two organizations, and the paths of these. */
+  async function founder() {
+    const { id, email } = await person(idctl);
+    const client = await signedIn(idctl, email);
+    const made = [];
+    for (let count = 0; count < 2; count += 1)
+      made.push((await client.post('/api/v1/orgs', { name: fresh('own') })).body.slug);
+    return { id, client, paths: made.map((slug) => `/api/v1/orgs/${slug}`) };
+  }
+
+  const probe = { issuer: 'http://127.0.0.1:1', clientId: 'idctl', clientSecret: 'secret' };
+  const works: [Kind, number, (client: Client, at: string) => Promise<Answer>][] = [
+    ['computing', 1, (client, at) => client.post(`${at}/plan`, { document })],
+    ['network', 2, (client, at) => client.post(`${at}/sso/test`, probe)],
+  ];
+
+  test.each(works)(
+    'O15 organizations that one account created share a turn: %s; another account’s work runs beside them',
+    async (kind, places, send) => {
+      const [greedy, other] = [await founder(), await founder()];
+      const releases = [];
+      for (let count = 0; count < places; count += 1) releases.push(await hold(greedy.id, kind));
+      const late = greedy.paths.map((at) => send(greedy.client, at));
+      await expect.poll(() => load(kind).waiting, { interval: 5 }).toBe(2);
+      for (const at of other.paths) expect((await send(other.client, at)).status).toBe(200);
+      expect(load(kind)).toEqual({ running: places, waiting: 2 });
+      await Promise.all(releases.map((release) => release()));
+      expect((await Promise.all(late)).map(({ status }) => status)).toEqual([200, 200]);
+    },
+  );
+
+  test('O15 a job takes the same turn as the requests', async () => {
+    const { id, send } = await provisioned(51);
+    const { id: createdBy } = await person(idctl);
+    await transaction(() => Organization.update({ createdBy }, { where: { id } }));
+    const release = await hold(createdBy);
+    expect((await send()).status).toBe(201);
+    const planning = planWaiting(idctl.operator(), { anew: () => idctl.operator() });
+    await waits(1);
+    await release();
+    await planning;
+    expect(load()).toEqual({ running: 0, waiting: 0 });
   });
 });
 

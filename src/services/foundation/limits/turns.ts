@@ -5,7 +5,7 @@ import { Refusal } from '../../../errors.ts';
 import { createTurns } from '../../../turns.ts';
 
 // One organization must not delay the others (security O15). Work that computes for long, or that
-// waits for the network, takes its turn.
+// waits for the network, takes its turn. The organizations that one account created share a turn.
 
 /** What the work does for long: it computes, or it waits for the network. */
 export type TurnKind = 'computing' | 'network';
@@ -32,6 +32,13 @@ export function createTurnsOfProcess(): Context['turns'] {
 
 type Waiting = Pick<Context, 'turns' | 'actor'>;
 
+type Tenant = Pick<Organization, 'id' | 'createdBy'>;
+
+/** The key of an organization's turns. Of the operator's organizations, each has its own. */
+function keyOf({ id, createdBy }: Tenant): string {
+  return createdBy ?? id;
+}
+
 /**
  * Runs the work when it is the organization's turn. Refuses `overloaded` if that takes longer than
  * five seconds. The operator does not wait. Prove the authority first.
@@ -39,22 +46,22 @@ type Waiting = Pick<Context, 'turns' | 'actor'>;
 export async function inTurn<T>(
   { turns, actor }: Waiting,
   kind: TurnKind,
-  { id }: Pick<Organization, 'id'>,
+  organization: Tenant,
   work: () => Promise<T>,
 ): Promise<T> {
   if (actor.kind === 'operator') return work();
   assertNoTransaction('waiting for a turn');
-  return turns[kind].run(id, work, { patience, late: () => tooBusy[kind]() });
+  return turns[kind].run(keyOf(organization), work, { patience, late: () => tooBusy[kind]() });
 }
 
 /** Runs a part of a job when it is the organization's turn, however long that takes. */
 export function inTurnOfJob<T>(
   { turns }: Pick<Context, 'turns'>,
-  organizationId: string,
+  organization: Tenant,
   work: () => Promise<T>,
 ): Promise<T> {
   assertNoTransaction('waiting for a turn');
-  return turns.computing.run(organizationId, work);
+  return turns.computing.run(keyOf(organization), work);
 }
 
 const hint = 'Wait until an earlier request has ended, then try again.';

@@ -1,5 +1,6 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import type { Context } from '../../../context.ts';
+import type { Organization } from '../../../database/models/organization.ts';
 import { dialectOfDatabase, execute, select, selectAmong } from '../../../database/select.ts';
 import { transaction, unsynced } from '../../../database/transaction.ts';
 import { finishAll } from '../../../queue.ts';
@@ -124,6 +125,8 @@ export async function isMapped(organizationId: string, names: readonly string[])
   return found.length > 0;
 }
 
+type Listed = Pick<Organization, 'id' | 'createdBy'>;
+
 /**
  * Plans the people on the list in batches. Each batch takes its turn (security O15). Records an
  * event for each organization. Leaves out organizations that an earlier run still plans.
@@ -132,18 +135,19 @@ export async function planWaiting(
   { scim: { planning } }: Context,
   { stop, anew, found }: { stop?: AbortSignal; anew: () => Context; found?: () => void },
 ): Promise<void> {
-  const listed = await select<{ id: string }>(
-    'SELECT DISTINCT organization_id AS id FROM scim_replans ORDER BY organization_id',
+  const listed = await select<Listed>(
+    `SELECT o.id, o.created_by AS "createdBy" FROM organizations o
+      WHERE EXISTS (SELECT 1 FROM scim_replans r WHERE r.organization_id = o.id) ORDER BY o.id`,
     [],
   );
   const organizations = listed.filter(({ id }) => !planning.has(id));
   for (const { id } of organizations) planning.add(id);
-  const runs = organizations.map(({ id: organizationId }) =>
-    planAll(organizationId, anew, stop)
+  const runs = organizations.map((organization) =>
+    planAll(organization, anew, stop)
       .catch((cause: unknown) => {
-        throw new Error(`people of SCIM groups of ${organizationId} were not planned`, { cause });
+        throw new Error(`people of SCIM groups of ${organization.id} were not planned`, { cause });
       })
-      .finally(() => planning.delete(organizationId)),
+      .finally(() => planning.delete(organization.id)),
   );
   found?.();
   await finishAll(runs);
@@ -151,24 +155,23 @@ export async function planWaiting(
 
 /** Plans the people of an organization, and records how many, even if a batch fails. */
 async function planAll(
-  organizationId: string,
+  organization: Listed,
   anew: () => Context,
   stop: AbortSignal | undefined,
 ): Promise<void> {
+  const { id } = organization;
   const told = { people: 0, changed: 0 };
   try {
     for (let isMore = true; isMore && !stop?.aborted; ) {
       const ctx = anew();
       // If a power failure undoes the commit, the people are on the list again.
-      const batch = await inTurnOfJob(ctx, organizationId, () =>
-        unsynced(() => planBatch(ctx, organizationId)),
-      );
+      const batch = await inTurnOfJob(ctx, organization, () => unsynced(() => planBatch(ctx, id)));
       told.people += batch.people;
       told.changed += batch.changed;
       isMore = batch.listed === batchSize;
     }
   } finally {
-    await tellEnd(anew(), { id: organizationId, ...told });
+    await tellEnd(anew(), { id, ...told });
   }
 }
 
