@@ -89,6 +89,7 @@ function planned(
     secrets: { sso: null, ldap: null },
     outside: {
       people: new Map(),
+      uninvited: new Map(),
       taken: new Set(),
       origins: new Map(),
       trusting: false,

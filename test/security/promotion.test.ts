@@ -5,7 +5,6 @@ import { OAuthApp } from '../../src/database/models/app.ts';
 import { Identity } from '../../src/database/models/identity.ts';
 import { LdapConnection } from '../../src/database/models/ldap-connection.ts';
 import { Passkey } from '../../src/database/models/passkey.ts';
-import { PendingSignIn } from '../../src/database/models/pending-sign-in.ts';
 import { Session } from '../../src/database/models/session.ts';
 import { SsoConnection } from '../../src/database/models/sso-connection.ts';
 import { transaction } from '../../src/database/transaction.ts';
@@ -30,7 +29,7 @@ import { addPasskey, passkeySite as baseUrl, signInByPasskey } from '../support/
 import { type Slapd, startSlapd } from '../support/slapd.ts';
 import { withGoogle } from '../support/social.ts';
 import { comeBack, connected, registration, signInAt } from '../support/sso.ts';
-import { enrol } from '../support/two-factor.ts';
+import { enrol, enrolOwn } from '../support/two-factor.ts';
 
 // The attack: an admin points a connection at a provider of his own, and signs in as a colleague.
 // Later the colleague becomes owner. What the admin got before must not lead to the owner.
@@ -91,6 +90,16 @@ async function company() {
     (await listEvents(idctl.operator(), { org: org.slug, kind, limit: 50 })).items;
   return { org, domain, id: ada.id, email, enter, promote, events };
 }
+
+/** Begins to link a Google account to the signed-in person's, and returns the callback URL. */
+async function linkGoogle(client: Client, sub = fresh('mallory')) {
+  google.people.set(sub, { email: `${sub}@gmail.test`, email_verified: true, name: 'Mallory' });
+  const page = await (await open(client, '/')).submit('/account/social', { provider: 'google' });
+  const [, url = ''] = /href="([^"]*)">Continue to Google/.exec(page.body) ?? [];
+  return google.signIn(url.replaceAll('&amp;', '&'), sub);
+}
+
+const signInRefused = { status: 401, body: { code: 'signin_failed' } };
 
 const isLive = async (client: Client) => (await client.get('/api/v1/me')).status === 200;
 
@@ -242,14 +251,7 @@ describe('I8 when a person becomes owner, what came through an unapproved connec
     const { id, email, enter, promote } = await company();
     const intruder = await enter();
     const sub = fresh('mallory');
-    const elsewhere = `${fresh('mallory')}@gmail.test`;
-    google.people.set(sub, { email: elsewhere, email_verified: true, name: 'Mallory' });
-    const page = await (await open(intruder, '/')).submit('/account/social', {
-      provider: 'google',
-    });
-    const [, url = ''] = /href="([^"]*)">Continue to Google/.exec(page.body) ?? [];
-    const back = await google.signIn(url.replaceAll('&amp;', '&'), sub);
-    expect((await comeBack(intruder, back)).status).toBe(200);
+    expect((await comeBack(intruder, await linkGoogle(intruder, sub))).status).toBe(200);
     const { client } = await withGoogle({ idctl, google }, sub);
     expect((await client.get('/api/v1/me')).body.email).toBe(email);
     await promote();
@@ -273,12 +275,44 @@ describe('I8 when a person becomes owner, what came through an unapproved connec
     expect(await Identity.count({ where: { accountId: id } })).toBe(0);
   });
 
-  test('I8 a sign-in that waits for the second factor ends', async () => {
-    const { id, promote } = await company();
-    const row = { id: fresh('pending'), accountId: id, payload: {}, expiresAt: new Date() };
-    await transaction(() => PendingSignIn.create(row));
+  test('I8 a sign-in that waits for the second factor is refused when it goes on', async () => {
+    const { id, domain, email, promote } = await company();
+    const code = await enrolOwn(idctl, { email });
+    const { client, answer } = await signInAt(idctl, provider, domain, email);
+    expect(answer.body.code).toBe('second_factor_required');
     await promote();
-    expect(await PendingSignIn.count({ where: { accountId: id } })).toBe(0);
+    expect(await client.post('/api/v1/auth/second-factor', { totpCode: code() })).toMatchObject(
+      signInRefused,
+    );
+    expect(await Identity.count({ where: { accountId: id } })).toBe(0);
+  });
+
+  test('I8 a link to a Google account that waits for the second factor is refused when it goes on', async () => {
+    const { id, enter, promote } = await company();
+    const intruder = await enter();
+    const back = await linkGoogle(intruder);
+    await enrol(idctl, intruder);
+    expect((await comeBack(intruder, back)).body.code).toBe('second_factor_required');
+    await promote();
+    expect(await intruder.post('/api/v1/auth/second-factor', { totpCode: '000000' })).toMatchObject(
+      signInRefused,
+    );
+    expect(await Identity.count({ where: { accountId: id } })).toBe(0);
+    expect(await Session.count({ where: { accountId: id, endedAt: null } })).toBe(0);
+  });
+
+  test('I8 O8 a sign-in that did not come through such a connection goes on', async () => {
+    const { org, domain, email, promote } = await company();
+    await approve(org.id, true);
+    await transaction(() =>
+      SsoConnection.update({ requireLocalTwoFactor: true }, { where: { organizationId: org.id } }),
+    );
+    const code = await enrolOwn(idctl, { email });
+    const { client, answer: asked } = await signInAt(idctl, provider, domain, email);
+    expect(asked.body.code).toBe('second_factor_required');
+    await promote();
+    const answer = await client.post('/api/v1/auth/second-factor', { totpCode: code() });
+    expect(answer.status).toBe(200);
   });
 
   test('I8 a key from then leads the intruder on, and what it gave ends; its own person stays signed in', async () => {
@@ -419,7 +453,7 @@ test('I8 every table with credentials of an account can have the mark, or its ro
   const unmarked = [
     // Only the operator, or a mail to the account's address, makes these.
     ...['login_links', 'mail_codes', 'invitations'],
-    // All of them end.
+    // Each is checked again when it goes on.
     'pending_sign_ins',
   ];
   const marked = new Set(markedCredentials.map(({ table }) => table));

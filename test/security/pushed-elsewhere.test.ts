@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Account } from '../../src/database/models/account.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { removeDomain } from '../../src/services/tenancy/domains/operations.ts';
+import { changeMemberRole } from '../../src/services/tenancy/memberships/operations.ts';
 import { saveSso } from '../../src/services/tenancy/sso/operations.ts';
 import { saveSsoInput } from '../../src/services/tenancy/sso/schema.ts';
 import { appOf } from '../support/apps.ts';
@@ -78,10 +79,7 @@ test.each(['member', 'admin', 'owner'] as const)(
   async (role) => {
     const { id, email, signIn } = await victim();
     const { rival } = await push(email);
-    const path = `/api/v1/orgs/${rival.org.slug}/members/${id}`;
-    const boss = idctl.client({ keepCookies: true });
-    await boss.post('/api/v1/auth/login', { email: rival.org.owner.email, password });
-    expect((await boss.send('PATCH', path, { body: { role } })).status).toBe(200);
+    await changeMemberRole(idctl.operator(), { org: rival.org.slug, user: id, role });
     const { answer, client } = await signIn();
     expect(answer.status).toBe(200);
     expect((await open(client, '/')).text).toContain('not required here');

@@ -8,6 +8,7 @@ import { transaction } from '../../src/database/transaction.ts';
 import { beginSession, requireSession } from '../../src/services/signin/begin.ts';
 import { changeMemberRole } from '../../src/services/tenancy/memberships/operations.ts';
 import { fresh, organization, password, person, signedIn } from '../support/builders.ts';
+import { apply } from '../support/documents.ts';
 import type { Client } from '../support/http.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { openMailingIdctl } from '../support/mail.ts';
@@ -132,6 +133,53 @@ describe('O8 a person that SCIM pushed on a foreign domain can be invited', () =
       body: { role: 'owner' },
     });
     expect(await at.membership()).toMatchObject({ role: 'owner', origin: { kind: 'invitation' } });
+  });
+
+  const uninvited = { status: 409, body: { code: 'invite_instead' } };
+
+  test('O8 nobody but the operator makes a pushed person an owner without an invitation', async () => {
+    const at = await pushedPerson();
+    const path = `/api/v1/orgs/${at.org}/members/${at.user}`;
+    const change = (role: string) => at.owner.send('PATCH', path, { body: { role } });
+    const refused = await change('owner');
+    expect(refused).toMatchObject(uninvited);
+    expect(refused.body.hint).toContain(
+      `idctl invitation create EMAIL --org ${at.org} --role owner`,
+    );
+    expect((await change('admin')).status).toBe(200);
+    expect(await change('owner')).toMatchObject(uninvited);
+    expect((await at.membership())?.role).toBe('admin');
+    const { body } = await at.invite('owner');
+    expect((await accept(at.client, body.token)).status).toBe(200);
+    expect((await at.membership())?.role).toBe('owner');
+    // The person has joined, so that owners change the role as they change every other.
+    expect((await change('member')).status).toBe(200);
+    expect((await change('owner')).status).toBe(200);
+
+    const other = await pushedPerson();
+    const { role } = await changeMemberRole(idctl.operator(), {
+      org: other.org,
+      user: other.user,
+      role: 'owner',
+    });
+    expect(role).toBe('owner');
+  });
+
+  test('O8 a document makes no pushed person an owner, except the operator’s', async () => {
+    const at = await pushedPerson();
+    const document = { idctl: 1, members: [{ email: at.email, role: 'owner' }] };
+    const planned = await at.owner.post(`/api/v1/orgs/${at.org}/plan`, { document });
+    expect(planned.body).toMatchObject({
+      changes: [],
+      blocked: [{ section: 'members', key: at.email, code: 'invite_instead' }],
+    });
+    expect(planned.body.blocked[0].hint).toContain(`idctl invitation create ${at.email} --org`);
+    const { digest } = planned.body;
+    const applied = await at.owner.post(`/api/v1/orgs/${at.org}/apply`, { document, digest });
+    expect(applied.status).toBe(200);
+    expect((await at.membership())?.role).toBe('member');
+    await apply(idctl.operator(), at.org, document);
+    expect((await at.membership())?.role).toBe('owner');
   });
 
   test('O8 the answer to an invitation of a pushed person is the same with and without an earlier account', async () => {

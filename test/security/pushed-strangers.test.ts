@@ -3,6 +3,7 @@ import { Account } from '../../src/database/models/account.ts';
 import { createToken } from '../../src/services/people/tokens/operations.ts';
 import { createInvitation } from '../../src/services/tenancy/invitations/operations.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
+import { changeMemberRole } from '../../src/services/tenancy/memberships/operations.ts';
 import { fresh, person, signedIn, verifiedDomain } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { type ScimClient, scimClient } from '../support/scim-client.ts';
@@ -99,9 +100,7 @@ describe('O8 a pushed membership tells the organization nothing', () => {
         : `${fresh('nobody')}@elsewhere.test`;
       const { id } = await push(rival, email);
       const path = `/api/v1/orgs/${org}`;
-      expect(
-        (await owner.send('PATCH', `${path}/members/${id}`, { body: { role: 'owner' } })).status,
-      ).toBe(200);
+      await changeMemberRole(idctl.operator(), { org, user: id, role: 'owner' });
       expect((await owner.send('DELETE', `${path}/members/${rival.org.owner.id}`)).status).toBe(
         204,
       );

@@ -45,7 +45,7 @@ export async function performRoles(
   );
   await changeRoles(
     ctx,
-    org,
+    organization,
     changes.map(({ accountId, from, role }) => {
       return { who: { id: accountId, name: nameIn(held, accountId) }, from, to: role };
     }),

@@ -14,6 +14,7 @@ import { faultOfOrigin } from '../../tenancy/clients/origins.ts';
 import { whyShared } from '../../tenancy/domains/domain.ts';
 import { isToReclaim } from '../../tenancy/identities/reclaim.ts';
 import { requireEncryption } from '../../tenancy/ldap/connection.ts';
+import { findUninvited, inviteAsOwner } from '../../tenancy/memberships/together.ts';
 import { pruneMappings } from './plan-people.ts';
 import type { Document } from './schema.ts';
 import type { State } from './state.ts';
@@ -34,6 +35,7 @@ export async function gatherOutside(
   const losing = prune || document.sso !== undefined || document.ldap !== undefined;
   return {
     people: await findPeople(ctx, organization, { state, document }),
+    uninvited: await findBarredOwners(ctx, organization, { state, document }),
     taken: await findTaken(organization, document),
     origins: await findBarredOrigins(ctx, organization, { state, document, prune }),
     trusting: ctx.config.trust.domains === 'off',
@@ -123,6 +125,28 @@ async function findPeople(
     else people.set(email, await addable(ctx, organization, account));
   }
   return people;
+}
+
+/** For each member whom only an invitation makes the owner that the document wants, why. */
+async function findBarredOwners(
+  ctx: Context,
+  organization: Organization,
+  { state, document: { members = [] } }: Omit<Asked, 'prune'>,
+): Promise<Outside['uninvited']> {
+  const owners = new Set(members.filter(({ role }) => role === 'owner').map(({ email }) => email));
+  const rising = state.members.flatMap(({ accountId, email, role }) =>
+    email !== null && role !== 'owner' && owners.has(email) ? [{ accountId, email }] : [],
+  );
+  const uninvited = await findUninvited(
+    ctx,
+    organization.id,
+    rising.map(({ accountId }) => accountId),
+  );
+  return new Map(
+    rising
+      .filter(({ accountId }) => uninvited.has(accountId))
+      .map(({ email }) => [email, inviteAsOwner(organization, email, email)]),
+  );
 }
 
 function inviteInstead({ slug }: Organization, email: string): Person {

@@ -22,7 +22,10 @@ function planMembers(
     const member = here.byEmail.get(email) ?? here.byId.get(idIn(person));
     if (member !== undefined) {
       listed.add(member.accountId);
-      if (member.role !== role) changeRole(draft, { email, member, role });
+      const uninvited = role === 'owner' ? outside.uninvited.get(email) : undefined;
+      if (uninvited !== undefined)
+        draft.blocked.push({ section: 'members', key: email, ...uninvited });
+      else if (member.role !== role) changeRole(draft, { email, member, role });
     } else if (person === undefined || 'code' in person) {
       if (person !== undefined) draft.blocked.push({ section: 'members', key: email, ...person });
     } else {

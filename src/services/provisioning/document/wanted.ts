@@ -9,6 +9,8 @@ export type Person = { accountId: string } | Pick<Blocked, 'code' | 'message' | 
 export interface Outside {
   /** By address: the people in the document who are not members. */
   people: Map<string, Person>;
+  /** By address: why a member cannot become the owner that the document wants. */
+  uninvited: Map<string, Pick<Blocked, 'code' | 'message' | 'hint'>>;
   /** The e-mail domain of the document's `sso`, if another organization has verified it. */
   taken: Set<string>;
   /** By origin: why a client cannot get this new origin. */

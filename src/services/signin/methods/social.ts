@@ -13,6 +13,7 @@ import { signInFailed } from '../../people/sessions/schema.ts';
 import { marksOf } from '../../people/tokens/token.ts';
 import { requireRecentSignIn } from '../../people/two-factor/recent.ts';
 import type { SecondFactor } from '../../people/two-factor/second-factor.ts';
+import { requireApprovedForOwner } from '../../tenancy/connections/owners.ts';
 import { attachSocial } from '../../tenancy/identities/attach.ts';
 import { detachIdentities, recordUnlinked } from '../../tenancy/identities/operations.ts';
 import {
@@ -157,6 +158,8 @@ export async function enterBySocial(
   const { linkTo, unapproved = false } = state;
   const attached = await attachSocial(ctx, { ...person, provider }, linkTo, unapproved);
   if (attached === null) throw signInFailed('identity_conflict');
+  // The session that began the link may have ended, because its account became owner.
+  if (attached.unapproved) await requireApprovedForOwner({ approved: false }, attached.account.id);
   const provenEmail = person.proven ? person.email : null;
   const begun = await beginSession(ctx, attached.account, {
     method: provider,

@@ -51,7 +51,7 @@ export const listMembers = operation({
 
 /**
  * Changes a role. Only owners and the operator may grant or withdraw the owner role. The last owner
- * keeps the role.
+ * keeps the role. Only the operator makes a member that SCIM pushed an owner (security O8).
  */
 export const changeMemberRole = operation({
   authority: 'members.change',
@@ -71,7 +71,7 @@ export const changeMemberRole = operation({
       if (from === input.role) return viewMember(membership, shown);
       if (from === 'owner') await requireAnotherOwner(organization.id, account.id);
       const who = { id: account.id, name: shown.name };
-      await changeRoles(ctx, organization.id, [{ who, from, to: input.role }]);
+      await changeRoles(ctx, organization, [{ who, from, to: input.role }]);
       return viewMember(await membership.reload(), shown);
     }),
 });

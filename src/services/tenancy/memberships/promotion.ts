@@ -2,7 +2,6 @@ import type { Context } from '../../../context.ts';
 import { Account } from '../../../database/models/account.ts';
 import { Identity } from '../../../database/models/identity.ts';
 import { Passkey } from '../../../database/models/passkey.ts';
-import { PendingSignIn } from '../../../database/models/pending-sign-in.ts';
 import { selectAmong } from '../../../database/select.ts';
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { discardTotp } from '../../people/accounts/account.ts';
@@ -96,15 +95,14 @@ const marks = markedCredentials
 
 /**
  * Ends what came to these accounts through an unapproved connection, with an event. Call it where
- * accounts become owners of the organization, with the accounts locked (security I8).
+ * accounts become owners of the organization, with the accounts locked (security I8). A sign-in that
+ * waits for its second factor need not end: `requireApprovedForOwner` refuses it when it goes on.
  */
 export async function endUnapproved(
   ctx: Context,
   organizationId: string,
   accountIds: string[],
 ): Promise<void> {
-  // A sign-in that waits for its second factor may have come through such a connection too.
-  await PendingSignIn.destroy({ where: { accountId: accountIds } });
   const found = await selectAmong<{ accountId: string; kind: string }>(accountIds, (list) =>
     marks.replaceAll('LIST', list),
   );

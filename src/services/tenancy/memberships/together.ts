@@ -8,7 +8,10 @@ import { Membership, type Role } from '../../../database/models/membership.ts';
 import type { Organization } from '../../../database/models/organization.ts';
 import { dialectOfDatabase, insertRows, selectAmong } from '../../../database/select.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
+import { Refusal } from '../../../errors.ts';
+import { commandLine, shellWord } from '../../../shell-word.ts';
 import { type Shown, shownTo } from '../../foundation/authority/shown.ts';
+import { pushedIn } from '../../foundation/domain-names/pushed.ts';
 import { eventAbout, recordEvents } from '../../foundation/events/record.ts';
 import { recordNewMembers } from '../scim-records/member.ts';
 import { byHand } from './membership.ts';
@@ -18,12 +21,27 @@ import { endUnapproved } from './promotion.ts';
 
 type Person = Pick<Account, 'id' | 'email' | 'name'>;
 
-/** Changes roles manually, with their events. First check the right, and that an owner remains. */
+/**
+ * Changes roles manually, with their events. First check the right, and that an owner remains.
+ * Refuses `invite_instead` if an actor other than the operator makes a pushed member an owner.
+ */
 export async function changeRoles(
   ctx: Context,
-  organizationId: string,
+  organization: Pick<Organization, 'id' | 'slug'>,
   changes: { who: { id: string; name: string }; from: Role; to: Role }[],
 ): Promise<void> {
+  const { id: organizationId } = organization;
+  const owners = changes.filter(({ to }) => to === 'owner').map(({ who }) => who);
+  const uninvited = await findUninvited(
+    ctx,
+    organizationId,
+    owners.map(({ id }) => id),
+  );
+  const first = owners.find(({ id }) => uninvited.has(id));
+  if (first !== undefined) {
+    const { code, message, hint } = inviteAsOwner(organization, first.name);
+    throw new Refusal(code, message, { hint });
+  }
   for (const [role, some] of Map.groupBy(changes, ({ to }) => to)) {
     for (let at = 0; at < some.length; at += 1000) {
       const accountId = some.slice(at, at + 1000).map(({ who }) => who.id);
@@ -39,6 +57,37 @@ export async function changeRoles(
       return { kind: 'member.role.changed', ...eventAbout('user', who, organizationId), data };
     }),
   );
+}
+
+/**
+ * Those of the members whom only the operator may make owners without an invitation: `pushedIn`
+ * holds for them. An owner of any organization loses the ways in that no owner approved (security
+ * I8), so this needs the person's consent (security O8).
+ */
+export async function findUninvited(
+  ctx: Context,
+  organizationId: string,
+  accountIds: string[],
+): Promise<Set<string>> {
+  if (ctx.actor.kind === 'operator') return new Set();
+  const pushed = await selectAmong<{ id: string }>(
+    accountIds,
+    (list, organization) => `SELECT a.id FROM memberships m JOIN accounts a ON a.id = m.account_id
+      WHERE a.id IN (${list}) AND m.organization_id = ${organization} AND ${pushedIn(ctx)}`,
+    [organizationId],
+  );
+  return new Set(pushed.map(({ id }) => id));
+}
+
+/** Why this pushed member cannot become an owner, and what to do. */
+export function inviteAsOwner({ slug }: Pick<Organization, 'slug'>, who: string, email = 'EMAIL') {
+  const options = `--org ${shellWord(slug)} --role owner`;
+  const invite = commandLine('idctl invitation create', email, options);
+  return {
+    code: 'invite_instead' as const,
+    message: `SCIM added ${who} with an address that is not on a verified domain of ${slug}. Only an invitation makes this person an owner.`,
+    hint: `Invite the person instead: ${invite} (or POST /api/v1/orgs/${slug}/invitations).`,
+  };
 }
 
 /** Locks members until the transaction ends; returns each as the organization sees them. */
