@@ -74,11 +74,25 @@ export async function enableConnection<View>(
   enable: Runs<View>,
   fields: Fields<View>,
   requireUsable: (call: Call, input: Given) => Promise<void>,
-): Promise<void> {
+): Promise<View> {
   const { force: unasked, ...input } = call.input;
   await call.rehearse(enable, input);
   if (unasked !== true) await requireUsable(call, input);
-  call.show(await call.operate(enable, input), fields);
+  const view = await call.operate(enable, input);
+  call.show(view, fields);
+  return view;
+}
+
+/** Notes that no owner has approved the connection. With `--json`, the view says it (security I8). */
+export async function tellWaiting(
+  call: Call,
+  kind: 'sso' | 'ldap',
+  connection: { approved: boolean },
+): Promise<void> {
+  if (call.flags.json) return;
+  const { findWaiting } = await import('../services/tenancy/connections/waiting.ts');
+  const waiting = findWaiting(connection, kind, String(call.input['org']));
+  if (waiting !== null) call.note(`The connection ${waiting.seen}. ${waiting.hint}`);
 }
 
 /** Shows where a connection points, asks, and approves exactly that. */

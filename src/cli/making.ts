@@ -20,6 +20,8 @@ interface Making<View> {
   secret?: keyof View;
   /** Other fields that contain the secret. */
   hides?: readonly (keyof View)[];
+  /** The note after a view with a secret. */
+  advice?: string;
   /**
    * The operation does not refuse every duplicate: `--if-absent` must look for one first, as `find`
    * does or with this function.
@@ -94,7 +96,7 @@ export async function performSecret<View extends object>(
 
 function tellMade<View extends object>(
   call: Call,
-  { fields, secret, hides = [] }: Pick<Making<View>, 'fields' | 'secret' | 'hides'>,
+  { fields, secret, hides = [], advice }: Omit<Making<View>, 'find'>,
   view: View,
 ): void {
   if (call.flags.dryRun) {
@@ -102,7 +104,7 @@ function tellMade<View extends object>(
     const hidden = secret === undefined ? [] : [secret, ...hides].map((name) => [name, null]);
     call.show({ ...view, ...Object.fromEntries(hidden) }, fields);
   } else if (secret === undefined) call.show(view, fields);
-  else call.showSecret(view, fields, (shown) => String(shown[secret]));
+  else call.showSecret(view, fields, (shown) => String(shown[secret]), advice);
 }
 
 function tellExisting<View extends object>(

@@ -1,4 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { Account } from '../../src/database/models/account.ts';
 import { LdapConnection } from '../../src/database/models/ldap-connection.ts';
 import { Organization } from '../../src/database/models/organization.ts';
@@ -10,6 +15,8 @@ import { saveLdapInput } from '../../src/services/tenancy/ldap/schema.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { changeMemberRole } from '../../src/services/tenancy/memberships/operations.ts';
 import { fresh, person, signedIn } from '../support/builders.ts';
+import { main, surroundings } from '../support/daemon.ts';
+import { exported } from '../support/documents.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { settingsFor } from '../support/ldap.ts';
 import { type OpenIdProvider, startOpenIdProvider } from '../support/openid-provider.ts';
@@ -17,6 +24,8 @@ import { keepPasskey } from '../support/passkeys.ts';
 import { freePorts } from '../support/ports.ts';
 import { type Slapd, startSlapd } from '../support/slapd.ts';
 import { connected, registration, signInAt } from '../support/sso.ts';
+import { tokenOf } from '../support/tokens.ts';
+import { typeLine } from '../support/typing.ts';
 
 // The commands that say that a connection waits for the approval of an owner (security I8).
 
@@ -58,6 +67,15 @@ async function site(approved: boolean) {
 const doctor = async ({ id }: { id: string }) =>
   checkOrganization(idctl.operator(), await Organization.findByPk(id, { rejectOnEmpty: true }));
 
+/** Runs idctl on the host of the instance, in another process. */
+async function onHost(words: string[]) {
+  const { database, keyFile, baseUrl } = idctl.app.config;
+  const env = { IDCTL_DATABASE: database.url, IDCTL_KEY_FILE: keyFile, IDCTL_BASE_URL: baseUrl };
+  const run = promisify(execFile);
+  return (await run(process.execPath, [main, ...words], { env: { ...surroundings(), ...env } }))
+    .stderr;
+}
+
 describe.each([
   ['sso', 'single sign-on', () => ({ issuer: provider.issuer })],
   ['ldap', 'directory', () => ({ uri: slapd.ldaps })],
@@ -95,6 +113,39 @@ describe.each([
     expect(await find()).toMatchObject(note);
     const { org: other } = await site(true);
     expect(JSON.stringify(await doctor(other))).not.toContain('waits');
+  });
+
+  test('I8 the commands that change it note that it waits; --json shows it in a field', {
+    timeout: 120_000,
+  }, async () => {
+    const { org } = await site(false);
+    const { token } = await tokenOf(idctl, { user: org.owner.id, scope: 'admin' });
+    const home = await mkdtemp(join(tmpdir(), 'idctl-waits-'));
+    onTestFinished(() => rm(home, { recursive: true }));
+    const remotely = async (words: string[]) => {
+      const env = { HOME: home, IDCTL_SERVER: idctl.baseUrl, IDCTL_TOKEN: token };
+      const { exit, err } = await typeLine(words, env);
+      expect([exit, err]).toEqual([0, err]);
+      return err;
+    };
+    const [option, field] =
+      kind === 'sso'
+        ? ['--groups-claim', 'groupsClaim']
+        : ['--groups-attribute', 'groupsAttribute'];
+    const about = ['--org', org.slug, '--force'];
+    const document = await exported(idctl.operator(), org.slug);
+    const file = join(home, 'document.yaml');
+    const changed = { ...Object(document[kind]), [field]: 'teams' };
+    await writeFile(file, JSON.stringify({ ...document, [kind]: changed }));
+    const note = `The connection waits for the approval of an owner. Until then, no owner can sign in through it. An owner approves it on the account page, or the operator runs: idctl ${kind} approve --org ${org.slug}\n`;
+    expect(await remotely([kind, 'set', ...about, option, 'roles'])).toContain(note);
+    expect(await remotely([kind, 'enable', ...about])).toContain(note);
+    expect(await onHost([kind, 'set', ...about, option, 'units'])).toContain(note);
+    expect(await onHost([kind, 'enable', ...about])).toContain(note);
+    expect(await remotely(['apply', '-f', file, '--yes'])).toContain(`Applied.\n${note}`);
+    expect(await remotely([kind, 'enable', ...about, '--json'])).not.toContain('waits');
+    await onHost([kind, 'approve', '--org', org.slug, '--yes']);
+    expect(await remotely([kind, 'enable', ...about])).not.toContain('waits');
   });
 
   test('I8 doctor names it besides a fault of the connection', async () => {

@@ -216,6 +216,14 @@ describe.skipIf(rootMissing())(
       },
     );
 
+    test('X8 doctor as root says that the owner of a file stops the other checks', async () => {
+      await chown(at('master.key'), 0, 0);
+      const { out } = await idctl(['doctor']);
+      expect(out).toMatch(
+        /\n1 of 3 checks failed\. Correct the file owners to run the other checks\.\n$/,
+      );
+    });
+
     test('X8 doctor as root finds no fault with the owner of a whole instance', async () => {
       expect(await failures()).toEqual(['base URL', 'resolver']);
     });

@@ -124,6 +124,8 @@ describe.skipIf(absent)('interface page: idctl doctor', { timeout: 120_000 }, ()
     const sweep = confirmed.view.checks.find(({ name }) => name === 'sweep');
     expect(sweep?.message).toMatch(/^clock confirmed: .+Z$/);
     expect((await doctor(['--org', slug, '--json'])).code).toBe(0);
+    const { out } = await doctor(['--org', slug, '--confirm-clock']);
+    expect(out).toMatch(/ok sweep: last at .+Z; nothing to confirm: the clock has not jumped\n/);
   });
 
   test('O9 names the apps without an organization, as a note and not a fault', async () => {
@@ -237,6 +239,11 @@ describe.skipIf(absent)('interface page: idctl doctor', { timeout: 120_000 }, ()
     expect(broken.out).toMatch(
       /\n1 of 2 checks failed\. Correct the configuration to run the other checks/,
     );
+    const keyless = await doctor([], {
+      IDCTL_KEY_FILE: '/nowhere/master.key',
+      IDCTL_DATABASE: `postgres://x@127.0.0.1:${nowhere}/x`,
+    });
+    expect(keyless.out).toMatch(/ Correct the master key and the database to run the other checks/);
     expect([pending.code, gone.code, broken.code]).toEqual([1, 1, 1]);
   });
 

@@ -81,17 +81,17 @@ async function checkOwnersOf(loaded: LoadedConfig) {
   });
 }
 
+/** The checks that stop no other check if they fail. */
+const ofNetwork = ['network', 'resolver', 'base URL', 'clock', 'mail'];
+
 function asExamination({ ok, checks }: z.output<typeof diagnosisView>) {
-  const failed = checks.filter((each) => !each.ok).length;
-  const right = (name: string) => checks.some((each) => each.name === name && each.ok);
-  const rest = !right('configuration')
-    ? ' Correct the configuration to run the other checks.'
-    : right('stored secrets')
-      ? ''
-      : ' Correct the key and the database to check the organizations.';
+  const failed = checks.filter((each) => !each.ok).map(({ name }) => name);
+  const isWhole = checks.some((each) => each.name === 'stored secrets' && each.ok);
+  const first = failed.filter((name) => !ofNetwork.includes(name)).join(' and the ');
+  const rest = isWhole ? '' : ` Correct the ${first} to run the other checks.`;
   return {
     ok,
-    message: ok ? 'No check failed.' : `${failed} of ${checks.length} checks failed.${rest}`,
+    message: ok ? 'No check failed.' : `${failed.length} of ${checks.length} checks failed.${rest}`,
     steps: checks.map(({ message, ...rest }) => ({ ...rest, seen: message })),
   };
 }

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { Refusal, refuseField } from '../../errors.ts';
 import { accessHint, fileFault } from '../../file-fault.ts';
 import { org, verb } from '../command.ts';
+import { tellWaiting } from '../connection.ts';
 import type { DocumentFile } from '../document-file.ts';
 import { fillOrganization } from '../organization.ts';
 import { type PlanView, planLines, planSummary, sourceLines } from '../plan-text.ts';
@@ -155,6 +156,23 @@ async function perform(call: Call, plan: PlanView, given: Given): Promise<void> 
     });
   if (call.flags.json) show(call, applied, given);
   call.note('Applied.');
+  await tellConnectionsWaiting(call, plan);
+}
+
+/** Notes which of the changed connections wait for the approval of an owner (security I8). */
+async function tellConnectionsWaiting(call: Call, { changes }: PlanView): Promise<void> {
+  if (call.flags.json) return;
+  const org = { org: call.input['org'] };
+  const isChanged = (kind: string) =>
+    changes.some(({ section, action }) => section === kind && action !== 'remove');
+  if (isChanged('sso')) {
+    const { showSso } = await import('../../services/tenancy/sso/operations.ts');
+    await tellWaiting(call, 'sso', await call.operate(showSso, org));
+  }
+  if (isChanged('ldap')) {
+    const { showLdap } = await import('../../services/tenancy/ldap/operations.ts');
+    await tellWaiting(call, 'ldap', await call.operate(showLdap, org));
+  }
 }
 
 /** Reads the document that the command names, and finds its organization. */

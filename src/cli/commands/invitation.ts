@@ -85,6 +85,7 @@ async function create(call: Call): Promise<void> {
     fields: made,
     secret: 'url',
     hides: ['token'],
+    advice: 'Store the link now: it is not shown again.',
     // An invalid invitation is replaced.
     repeats: async ({ org, email }) => {
       const pending = (await call.every(listInvitations, { org })).find(

@@ -12,6 +12,7 @@ import {
   relinkPeople,
   removeConnection,
   requirePassed,
+  tellWaiting,
   withSecret,
 } from '../connection.ts';
 import { persons, sessionsEndedField } from '../consequences.ts';
@@ -93,8 +94,11 @@ export function addLdapCommands(program: Command): void {
     example: 'idctl ldap enable --org acme',
     detail: 'It tests the directory first, as idctl ldap test does. If a step fails, it asks.',
     options: force('directory'),
-    run: async (call) =>
-      enableConnection(call, (await operations()).enableLdap, fields, requireUsable),
+    run: async (call) => {
+      const { enableLdap } = await operations();
+      const view = await enableConnection(call, enableLdap, fields, requireUsable);
+      await tellWaiting(call, 'ldap', view);
+    },
   });
   verb(ldap, 'disable', {
     summary: 'Stop new sign-ins; the connection stays',
@@ -109,11 +113,11 @@ export function addLdapCommands(program: Command): void {
       }),
   });
   verb(ldap, 'approve', {
-    summary: 'Let owners sign in, after checking where the connection points',
+    summary: 'Let owners sign in through it: approve where the connection points',
     required: org,
     rehearsable: true,
     detail:
-      'A connection waits for an owner if another person or a token changed where it points. It then signs in other members only.',
+      'A connection waits for an owner if another person or a token changed where it points. It then signs in other members only. A token cannot approve: an owner approves on the account page, or the operator runs this command on the host.',
     example: 'idctl ldap approve --org acme --yes',
     run: async (call) => {
       const { approveLdap, showLdap } = await operations();
@@ -170,7 +174,9 @@ async function set(call: Call): Promise<void> {
     if (enabled && unasked !== true) await requireUsable(call, whole);
     return call.operate(changeLdap, whole);
   };
-  call.show(await withPassword(given, save), fields);
+  const view = await withPassword(given, save);
+  call.show(view, fields);
+  await tellWaiting(call, 'ldap', view);
 }
 
 /** Tests the directory with these settings. Asks if a step fails. */

@@ -14,6 +14,7 @@ import {
   relinkPeople,
   removeConnection,
   requirePassed,
+  tellWaiting,
   withSecret,
 } from '../connection.ts';
 import { persons, sessionsEndedField } from '../consequences.ts';
@@ -89,8 +90,11 @@ export function addSsoCommands(program: Command): void {
     example: 'idctl sso enable --org acme',
     detail: 'It tests the provider first, as idctl sso test does. If a step fails, it asks.',
     options: force('provider'),
-    run: async (call) =>
-      enableConnection(call, (await operations()).enableSso, fields, requireUsable),
+    run: async (call) => {
+      const { enableSso } = await operations();
+      const view = await enableConnection(call, enableSso, fields, requireUsable);
+      await tellWaiting(call, 'sso', view);
+    },
   });
   verb(sso, 'disable', {
     summary: 'Stop new sign-ins; the connection stays',
@@ -105,11 +109,11 @@ export function addSsoCommands(program: Command): void {
       }),
   });
   verb(sso, 'approve', {
-    summary: 'Let owners sign in, after checking where the connection points',
+    summary: 'Let owners sign in through it: approve where the connection points',
     required: org,
     rehearsable: true,
     detail:
-      'A connection waits for an owner if another person or a token changed where it points. It then signs in other members only.',
+      'A connection waits for an owner if another person or a token changed where it points. It then signs in other members only. A token cannot approve: an owner approves on the account page, or the operator runs this command on the host.',
     example: 'idctl sso approve --org acme --yes',
     run: async (call) => {
       const { approveSso, showSso } = await operations();
@@ -187,6 +191,7 @@ async function set(call: Call): Promise<void> {
     return call.operate(changeSso, whole);
   });
   call.show(view, fields);
+  await tellWaiting(call, 'sso', view);
   await tellNext(call, view);
 }
 

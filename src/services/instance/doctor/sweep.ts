@@ -22,9 +22,9 @@ export function checkSweep(ctx: Context, { confirm = false } = {}): Promise<Chec
       );
     }
     const { sweptAt } = await lookAtClock(ctx);
-    return right(
-      isConfirmed ? `clock confirmed: ${shownTime(sweptAt)}` : `last at ${shownTime(sweptAt)}`,
-    );
+    if (isConfirmed) return right(`clock confirmed: ${shownTime(sweptAt)}`);
+    const last = `last at ${shownTime(sweptAt)}`;
+    return right(confirm ? `${last}; nothing to confirm: the clock has not jumped` : last);
   });
 }
 
