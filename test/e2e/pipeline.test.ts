@@ -5,9 +5,9 @@ import { clientSecret, type SignOnSite, startSignOnSite } from '../support/sign-
 import { playTranscript } from '../support/transcript.ts';
 
 describe.skipIf(counterpartMissing('bind9')).each([
-  ['on the host', ''],
-  ['over the network', '--server far'],
-])('an organization as a document, %s', (_, at) => {
+  ['on the host', '', '0'],
+  ['over the network', '--server far', '1'],
+])('an organization as a document, %s', (_, at, waiting) => {
   let site: SignOnSite;
   beforeAll(async () => {
     site = await startSignOnSite(['Developers']);
@@ -18,7 +18,7 @@ describe.skipIf(counterpartMissing('bind9')).each([
     const client = () => createClient(`http://127.0.0.1:${site.port}`);
     await playTranscript(`${import.meta.dirname}/pipeline.transcript`, {
       env: { ...(await site.env()), IDCTL_SECRET_CLIENT: clientSecret },
-      values: { port: String(site.port), issuer: site.issuer, at },
+      values: { port: String(site.port), issuer: site.issuer, at, waiting },
       commands: {
         publish: async (name = '', value = '') => {
           await site.bind.publishTxt(name, value);

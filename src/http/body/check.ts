@@ -17,9 +17,9 @@ export function jsonOf(bytes: Uint8Array): unknown {
 /** The fields of a JSON body, which must be an object. */
 export function fieldsOf(bytes: Uint8Array): Record<string, unknown> {
   const body = bytes.length === 0 ? {} : jsonOf(bytes);
-  if (typeof body !== 'object' || body === null || Array.isArray(body))
-    throw new Refusal('invalid_input', 'The body must be a JSON object.');
-  return { ...body };
+  if (typeof body === 'object' && body !== null && !Array.isArray(body)) return { ...body };
+  const code = Array.isArray(body) ? 'invalid_input' : 'invalid_json';
+  throw new Refusal(code, 'The body must be a JSON object.');
 }
 
 /** Refuses input that contains NUL, which PostgreSQL cannot store. */
