@@ -143,5 +143,5 @@ describe.skipIf(counterpartMissing('chromium'))('§4.4 the reference in a real C
     } finally {
       await browser.close();
     }
-  });
+  }, 180_000);
 });
