@@ -57,7 +57,6 @@ async function writePrograms(): Promise<void> {
       source('main.ts'),
       source('database/sqlite-reader.ts'),
       source('database/sqlite-checkpointer.ts'),
-      source('database/sqlite-checkpointer.ts'),
       source('database/sqlite-copier.ts'),
       source('http/body/body-worker.ts'),
     ],

@@ -6,9 +6,9 @@ import type { Keyring } from './crypto/seal.ts';
 import type { TokenScope } from './database/models/access-token.ts';
 import type { DatabaseLoad } from './database/open.ts';
 import type { Refusal } from './errors.ts';
+import type { Turns } from './host/turns.ts';
 import type { Outbound } from './outbound/outbound.ts';
 import type { ScimMemory } from './scim-memory.ts';
-import type { Turns } from './turns.ts';
 
 /**
  * The resources of one process from start to end. Code below HTTP and the command line gets clock,

@@ -1,4 +1,4 @@
-import { fileFault } from './file-fault.ts';
+import { fileFault } from './host/file-fault.ts';
 
 /** The class of a refusal. HTTP and the command line map a kind to a status or an exit code. */
 export type RefusalKind =

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { cut } from './cut.ts';
 import { type InputFault, mostFaults, type Refusal, refuseFaults, refuseField } from './errors.ts';
-import { nearest } from './nearest.ts';
+import { cut } from './text/cut.ts';
+import { nearest } from './text/nearest.ts';
 
 /**
  * Checks outside data. Returns the value with the schema's type, or refuses `invalid_input` and

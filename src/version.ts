@@ -27,7 +27,7 @@ export function versionText(): string {
   return from === '' ? readVersion() : `${readVersion()} (${from})`;
 }
 
-/** The version of this idctl, from package.json beside the code. */
+/** The version of this idctl, from package.json beside `src/` and `dist/`. This file is at the top of both. */
 export function readVersion(): string {
   const manifest: unknown = JSON.parse(
     readFileSync(new URL('../package.json', import.meta.url), 'utf8'),

@@ -3,8 +3,8 @@ import { type FileHandle, open, readlink, realpath } from 'node:fs/promises';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { ownFileTest } from '../config/own-files.ts';
 import { type InputFault, Refusal, refuseField } from '../errors.ts';
-import { fileFault, isMissing } from '../file-fault.ts';
-import { shellWord } from '../shell-word.ts';
+import { fileFault, isMissing } from '../host/file-fault.ts';
+import { shellWord } from '../text/shell-word.ts';
 
 // Reads the secrets that a document names. The author of a document may not be the person who
 // applies it, so a document reaches only what that person has set aside for it (security X12).

@@ -7,7 +7,7 @@ import type { OpenOptions } from '../app.ts';
 import type { LoadedConfig, LoadOptions } from '../config/load.ts';
 import { type App, type Context, openContext } from '../context.ts';
 import { Refusal } from '../errors.ts';
-import { codeOf, fileFault, isMissing } from '../file-fault.ts';
+import { codeOf, fileFault, isMissing } from '../host/file-fault.ts';
 
 /** The options that commands share. */
 export interface Flags {

@@ -1,6 +1,6 @@
 import { Chalk } from 'chalk';
 import measure from 'fast-string-truncated-width';
-import { escaped } from '../escape.ts';
+import { escaped } from '../text/escape.ts';
 
 type Cell = string | number | boolean | readonly string[] | null | undefined;
 

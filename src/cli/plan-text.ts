@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { planView } from '../services/provisioning/document/changes.ts';
-import { commandLine } from '../shell-word.ts';
+import { commandLine } from '../text/shell-word.ts';
 import type { SecretSource } from './document-secrets.ts';
 
 export type PlanView = z.output<typeof planView>;

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { Refusal, refuseField } from '../errors.ts';
-import { accessHint, fileFault } from '../file-fault.ts';
+import { accessHint, fileFault } from '../host/file-fault.ts';
 
 /** Whether there is a terminal for questions. */
 export function canAsk(): boolean {

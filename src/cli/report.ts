@@ -7,7 +7,7 @@ import {
   refusals,
   withReason,
 } from '../errors.ts';
-import { escaped } from '../escape.ts';
+import { escaped } from '../text/escape.ts';
 import { spelling, typedName } from './command.ts';
 import { type Screen, writeBroken } from './output.ts';
 

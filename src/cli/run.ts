@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import type { LoadedConfig } from '../config/load.ts';
 import type { Context } from '../context.ts';
-import { escaped } from '../escape.ts';
-import { shellWord } from '../shell-word.ts';
+import { escaped } from '../text/escape.ts';
+import { shellWord } from '../text/shell-word.ts';
 import type { Flags } from './operator.ts';
 import {
   type Fields,

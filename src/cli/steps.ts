@@ -1,5 +1,5 @@
 import { Chalk } from 'chalk';
-import { escaped } from '../escape.ts';
+import { escaped } from '../text/escape.ts';
 import { type Screen, writeBroken } from './output.ts';
 
 /** The result of a test of a system, step by step. */

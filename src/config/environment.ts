@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Refusal } from '../errors.ts';
-import { fileFault, isMissing } from '../file-fault.ts';
+import { fileFault, isMissing } from '../host/file-fault.ts';
 import { absolute, type Given, refuseUnknown } from './given.ts';
 import type { Environment } from './places.ts';
 import { type Setting, settings } from './setting-list.ts';

@@ -10,7 +10,7 @@ import {
   type YAMLParseError,
 } from 'yaml';
 import { Refusal } from '../errors.ts';
-import { fileFault, isFolder, isMissing, nameFileIn } from '../file-fault.ts';
+import { fileFault, isFolder, isMissing, nameFileIn } from '../host/file-fault.ts';
 import { typed } from './environment.ts';
 import { absolute, type Given, refuseUnknown } from './given.ts';
 import { settings } from './setting-list.ts';

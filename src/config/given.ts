@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { Refusal } from '../errors.ts';
-import { nearest } from '../nearest.ts';
+import { nearest } from '../text/nearest.ts';
 import type { Setting } from './setting-list.ts';
 
 /** The source of a configuration value. */

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { isLoopback } from '../address.ts';
 import { Refusal } from '../errors.ts';
 import { parse } from '../input.ts';
-import { shellWord } from '../shell-word.ts';
+import { isLoopback } from '../text/address.ts';
+import { shellWord } from '../text/shell-word.ts';
 import { givenByEnvironment, typed } from './environment.ts';
 import { givenByFile, readConfigFile } from './file.ts';
 import { absolute, type Given, refuseAll, type SettingOrigin } from './given.ts';

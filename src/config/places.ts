@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
-import { isLoopback } from '../address.ts';
+import { isLoopback } from '../text/address.ts';
 
 /** The environment variables of a process. */
 export type Environment = Readonly<Record<string, string | undefined>>;

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import { parseRange } from '../address.ts';
-import { isSeen } from '../unseen.ts';
+import { parseRange } from '../text/address.ts';
+import { isSeen } from '../text/unseen.ts';
 import { secondsOf } from './duration.ts';
 
 // The building blocks of settings.

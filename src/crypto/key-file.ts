@@ -3,8 +3,8 @@ import { closeSync, fstatSync, openSync, readFileSync, type Stats, statSync } fr
 import { type FileHandle, open, realpath, rename, stat, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Refusal } from '../errors.ts';
-import { codeOf, fileFault, isMissing } from '../file-fault.ts';
-import { shellWord } from '../shell-word.ts';
+import { codeOf, fileFault, isMissing } from '../host/file-fault.ts';
+import { shellWord } from '../text/shell-word.ts';
 
 const keyBytes = 32;
 const longest = 4096;

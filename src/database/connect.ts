@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path';
 import type pg from 'pg';
 import { type Options, Sequelize } from 'sequelize';
 import { Refusal } from '../errors.ts';
-import { codeOf } from '../file-fault.ts';
+import { codeOf } from '../host/file-fault.ts';
 import { type Direct, runDirectly } from './direct.ts';
 import { migrations } from './migrations/index.ts';
 import {

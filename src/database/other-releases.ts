@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { QueryTypes } from 'sequelize';
 import { Refusal } from '../errors.ts';
-import { codeOf } from '../file-fault.ts';
+import { codeOf } from '../host/file-fault.ts';
 import { type Address, applicationName, fileOf, type Link } from './connect.ts';
 import { pendingMigrations } from './migrate.ts';
 import { onPlain } from './plain-connection.ts';

@@ -1,5 +1,5 @@
 import { Refusal, type RefusalCode } from '../errors.ts';
-import { codeOf } from '../file-fault.ts';
+import { codeOf } from '../host/file-fault.ts';
 
 interface Meaning {
   /** The default is `database_unreachable`. */

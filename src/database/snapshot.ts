@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { isOtherRunning } from '../running.ts';
+import { isOtherRunning } from '../host/running.ts';
 import { type Address, fileOf } from './connect.ts';
 import { migrations } from './migrations/index.ts';
 import { copySqlite, readLive, readSqlite } from './sqlite-copy.ts';

@@ -1,7 +1,7 @@
 import { accessSync, closeSync, constants, openSync } from 'node:fs';
 import type { SQLInputValue } from 'node:sqlite';
 import { setTimeout as pause } from 'node:timers/promises';
-import { codeOf } from '../file-fault.ts';
+import { codeOf } from '../host/file-fault.ts';
 import { isBusy } from './sqlite-errors.ts';
 
 // Shared by the two SQLite drivers.

@@ -1,6 +1,6 @@
 import { Refusal } from '../errors.ts';
-import { codeOf } from '../file-fault.ts';
-import { shellWord } from '../shell-word.ts';
+import { codeOf } from '../host/file-fault.ts';
+import { shellWord } from '../text/shell-word.ts';
 import {
   bindable,
   createFile,

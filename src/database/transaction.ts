@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import PQueue from 'p-queue';
 import { Sequelize } from 'sequelize';
 import { Refusal } from '../errors.ts';
-import { waitForTurn } from '../queue.ts';
+import { waitForTurn } from '../host/queue.ts';
 import {
   abandonTransaction,
   beginTransaction,

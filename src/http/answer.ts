@@ -1,7 +1,7 @@
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 import type { Actor, App, Context } from '../context.ts';
 import { ClientGone, Refusal } from '../errors.ts';
-import { isOutage } from '../outage.ts';
+import { isOutage } from '../log/outage.ts';
 import { requireWithoutBody } from '../services/foundation/operation.ts';
 import { type CredentialPlace, findCredential } from './authenticate.ts';
 import { hasBody } from './body/bytes.ts';

@@ -1,6 +1,6 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import { z } from 'zod';
-import { inSlices } from '../queue.ts';
+import { inSlices } from '../host/queue.ts';
 
 // An answer may have 30,000 entries. These functions shape and write it in slices, so that other
 // requests are answered in between (security O15).

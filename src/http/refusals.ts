@@ -1,4 +1,3 @@
-import { cut } from '../cut.ts';
 import {
   type InputFault,
   mostFaults,
@@ -7,6 +6,7 @@ import {
   type RefusalKind,
   refusals,
 } from '../errors.ts';
+import { cut } from '../text/cut.ts';
 
 /** The HTTP status of each refusal kind. */
 export const statuses: Record<RefusalKind, number> = {

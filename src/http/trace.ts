@@ -4,7 +4,7 @@ import type { Request, RequestHandler } from 'express';
 import type { Logger } from 'pino';
 import { type Actor, type App, type Context, openContext } from '../context.ts';
 import type { Refusal } from '../errors.ts';
-import { isOutage } from '../outage.ts';
+import { isOutage } from '../log/outage.ts';
 import { shownSession } from './cookies.ts';
 import { isWithheld } from './refusals.ts';
 

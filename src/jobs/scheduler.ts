@@ -1,7 +1,7 @@
 import { type App, type Context, openContext, type Turn } from '../context.ts';
 import { Refusal } from '../errors.ts';
-import { stopsJobs } from '../outage.ts';
-import { Failures } from '../queue.ts';
+import { Failures } from '../host/queue.ts';
+import { stopsJobs } from '../log/outage.ts';
 import { followMasterKey } from '../services/foundation/keys/open.ts';
 import { deliverMail } from '../services/instance/mail/deliver.ts';
 import { sweepExpired } from '../services/instance/upkeep.ts';

@@ -1,5 +1,5 @@
 import { type BlockList, isIPv6 } from 'node:net';
-import { canonicalHost, isIn, parseRange } from '../address.ts';
+import { canonicalHost, isIn, parseRange } from '../text/address.ts';
 
 /** The hosts that the operator allows, even if private or unencrypted: `outbound.allow`, parsed. */
 export interface AllowList {

@@ -1,7 +1,7 @@
 import { type LookupAddress, lookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
-import { type AddressKind, canonicalHost, kindOf } from '../address.ts';
 import { Refusal } from '../errors.ts';
+import { type AddressKind, canonicalHost, kindOf } from '../text/address.ts';
 import { type AllowList, entryFor } from './allow-list.ts';
 import { defaultLimits } from './limits.ts';
 import { inTurn, lookupsAtOnce, type ResolveHost } from './lookup-queue.ts';

@@ -1,6 +1,6 @@
 import { type SecureContext, TLSSocket } from 'node:tls';
 import { Agent, buildConnector, type Dispatcher, fetch } from 'undici';
-import { canonicalHost } from '../address.ts';
+import { canonicalHost } from '../text/address.ts';
 import { failureOf, requestFailed } from './failure.ts';
 import { type Guard, wayOf } from './guard.ts';
 import type { Limits } from './limits.ts';

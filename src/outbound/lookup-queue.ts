@@ -1,7 +1,7 @@
 import type { LookupAddress } from 'node:dns';
 import PQueue from 'p-queue';
 import { getDomain } from 'tldts';
-import { queueForEach, waitForTurn } from '../queue.ts';
+import { queueForEach, waitForTurn } from '../host/queue.ts';
 
 /**
  * The most lookups of tenants' host names at once, given the number of libuv threads. libuv uses at

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import { createTransport } from 'nodemailer';
-import { isLoopback } from '../address.ts';
 import { Refusal } from '../errors.ts';
+import { isLoopback } from '../text/address.ts';
 import type { Limits } from './limits.ts';
 import type { MailMessage } from './outbound.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
 import { Refusal } from '../errors.ts';
-import { fileFault } from '../file-fault.ts';
+import { fileFault } from '../host/file-fault.ts';
 
 /**
  * The root certificates that TLS connections trust: Node's, and those in the PEM file of a setting.

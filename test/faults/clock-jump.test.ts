@@ -7,7 +7,7 @@ import { Sweep } from '../../src/database/models/sweep.ts';
 import { execute } from '../../src/database/select.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { createMetrics } from '../../src/http/metrics.ts';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../src/log/log.ts';
 import { confirmClock } from '../../src/services/foundation/clock/clock.ts';
 import { announceDaemon } from '../../src/services/instance/daemons.ts';
 import { checkSweep } from '../../src/services/instance/doctor/sweep.ts';

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { Refusal } from '../../src/errors.ts';
 import { routeTo } from '../../src/http/route.ts';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../src/log/log.ts';
 import { openDoor } from '../support/door.ts';
 
 const where = routeTo('me.see', 'POST', '/api/v1/where/:name', {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { settings } from '../../src/config/setting-list.ts';
 import { pages } from '../../src/http/surface.ts';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../src/log/log.ts';
 import { password, person, signedIn } from '../support/builders.ts';
 import type { Client } from '../support/http.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';

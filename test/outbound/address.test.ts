@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type AddressKind, kindOf } from '../../src/address.ts';
 import { allowList } from '../../src/outbound/allow-list.ts';
+import { type AddressKind, kindOf } from '../../src/text/address.ts';
 
 const table: [AddressKind, string[]][] = [
   [

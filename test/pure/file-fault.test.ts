@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { accessHint, fileFault } from '../../src/file-fault.ts';
+import { accessHint, fileFault } from '../../src/host/file-fault.ts';
 import { trustedRoots } from '../../src/outbound/roots.ts';
 
 const nowhere = join(import.meta.dirname, 'nowhere');

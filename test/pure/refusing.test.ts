@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { cut } from '../../src/cut.ts';
 import { Refusal, refuseFaults } from '../../src/errors.ts';
 import { excessOf } from '../../src/http/body/count.ts';
 import { cutIntoSlices, joinSlices } from '../../src/http/body/slices.ts';
@@ -8,6 +7,7 @@ import { problemOf, refusalForClients } from '../../src/http/refusals.ts';
 import { operationRoutes } from '../../src/http/routes/list.ts';
 import { parse } from '../../src/input.ts';
 import { list } from '../../src/services/foundation/list.ts';
+import { cut } from '../../src/text/cut.ts';
 import { turnsDuring } from '../support/turns.ts';
 
 const refusalOf = (schema: z.ZodType, value: unknown): Refusal => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createTurns } from '../../src/turns.ts';
+import { createTurns } from '../../src/host/turns.ts';
 
 const late = () => new Error('late');
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { escaped } from '../../src/escape.ts';
 import { name } from '../../src/services/foundation/fields.ts';
-import { isSeen, replaceUnseen } from '../../src/unseen.ts';
+import { escaped } from '../../src/text/escape.ts';
+import { isSeen, replaceUnseen } from '../../src/text/unseen.ts';
 
 // Security X9: one rule decides what a name must not contain and a terminal shows escaped.
 

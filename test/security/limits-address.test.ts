@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { networkOf } from '../../src/address.ts';
+import { networkOf } from '../../src/text/address.ts';
 import { fresh } from '../support/builders.ts';
 import { openInstance } from '../support/instance.ts';
 

@@ -3,7 +3,7 @@ import { Account } from '../../src/database/models/account.ts';
 import { Organization } from '../../src/database/models/organization.ts';
 import { Project } from '../../src/database/models/project.ts';
 import { transaction } from '../../src/database/transaction.ts';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../src/log/log.ts';
 import { createDiscovery } from '../../src/outbound/discovery.ts';
 import { canonicalEmail } from '../../src/services/foundation/domain-names/canonical.ts';
 import { createProject } from '../../src/services/tenancy/projects/operations.ts';

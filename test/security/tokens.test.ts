@@ -9,7 +9,7 @@ import { transaction } from '../../src/database/transaction.ts';
 import { createServer } from '../../src/http/server.ts';
 import { surface } from '../../src/http/surface.ts';
 import { startJobs } from '../../src/jobs/scheduler.ts';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../src/log/log.ts';
 import { authenticate } from '../../src/services/people/authentication/authenticate.ts';
 import { regenerateToken } from '../../src/services/people/tokens/operations.ts';
 import { writeTokenUses } from '../../src/services/people/tokens/token.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createServer } from '../../src/http/server.ts';
 import { surface } from '../../src/http/surface.ts';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../src/log/log.ts';
 import { createClient } from '../support/http.ts';
 import { openIdctl } from '../support/idctl.ts';
 

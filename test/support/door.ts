@@ -8,7 +8,7 @@ import { Refusal } from '../../src/errors.ts';
 import type { Page } from '../../src/http/pages/page.ts';
 import type { Authenticate, Route } from '../../src/http/route.ts';
 import { createServer, type HttpServer } from '../../src/http/server.ts';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../src/log/log.ts';
 import type { Outbound } from '../../src/outbound/outbound.ts';
 import { createScimMemory } from '../../src/scim-memory.ts';
 import { createTurnsOfProcess } from '../../src/services/foundation/limits/turns.ts';

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { codeOf } from '../../src/file-fault.ts';
+import { codeOf } from '../../src/host/file-fault.ts';
 
 /** A disk of a few MiB that a test can fill. Requires root. */
 export interface SmallDisk {

@@ -7,7 +7,7 @@ import type { LoadedConfig } from '../../config/load.ts';
 import type { Config } from '../../config/schema.ts';
 import { openContext } from '../../context.ts';
 import { Refusal, refuseField } from '../../errors.ts';
-import { nameFileIn } from '../../file-fault.ts';
+import { nameFileIn } from '../../host/file-fault.ts';
 import type {
   backupView,
   restoredView,

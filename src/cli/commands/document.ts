@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { Refusal, refuseField } from '../../errors.ts';
-import { accessHint, fileFault } from '../../file-fault.ts';
+import { accessHint, fileFault } from '../../host/file-fault.ts';
 import { org, verb } from '../command.ts';
 import { tellWaiting } from '../connection.ts';
 import type { DocumentFile } from '../document-file.ts';

@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import { secondsOf } from '../../config/duration.ts';
 import { Refusal, refuseField } from '../../errors.ts';
 import type { domainRemovedView, domainView } from '../../services/tenancy/domains/domain.ts';
-import { shellWord } from '../../shell-word.ts';
+import { shellWord } from '../../text/shell-word.ts';
 import { noun, org, verb } from '../command.ts';
 import {
   affectedFields,

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { organizationView } from '../../services/tenancy/organizations/view.ts';
-import { shellWord } from '../../shell-word.ts';
+import { shellWord } from '../../text/shell-word.ts';
 import { noun, verb } from '../command.ts';
 import { ifFound, make, slugOfGiven } from '../making.ts';
 import type { Fields } from '../output.ts';

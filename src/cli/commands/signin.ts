@@ -5,7 +5,7 @@ import type {
   reachView,
   signInSettingsView,
 } from '../../services/tenancy/signin-settings/operations.ts';
-import { shellWord } from '../../shell-word.ts';
+import { shellWord } from '../../text/shell-word.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';

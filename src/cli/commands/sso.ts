@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { Refusal } from '../../errors.ts';
 import type { attemptView } from '../../services/signin/attempts.ts';
 import type { ssoRelinkedView, ssoView } from '../../services/tenancy/sso/connection.ts';
-import { shellWord } from '../../shell-word.ts';
+import { shellWord } from '../../text/shell-word.ts';
 import { noun, org, verb } from '../command.ts';
 import {
   approvalFields,

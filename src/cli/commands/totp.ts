@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { Refusal } from '../../errors.ts';
-import { shellWord } from '../../shell-word.ts';
+import { shellWord } from '../../text/shell-word.ts';
 import { noun, user, verb } from '../command.ts';
 import { askCode, canAsk } from '../prompt.ts';
 import type { Call } from '../run.ts';

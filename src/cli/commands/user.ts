@@ -5,7 +5,7 @@ import type { loginLinkView } from '../../services/people/sessions/schema.ts';
 import type { totpResetView } from '../../services/people/two-factor/operations.ts';
 import type { passwordSetView, shownUserView } from '../../services/people/users/operations.ts';
 import type { deletedUserView } from '../../services/tenancy/profile/operations.ts';
-import { commandLine } from '../../shell-word.ts';
+import { commandLine } from '../../text/shell-word.ts';
 import { noun, verb } from '../command.ts';
 import { counted, credentialText } from '../consequences.ts';
 import type { Fields } from '../output.ts';

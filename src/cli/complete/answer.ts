@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { escaped } from '../../escape.ts';
 import type { NamedThing } from '../../services/instance/completion.ts';
-import { isSeen } from '../../unseen.ts';
+import { escaped } from '../../text/escape.ts';
+import { isSeen } from '../../text/unseen.ts';
 import { isLocal } from '../door.ts';
 import {
   becomeInstanceOwner,

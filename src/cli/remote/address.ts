@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isLoopback } from '../../address.ts';
+import { isLoopback } from '../../text/address.ts';
 
 /** The origin of a server. A token is sent only over TLS, or within this machine. */
 export const serverUrl = z

@@ -6,9 +6,9 @@ import { parse as parseYaml, stringify } from 'yaml';
 import { z } from 'zod';
 import { type Environment, serversFile } from '../../config/places.ts';
 import { Refusal } from '../../errors.ts';
-import { codeOf, fileFault, isMissing } from '../../file-fault.ts';
+import { codeOf, fileFault, isMissing } from '../../host/file-fault.ts';
 import { parse } from '../../input.ts';
-import { shellWord } from '../../shell-word.ts';
+import { shellWord } from '../../text/shell-word.ts';
 import { serverUrl, tokenText } from './address.ts';
 
 // `servers.yaml`: the servers that a person has logged in to. Only that person may read the file.

@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express';
 import type { Context } from '../../context.ts';
-import type { Patience, Turns } from '../../turns.ts';
+import type { Patience, Turns } from '../../host/turns.ts';
 import { readBytes } from './bytes.ts';
 import { largeBody } from './thread.ts';
 

@@ -1,7 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express';
-import { isLoopback } from '../../address.ts';
 import type { App } from '../../context.ts';
 import { type Refusal, type RefusalCode, refusals } from '../../errors.ts';
+import { isLoopback } from '../../text/address.ts';
 import { setCookies } from '../cookies.ts';
 import { refusalHeaders, statuses } from '../refusals.ts';
 import { openRequest, speaksToPeople, traceOf } from '../trace.ts';

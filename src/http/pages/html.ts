@@ -1,4 +1,4 @@
-import { escapedHtml } from '../../escape.ts';
+import { escapedHtml } from '../../text/escape.ts';
 
 const markup = Symbol('markup');
 

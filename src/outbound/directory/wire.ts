@@ -9,9 +9,9 @@ import {
   type TLSSocket,
 } from 'node:tls';
 import { isDeepStrictEqual } from 'node:util';
-import { canonicalHost, kindOf } from '../../address.ts';
 import { Refusal } from '../../errors.ts';
-import { isSeen } from '../../unseen.ts';
+import { canonicalHost, kindOf } from '../../text/address.ts';
+import { isSeen } from '../../text/unseen.ts';
 import { causes } from '../failure.ts';
 import type { Guard } from '../guard.ts';
 import type { Limits } from '../limits.ts';

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
-import { canonicalHost } from '../../address.ts';
 import { Refusal } from '../../errors.ts';
 import { type Finding, right, wrong } from '../../finding.ts';
+import { canonicalHost } from '../../text/address.ts';
 import { failureOf } from '../failure.ts';
 import { type Guard, wayOf } from '../guard.ts';
 import { unanswered } from './finding.ts';

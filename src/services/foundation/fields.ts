@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { roles } from '../../database/models/membership.ts';
 import { Refusal } from '../../errors.ts';
-import { isSeen } from '../../unseen.ts';
+import { isSeen } from '../../text/unseen.ts';
 import { canonicalDomain, canonicalEmail } from './domain-names/canonical.ts';
 import { projectRoles } from './project-roles.ts';
 

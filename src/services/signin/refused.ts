@@ -1,9 +1,9 @@
-import { networkOf, siteOf } from '../../address.ts';
 import type { Context } from '../../context.ts';
 import type { Account } from '../../database/models/account.ts';
 import type { SignInMethod } from '../../database/models/session.ts';
 import { unsynced } from '../../database/transaction.ts';
 import { Refusal } from '../../errors.ts';
+import { networkOf, siteOf } from '../../text/address.ts';
 import { tallyEvent } from '../foundation/events/record.ts';
 import { giveBack, type Limit } from '../foundation/limits/limit.ts';
 

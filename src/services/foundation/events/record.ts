@@ -11,7 +11,7 @@ import {
   select,
 } from '../../../database/select.ts';
 import { isRehearsed } from '../../../database/transaction.ts';
-import { inSlices } from '../../../queue.ts';
+import { inSlices } from '../../../host/queue.ts';
 import { nameShownIn } from '../authority/shown.ts';
 import { countUp } from '../limits/limit.ts';
 import type { EventData, EventName } from './kinds.ts';

@@ -1,7 +1,7 @@
 import type { Organization } from '../../../database/models/organization.ts';
 import { dialectOfDatabase, select } from '../../../database/select.ts';
 import { Refusal } from '../../../errors.ts';
-import { shellWord } from '../../../shell-word.ts';
+import { shellWord } from '../../../text/shell-word.ts';
 
 // The caps that keep one organization or account from taking the instance for itself (security
 // O15). What is above a cap stays. Only adding is refused.

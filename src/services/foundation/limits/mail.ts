@@ -1,6 +1,6 @@
-import { networkOf } from '../../../address.ts';
 import type { Context } from '../../../context.ts';
 import { transaction } from '../../../database/transaction.ts';
+import { networkOf } from '../../../text/address.ts';
 import { hasVerifiedDomain } from '../domain-names/owns.ts';
 import { countUp, type Limit, mailboxOf, requirePlace } from './limit.ts';
 

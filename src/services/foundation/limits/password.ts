@@ -1,9 +1,9 @@
 import { randomUUIDv7 } from 'node:crypto';
-import { networkOf } from '../../../address.ts';
 import type { Context } from '../../../context.ts';
 import type { Account } from '../../../database/models/account.ts';
 import { Session } from '../../../database/models/session.ts';
 import { execute, select } from '../../../database/select.ts';
+import { networkOf } from '../../../text/address.ts';
 import {
   epochSeconds,
   giveBack,

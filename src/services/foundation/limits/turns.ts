@@ -2,7 +2,7 @@ import type { Context } from '../../../context.ts';
 import type { Organization } from '../../../database/models/organization.ts';
 import { assertNoTransaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
-import { createTurns } from '../../../turns.ts';
+import { createTurns } from '../../../host/turns.ts';
 
 // One organization must not delay the others (security O15). Work that computes for long, or that
 // waits for the network, takes its turn. The organizations that one account created share a turn.

@@ -1,4 +1,4 @@
-import { replaceUnseen } from '../../../unseen.ts';
+import { replaceUnseen } from '../../../text/unseen.ts';
 import { canonicalEmail } from '../domain-names/canonical.ts';
 import type { Attribute, ScimResource, ScimValue } from './attribute.ts';
 import { attributes } from './attributes.ts';

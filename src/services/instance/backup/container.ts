@@ -6,7 +6,7 @@ import { readKeyFile } from '../../../crypto/key-file.ts';
 import { createKeyring, type Keyring } from '../../../crypto/seal.ts';
 import { isEqual } from '../../../crypto/secret.ts';
 import { Refusal, refuseField } from '../../../errors.ts';
-import { accessHint, fileFault } from '../../../file-fault.ts';
+import { accessHint, fileFault } from '../../../host/file-fault.ts';
 import { jsonIn } from '../../../input.ts';
 import { instant } from '../../foundation/fields.ts';
 

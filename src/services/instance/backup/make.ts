@@ -13,7 +13,7 @@ import { dialectOfDatabase, select } from '../../../database/select.ts';
 import { copySqlite, synced } from '../../../database/sqlite-copy.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal, refuseField } from '../../../errors.ts';
-import { codeOf, fileFault, isMissing } from '../../../file-fault.ts';
+import { codeOf, fileFault, isMissing } from '../../../host/file-fault.ts';
 import { readVersion } from '../../../version.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { operation } from '../../foundation/operation.ts';

@@ -4,7 +4,7 @@ import { rmSync } from 'node:fs';
 import { lstat, mkdir, readdir, rm, rmdir, unlink } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { isOtherRunning } from '../../../running.ts';
+import { isOtherRunning } from '../../../host/running.ts';
 
 // Temporary files contain the whole database, so they are removed however the work ends.
 

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import type { Database } from '../../../database/open.ts';
 import { select } from '../../../database/select.ts';
 import { right, skipped, wrong } from '../../../finding.ts';
-import { shellWord } from '../../../shell-word.ts';
+import { shellWord } from '../../../text/shell-word.ts';
 import { type Check, check } from './check.ts';
 
 /** The database to check, and how to open it. */

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { isLoopback } from '../../../address.ts';
 import { listenFor } from '../../../config/places.ts';
 import type { Config } from '../../../config/schema.ts';
 import { Refusal } from '../../../errors.ts';
 import { right, skipped, wrong } from '../../../finding.ts';
 import { jsonIn } from '../../../input.ts';
 import type { Outbound } from '../../../outbound/outbound.ts';
+import { isLoopback } from '../../../text/address.ts';
 import { portOf } from '../daemons.ts';
 import { type Check, check } from './check.ts';
 

@@ -9,7 +9,7 @@ import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { Webhook } from '../../../database/models/webhook.ts';
 import { select } from '../../../database/select.ts';
 import { type Finding, right, wrong } from '../../../finding.ts';
-import { commandLine, shellWord } from '../../../shell-word.ts';
+import { commandLine, shellWord } from '../../../text/shell-word.ts';
 import { pushedIn } from '../../foundation/domain-names/pushed.ts';
 import { inWords } from '../../foundation/limits/limit.ts';
 import { baseOf } from '../../provisioning/scim/view.ts';

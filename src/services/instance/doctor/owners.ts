@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { wrong } from '../../../finding.ts';
-import { shellWord } from '../../../shell-word.ts';
+import { shellWord } from '../../../text/shell-word.ts';
 import { type Check, check } from './check.ts';
 
 /** The files of an instance, and the user whose files root reads and writes. */

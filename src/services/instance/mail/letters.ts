@@ -1,5 +1,5 @@
 import type { CodePurpose } from '../../../database/models/mail-code.ts';
-import { escapedHtml } from '../../../escape.ts';
+import { escapedHtml } from '../../../text/escape.ts';
 
 /** The content of a mail. It contains no text from strangers, except names cleaned by `spoken`. */
 export interface Letter {

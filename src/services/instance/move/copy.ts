@@ -3,7 +3,7 @@ import { countRows, readBatch, tryValue, type Values, writeBatch } from '../../.
 import type { PlainConnection } from '../../../database/plain-connection.ts';
 import type { Table } from '../../../database/tables.ts';
 import { Refusal } from '../../../errors.ts';
-import { codeOf } from '../../../file-fault.ts';
+import { codeOf } from '../../../host/file-fault.ts';
 import { type Digest, digestOf } from './digest.ts';
 import type { movedTable } from './schema.ts';
 

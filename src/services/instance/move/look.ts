@@ -10,7 +10,7 @@ import { onPlain, type PlainRow } from '../../../database/plain-connection.ts';
 import { databaseRefusal } from '../../../database/refusals.ts';
 import { readSqlite } from '../../../database/sqlite-copy.ts';
 import { Refusal } from '../../../errors.ts';
-import { userName } from '../../../file-fault.ts';
+import { userName } from '../../../host/file-fault.ts';
 
 // Examines the new database before anything is written there.
 

@@ -5,7 +5,7 @@ import { advisoryLock } from '../../../database/migrate.ts';
 import { connectPlain, onPlain, type PlainConnection } from '../../../database/plain-connection.ts';
 import type { Table } from '../../../database/tables.ts';
 import { Refusal } from '../../../errors.ts';
-import { codeOf } from '../../../file-fault.ts';
+import { codeOf } from '../../../host/file-fault.ts';
 import { after } from '../../foundation/time.ts';
 import { silentSeconds } from '../daemons.ts';
 

@@ -1,9 +1,9 @@
-import { networkOf, siteOf } from '../../../address.ts';
 import type { Context } from '../../../context.ts';
 import { hashOfSecret, isEqual } from '../../../crypto/secret.ts';
 import { select } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
+import { networkOf, siteOf } from '../../../text/address.ts';
 import { tallyEvent } from '../../foundation/events/record.ts';
 import { type Limit, requireRoom, spend } from '../../foundation/limits/limit.ts';
 

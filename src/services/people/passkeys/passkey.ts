@@ -1,11 +1,11 @@
 import { Op } from 'sequelize';
 import { z } from 'zod';
-import { networkOf } from '../../../address.ts';
 import type { Context } from '../../../context.ts';
 import { orderedId } from '../../../crypto/id.ts';
 import { Account, hasSecondFactor } from '../../../database/models/account.ts';
 import { Passkey } from '../../../database/models/passkey.ts';
 import { unsynced } from '../../../database/transaction.ts';
+import { networkOf } from '../../../text/address.ts';
 import { recordEvent, tallyEvent } from '../../foundation/events/record.ts';
 import { id, instant, viewOf } from '../../foundation/fields.ts';
 import { isMailConfigured } from '../../foundation/mail/configured.ts';

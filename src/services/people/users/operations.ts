@@ -9,7 +9,7 @@ import { Organization } from '../../../database/models/organization.ts';
 import { Passkey } from '../../../database/models/passkey.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
-import { commandLine } from '../../../shell-word.ts';
+import { commandLine } from '../../../text/shell-word.ts';
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { email, instant, locale, name, userRef } from '../../foundation/fields.ts';
 import { forgetCounts, mailboxOf } from '../../foundation/limits/limit.ts';

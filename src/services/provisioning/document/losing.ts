@@ -1,6 +1,6 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import type { Origin } from '../../../database/models/membership.ts';
-import { countSteps } from '../../../queue.ts';
+import { countSteps } from '../../../host/queue.ts';
 import { outranks } from '../../foundation/project-roles.ts';
 import { newMember, type PersonFacts, type PersonRules, planPerson } from '../mappings/facts.ts';
 import { spellInDirectory } from '../mappings/plan.ts';

@@ -1,4 +1,4 @@
-import { commandLine, shellWord } from '../../../shell-word.ts';
+import { commandLine, shellWord } from '../../../text/shell-word.ts';
 import { requireSameServer } from '../../tenancy/ldap/connection.ts';
 import { settingNames } from '../../tenancy/signin-settings/governing.ts';
 import { requireSameClient } from '../../tenancy/sso/connection.ts';

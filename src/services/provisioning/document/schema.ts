@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { cut } from '../../../cut.ts';
 import { mostCounted } from '../../../errors.ts';
+import { cut } from '../../../text/cut.ts';
 import { domain, email, name, projectRole, role, slug } from '../../foundation/fields.ts';
 import { documentCaps } from '../../foundation/limits/caps.ts';
 import { list } from '../../foundation/list.ts';

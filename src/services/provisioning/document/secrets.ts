@@ -1,7 +1,7 @@
 import { createHmac, type Hmac } from 'node:crypto';
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import type { Context } from '../../../context.ts';
-import { inSlices } from '../../../queue.ts';
+import { inSlices } from '../../../host/queue.ts';
 
 // Secrets are compared by a keyed fingerprint. No plan, log or error shows a value.
 

@@ -9,7 +9,7 @@ import { SignInSettings } from '../../../database/models/sign-in-settings.ts';
 import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { Webhook } from '../../../database/models/webhook.ts';
 import { select } from '../../../database/select.ts';
-import { inSlices } from '../../../queue.ts';
+import { inSlices } from '../../../host/queue.ts';
 import { shownTo } from '../../foundation/authority/shown.ts';
 import { firstKey, readAllAfter, readAllRows } from '../../foundation/page.ts';
 import { settingsOfClient } from '../../tenancy/clients/client.ts';

@@ -1,7 +1,7 @@
 import type { OrgRole, Origin, Role } from '../../../database/models/membership.ts';
 import type { ProjectRole } from '../../../database/models/project.ts';
 import { jsonOf, select, selectAmong } from '../../../database/select.ts';
-import { slowly } from '../../../queue.ts';
+import { slowly } from '../../../host/queue.ts';
 import { readAllRows } from '../../foundation/page.ts';
 import {
   type Because,

@@ -5,7 +5,7 @@ import type { Project } from '../../../database/models/project.ts';
 import { select } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { moreWords, Refusal, refuseFaults } from '../../../errors.ts';
-import { slowly } from '../../../queue.ts';
+import { slowly } from '../../../host/queue.ts';
 import { requireAuthorityOver } from '../../foundation/authority/over.ts';
 import { requireAuthority, requireProject } from '../../foundation/authority/require.ts';
 import { id, ref } from '../../foundation/fields.ts';

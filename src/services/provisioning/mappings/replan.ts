@@ -3,7 +3,7 @@ import type { Context } from '../../../context.ts';
 import type { Organization } from '../../../database/models/organization.ts';
 import { dialectOfDatabase, execute, select, selectAmong } from '../../../database/select.ts';
 import { transaction, unsynced } from '../../../database/transaction.ts';
-import { finishAll } from '../../../queue.ts';
+import { finishAll } from '../../../host/queue.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { inTurnOfJob } from '../../foundation/limits/turns.ts';
 import { readAllRows } from '../../foundation/page.ts';

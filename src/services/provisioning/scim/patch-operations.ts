@@ -1,4 +1,4 @@
-import { countSteps } from '../../../queue.ts';
+import { countSteps } from '../../../host/queue.ts';
 import { type Attribute, enterpriseSchema } from '../../foundation/scim-user/attribute.ts';
 import { findSub, findTarget } from '../../foundation/scim-user/names.ts';
 import { scimRefusal } from '../../foundation/scim-user/refusal.ts';

@@ -6,7 +6,7 @@ import { ScimToken } from '../../../database/models/scim-token.ts';
 import { select } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
-import { shellWord } from '../../../shell-word.ts';
+import { shellWord } from '../../../text/shell-word.ts';
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { instant, ref } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';

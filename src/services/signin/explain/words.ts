@@ -1,5 +1,5 @@
 import type { Context } from '../../../context.ts';
-import { commandLine } from '../../../shell-word.ts';
+import { commandLine } from '../../../text/shell-word.ts';
 import { isApproved } from '../../tenancy/connections/approval.ts';
 import { isMethodAllowed } from '../../tenancy/signin-settings/governing.ts';
 import { findObstacle } from '../../tenancy/signin-settings/methods.ts';

@@ -5,7 +5,7 @@ import { Account } from '../../../database/models/account.ts';
 import { LoginLink } from '../../../database/models/login-link.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
-import { commandLine } from '../../../shell-word.ts';
+import { commandLine } from '../../../text/shell-word.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { operation } from '../../foundation/operation.ts';
 import { after } from '../../foundation/time.ts';

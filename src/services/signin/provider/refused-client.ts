@@ -1,5 +1,5 @@
-import { networkOf } from '../../../address.ts';
 import { transaction } from '../../../database/transaction.ts';
+import { networkOf } from '../../../text/address.ts';
 import { tallyEvent } from '../../foundation/events/record.ts';
 import { countTry } from '../../foundation/limits/limit.ts';
 import { refusedClientsLimit } from '../../people/apps/client.ts';

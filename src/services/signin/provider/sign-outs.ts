@@ -5,7 +5,7 @@ import { ClientSignOut } from '../../../database/models/provider-record.ts';
 import { select } from '../../../database/select.ts';
 import { unsynced } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
-import { finishAll } from '../../../queue.ts';
+import { finishAll } from '../../../host/queue.ts';
 import { keysOfIdTokens } from '../../foundation/keys/signing-key.ts';
 import { after } from '../../foundation/time.ts';
 import { clientIdOf } from '../../tenancy/clients/client.ts';

@@ -15,7 +15,7 @@ import {
   takingSteps,
   wrong,
 } from '../../../finding.ts';
-import { shellWord } from '../../../shell-word.ts';
+import { shellWord } from '../../../text/shell-word.ts';
 import type { Standing } from '../../foundation/authority/require.ts';
 import { email, testSteps } from '../../foundation/fields.ts';
 import { isRsa, listSigningKeys } from '../../foundation/keys/signing-key.ts';

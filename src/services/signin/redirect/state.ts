@@ -1,6 +1,5 @@
 import { createHash, createHmac } from 'node:crypto';
 import { z } from 'zod';
-import { isLoopback, networkOf } from '../../../address.ts';
 import type { Context } from '../../../context.ts';
 import { isEqual, randomToken } from '../../../crypto/secret.ts';
 import { openState, signState } from '../../../crypto/signed.ts';
@@ -9,6 +8,7 @@ import { transaction } from '../../../database/transaction.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { Refusal } from '../../../errors.ts';
 import type { AuthorizationResponse } from '../../../outbound/outbound.ts';
+import { isLoopback, networkOf } from '../../../text/address.ts';
 import { domain } from '../../foundation/fields.ts';
 import { type Places, placesFor } from '../../foundation/limits/places.ts';
 import { after } from '../../foundation/time.ts';

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { canonicalHost, isLoopback } from '../../../address.ts';
 import { idTokenAlgs } from '../../../database/models/client.ts';
+import { canonicalHost, isLoopback } from '../../../text/address.ts';
 import { name, projectRole, ref } from '../../foundation/fields.ts';
 import { list } from '../../foundation/list.ts';
 import { webhookUrl } from '../webhooks/webhook.ts';

@@ -1,11 +1,11 @@
 import { Op, Transaction } from 'sequelize';
-import { canonicalHost } from '../../../address.ts';
 import type { Context } from '../../../context.ts';
 import { Client, ClientOrigin } from '../../../database/models/client.ts';
 import { Domain } from '../../../database/models/domain.ts';
 import { isInTransaction } from '../../../database/transaction.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { Refusal } from '../../../errors.ts';
+import { canonicalHost } from '../../../text/address.ts';
 import { recordChange } from './client.ts';
 
 // The origins that a proxy protects by forward auth. The origin alone identifies the client, so an

@@ -1,5 +1,5 @@
 import { type Finding, right } from '../../../finding.ts';
-import { commandLine } from '../../../shell-word.ts';
+import { commandLine } from '../../../text/shell-word.ts';
 import { isApproved } from './approval.ts';
 
 /** The finding about a connection that no owner has approved; null if one has (security I8). */

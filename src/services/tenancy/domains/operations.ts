@@ -11,7 +11,7 @@ import { transaction } from '../../../database/transaction.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { Refusal } from '../../../errors.ts';
 import type { TxtAnswer } from '../../../outbound/outbound.ts';
-import { commandLine, shellWord } from '../../../shell-word.ts';
+import { commandLine, shellWord } from '../../../text/shell-word.ts';
 import { requireOperator, type Standing } from '../../foundation/authority/require.ts';
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { domain, ref } from '../../foundation/fields.ts';

@@ -1,12 +1,12 @@
 import type { LOCK } from 'sequelize';
 import { z } from 'zod';
-import { isLoopback } from '../../../address.ts';
 import type { Context } from '../../../context.ts';
 import type { SealedPlace } from '../../../crypto/seal.ts';
 import { LdapConnection } from '../../../database/models/ldap-connection.ts';
 import type { Organization } from '../../../database/models/organization.ts';
 import { Refusal, refuseField } from '../../../errors.ts';
-import { shellWord } from '../../../shell-word.ts';
+import { isLoopback } from '../../../text/address.ts';
+import { shellWord } from '../../../text/shell-word.ts';
 import { viewOf } from '../../foundation/fields.ts';
 import { approvalView, type Pointing, viewApproval } from '../connections/approval.ts';
 import { affectedView } from '../sso/affected.ts';

@@ -6,7 +6,7 @@ import { LdapConnection } from '../../../database/models/ldap-connection.ts';
 import type { Organization } from '../../../database/models/organization.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { Refusal, refuseField } from '../../../errors.ts';
-import { shellWord } from '../../../shell-word.ts';
+import { shellWord } from '../../../text/shell-word.ts';
 import { requireAuthority, type Standing } from '../../foundation/authority/require.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { approvalAfter, type Named } from '../connections/approval.ts';

@@ -4,7 +4,7 @@ import type { Account } from '../../../database/models/account.ts';
 import type { Organization } from '../../../database/models/organization.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal, refuseField } from '../../../errors.ts';
-import { commandLine } from '../../../shell-word.ts';
+import { commandLine } from '../../../text/shell-word.ts';
 import { requireAuthority } from '../../foundation/authority/require.ts';
 import { shownIn } from '../../foundation/authority/shown.ts';
 import { domainOf } from '../../foundation/domain-names/canonical.ts';

@@ -11,7 +11,7 @@ import {
 import { Organization } from '../../../database/models/organization.ts';
 import { select } from '../../../database/select.ts';
 import { Refusal } from '../../../errors.ts';
-import { shellWord } from '../../../shell-word.ts';
+import { shellWord } from '../../../text/shell-word.ts';
 import { type Shown, shownIn } from '../../foundation/authority/shown.ts';
 import { pushedIn } from '../../foundation/domain-names/pushed.ts';
 import { id, instant, isUuid, role } from '../../foundation/fields.ts';

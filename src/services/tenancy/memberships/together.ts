@@ -9,7 +9,7 @@ import type { Organization } from '../../../database/models/organization.ts';
 import { dialectOfDatabase, insertRows, selectAmong } from '../../../database/select.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { Refusal } from '../../../errors.ts';
-import { commandLine, shellWord } from '../../../shell-word.ts';
+import { commandLine, shellWord } from '../../../text/shell-word.ts';
 import { type Shown, shownTo } from '../../foundation/authority/shown.ts';
 import { pushedIn } from '../../foundation/domain-names/pushed.ts';
 import { eventAbout, recordEvents } from '../../foundation/events/record.ts';

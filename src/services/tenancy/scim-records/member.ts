@@ -1,7 +1,7 @@
 import type { Context } from '../../../context.ts';
 import { execute, select } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
-import { inSlices } from '../../../queue.ts';
+import { inSlices } from '../../../host/queue.ts';
 import { firstKey } from '../../foundation/page.ts';
 import { memberResource, type Named } from '../../foundation/scim-user/resource.ts';
 import {

@@ -5,7 +5,7 @@ import type { SealedPlace } from '../../../crypto/seal.ts';
 import type { Organization } from '../../../database/models/organization.ts';
 import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { Refusal } from '../../../errors.ts';
-import { shellWord } from '../../../shell-word.ts';
+import { shellWord } from '../../../text/shell-word.ts';
 import { viewOf } from '../../foundation/fields.ts';
 import { signInFailed } from '../../people/sessions/schema.ts';
 import { approvalView, isApproved, type Pointing, viewApproval } from '../connections/approval.ts';

@@ -7,7 +7,7 @@ import type { Organization } from '../../../database/models/organization.ts';
 import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { Refusal, refuseField } from '../../../errors.ts';
-import { shellWord } from '../../../shell-word.ts';
+import { shellWord } from '../../../text/shell-word.ts';
 import { requireAuthority, type Standing } from '../../foundation/authority/require.ts';
 import { findVerified } from '../../foundation/domain-names/owns.ts';
 import { recordEvent } from '../../foundation/events/record.ts';

@@ -1,5 +1,5 @@
+import { slowly } from '../../../../host/queue.ts';
 import { jsonIn } from '../../../../input.ts';
-import { slowly } from '../../../../queue.ts';
 import { isUuid } from '../../../foundation/fields.ts';
 import type { Attribute } from '../../../foundation/scim-user/attribute.ts';
 import { findSub } from '../../../foundation/scim-user/names.ts';

@@ -6,7 +6,7 @@ import {
   selectWithin,
   whileInTime,
 } from '../../../../database/select-within.ts';
-import { queueForEach, waitForTurn } from '../../../../queue.ts';
+import { queueForEach, waitForTurn } from '../../../../host/queue.ts';
 import { isUuid } from '../../../foundation/fields.ts';
 import { scimRefusal } from '../../../foundation/scim-user/refusal.ts';
 import type { Filter } from '../filter.ts';

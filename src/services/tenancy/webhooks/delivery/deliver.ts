@@ -8,7 +8,7 @@ import { Webhook } from '../../../../database/models/webhook.ts';
 import { WebhookDelivery } from '../../../../database/models/webhook-delivery.ts';
 import { select } from '../../../../database/select.ts';
 import { unsynced } from '../../../../database/transaction.ts';
-import { finishAll } from '../../../../queue.ts';
+import { finishAll } from '../../../../host/queue.ts';
 import { recordEvent } from '../../../foundation/events/record.ts';
 import { after } from '../../../foundation/time.ts';
 import { type Outcome, sendMessage } from '../webhook.ts';

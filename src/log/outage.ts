@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { type Refusal, type RefusalCode, withReason } from './errors.ts';
+import { type Refusal, type RefusalCode, withReason } from '../errors.ts';
 
 const outages: RefusalCode[] = [
   'database_unreachable',

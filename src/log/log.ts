@@ -1,7 +1,7 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
-import type { Config } from './config/schema.ts';
-import { createLogStream } from './log-stream.ts';
-import { asText } from './log-text.ts';
+import type { Config } from '../config/schema.ts';
+import { createLogStream } from './stream.ts';
+import { asText } from './text.ts';
 
 // Besides errors, only these fields are logged, so that a secret inside an object never is
 // (security X4). Pino does not filter a child logger's bindings: bind only a request id.

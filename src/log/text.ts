@@ -1,4 +1,4 @@
-import { escaped } from './escape.ts';
+import { escaped } from '../text/escape.ts';
 
 /** One JSON log line as short text for a person at a terminal. A refusal shows no stack. */
 export function asText(json: string): string {
