@@ -1,13 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { freePorts } from './ports.ts';
+import { mainOfRun } from './run-release.ts';
 import { driverSetting } from './sqlite-driver.ts';
 
-/** The main file of the program: in the release that the run has built, or in the checkout. */
-export const main =
-  process.env['IDCTL_TEST_MAIN'] ?? resolve(import.meta.dirname, '../../src/main.ts');
+/** The main file of the program: in the release of the run, or in the checkout. */
+export const main = mainOfRun();
 
 /**
  * The words that run a command as `bin/idctl` does: Node, with room for the objects that a command
