@@ -8,13 +8,12 @@ import { type Database, openDatabase } from './database/open.ts';
 import { databaseRefusal } from './database/refusals.ts';
 import { assertNoTransaction, rehearse } from './database/transaction.ts';
 import { Refusal } from './errors.ts';
+import { createMemory } from './host/memory.ts';
 import { createLog } from './log/log.ts';
 import { createOutageLog } from './log/outage.ts';
 import { createOutbound } from './outbound/create.ts';
 import type { Outbound } from './outbound/outbound.ts';
-import { createScimMemory } from './scim-memory.ts';
 import { ensureSigningKey, requireRightKey } from './services/foundation/keys/open.ts';
-import { createTurnsOfProcess } from './services/foundation/limits/turns.ts';
 
 /** How `openApp` opens the database. */
 export interface OpenOptions {
@@ -54,12 +53,7 @@ export async function openApp(
     keyring,
     passwords: createPasswordHasher({ memory, time, lanes }),
     log,
-    tokenUses: new Map(),
-    scim: createScimMemory(),
-    signOuts: { turns: 0, lastLook: null, isLooking: false, served: new Set() },
-    signIns: new Map(),
-    placesTaken: new Map(),
-    turns: createTurnsOfProcess(),
+    memory: createMemory(),
     databaseLoad: () => database.load(),
     async ready() {
       const writable = await requireReady(database);

@@ -6,9 +6,8 @@ import type { Keyring } from './crypto/seal.ts';
 import type { TokenScope } from './database/models/access-token.ts';
 import type { DatabaseLoad } from './database/open.ts';
 import type { Refusal } from './errors.ts';
-import type { Turns } from './host/turns.ts';
+import type { Memory } from './host/memory.ts';
 import type { Outbound } from './outbound/outbound.ts';
-import type { ScimMemory } from './scim-memory.ts';
 
 /**
  * The resources of one process from start to end. Code below HTTP and the command line gets clock,
@@ -22,36 +21,8 @@ export interface App {
   keyring: Keyring;
   passwords: PasswordHasher;
   log: Logger;
-  /**
-   * The last use of each personal access token and bot token, by its id, until a job writes it.
-   * Requests do not wait for that write (security P13).
-   */
-  tokenUses: Map<string, Date>;
-  scim: ScimMemory;
-  /** The state of the job that reports sign-outs to clients, kept between runs. */
-  signOuts: {
-    turns: number;
-    /** The count and last id of recent events when the job last looked for ended sessions. */
-    lastLook: string | null;
-    isLooking: boolean;
-    /** The clients to which messages are being sent. */
-    served: Set<string>;
-  };
-  /** The sign-in attempts since the process started, counted by method and outcome for metrics. */
-  signIns: Map<string, number>;
-  /** How many sign-in callbacks wait for the network, by client and by connection. */
-  placesTaken: Map<string, number>;
-  /** The turns of long work, and of requests with a body over 1 MiB (security O15). */
-  turns: {
-    computing: Turns;
-    network: Turns;
-    /** Bodies on their way, by sender. */
-    arriving: Turns;
-    /** Bodies in memory until they are answered, by account. Parsing takes ten times their size. */
-    body: Turns;
-    /** The same for SCIM, by organization. */
-    push: Turns;
-  };
+  /** What the process remembers between requests. Each feature keeps its own part. */
+  memory: Memory;
   /** The load on the database connections. */
   databaseLoad(): DatabaseLoad;
   /**

@@ -3,6 +3,7 @@ import type { Request, RequestHandler } from 'express';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { App } from '../context.ts';
 import { lookAtClock } from '../services/foundation/clock/clock.ts';
+import { signInCounts } from '../services/foundation/events/record.ts';
 import { countBacklog } from '../services/instance/upkeep.ts';
 import { readVersion } from '../version.ts';
 import { createDrain } from './connections.ts';
@@ -119,7 +120,7 @@ function tellBuild(registry: Registry): void {
   build.set(labels, 1);
 }
 
-function tellSignIns(registry: Registry, { signIns }: App): void {
+function tellSignIns(registry: Registry, app: App): void {
   new Counter({
     name: 'idctl_sign_ins_total',
     help: 'Sign-in attempts by method and outcome; attempts over a rate limit are not counted',
@@ -127,7 +128,7 @@ function tellSignIns(registry: Registry, { signIns }: App): void {
     registers: [registry],
     collect() {
       this.reset();
-      for (const [key, count] of signIns) {
+      for (const [key, count] of signInCounts(app)) {
         const [method = '', outcome = ''] = key.split(' ');
         this.inc({ method, outcome }, count);
       }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createOutbound } from '../../src/outbound/create.ts';
 import { defaultLimits } from '../../src/outbound/limits.ts';
+import { turnsOf } from '../../src/services/foundation/limits/turns.ts';
 import { createClient } from '../../src/services/tenancy/clients/operations.ts';
 import { addDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { testSso } from '../../src/services/tenancy/sso/test.ts';
@@ -94,7 +95,7 @@ test('O15 a test that waits for its turn runs as soon as another one ends', asyn
   const at = `/api/v1/orgs/${org.slug}`;
   const [first, second] = [await hold(org.id), await hold(org.id)];
   const waiting = owner.post(`${at}/sso/test`, {});
-  await expect.poll(() => idctl.app.turns.network.load().waiting).toBe(1);
+  await expect.poll(() => turnsOf(idctl.app).network.load().waiting).toBe(1);
   await first();
   expect((await waiting).status).toBe(200);
   await second();
@@ -105,7 +106,7 @@ test('O15 at most twenty tests run in a process; the operator’s do not wait', 
   const owner = await signedIn(idctl, org.owner.email);
   const all = await Promise.all(Array.from({ length: 20 }, (_, at) => hold(`tenant ${at >> 1}`)));
   const waiting = owner.post(`/api/v1/orgs/${org.slug}/sso/test`, {});
-  await expect.poll(() => idctl.app.turns.network.load()).toEqual({ running: 20, waiting: 1 });
+  await expect.poll(() => turnsOf(idctl.app).network.load()).toEqual({ running: 20, waiting: 1 });
   expect(await testSso(idctl.operator(), { org: org.slug })).toMatchObject({ ok: false });
   await all[0]?.();
   expect((await waiting).status).toBe(200);
@@ -116,7 +117,7 @@ test('O15 at most twenty tests run in a process; the operator’s do not wait', 
 async function hold(id: string) {
   const begun = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<void>();
-  const running = idctl.app.turns.network.run(id, () => {
+  const running = turnsOf(idctl.app).network.run(id, () => {
     begun.resolve();
     return ended.promise;
   });

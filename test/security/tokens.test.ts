@@ -12,7 +12,7 @@ import { startJobs } from '../../src/jobs/scheduler.ts';
 import { createLog } from '../../src/log/log.ts';
 import { authenticate } from '../../src/services/people/authentication/authenticate.ts';
 import { regenerateToken } from '../../src/services/people/tokens/operations.ts';
-import { writeTokenUses } from '../../src/services/people/tokens/token.ts';
+import { tokenUses, writeTokenUses } from '../../src/services/people/tokens/token.ts';
 import { disableUser, enableUser } from '../../src/services/people/users/operations.ts';
 import { reclaim } from '../../src/services/tenancy/identities/reclaim.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
@@ -238,20 +238,20 @@ describe('P13 last use', () => {
     expect(first).toBeInstanceOf(Date);
     idctl.wait(30);
     await use();
-    expect(idctl.app.tokenUses.size).toBe(0);
+    expect(tokenUses(idctl.app).size).toBe(0);
     await clock();
     expect(await lastUse(id)).toEqual(first);
     idctl.wait(31);
     await use();
     await clock();
     expect(Number(await lastUse(id)) - Number(first)).toBeGreaterThan(60_000);
-    expect(idctl.app.tokenUses.size).toBe(0);
+    expect(tokenUses(idctl.app).size).toBe(0);
   });
 
   test('is not written again if another daemon wrote it this minute', async () => {
     const { id, use } = await tokenOf(idctl);
     await use();
-    const other = new Date(Date.parse(String(idctl.app.tokenUses.get(id)?.toISOString())) + 1000);
+    const other = new Date(Date.parse(String(tokenUses(idctl.app).get(id)?.toISOString())) + 1000);
     await transaction(() => AccessToken.update({ lastUsedAt: other }, { where: { id } }));
     await clock();
     expect(await lastUse(id)).toEqual(other);
@@ -278,7 +278,7 @@ describe('P13 last use', () => {
     await transaction(() => AccessToken.destroy({ where: { id: gone.id } }));
     await stop();
     expect(await lastUse(id)).toBeInstanceOf(Date);
-    expect(idctl.app.tokenUses.size).toBe(0);
+    expect(tokenUses(idctl.app).size).toBe(0);
   });
 });
 

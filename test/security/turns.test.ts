@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { Organization } from '../../src/database/models/organization.ts';
 import { select } from '../../src/database/select.ts';
 import { transaction } from '../../src/database/transaction.ts';
+import { turnsOf } from '../../src/services/foundation/limits/turns.ts';
 import { addMapping } from '../../src/services/provisioning/mappings/operations.ts';
 import { planWaiting } from '../../src/services/provisioning/mappings/replan.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
@@ -31,13 +32,13 @@ async function tenant() {
 
 type Tenant = Awaited<ReturnType<typeof tenant>>;
 
-type Kind = keyof Idctl['app']['turns'];
+type Kind = keyof ReturnType<typeof turnsOf>;
 
 /** Holds a turn of the organization, of its creator or of a sender until the returned function is called. */
 async function hold(id: string, kind: Kind = 'computing') {
   const begun = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<void>();
-  const running = idctl.app.turns[kind].run(id, () => {
+  const running = turnsOf(idctl.app)[kind].run(id, () => {
     begun.resolve();
     return ended.promise;
   });
@@ -51,7 +52,7 @@ async function hold(id: string, kind: Kind = 'computing') {
 }
 
 const document = { idctl: 1 };
-const load = (kind: Kind = 'computing') => idctl.app.turns[kind].load();
+const load = (kind: Kind = 'computing') => turnsOf(idctl.app)[kind].load();
 const waits = (count: number) => expect.poll(() => load().waiting, { interval: 5 }).toBe(count);
 
 const computing: [string, (client: Client, at: string) => Promise<Answer>][] = [

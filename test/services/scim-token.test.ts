@@ -9,7 +9,7 @@ import {
   noteRequest,
   writeRequests,
 } from '../../src/services/provisioning/scim/log.ts';
-import { writeScimTokenUses } from '../../src/services/provisioning/scim/token.ts';
+import { scimTokenUses, writeScimTokenUses } from '../../src/services/provisioning/scim/token.ts';
 import { fresh, organization, signedIn } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { clientOf, scimClient } from '../support/scim-client.ts';
@@ -110,13 +110,13 @@ test('§2.4 a job writes the last use of the token to the minute; a request does
   const first = await lastUsed();
   expect(first).toBeGreaterThan(Date.now() - 60_000);
   await client.get('/Users');
-  expect(idctl.app.scim.tokenUses.size).toBe(0);
+  expect(scimTokenUses(idctl.app).size).toBe(0);
   idctl.wait(61);
   await client.get('/Users');
   await writeScimTokenUses(idctl.operator());
   expect(await lastUsed()).toBeGreaterThan(Number(first));
   await client.send('GET', '/Users', undefined, { authorization: 'Bearer scim_none' });
-  expect(idctl.app.scim.tokenUses.size).toBe(0);
+  expect(scimTokenUses(idctl.app).size).toBe(0);
 });
 
 test('the SCIM log has the last requests, newest first, with the reason of a refusal, and no bodies', async () => {
@@ -143,7 +143,7 @@ test('the SCIM log keeps the order of requests of one millisecond, with and with
   const { now: at } = idctl.operator();
   const statuses = [400, 401, 200, 401, 409];
   for (const status of statuses)
-    noteRequest(idctl.app.scim, {
+    noteRequest(idctl.app, {
       organizationId,
       at,
       method: 'GET',
@@ -169,7 +169,7 @@ test('the SCIM log accepts requests with any path, and still stores those of oth
 test('the SCIM log keeps 500 requests, 50 more without a valid token, for 7 days, and none of unknown organizations', async () => {
   const { id: organizationId } = await organization(idctl);
   const note = (status: number, whose = organizationId) =>
-    noteRequest(idctl.app.scim, {
+    noteRequest(idctl.app, {
       organizationId: whose,
       at: idctl.operator().now,
       method: 'GET',

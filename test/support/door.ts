@@ -5,13 +5,12 @@ import type { Actor, App } from '../../src/context.ts';
 import { createPasswordHasher } from '../../src/crypto/password.ts';
 import { createKeyring } from '../../src/crypto/seal.ts';
 import { Refusal } from '../../src/errors.ts';
+import { createMemory } from '../../src/host/memory.ts';
 import type { Page } from '../../src/http/pages/page.ts';
 import type { Authenticate, Route } from '../../src/http/route.ts';
 import { createServer, type HttpServer } from '../../src/http/server.ts';
 import { createLog } from '../../src/log/log.ts';
 import type { Outbound } from '../../src/outbound/outbound.ts';
-import { createScimMemory } from '../../src/scim-memory.ts';
-import { createTurnsOfProcess } from '../../src/services/foundation/limits/turns.ts';
 import { type Client, createClient } from './http.ts';
 
 /** An HTTP server with the routes of a test and no services behind them. */
@@ -71,12 +70,7 @@ function appWithoutInside(options: DoorOptions, log: Record<string, unknown>[]):
     keyring: createKeyring(randomBytes(32)),
     passwords: createPasswordHasher(settings.password.argon2),
     log: createLog(config, { write: (line) => log.push(JSON.parse(line)) }),
-    tokenUses: new Map(),
-    scim: createScimMemory(),
-    signOuts: { turns: 0, lastLook: null, isLooking: false, served: new Set() },
-    signIns: new Map(),
-    placesTaken: new Map(),
-    turns: createTurnsOfProcess(),
+    memory: createMemory(),
     databaseLoad: () => ({ used: 0, idle: 0, waiting: 0 }),
     ready: async () => ({ writable: true }),
     tellOutage: () => undefined,

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Context } from '../../context.ts';
 import { Refusal, refuseField } from '../../errors.ts';
 import { parse } from '../../input.ts';
-import { largeBodyLate } from '../../services/foundation/limits/turns.ts';
+import { largeBodyLate, turnsOf } from '../../services/foundation/limits/turns.ts';
 import { readCookie } from '../cookies.ts';
 import { gatherForm } from '../oauth/gather.ts';
 import { type Fill, pathKeys, type Route } from '../route.ts';
@@ -82,7 +82,7 @@ async function readJsonBytes(ctx: Context, { body }: Route, request: Request, re
   const excess = bytes && (await excessOf(bytes, body));
   if (excess) throw new Refusal('invalid_input', excess);
   if (bytes && bytes.length > largeBody)
-    await keepPlace(ctx.turns.body, key, response, largeBodyLate);
+    await keepPlace(turnsOf(ctx).body, key, response, largeBodyLate);
   return bytes;
 }
 

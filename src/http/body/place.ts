@@ -1,6 +1,7 @@
 import type { Request, Response } from 'express';
 import type { Context } from '../../context.ts';
 import type { Patience, Turns } from '../../host/turns.ts';
+import { turnsOf } from '../../services/foundation/limits/turns.ts';
 import { readBytes } from './bytes.ts';
 import { largeBody } from './thread.ts';
 
@@ -11,7 +12,7 @@ import { largeBody } from './thread.ts';
  * a time. A slow sender keeps only its own waiting. Null if the client leaves before its end.
  */
 export function readInTurn(
-  { turns }: Pick<Context, 'turns'>,
+  process: Pick<Context, 'memory'>,
   sender: string,
   request: Request,
   response: Response,
@@ -20,7 +21,7 @@ export function readInTurn(
   const read = () => readBytes(request, response, limit);
   const bytes = Number(request.headers['content-length'] ?? limit);
   // A longer body is refused unread.
-  return bytes <= largeBody || bytes > limit ? read() : turns.arriving.run(sender, read);
+  return bytes <= largeBody || bytes > limit ? read() : turnsOf(process).arriving.run(sender, read);
 }
 
 /**

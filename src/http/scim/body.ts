@@ -1,6 +1,7 @@
 import type { Request, Response } from 'express';
 import type { Context } from '../../context.ts';
 import { Refusal } from '../../errors.ts';
+import { turnsOf } from '../../services/foundation/limits/turns.ts';
 import { scimRefusal } from '../../services/foundation/scim-user/refusal.ts';
 import { mostKeys } from '../../services/provisioning/scim/patch-operations.ts';
 import { requirePlain } from '../body/bytes.ts';
@@ -37,7 +38,7 @@ export async function readBody(
   const excess = await excessOf(bytes, limits);
   if (excess !== null) throw scimRefusal(400, 'invalidValue', excess);
   // A push of a group is never refused for this: it waits as long as it takes.
-  if (bytes.length > largeBody) await keepPlace(ctx.turns.push, org, response);
+  if (bytes.length > largeBody) await keepPlace(turnsOf(ctx).push, org, response);
   const body = bytes.length > largeBody ? await parseInThread(bytes) : jsonOf(bytes);
   if (typeof body !== 'object' || body === null)
     throw new Refusal('invalid_json', 'The body is not a JSON object.');

@@ -142,7 +142,7 @@ function note(
   if (organizationId === null) return;
   const { status, body } = reply;
   const reason = status < 400 ? null : reasonIn(body);
-  noteRequest(ctx.scim, { organizationId, at: ctx.now, method, path, status, reason });
+  noteRequest(ctx, { organizationId, at: ctx.now, method, path, status, reason });
 }
 
 function reasonIn(body: unknown): string | null {

@@ -8,6 +8,7 @@ import { Session } from '../../../src/database/models/session.ts';
 import { execute } from '../../../src/database/select.ts';
 import { transaction } from '../../../src/database/transaction.ts';
 import { disableUser } from '../../../src/services/people/users/operations.ts';
+import { lookForEnds } from '../../../src/services/signin/provider/ends.ts';
 import { tellClients } from '../../../src/services/signin/provider/sign-outs.ts';
 import { changeClient } from '../../../src/services/tenancy/clients/operations.ts';
 import { removeMember } from '../../../src/services/tenancy/memberships/operations.ts';
@@ -136,7 +137,7 @@ test('a waiting sign-out is deleted if its client no longer has a logout URI', a
 test('if the database fails during the search for ended sessions, the next run searches again', async () => {
   const { browser, signOut } = await signedInApplication();
   await browser.post('/api/v1/auth/logout');
-  idctl.app.signOuts.turns = 1;
+  lookForEnds(idctl.app).turns = 1;
   await transaction(() => execute('ALTER TABLE client_sign_outs RENAME TO away', []));
   await expect(tick()).rejects.toThrow();
   await transaction(() => execute('ALTER TABLE away RENAME TO client_sign_outs', []));

@@ -11,6 +11,7 @@ import {
   select,
 } from '../../../database/select.ts';
 import { isRehearsed } from '../../../database/transaction.ts';
+import { remembered } from '../../../host/memory.ts';
 import { inSlices } from '../../../host/queue.ts';
 import { nameShownIn } from '../authority/shown.ts';
 import { countUp } from '../limits/limit.ts';
@@ -217,13 +218,17 @@ async function earlierReferences(id: string): Promise<string[]> {
   return Array.isArray(references) ? references.map(String) : [];
 }
 
+/** The sign-in attempts since the process started, counted by method and outcome for metrics. */
+export const signInCounts = remembered(() => new Map<string, number>());
+
 /** Counts a sign-in for the metrics, by method and outcome, without the person. */
 export function countSignIn(
-  { signIns }: Pick<Context, 'signIns'>,
+  process: Pick<Context, 'memory'>,
   method: string,
   outcome: 'succeeded' | 'refused',
 ): void {
   if (isRehearsed()) return;
   const key = `${method} ${outcome}`;
-  signIns.set(key, (signIns.get(key) ?? 0) + 1);
+  const counts = signInCounts(process);
+  counts.set(key, (counts.get(key) ?? 0) + 1);
 }

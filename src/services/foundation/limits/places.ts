@@ -1,7 +1,11 @@
 import type { Context } from '../../../context.ts';
 import type { Refusal } from '../../../errors.ts';
+import { remembered } from '../../../host/memory.ts';
 
 // Limits how much work of one process may wait for the network at once (security S9).
+
+/** How many places are taken, by name. */
+const takenPlaces = remembered(() => new Map<string, number>());
 
 /** The places that a piece of work needs. */
 export interface Places {
@@ -13,10 +17,11 @@ export interface Places {
 
 /** The places with these names, each with its maximum. `full` makes the refusal if one is full. */
 export function placesFor(
-  { placesTaken: busy }: Pick<Context, 'placesTaken'>,
+  process: Pick<Context, 'memory'>,
   wanted: [name: string, most: number][],
   full: () => Refusal,
 ): Places {
+  const busy = takenPlaces(process);
   let taken = false;
   const change = (by: 1 | -1) => {
     for (const [name] of wanted) {

@@ -2,6 +2,7 @@ import type { Context } from '../../../context.ts';
 import type { Organization } from '../../../database/models/organization.ts';
 import { assertNoTransaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
+import { remembered } from '../../../host/memory.ts';
 import { createTurns } from '../../../host/turns.ts';
 
 // One organization must not delay the others (security O15). Work that computes for long, or that
@@ -10,27 +11,21 @@ import { createTurns } from '../../../host/turns.ts';
 /** What the work does for long: it computes, or it waits for the network. */
 export type TurnKind = 'computing' | 'network';
 
-const limits = {
-  computing: { each: 1, all: 2 },
-  network: { each: 2, all: 20 },
-  arriving: { each: 8, all: Number.POSITIVE_INFINITY },
-  body: { each: 2, all: 8 },
-  push: { each: 2, all: 8 },
-};
 const patience = 5000;
 
-/** Creates the turns of a process. */
-export function createTurnsOfProcess(): Context['turns'] {
-  return {
-    computing: createTurns(limits.computing),
-    network: createTurns(limits.network),
-    arriving: createTurns(limits.arriving),
-    body: createTurns(limits.body),
-    push: createTurns(limits.push),
-  };
-}
+/** The turns of long work, and of requests with a body over 1 MiB. */
+export const turnsOf = remembered(() => ({
+  computing: createTurns({ each: 1, all: 2 }),
+  network: createTurns({ each: 2, all: 20 }),
+  /** Bodies on their way, by sender. */
+  arriving: createTurns({ each: 8, all: Number.POSITIVE_INFINITY }),
+  /** Bodies in memory until they are answered, by account. Parsing takes ten times their size. */
+  body: createTurns({ each: 2, all: 8 }),
+  /** The same for SCIM, by organization. */
+  push: createTurns({ each: 2, all: 8 }),
+}));
 
-type Waiting = Pick<Context, 'turns' | 'actor'>;
+type Waiting = Pick<Context, 'memory' | 'actor'>;
 
 type Tenant = Pick<Organization, 'id' | 'createdBy'>;
 
@@ -44,24 +39,27 @@ function keyOf({ id, createdBy }: Tenant): string {
  * five seconds. The operator does not wait. Prove the authority first.
  */
 export async function inTurn<T>(
-  { turns, actor }: Waiting,
+  { memory, actor }: Waiting,
   kind: TurnKind,
   organization: Tenant,
   work: () => Promise<T>,
 ): Promise<T> {
   if (actor.kind === 'operator') return work();
   assertNoTransaction('waiting for a turn');
-  return turns[kind].run(keyOf(organization), work, { patience, late: () => tooBusy[kind]() });
+  return turnsOf({ memory })[kind].run(keyOf(organization), work, {
+    patience,
+    late: () => tooBusy[kind](),
+  });
 }
 
 /** Runs a part of a job when it is the organization's turn, however long that takes. */
 export function inTurnOfJob<T>(
-  { turns }: Pick<Context, 'turns'>,
+  process: Pick<Context, 'memory'>,
   organization: Tenant,
   work: () => Promise<T>,
 ): Promise<T> {
   assertNoTransaction('waiting for a turn');
-  return turns.computing.run(keyOf(organization), work);
+  return turnsOf(process).computing.run(keyOf(organization), work);
 }
 
 const hint = 'Wait until an earlier request has ended, then try again.';

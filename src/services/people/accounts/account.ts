@@ -9,6 +9,7 @@ import { Session } from '../../../database/models/session.ts';
 import { readRow } from '../../../database/read-row.ts';
 import { select } from '../../../database/select.ts';
 import { Refusal } from '../../../errors.ts';
+import { remembered } from '../../../host/memory.ts';
 import {
   email,
   givenInvitation,
@@ -150,16 +151,19 @@ export async function idLikeOthers(ctx: Context): Promise<string> {
   return like === undefined ? orderedId() : idAround(millisecondOf(like) - randomInt(blurMs));
 }
 
+/** The sampled ids, and when they were read. */
+const sampledIds = remembered(() => ({ ids: [] as string[], at: new Date(0) }));
+
 /** Samples the ids of some of the newest accounts, and keeps them for ten minutes. */
-async function sampleIds({ scim, now }: Context) {
-  const { accountIds: known } = scim;
+async function sampleIds(ctx: Context) {
+  const { now } = ctx;
+  const known = sampledIds(ctx);
   if (known.ids.length > 0 && now.getTime() - known.at.getTime() < freshMs) return known;
   const rows = await select<{ id: string }>(
     `SELECT id FROM (SELECT id FROM accounts ORDER BY id DESC LIMIT ${amongNewest}) a ORDER BY random() LIMIT ${most}`,
     [],
   );
-  scim.accountIds = { ids: rows.map(({ id }) => id), at: now };
-  return scim.accountIds;
+  return Object.assign(known, { ids: rows.map(({ id }) => id), at: now });
 }
 
 /** Deletes the authenticator's secret and the data about it (spec §2.6). */

@@ -9,6 +9,7 @@ import type { Role } from '../../../database/models/membership.ts';
 import { dialectOfDatabase, insertRow, select } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
+import { createMemory } from '../../../host/memory.ts';
 import { pushedIn } from '../../foundation/domain-names/pushed.ts';
 import { id, role } from '../../foundation/fields.ts';
 import { requirePlace } from '../../foundation/limits/limit.ts';
@@ -17,7 +18,7 @@ import { after, wholeSeconds } from '../../foundation/time.ts';
 import { lockAccount } from '../accounts/account.ts';
 import { authenticate } from '../authentication/authenticate.ts';
 import { readToken } from '../sessions/tokens.ts';
-import { recordTokenEvent } from '../tokens/token.ts';
+import { recordTokenEvent, tokenUses } from '../tokens/token.ts';
 import { clientRefused, type ProvedApp, requireClient } from './client.ts';
 
 // The requests that apps send themselves, authenticated with id and secret (`requireClient`).
@@ -139,13 +140,13 @@ export const introspectToken = operation({
   output: introspectionView,
   run: async (ctx, input): Promise<z.input<typeof introspectionView>> => {
     const { app } = await requireClient(ctx, input);
-    const tokenUses = new Map<string, Date>();
-    const holder = await findHolder({ ...ctx, tokenUses }, input.token);
+    const apart = { ...ctx, memory: createMemory() };
+    const holder = await findHolder(apart, input.token);
     if (holder?.kind !== 'user') return { active: false };
     const organization = await findShared(ctx, app.id, holder.accountId);
     if (organization === null) return { active: false };
     // The token counts as used only if its owner is a member of the app's organization.
-    for (const [id, at] of tokenUses) ctx.tokenUses.set(id, at);
+    for (const [id, at] of tokenUses(apart)) tokenUses(ctx).set(id, at);
     const details =
       holder.via === 'session' ? sessionDetails(ctx, input.token) : tokenDetails(holder.tokenId);
     return {

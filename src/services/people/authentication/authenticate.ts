@@ -4,7 +4,7 @@ import type { TokenKind, TokenScope } from '../../../database/models/access-toke
 import { select } from '../../../database/select.ts';
 import { Refusal } from '../../../errors.ts';
 import { readToken } from '../sessions/tokens.ts';
-import { noteUse } from '../tokens/token.ts';
+import { noteUse, tokenUses } from '../tokens/token.ts';
 
 /**
  * Finds the actor of a personal access, bot or session token (spec §5.1). Each call reads the row
@@ -88,7 +88,7 @@ async function findTokenActor(ctx: Context, credential: string): Promise<Actor |
   );
   if (row === undefined || !isEqual(row.hash, hash)) return null;
   if (row.expires_at !== null && new Date(row.expires_at) <= ctx.now) return null;
-  noteUse(ctx.tokenUses, row.id, { now: ctx.now, lastUsedAt: row.last_used_at });
+  noteUse(tokenUses(ctx), row.id, { now: ctx.now, lastUsedAt: row.last_used_at });
   const { id: tokenId, kind: via, scope } = row;
   return { kind: 'user', accountId: row.account_id, name: row.name, via, tokenId, scope };
 }

@@ -7,6 +7,7 @@ import { Session } from '../../../database/models/session.ts';
 import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
+import { remembered } from '../../../host/memory.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { id, instant, viewOf } from '../../foundation/fields.ts';
 
@@ -91,6 +92,9 @@ async function isUnapproved({ connectionId: id }: Session): Promise<boolean> {
 
 const minuteMs = 60_000;
 
+/** The last use of each access token, by its id, until a job writes it. */
+export const tokenUses = remembered(() => new Map<string, Date>());
+
 /** Remembers that a token was used now, unless a use in the last minute is stored already. */
 export function noteUse(
   uses: Map<string, Date>,
@@ -101,8 +105,8 @@ export function noteUse(
 }
 
 /** Writes the remembered uses of access tokens. */
-export function writeTokenUses({ tokenUses }: Context): Promise<void> {
-  return writeUses(tokenUses, (id, lastUsedAt, stale) =>
+export function writeTokenUses(ctx: Context): Promise<void> {
+  return writeUses(tokenUses(ctx), (id, lastUsedAt, stale) =>
     AccessToken.update({ lastUsedAt }, { where: { id, ...stale } }),
   );
 }

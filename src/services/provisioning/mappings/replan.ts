@@ -3,6 +3,7 @@ import type { Context } from '../../../context.ts';
 import type { Organization } from '../../../database/models/organization.ts';
 import { dialectOfDatabase, execute, select, selectAmong } from '../../../database/select.ts';
 import { transaction, unsynced } from '../../../database/transaction.ts';
+import { remembered } from '../../../host/memory.ts';
 import { finishAll } from '../../../host/queue.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { inTurnOfJob } from '../../foundation/limits/turns.ts';
@@ -125,6 +126,9 @@ export async function isMapped(organizationId: string, names: readonly string[])
   return found.length > 0;
 }
 
+/** The organizations whose people a job of this process is planning. */
+const plannedNow = remembered(() => new Set<string>());
+
 type Listed = Pick<Organization, 'id' | 'createdBy'>;
 
 /**
@@ -132,9 +136,10 @@ type Listed = Pick<Organization, 'id' | 'createdBy'>;
  * event for each organization. Leaves out organizations that an earlier run still plans.
  */
 export async function planWaiting(
-  { scim: { planning } }: Context,
+  ctx: Context,
   { stop, anew, found }: { stop?: AbortSignal; anew: () => Context; found?: () => void },
 ): Promise<void> {
+  const planning = plannedNow(ctx);
   const listed = await select<Listed>(
     `SELECT o.id, o.created_by AS "createdBy" FROM organizations o
       WHERE EXISTS (SELECT 1 FROM scim_replans r WHERE r.organization_id = o.id) ORDER BY o.id`,

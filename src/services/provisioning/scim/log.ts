@@ -5,7 +5,7 @@ import { orderedId } from '../../../crypto/id.ts';
 import { Organization } from '../../../database/models/organization.ts';
 import { ScimRequest } from '../../../database/models/scim-request.ts';
 import { transaction } from '../../../database/transaction.ts';
-import type { KeptRequest, Noted, ScimMemory } from '../../../scim-memory.ts';
+import { remembered } from '../../../host/memory.ts';
 import { instant, ref } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
 import { pageInput, pageOf, readRows } from '../../foundation/page.ts';
@@ -33,6 +33,26 @@ export const listScimRequests = operation({
   },
 });
 
+/** A request of a SCIM client, kept for the admin who configures the client. */
+interface Noted {
+  organizationId: string;
+  at: Date;
+  method: string;
+  path: string;
+  status: number;
+  /** The reason for a refusal; null after a success. */
+  reason: string | null;
+}
+
+/** A request in memory. Its id gives its place among the requests. */
+type KeptRequest = Noted & { id: string };
+
+/** The latest requests with a valid token and without one, until a job writes them. */
+const keptRequests = remembered(() => ({
+  accepted: [] as KeptRequest[],
+  rejected: [] as KeptRequest[],
+}));
+
 const mostUnwritten = 2000;
 
 /**
@@ -40,8 +60,9 @@ const mostUnwritten = 2000;
  * Requests without a valid token are kept apart: strangers can send them, and must not push out the
  * client's requests.
  */
-export function noteRequest({ requests, rejected }: ScimMemory, noted: Noted): void {
-  const alike = noted.status === 401 ? rejected : requests;
+export function noteRequest(process: Pick<Context, 'memory'>, noted: Noted): void {
+  const { accepted, rejected } = keptRequests(process);
+  const alike = noted.status === 401 ? rejected : accepted;
   alike.push({
     ...noted,
     id: orderedId(),
@@ -60,7 +81,8 @@ const mostRejected = 50;
 
 /** Writes the requests kept in memory, with one transaction per organization. */
 export async function writeRequests(ctx: Context): Promise<void> {
-  const noted = [...ctx.scim.rejected.splice(0), ...ctx.scim.requests.splice(0)];
+  const { accepted, rejected } = keptRequests(ctx);
+  const noted = [...rejected.splice(0), ...accepted.splice(0)];
   const byOrganization = Map.groupBy(noted, ({ organizationId }) => organizationId);
   for (const id of await findExisting([...byOrganization.keys()])) {
     await transaction(() => write(id, byOrganization.get(id) ?? []));

@@ -6,6 +6,7 @@ import { ScimToken } from '../../../database/models/scim-token.ts';
 import { select } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
+import { remembered } from '../../../host/memory.ts';
 import { shellWord } from '../../../text/shell-word.ts';
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { instant, ref } from '../../foundation/fields.ts';
@@ -102,6 +103,9 @@ function about({ id }: Organization, name: string) {
   return eventAbout('scimToken', { id, name }, id);
 }
 
+/** The last use of each organization's token, by its hash, until a job writes it (security P13). */
+export const scimTokenUses = remembered(() => new Map<string, Date>());
+
 interface Row {
   organization_id: string;
   prefix: string;
@@ -125,13 +129,13 @@ export async function findScimActor(
     [hash],
   );
   if (row === undefined || !isEqual(row.hash, hash) || row.organization_id !== org) return null;
-  noteUse(ctx.scim.tokenUses, hash, { now: ctx.now, lastUsedAt: row.last_used_at });
+  noteUse(scimTokenUses(ctx), hash, { now: ctx.now, lastUsedAt: row.last_used_at });
   return { kind: 'scim', organizationId: org, name: row.prefix };
 }
 
 /** Writes the remembered uses of SCIM tokens, as is done for access tokens (security P13). */
-export function writeScimTokenUses({ scim }: Context): Promise<void> {
-  return writeUses(scim.tokenUses, (hash, lastUsedAt, stale) =>
+export function writeScimTokenUses(ctx: Context): Promise<void> {
+  return writeUses(scimTokenUses(ctx), (hash, lastUsedAt, stale) =>
     ScimToken.update({ lastUsedAt }, { where: { hash, ...stale } }),
   );
 }

@@ -2,6 +2,7 @@ import type { Context } from '../../../context.ts';
 import { idOfInstant, orderedId } from '../../../crypto/id.ts';
 import { insertRow, jsonOf, select } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
+import { remembered } from '../../../host/memory.ts';
 import { timeOfExpiry } from '../../foundation/clock/clock.ts';
 import { after } from '../../foundation/time.ts';
 import { idleSince, isSessionLive } from '../../people/sessions/live.ts';
@@ -50,9 +51,17 @@ async function findLatest({ now }: Context): Promise<string | null> {
   return seen === undefined || Number(seen.some) === 0 ? null : `${seen.some} ${seen.last}`;
 }
 
+/** What the job keeps between runs. */
+export const lookForEnds = remembered(() => ({
+  turns: 0,
+  /** The count and last id of recent events when the job last looked for ended sessions. */
+  lastLook: null as string | null,
+  isLooking: false,
+}));
+
 /** Ends the grants that have lost their session or membership, and queues messages to clients. */
 export async function noticeEnds(ctx: Context): Promise<void> {
-  const { signOuts: kept } = ctx;
+  const kept = lookForEnds(ctx);
   if (kept.isLooking) return;
   kept.isLooking = true;
   try {

@@ -5,6 +5,7 @@ import { ClientSignOut } from '../../../database/models/provider-record.ts';
 import { select } from '../../../database/select.ts';
 import { unsynced } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
+import { remembered } from '../../../host/memory.ts';
 import { finishAll } from '../../../host/queue.ts';
 import { keysOfIdTokens } from '../../foundation/keys/signing-key.ts';
 import { after } from '../../foundation/time.ts';
@@ -33,22 +34,23 @@ export async function tellClients(ctx: Context, turn: Turn): Promise<void> {
   await finishAll(runs);
 }
 
+/** The clients to which this process is sending messages. */
+const servedClients = remembered(() => new Set<string>());
+
 /** The clients to serve, the longest waiting first. */
-async function findDue({ now, signOuts: { served } }: Context): Promise<string[]> {
+async function findDue(ctx: Context): Promise<string[]> {
+  const served = servedClients(ctx);
   const rows = await select<{ id: string }>(
     `SELECT client_id AS id FROM client_sign_outs WHERE next_at <= $1
       GROUP BY client_id ORDER BY MIN(next_at) LIMIT ${mostAtOnce + served.size}`,
-    [now],
+    [ctx.now],
   );
   return rows.map(({ id }) => id).filter((id) => !served.has(id));
 }
 
 /** Sends one client's messages in order. Each client has its own run, so none delays another. */
-async function serve(
-  { signOuts: { served } }: Context,
-  clientId: string,
-  turn: Turn,
-): Promise<void> {
+async function serve(ctx: Context, clientId: string, turn: Turn): Promise<void> {
+  const served = servedClients(ctx);
   if (served.has(clientId)) return;
   served.add(clientId);
   try {

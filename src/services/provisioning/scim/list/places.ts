@@ -1,6 +1,6 @@
 import type { Context } from '../../../../context.ts';
 import { select } from '../../../../database/select.ts';
-import type { ListPlace, ListPlaces } from '../../../../scim-memory.ts';
+import { remembered } from '../../../../host/memory.ts';
 import { firstKey } from '../../../foundation/page.ts';
 import { columns, type Entry, entryOf, type Row } from '../../../tenancy/scim-records/record.ts';
 
@@ -8,6 +8,26 @@ import { columns, type Entry, entryOf, type Row } from '../../../tenancy/scim-re
 // each time, the process remembers the position of every 500th record. New records join only at the
 // end. After any other change of the list, the organization's shift number differs, and the
 // positions are computed again.
+
+/** A record's position in the list's order. */
+export interface ListPlace {
+  created_at: string | Date;
+  id: string;
+}
+
+/** The remembered positions in an organization's list. */
+interface ListPlaces {
+  /**
+   * The organization's count in `scim_shifts` when these positions were read. If the count changes,
+   * the positions are invalid.
+   */
+  shifts: number;
+  /** The last record of each group of 500, in the order of the list. */
+  at: readonly ListPlace[];
+}
+
+/** The positions in the list of each organization. */
+export const listPlaces = remembered(() => new Map<string, ListPlaces>());
 
 const step = 500;
 // A record this old has settled: no transaction can still commit a record that sorts before it.
@@ -39,10 +59,10 @@ export async function readWholeList(
 
 /** The known positions in the list, and the total. */
 async function survey(ctx: Context, organizationId: string) {
-  const remembered = ctx.scim.places.get(organizationId);
-  let { shifts, tail } = await countAfter(organizationId, remembered?.at.at(-1), 2 * step);
-  let places = remembered?.shifts === shifts ? remembered : { shifts, at: [] };
-  if (places !== remembered || tail === 2 * step) {
+  const known = listPlaces(ctx).get(organizationId);
+  let { shifts, tail } = await countAfter(organizationId, known?.at.at(-1), 2 * step);
+  let places = known?.shifts === shifts ? known : { shifts, at: [] };
+  if (places !== known || tail === 2 * step) {
     places = { shifts, at: await extend(ctx, organizationId, places.at) };
     ({ shifts, tail } = await countAfter(organizationId, places.at.at(-1)));
   }
@@ -80,9 +100,10 @@ async function extend(ctx: Context, organizationId: string, known: readonly List
 }
 
 /** Remembers the positions. Above the limit, forgets the organization used least recently. */
-function remember({ scim }: Context, organizationId: string, places: ListPlaces): void {
-  scim.places.delete(organizationId);
-  scim.places.set(organizationId, places);
-  const [oldest] = scim.places.keys();
-  if (scim.places.size > mostOrganizations && oldest !== undefined) scim.places.delete(oldest);
+function remember(ctx: Context, organizationId: string, places: ListPlaces): void {
+  const all = listPlaces(ctx);
+  all.delete(organizationId);
+  all.set(organizationId, places);
+  const [oldest] = all.keys();
+  if (all.size > mostOrganizations && oldest !== undefined) all.delete(oldest);
 }

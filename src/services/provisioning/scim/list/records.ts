@@ -3,12 +3,11 @@ import { Account } from '../../../../database/models/account.ts';
 import { ScimRecord } from '../../../../database/models/scim-record.ts';
 import { select } from '../../../../database/select.ts';
 import { Refusal } from '../../../../errors.ts';
-import type { ListPlace } from '../../../../scim-memory.ts';
 import { readShown, type Shown } from '../../../foundation/authority/shown.ts';
 import { id, instant, ref } from '../../../foundation/fields.ts';
 import { operation } from '../../../foundation/operation.ts';
 import { firstKey, pageInput, pageOf } from '../../../foundation/page.ts';
-import { beginning } from './places.ts';
+import { beginning, type ListPlace } from './places.ts';
 
 /** A User as the organization's SCIM client sees it. */
 export const scimUserView = z.object({
