@@ -1,9 +1,8 @@
 import { configDefaults, defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/support/longest-first.ts';
-import { onOneDatabase } from './test/support/one-database.ts';
 import { postgresMissing } from './test/support/postgres.ts';
+import { neutral, slow, slowOnNone } from './test/support/where.ts';
 
-// Tests that use a database run on both, except those that `onOneDatabase` names.
 const onDatabases = ['services', 'http', 'security', 'database', 'cli', 'e2e', 'faults'];
 const onNone = ['pure', 'outbound', 'crypto', 'config', 'install'];
 
@@ -22,7 +21,7 @@ const postgres = {
     name: 'postgres',
     setupFiles: ['test/support/setup-file.ts'],
     include: tests(onDatabases),
-    exclude: [...configDefaults.exclude, ...onOneDatabase],
+    exclude: [...configDefaults.exclude, ...slow, ...neutral],
     globalSetup: ['test/support/setup-postgres.ts', 'test/support/setup-release.ts'],
   },
 };
@@ -39,14 +38,22 @@ export default defineConfig({
     expect: { poll: { timeout: 15_000 } },
     reporters: ['default', ['json', { outputFile: '.tmp/test-results.json' }]],
     projects: [
-      { extends: true, test: { name: 'pure', include: tests(onNone) } },
+      {
+        extends: true,
+        test: {
+          name: 'pure',
+          include: tests(onNone),
+          exclude: [...configDefaults.exclude, ...slowOnNone],
+          globalSetup: ['test/support/setup-release.ts'],
+        },
+      },
       {
         extends: true,
         test: {
           name: 'sqlite',
           setupFiles: ['test/support/setup-file.ts'],
           include: tests(onDatabases),
-          exclude: configDefaults.exclude,
+          exclude: [...configDefaults.exclude, ...slow],
           globalSetup: ['test/support/setup-sqlite.ts', 'test/support/setup-release.ts'],
         },
       },

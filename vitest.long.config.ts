@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { onOneDatabase } from './test/support/one-database.ts';
+import { neutral, slow, slowOnNone } from './test/support/where.ts';
 
 // The tests that take minutes: `npm run test:long`. The folders are as in the suite: `pure` runs
 // once, and the others run on both databases. `release` tests the packages that people install.
@@ -20,7 +20,7 @@ const sqlite3 = {
   extends: true as const,
   test: {
     name: 'sqlite3',
-    include: ['database/**/*', 'services/scim-lists', 'cli/transcripts'].map(
+    include: ['database/**/*', 'services/scim-lists', 'cli/transcripts-*'].map(
       (name) => `test/${name}.test.ts`,
     ),
     globalSetup: ['sqlite3', 'sqlite', 'release'].map((name) => `test/support/setup-${name}.ts`),
@@ -35,7 +35,14 @@ export default defineConfig({
     hookTimeout: 60_000,
     expect: { poll: { timeout: 15_000 } },
     projects: [
-      { extends: true, test: { name: 'pure', include: tests('pure') } },
+      {
+        extends: true,
+        test: {
+          name: 'pure',
+          include: [...tests('pure'), ...slowOnNone],
+          globalSetup: ['test/support/setup-release.ts'],
+        },
+      },
       {
         extends: true,
         test: {
@@ -44,8 +51,8 @@ export default defineConfig({
           globalSetup: ['test/support/setup-packages.ts'],
         },
       },
-      on('sqlite', ['test/services/explain-truth.test.ts']),
-      on('postgres', onOneDatabase),
+      on('sqlite', [...slow, 'test/services/explain-truth.test.ts']),
+      on('postgres', [...slow, ...neutral]),
       sqlite3,
     ],
   },

@@ -1,8 +1,6 @@
-import { readdir, stat, writeFile } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { stringifyCookie } from 'cookie';
-import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Organization } from '../../src/database/models/organization.ts';
 import { createToken } from '../../src/services/people/tokens/operations.ts';
@@ -13,9 +11,6 @@ import { createClient } from '../support/http.ts';
 import { type Installation, install } from '../support/installation.ts';
 import {
   type BothKinds,
-  changeAt,
-  interruptions,
-  killAndRunAgain,
   moveTo,
   otherKind,
   startBothKinds,
@@ -107,69 +102,6 @@ describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
     await daemon.stop();
   });
 
-  test('to the other kind, back, and to the same kind changes no checksum', async () => {
-    const from = await copyOfDatabase(site.database);
-    const there = await both.fresh(otherKind);
-    const back = await both.fresh(dialect);
-    const again = await both.fresh(dialect);
-    const sums: Map<string, string>[] = [];
-    for (const [old, to] of [
-      [from, there],
-      [there, back],
-      [back, again],
-    ] as const) {
-      const { code, out, err } = await moveTo(site, to, at(old), '--json');
-      expect([code, err]).toEqual([0, expect.any(String)]);
-      const tables: { name: string; checksum: string }[] = JSON.parse(out).tables;
-      // Each move adds an event.
-      const still = tables.filter(({ name }) => name !== 'events');
-      sums.push(new Map(still.map(({ name, checksum }) => [name, checksum])));
-    }
-    expect(sums[1]).toEqual(sums[0]);
-    expect(sums[2]).toEqual(sums[0]);
-    const files = [from, there, back, again].filter((url) => url.startsWith('sqlite:'));
-    for (const url of files)
-      expect((await stat(url.slice('sqlite:'.length))).mode & 0o777).toBe(0o600);
-    const columns = 'name, email, created_at, awaits_code FROM accounts ORDER BY id';
-    expect(await site.query(`SELECT ${columns}`, again)).toEqual(
-      await site.query(`SELECT ${columns}`, from),
-    );
-  });
-
-  test('that is killed at any statement is completed by the next run, with all data in one database', async () => {
-    const { statements, begin } = await interruptions(site, both, otherKind);
-    const anywhere = () => 1 + Math.floor(Math.random() * statements);
-    for (const killAt of [anywhere(), anywhere(), statements]) {
-      const move = await begin();
-      await killAndRunAgain(move, killAt);
-      expect([killAt, await rowsIn(move.to, 'accounts')]).toEqual([killAt, crowd + 1]);
-      const moves = await rowsIn(move.to, `events WHERE kind = 'database.moved'`);
-      expect([killAt, moves]).toEqual([killAt, 1]);
-    }
-  });
-
-  test('leaves an unfinished copy if killed: commands refuse the copy and name the next step, and only the same move overwrites it', async () => {
-    const { statements, begin } = await interruptions(site, both, otherKind);
-    const move = await begin();
-    await move.run(Math.floor(0.8 * statements));
-    for (const words of [['serve'], ['org', 'list']]) {
-      const { code, err } = await site.run(words, '', at(move.to));
-      expect([code, err]).toEqual([
-        3,
-        expect.stringContaining(
-          `A move from ${withoutPassword(move.from)} into this database is unfinished`,
-        ),
-      ]);
-      expect(err).toContain('run the same idctl database move again');
-    }
-    const other = await moveTo(site, move.to, at(await copyOfDatabase(site.database)));
-    expect([other.code, other.err]).toEqual([1, expect.stringContaining('is not empty')]);
-    // The old database still works, and later writes to it are moved too.
-    await site.run(['org', 'create', 'Late Ltd'], '', at(move.from));
-    expect((await move.run()).code).toBe(0);
-    expect(await rowsIn(move.to, `organizations WHERE name = 'Late Ltd'`)).toBe(1);
-  });
-
   test('is refused while a daemon serves, and works after the daemon has stopped', async () => {
     const from = await copyOfDatabase(site.database);
     const to = await both.fresh(otherKind);
@@ -182,46 +114,6 @@ describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
     await daemon.stop();
     expect((await moveTo(site, to, at(from))).code).toBe(0);
   });
-
-  test('after a daemon was killed, works at once on SQLite; on PostgreSQL, it is refused until a time that the message names', async () => {
-    const from = await copyOfDatabase(site.database);
-    const daemon = await site.serve(at(from));
-    // A daemon reports itself shortly after it is ready.
-    await expect.poll(() => rowsIn(from, 'daemons')).toBe(1);
-    process.kill(daemon.pid, 'SIGKILL');
-    await daemon.stop().catch(() => null);
-    const to = await both.fresh(otherKind);
-    const { code, err } = await moveTo(site, to, at(from));
-    if (dialect === 'sqlite') expect([code, err]).toEqual([0, expect.any(String)]);
-    else
-      expect([code, err]).toEqual([
-        1,
-        expect.stringMatching(/If it was killed, wait until \d\d:\d\d:\d\d UTC/),
-      ]);
-    await changeAt(from, 'DELETE FROM daemons').catch(() => null);
-    expect((await moveTo(site, to, at(from))).code).toBe(0);
-  });
-
-  test('is refused while another process has the database open', async () => {
-    const from = await copyOfDatabase(site.database);
-    const to = await both.fresh(otherKind);
-    const hold = await holdOpen(from);
-    const { code, err } = await moveTo(site, to, at(from));
-    await hold();
-    expect([code, err]).toEqual([1, expect.stringContaining('Another process uses this database')]);
-  });
-
-  test.runIf(dialect === 'postgres')(
-    'stops writes by a process that has the moved database open',
-    async () => {
-      const from = await copyOfDatabase(site.database);
-      const client = new pg.Client(from);
-      await client.connect();
-      expect((await moveTo(site, await both.fresh('sqlite'), at(from))).code).toBe(0);
-      await expect(client.query('DELETE FROM sessions')).rejects.toMatchObject({ code: '25006' });
-      await client.end();
-    },
-  );
 
   test('lists with --dry-run what it would copy and each refusal, and writes nothing', async () => {
     const from = await copyOfDatabase(site.database);
@@ -244,20 +136,6 @@ describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
       { code: 'conflict', message: expect.stringContaining('A daemon serves') },
       { code: 'database_unreachable', message: expect.stringContaining(to) },
     ]);
-  });
-
-  test('X8 refuses a file that already exists at the new address, even if it is empty', async () => {
-    const from = await copyOfDatabase(site.database);
-    for (const [text, mode] of [
-      ['', 0o600],
-      ['', 0o666],
-      ['no database', 0o644],
-    ] as const) {
-      const to = await both.fresh('sqlite');
-      await writeFile(to.slice('sqlite:'.length), text, { mode });
-      const { code, err } = await moveTo(site, to, at(from));
-      expect([code, err]).toEqual([1, expect.stringContaining('exists already')]);
-    }
   });
 
   test('to a database that is not empty is refused, and so is a move to the current one', async () => {
@@ -294,18 +172,3 @@ describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
     },
   );
 });
-
-/** Holds the database open until the returned function is called. */
-async function holdOpen(database: string): Promise<() => Promise<unknown>> {
-  if (database.startsWith('sqlite:')) {
-    const sqlite = new DatabaseSync(database.slice('sqlite:'.length));
-    // An open connection is enough, even without a transaction.
-    sqlite.prepare('SELECT count(*) FROM accounts').get();
-    return async () => sqlite.close();
-  }
-  const client = new pg.Client(database);
-  await client.connect();
-  await client.query('BEGIN');
-  await client.query("UPDATE accounts SET name = name WHERE email = 'olga@acme.test'");
-  return () => client.end();
-}

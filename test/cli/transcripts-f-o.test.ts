@@ -1,0 +1,3 @@
+import { playTranscripts } from '../support/transcripts.ts';
+
+playTranscripts(/^[f-o]/);
