@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Account } from '../../src/database/models/account.ts';
 import { Identity } from '../../src/database/models/identity.ts';
 import { Session } from '../../src/database/models/session.ts';
+import { transaction } from '../../src/database/transaction.ts';
 import { listEvents } from '../../src/services/foundation/events/operations.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { fresh, organization, person, signedIn, verifiedDomain } from '../support/builders.ts';
@@ -96,6 +98,9 @@ async function expectOwnerRefused(
   ]);
 }
 
+const unprove = ({ id }: { id: string }) =>
+  transaction(() => Account.update({ emailProof: 'auto' }, { where: { id } }));
+
 const atEvil = (settings: Settings) => ({ ...settings, issuer: evil.issuer });
 
 describe('I8 an admin points single sign-on at a provider of his own', () => {
@@ -139,6 +144,10 @@ describe('I8 an admin points single sign-on at a provider of his own', () => {
     const careful = await person(idctl, `${fresh('carl')}@${site.domain}`);
     await enrolOwn(idctl, careful);
     expect(await signInAs(evil, site.domain, careful.email)).toMatchObject(asked);
+    const unproved = await person(idctl, `${fresh('uma')}@${site.domain}`);
+    await enrolOwn(idctl, unproved);
+    await unprove(unproved);
+    expect(await signInAs(evil, site.domain, unproved.email)).toMatchObject(asked);
     const { body } = await site.owner.send('PUT', site.path, { body: atEvil(site.settings) });
     expect(body.approved).toBe(true);
     expect((await signInAs(evil, site.domain, careful.email)).status).toBe(200);
@@ -264,6 +273,25 @@ describe('I8 approved or not, owners are asked for their own second factor', () 
     await enrolOwn(idctl, member);
     expect((await signInAs(provider, site.domain, member.email)).status).toBe(200);
   });
+
+  test('I8 I3 the owner’s second factor outlives the first sign-in onto an address that was never proved', async () => {
+    const site = await attacked();
+    const code = await enrolOwn(idctl, site.olga);
+    // The owner signed up when the instance sent no mail.
+    await unprove(site.olga);
+    const sub = fresh('sub');
+    provider.people.set(sub, { email: site.olga.email ?? '', email_verified: true, name: 'Olga' });
+    const { client, answer } = await signInAt(idctl, provider, site.domain, sub);
+    expect(answer).toMatchObject(asked);
+    const done = await client.post('/api/v1/auth/second-factor', { totpCode: code() });
+    expect(done).toMatchObject({ status: 200, body: { user: { twoFactorEnabled: true } } });
+    // What else an earlier holder may have left has ended.
+    expect((await site.owner.get('/api/v1/me')).status).toBe(401);
+    const member = await person(idctl, `${fresh('anna')}@${site.domain}`);
+    await enrolOwn(idctl, member);
+    await unprove(member);
+    expect((await signInAs(provider, site.domain, member.email)).status).toBe(200);
+  });
 });
 
 describe.skipIf(counterpartMissing('slapd'))(
@@ -323,6 +351,7 @@ describe.skipIf(counterpartMissing('slapd'))(
       await save(site.owner, site.org);
       const username = await entryFor(site.olga.email);
       const by = { username, org: site.org };
+      await unprove(site.olga);
       expect(await signInByLdap(idctl, by)).toMatchObject(asked);
       expect((await signInByLdap(idctl, { ...by, totpCode: code() })).status).toBe(200);
     });

@@ -49,9 +49,10 @@ export async function afterPlan(
   if (plan.way === 'create') return made(ctx, rest.email, plan.emailProof, via, rest.full ?? null);
   const { account } = plan;
   const { organizationId } = via.connection;
-  if (!isApproved(via.connection) && (await isOwnerAnywhere(account.id)))
-    return closed(ownerRefused);
-  const reclaims = plan.way === 'link' ? await planReclaim(ctx, account, organizationId) : null;
+  const unapproved = !isApproved(via.connection);
+  if (unapproved && (await isOwnerAnywhere(account.id))) return closed(ownerRefused);
+  const by = { organizationId, unapproved };
+  const reclaims = plan.way === 'link' ? await planReclaim(ctx, account, by) : null;
   const keepsTotp = reclaims === null || reclaims.keepsTotp;
   const of = keepsTotp && (await rest.asksCode(account.id)) ? account : null;
   return finish(ctx, entrantOf(account, reclaims?.proof ?? {}), via, { ...rest, of });

@@ -53,7 +53,7 @@ export async function attachIdentity(ctx: Context, proof: OutsideProof): Promise
       return { account: await link(ctx, proof, account), unapproved };
     }
     case 'link':
-      await reclaim(ctx, plan.account, connection.organizationId, name);
+      await reclaim(ctx, plan.account, connection.organizationId, { name, unapproved });
       return { account: await link(ctx, proof, plan.account), unapproved };
   }
 }

@@ -2,6 +2,7 @@ import { Op } from 'sequelize';
 import type { Context } from '../../../context.ts';
 import { Account, isProved, isProvedForGood } from '../../../database/models/account.ts';
 import { Identity } from '../../../database/models/identity.ts';
+import { Membership } from '../../../database/models/membership.ts';
 import { select } from '../../../database/select.ts';
 import { domainOf } from '../../foundation/domain-names/canonical.ts';
 import { findOwner, findVerified } from '../../foundation/domain-names/owns.ts';
@@ -15,16 +16,17 @@ import { detachIdentities, recordUnlinked } from './operations.ts';
  * Prepares an account for a person of the organization that owns its domain. If the address was
  * never proved, or only by a former owner of the domain, removes the earlier holder's credentials
  * and name (security I3). Otherwise unlinks only the identities of other organizations (security
- * I2). `name` is the organization's name for the person, if any. Call it before the account is
- * linked or becomes a member, in the same transaction.
+ * I2). `name` is the organization's name for the person, if any; `unapproved` says that the proof came
+ * through an unapproved connection. Call it before the account is linked or becomes a member, in the
+ * same transaction.
  */
 export async function reclaim(
   ctx: Context,
   account: Account,
   organizationId: string,
-  name: string | null = null,
+  { name = null, unapproved = false }: { name?: string | null; unapproved?: boolean } = {},
 ): Promise<void> {
-  const plan = await planReclaim(ctx, account, organizationId);
+  const plan = await planReclaim(ctx, account, { organizationId, unapproved });
   if (plan === null) return dropForeignLinks(ctx, account, organizationId);
   const { proof, keepsTotp } = plan;
   await account.update({ ...proof, name: name ?? localPart(account) });
@@ -36,12 +38,25 @@ export async function reclaim(
 export async function planReclaim(
   ctx: Pick<Context, 'config'>,
   account: Pick<Account, 'id' | 'emailProof'>,
-  organizationId: string,
+  by: { organizationId: string; unapproved: boolean },
 ) {
   if (isProvedForGood(account)) return null;
-  // A proved account's second factor protects the other organizations that trust it (security P12).
-  const keepsTotp = isProved(account) && (await belongsElsewhere(ctx, account.id, organizationId));
+  const keepsTotp = await keepsSecondFactor(ctx, account, by);
   return { proof: { emailProof: 'domain', awaitsCode: false } as const, keepsTotp };
+}
+
+async function keepsSecondFactor(
+  ctx: Pick<Context, 'config'>,
+  { id: accountId, emailProof }: Pick<Account, 'id' | 'emailProof'>,
+  { organizationId, unapproved }: { organizationId: string; unapproved: boolean },
+): Promise<boolean> {
+  // A connection must not remove the factor that it has to ask for: an unapproved one asks every
+  // account, and each asks the owners, whom the organization knows (security I8).
+  if (unapproved) return true;
+  const owner = { organizationId, accountId, role: 'owner' } as const;
+  if ((await Membership.count({ where: owner })) > 0) return true;
+  // A proved account's second factor protects the other organizations that trust it (security P12).
+  return isProved({ emailProof }) && (await belongsElsewhere(ctx, accountId, organizationId));
 }
 
 interface Takeover {
@@ -66,7 +81,7 @@ export async function reclaimMember(
 ): Promise<boolean> {
   if (!(await isToReclaim(ctx, account, organizationId))) return false;
   const whole = await Account.findByPk(account.id, { rejectOnEmpty: true });
-  await reclaim(ctx, whole, organizationId, name);
+  await reclaim(ctx, whole, organizationId, { name });
   const { emailProof, name: renamed } = whole;
   Object.assign(account, { emailProof, name: renamed });
   return true;
