@@ -10,7 +10,6 @@ import { Webhook } from '../../../database/models/webhook.ts';
 import { select } from '../../../database/select.ts';
 import { type Finding, right, wrong } from '../../../finding.ts';
 import { commandLine, shellWord } from '../../../text/shell-word.ts';
-import { pushedIn } from '../../foundation/domain-names/pushed.ts';
 import { inWords } from '../../foundation/limits/limit.ts';
 import { baseOf } from '../../provisioning/scim/view.ts';
 import { testLdap } from '../../signin/methods/ldap/test.ts';
@@ -45,7 +44,7 @@ export async function checkStored(ctx: Context, organization: Organization): Pro
     await checkWebhooks(organization),
     await checkSignIn(ctx, organization),
     await checkOwners(ctx, organization),
-    await checkOwnFactors(ctx, organization),
+    await checkOwnFactors(organization),
   ];
   return checks.filter((each) => each !== null);
 }
@@ -193,13 +192,13 @@ async function checkOwners(ctx: Context, organization: Organization): Promise<Ch
 }
 
 /** Names the owners whom single sign-on asks for their own second factor (security I8). */
-async function checkOwnFactors(ctx: Context, { id, slug }: Organization): Promise<Check | null> {
+async function checkOwnFactors({ id, slug }: Organization): Promise<Check | null> {
   const owners = await select<{ called: string }>(
     `SELECT COALESCE(a.email, a.name) AS called FROM accounts a
       WHERE (a.totp_enabled_at IS NOT NULL OR a.has_passkey)
         AND EXISTS (SELECT 1 FROM identities i JOIN sso_connections c ON CAST(c.id AS TEXT) = i.connection_id
           WHERE i.account_id = a.id AND c.organization_id = $1)
-        AND EXISTS (SELECT 1 FROM memberships m WHERE m.account_id = a.id AND m.role = 'owner' AND NOT ${pushedIn(ctx)})
+        AND EXISTS (SELECT 1 FROM memberships m WHERE m.account_id = a.id AND m.role = 'owner')
       ORDER BY a.id LIMIT 4`,
     [id],
   );

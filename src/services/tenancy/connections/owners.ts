@@ -1,7 +1,4 @@
-import type { Context } from '../../../context.ts';
 import { Membership } from '../../../database/models/membership.ts';
-import { select } from '../../../database/select.ts';
-import { pushedIn } from '../../foundation/domain-names/pushed.ts';
 import { lockAccount } from '../../people/accounts/account.ts';
 import { signInFailed } from '../../people/sessions/schema.ts';
 import { type Approval, isApproved } from './approval.ts';
@@ -12,22 +9,6 @@ export const ownerRefused = 'owner_not_approved';
 /** Whether the account is an owner of any organization. */
 export async function isOwnerAnywhere(accountId: string): Promise<boolean> {
   return (await Membership.count({ where: { accountId, role: 'owner' } })) > 0;
-}
-
-/**
- * Whether every connection must ask this account for its own second factor, because it is an owner.
- * A pushed membership asks for nothing outside its organization (security O8).
- */
-export async function isAskedAsOwner(
-  ctx: Pick<Context, 'config'>,
-  accountId: string,
-): Promise<boolean> {
-  const rows = await select(
-    `SELECT 1 AS one FROM memberships m JOIN accounts a ON a.id = m.account_id
-      WHERE a.id = $1 AND m.role = 'owner' AND NOT ${pushedIn(ctx)}`,
-    [accountId],
-  );
-  return rows.length > 0;
 }
 
 /**

@@ -9,7 +9,7 @@ import { shellWord } from '../../../text/shell-word.ts';
 import { viewOf } from '../../foundation/fields.ts';
 import { signInFailed } from '../../people/sessions/schema.ts';
 import { approvalView, isApproved, type Pointing, viewApproval } from '../connections/approval.ts';
-import { isAskedAsOwner } from '../connections/owners.ts';
+import { isOwnerAnywhere } from '../connections/owners.ts';
 import { isTrusted } from '../connections/usable.ts';
 import { belongsElsewhere } from '../identities/reclaim.ts';
 import { affectedView } from './affected.ts';
@@ -169,7 +169,7 @@ export async function asksOwnSecondFactor(
   accountId: string,
 ): Promise<boolean> {
   if (connection.requireLocalTwoFactor || !isApproved(connection)) return true;
-  if (await isAskedAsOwner(ctx, accountId)) return true;
+  if (await isOwnerAnywhere(accountId)) return true;
   return belongsElsewhere(ctx, accountId, connection.organizationId);
 }
 
