@@ -101,6 +101,23 @@ test('P16 I8 a sign-in through a connection that waits for approval leaves a res
   expect((await signInByPasskey(fresh(), held)).status).toBe(200);
 });
 
+test('P16 I8 a password from a session through such a connection leaves a restored passkey suspended', async () => {
+  idctl = await openIdctl({ baseUrl });
+  const {
+    account: { id, email },
+    held,
+  } = await personWithPasskey(idctl);
+  await restored();
+  const mark = (passwordUnapproved: boolean) =>
+    transaction(() => Account.update({ passwordUnapproved }, { where: { id } }));
+  await mark(true);
+  await signedInWith(email, held);
+  expect((await signInByPasskey(fresh(), held)).status).toBe(401);
+  await mark(false);
+  await signedInWith(email, held);
+  expect((await signInByPasskey(fresh(), held)).status).toBe(200);
+});
+
 test('P16 with --keep-tokens, passkeys sign in after a restore', async () => {
   idctl = await openIdctl({ baseUrl });
   const { held } = await personWithPasskey(idctl);

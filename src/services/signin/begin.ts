@@ -44,7 +44,8 @@ export async function beginSession(ctx: Context, account: Account, via: SignIn):
   if (changed) throw signInFailed('changed_meanwhile');
   const bar = await findBar(ctx, now, via);
   if (bar !== null) throw bar;
-  const { method, connection = null, secondFactor, unapproved = false } = via;
+  const { method, connection = null, secondFactor } = via;
+  const unapproved = via.unapproved === true || (method === 'password' && now.passwordUnapproved);
   const factor = secondFactor === undefined ? null : await useSecondFactor(now, secondFactor);
   if (factor === 'missing') return { asks: now };
   // A session by single sign-on or passkey keeps the organization whose provider was the only proof
@@ -57,7 +58,7 @@ export async function beginSession(ctx: Context, account: Account, via: SignIn):
     connection,
     passedSecondFactor: factor !== null,
     vouchedBy,
-    unapproved: unapproved || (method === 'password' && now.passwordUnapproved),
+    unapproved,
   };
   return { session: await startSession(ctx, account, begun) };
 }
