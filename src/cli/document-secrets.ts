@@ -64,16 +64,21 @@ export async function readSecrets(
   return { found, faults };
 }
 
-/** The document with each secret that was read, or with `{withheld: true}` in its place. */
+/**
+ * The document with each secret that was read, or with `{withheld: true}` in its place. A secret that
+ * could not be read is withheld too: its place in the document may hold the secret itself.
+ */
 export function withSecrets(
   document: unknown,
   found: readonly FoundSecret[],
   withheld: boolean,
 ): unknown {
   let whole = document;
-  for (const { section, field, value } of found) {
-    if (!isObject(whole)) break;
-    const secret = withheld ? { withheld } : { value };
+  for (const [section, field] of secretFields) {
+    const reference = memberOf(memberOf(whole, section), field);
+    if (!isObject(whole) || reference === undefined || keepsStored(reference)) continue;
+    const read = found.find((one) => one.section === section && one.field === field);
+    const secret = read === undefined || withheld ? { withheld: true } : { value: read.value };
     whole = { ...whole, [section]: { ...Object(whole[section]), [field]: secret } };
   }
   return whole;
@@ -85,14 +90,21 @@ type Read = { value: string } & ({ env: string } | { file: string });
 async function resolveSecret(reference: unknown, rules: SecretRules): Promise<Read | null> {
   const form = 'must be {env: NAME}, {file: PATH} or {unchanged: true}';
   if (!isObject(reference) || Object.keys(reference).length !== 1) throw refuseField('', form);
-  const { env, file, unchanged } = reference;
-  if (unchanged === true) return null;
+  if (keepsStored(reference)) return null;
+  const { env, file } = reference;
   if (typeof env === 'string') return { value: readVariable(env, rules), env };
   if (typeof file !== 'string') throw refuseField('', form);
   const { text, path } = await readBelow(file, rules);
   const value = text.replace(/\r?\n$/, '');
   if (value === '') throw refuseField('', `${file} is empty`);
   return { value, file: path };
+}
+
+/** Whether the reference leaves the stored secret as it is. */
+function keepsStored(reference: unknown): boolean {
+  return (
+    isObject(reference) && Object.keys(reference).length === 1 && reference['unchanged'] === true
+  );
 }
 
 function readVariable(name: string, { allowEnv }: SecretRules): string {

@@ -72,7 +72,7 @@ async function recorder(): Promise<Server> {
   return server;
 }
 
-const connection = (clientSecret: object, issuer = 'https://idp.acme.test') => ({
+const connection = (clientSecret: object | string, issuer = 'https://idp.acme.test') => ({
   idctl: 1,
   sso: { emailDomain: 'acme.test', issuer, clientId: 'c', clientSecret },
 });
@@ -106,6 +106,18 @@ test('X12 from afar, an apply asks before it sends a secret, and --yes is the an
   const applied = await type('apply --yes', fromVariable(), remote);
   expect(applied).toMatchObject({ exit: 0, out: expect.stringContaining(`  ${named}\n`) });
   expect(sent).toContain(secret);
+});
+
+test('X12 from afar, a secret that the document itself contains is refused and not sent', async () => {
+  for (const given of [{ value: secret }, secret, { file: 'none', value: secret }])
+    for (const words of ['plan', 'plan --with-secrets', 'apply --yes']) {
+      const { exit, err } = await type(words, connection(given), remote);
+      expect(exit).toBe(2);
+      expect(err).toContain('must be {env: NAME}, {file: PATH} or {unchanged: true}');
+      expect(err).not.toContain(secret);
+    }
+  expect(sent).toContain('{"withheld":true}');
+  expect(sent).not.toContain(secret);
 });
 
 test('X12 with --with-secrets, a plan from afar compares the secret, as on the host', async () => {
