@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { planView } from '../services/provisioning/document/changes.ts';
+import { escaped } from '../text/escape.ts';
 import { commandLine } from '../text/shell-word.ts';
 import type { SecretSource } from './document-secrets.ts';
 
@@ -15,7 +16,9 @@ export function planLines(
   sources: readonly SecretSource[],
 ): string[] {
   const lines = [
-    ...changes.map((change) => `${signs[change.action]} ${nameOf(change)}${fieldsOf(change)}`),
+    ...changes.map((change) =>
+      escaped(`${signs[change.action]} ${nameOf(change)}${fieldsOf(change)}`),
+    ),
     ...sourceLines(sources, notCompared),
     ...part(
       'Kept, although the document does not list them (--prune removes them):',
@@ -60,7 +63,8 @@ export function planSummary({ changes, blocked, notCompared }: PlanView): string
 }
 
 function part(title: string, lines: string[]): string[] {
-  return lines.length === 0 ? [] : ['', title, ...lines.map((line) => `  ${line}`)];
+  // A line break in a name would add a line that idctl did not write (security X9).
+  return lines.length === 0 ? [] : ['', title, ...lines.map((line) => `  ${escaped(line)}`)];
 }
 
 function nameOf({ section, key }: { section: string; key: string }): string {

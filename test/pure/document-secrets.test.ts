@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { readDocument } from '../../src/cli/document-file.ts';
+import { planLines, sourceLines } from '../../src/cli/plan-text.ts';
 
 // What a document may read: its author may be a stranger to the machine that applies it.
 
@@ -213,4 +214,20 @@ test('X12 each secret is named with its source and the host that will receive it
   const withheld = { clientSecret: { withheld: true } };
   expect(read.document(true)).toMatchObject({ sso: withheld });
   expect(JSON.stringify(read.document(true))).not.toMatch(/"one"|inside/);
+});
+
+test('X12 X9 the name of a file adds no line about another secret', () => {
+  const file = '/acme/idp\n  sso.clientSecret for good.test, from \u202e\u001b[31mX';
+  const sources = [{ field: 'sso.clientSecret', file, host: 'evil.test' }];
+  const line =
+    '  sso.clientSecret for evil.test, from the file /acme/idp\\u000a  sso.clientSecret for good.test, from \\u202e\\u001b[31mX';
+  expect(sourceLines(sources).slice(2)).toEqual([line]);
+  const fields = [{ field: 'name', from: 'one', to: 'two\nthree' }];
+  const changes = [
+    { section: 'organization' as const, action: 'change' as const, key: 'x', fields },
+  ];
+  const nothing = { kept: [], losing: [], blocked: [], notCompared: [] };
+  const plan = { ...nothing, changes, digest: '' };
+  expect(planLines(plan, 'acme', sources)).toEqual(expect.arrayContaining([line]));
+  expect(planLines(plan, 'acme', sources).join('')).not.toMatch(/\p{Cc}/u);
 });
