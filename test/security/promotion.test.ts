@@ -111,6 +111,8 @@ describe('I8 when a person becomes owner, what came through an unapproved connec
     expect(await Identity.count({ where: { accountId: id, unapproved: true } })).toBe(1);
     await promote();
     expect([await isLive(intruder), await isLive(own)]).toEqual([false, true]);
+    expect((await intruder.post('/api/v1/auth/refresh')).status).toBe(401);
+    expect((await own.post('/api/v1/auth/refresh')).status).toBe(200);
     expect(await Identity.count({ where: { accountId: id } })).toBe(0);
     const [event] = await events('account.unapproved.ended');
     expect(event).toMatchObject({ subject: { id }, data: { ended: ['identity', 'session'] } });
