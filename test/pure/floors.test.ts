@@ -6,7 +6,7 @@ import {
   importsOf,
   placeOf,
   sourceFiles,
-} from '../../scripts/imports.ts';
+} from '../support/imports.ts';
 
 // Checks the floors of services/ (docs/architecture.md), because Biome cannot.
 

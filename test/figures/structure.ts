@@ -7,21 +7,21 @@ import {
   importsOf,
   sourceFiles,
   textOf,
-} from './imports.ts';
-
-// Prints the figures of the code's structure: `npm run figures`.
+} from '../support/imports.ts';
+import { heading, print } from './print.ts';
 
 const files = sourceFiles();
 const texts = new Map(files.map((file) => [file, textOf(file)]));
 const imports = importsOf(files);
 
-const print = (name: string, value: number | string) =>
-  process.stdout.write(`${name.padEnd(64)} ${value}\n`);
-
-sizes();
-functions();
-structure();
-names();
+/** Prints the figures of the code's structure. */
+export function printStructure(): void {
+  heading('Structure');
+  sizes();
+  functions();
+  structure();
+  names();
+}
 
 function sizes(): void {
   const lines = [...texts.values()].flatMap((text) => text.trimEnd().split('\n'));
