@@ -116,6 +116,27 @@ test('O12 P13 a rotated secret replaces the old one at once; a public client has
   expect((await owner.get(`${at}/${clientId}`)).status).toBe(404);
 });
 
+test('O12 a client of forward auth alone has no secret, and is not public when it gets a redirect URI', async () => {
+  const { org, owner, at } = await company();
+  const origin = `https://${fresh('app')}.acme.test`;
+  const made = await make(org, { redirectUris: [], forwardAuthOrigins: [origin] });
+  expect([made.clientSecret, made.public]).toEqual([null, false]);
+  const path = `${at}/${made.clientId}`;
+  const hash = async () => (await find(made.clientId))?.secretHash;
+  expect(await hash()).toBeNull();
+  const refused = await owner.post(`${path}/rotate`);
+  expect([refused.status, refused.body.detail]).toEqual([
+    409,
+    'Wiki is only for forward auth: it has no secret.',
+  ]);
+  const grown = await change(owner, path, { redirectUris: wiki.redirectUris });
+  expect([grown.status, grown.body.public]).toEqual([200, false]);
+  expect(await hash()).toMatch(/./);
+  expect((await owner.post(`${path}/rotate`)).status).toBe(200);
+  expect((await change(owner, path, { redirectUris: [] })).body.public).toBe(false);
+  expect(await hash()).toBeNull();
+});
+
 test('a suspended client is no longer suspended once it is public, because it has no secret', async () => {
   const { org, owner, at } = await company();
   const { clientId } = await make(org);

@@ -41,7 +41,7 @@ const row: Fields<Client> = [
 
 function secretOf(view: Client): string {
   if (view.suspendedAt !== undefined) return 'suspended';
-  return view.public ? 'none' : 'stored';
+  return view.public || view.redirectUris.length === 0 ? 'none' : 'stored';
 }
 
 const settings = {

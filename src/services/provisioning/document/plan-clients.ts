@@ -41,6 +41,8 @@ function effective(
   if (isBlocked && origins.length + given.redirectUris.length === 0) return null;
   return {
     ...given,
+    // A client that is only for forward auth has no secret, and does not count as public.
+    public: given.public && given.redirectUris.length > 0,
     role: given.project === null ? role : (role ?? 'viewer'),
     // The order of these lists has no meaning, so they are stored sorted.
     redirectUris: given.redirectUris.toSorted(),

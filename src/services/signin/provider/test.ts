@@ -162,6 +162,7 @@ function examineAddress({ outbound, now }: Context, url: URL): Finding | Promise
 }
 
 function examineSecret({ slug }: Organization, client: Client): Finding {
+  if (client.redirectUris.length === 0) return right('none: only forward auth uses the client');
   if (client.secretHash === null) return right('none: the client is public');
   if (client.suspendedAt === null) return right('stored');
   const command = `idctl client rotate ${shellWord(clientIdOf(client))} --org ${shellWord(slug)}`;

@@ -29,7 +29,10 @@ export const clientView = z.object({
 
 /** The view of a client with its new secret, which is not shown again. */
 export const newClientView = clientView.extend({
-  clientSecret: z.string().nullable().describe('Shown this once; null for a public client.'),
+  clientSecret: z
+    .string()
+    .nullable()
+    .describe('Shown this once; null for a client that is public or only for forward auth.'),
 });
 
 /** The view of a client. Load its origins and project first. */
@@ -52,12 +55,17 @@ export function settingsOfClient(client: Client) {
     postLogoutRedirectUris: client.postLogoutRedirectUris,
     backchannelLogoutUri: client.backchannelLogoutUri,
     forwardAuthOrigins: (client.origins ?? []).map(({ origin }) => origin).sort(),
-    public: client.secretHash === null,
+    public: client.secretHash === null && client.redirectUris.length > 0,
     pkce: client.pkce,
     idTokenAlg: client.idTokenAlg,
     project: client.project?.slug ?? null,
     role: client.role,
   };
+}
+
+/** Whether a client has a secret. Without a redirect URI, only forward auth uses it. */
+export function hasSecret(settings: { public: boolean; redirectUris: readonly string[] }): boolean {
+  return !settings.public && settings.redirectUris.length > 0;
 }
 
 /** The client id as applications send it. */

@@ -50,7 +50,7 @@ export const showClient = operation({
     viewClient(ctx, await requireClientOf(organization, input.client)),
 });
 
-/** Makes a client, and returns its secret once. A public client has none. */
+/** Makes a client, and returns its secret once, if it has one (`hasSecret`). */
 export const createClient = operation({
   authority: 'clients.change',
   input: z.strictObject({ org: ref, ...clientSettings }),
@@ -92,6 +92,14 @@ export const rotateClient = operation({
   run: (ctx, input, { organization }) =>
     transaction(async () => {
       const client = await requireClientOf(organization, input.client, { lock: true });
+      if (client.redirectUris.length === 0)
+        throw new Refusal(
+          'conflict',
+          `${client.name} is only for forward auth: it has no secret.`,
+          {
+            hint: 'To let it sign people in itself, run: idctl client set CLIENT --redirect-uri URI. Then rotate the secret again.',
+          },
+        );
       if (client.secretHash === null)
         throw new Refusal('conflict', `${client.name} is public: it has no secret.`, {
           hint: 'To give it one, run: idctl client set CLIENT --no-public. Then rotate the secret again.',

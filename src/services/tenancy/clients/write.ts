@@ -11,6 +11,7 @@ import { Refusal, refuseField } from '../../../errors.ts';
 import { requireProject } from '../../foundation/authority/require.ts';
 import { requireCapRoom } from '../../foundation/limits/caps.ts';
 import {
+  hasSecret,
   recordChange,
   recordClientEvent,
   rowIdOf,
@@ -22,7 +23,7 @@ import { writeOrigins } from './origins.ts';
 
 // Writes clients and their events. Call these functions inside a transaction.
 
-/** Writes a client. Returns its view, and its secret unless it is public. */
+/** Writes a client. Returns its view, and its secret if it has one. */
 export async function insertClient(
   ctx: Context,
   organization: Organization,
@@ -30,7 +31,7 @@ export async function insertClient(
 ) {
   const { id: organizationId } = organization;
   await requireCapRoom(organization, 'clients');
-  const secret = given.public ? null : newSecret('cos_secret_');
+  const secret = hasSecret(given) ? newSecret('cos_secret_') : null;
   const row = {
     id: orderedId(),
     organizationId,
@@ -53,9 +54,10 @@ export async function updateClient(
 ) {
   const before = settingsOfClient(client);
   const columns = await columnsOf(organization, given);
-  // A client that stops being public gets a secret that is never shown. Rotating shows a new one.
-  const secretHash = given.public ? null : (client.secretHash ?? newSecret('cos_secret_').hash);
-  const suspendedAt = given.public ? null : client.suspendedAt;
+  // A client that comes to need a secret gets one that is never shown. Rotating shows a new one.
+  const needsSecret = hasSecret(given);
+  const secretHash = needsSecret ? (client.secretHash ?? newSecret('cos_secret_').hash) : null;
+  const suspendedAt = needsSecret ? client.suspendedAt : null;
   await refusingDuplicate(
     client.update({ ...columns, secretHash, suspendedAt }),
     nameTaken(organization, given.name),
